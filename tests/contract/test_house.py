@@ -78,6 +78,8 @@ NAMED_IN_A_STRING = {
     "flyball.app.people.postgres_people",
     # Imported when they are needed: hooks load what leads to them, and must be quick.
     "flyball.drivers.repair.driver",
+    # Imported where a collector of traces is named: nobody else needs its extra.
+    "flyball.engine.tracing",
     "flyball.app.flowfile.yaml_places",
     # Named in the script of the bare interpreter that starts each command.
     "flyball.workspace.sandbox.supervisor",

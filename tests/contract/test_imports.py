@@ -110,11 +110,12 @@ def test_only_the_command_line_and_the_hook_import_inside_functions(path: Path):
     assert late == [], f"{ids(path)} imports {late} inside a function"
 
 
-def test_only_the_provider_imports_pydantic_ai_and_only_the_cluster_dbos():
+def test_each_heavy_library_is_imported_by_one_module_of_ours():
     for path in FILES:
         names = {module.partition(".")[0] for module, _ in imports(path)}
         assert "pydantic_ai" not in names or path == SRC / "drivers" / "provider.py"
         assert "dbos" not in names or path == SRC / "engine" / "cluster.py"
+        assert "opentelemetry" not in names or path == SRC / "engine" / "tracing.py"
 
 
 def test_only_the_surface_for_mcp_imports_what_its_extra_brings():

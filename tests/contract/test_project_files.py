@@ -134,7 +134,7 @@ def test_the_licence_is_apache_2():
 
 def test_the_metadata_offers_what_was_promised():
     assert PROJECT["requires-python"] == ">=3.11"
-    extras = {"openai", "anthropic", "mcp", "acp", "web", "browser", "cluster"}
+    extras = {"openai", "anthropic", "mcp", "acp", "web", "browser", "cluster", "otel"}
     extras |= {"dev", "bench", "all"}
     assert set(PROJECT["optional-dependencies"]) == extras
     assert distribution("flyball").version == PROJECT["version"]

@@ -13,4 +13,4 @@ def test_the_wheel_alone_repairs_the_demo_and_names_what_it_lacks(tmp_path):
     demo = use(programs, "flyball", "demo")
     assert (demo.returncode, "red → green" in demo.stdout) == (0, True), demo.stderr
     assert use(programs, "flyball-hook", "claude", said="no JSON").returncode == 2
-    assert missing(programs) == {"web", "mcp", "cluster", "acp"}
+    assert missing(programs) == {"web", "mcp", "cluster", "acp", "otel"}

@@ -14,6 +14,7 @@ from flyball.app.runs import acquire, list_runs, opened
 from flyball.core.machine.machine import advance
 from flyball.core.record.atif import trajectory
 from flyball.core.record.recording import EXPORT_AGAIN, ExportedLine, Header
+from flyball.core.record.spans import OWN, otlp, spans_of
 from flyball.core.run import codec
 from flyball.core.run.event import AnyEvent, RunStarted
 from flyball.core.run.state import RunState
@@ -35,6 +36,14 @@ def export_trajectory(entries: Sequence[JournalEntry]) -> bytes:
     """A run as one ATIF trajectory."""
     told = trajectory((entry.event for entry in entries), version("flyball"), _stamp)
     return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
+
+
+def export_spans(entries: Sequence[JournalEntry]) -> bytes:
+    """A run as one trace, in the JSON that collectors of OpenTelemetry take."""
+    release = version(OWN)
+    resource = {"service.name": OWN, "service.version": release}
+    told = otlp(spans_of(entry.event for entry in entries), resource, release)
+    return msgspec.json.encode(told) + b"\n"
 
 
 def _stamp(at: float) -> str:

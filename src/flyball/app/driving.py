@@ -34,6 +34,7 @@ from flyball.app.wiring import (
     make_driver,
     notifier,
     tool_settings,
+    tracer,
     unlocked,
 )
 from flyball.core.run.effect import Owed
@@ -381,12 +382,14 @@ class RunControl:
                 reader=driver if has_model else None,
             )
             watch = notifier(home, run, told.telemetry).telemetry
+            traced = await tracer(home, journal, run, told.telemetry)
             engine = Engine(
                 journal,
                 lease,
                 performer,
                 clock=time.time,
                 watch=watch,
+                trace=traced.take if traced else None,
                 lease_seconds=self._seat.lease_seconds,
             )
             self._engine = engine
@@ -402,6 +405,8 @@ class RunControl:
                 self._engine = None
                 context.close()
                 await journal.release(lease)
+                if traced is not None:
+                    await traced.close()
         finally:
             await journal.close()
             await driver.close()

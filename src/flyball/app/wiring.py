@@ -9,11 +9,14 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
 from flyball.app.project import Home
 from flyball.app.settling import Effective
+from flyball.core.run.event import AnyEvent
+from flyball.core.run.state import RunState
 from flyball.drivers.lazy import preload
 from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
@@ -23,7 +26,8 @@ from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.engine.look.eyes import VisionModel
 from flyball.engine.notifier import Notifier, post_to
 from flyball.engine.telemetry import Telemetry
-from flyball.errors import ConfigError, DriverError, ToolError, UsageError
+from flyball.errors import ConfigError, DriverError, MissingExtra, ToolError, UsageError
+from flyball.journal.protocol import Journal
 from flyball.settings import Settings
 from flyball.shellcheck import AllowRule
 from flyball.tools.call.protocol import ToolSettings
@@ -45,6 +49,9 @@ OWN = "own"
 """A driver that the program which began the run brought along."""
 REPAIRER = "flyball.drivers.repair.driver"
 """Loaded for runs that it drives: hooks wire runs as well, and must be quick."""
+TRACING = "flyball.engine.tracing"
+"""Loaded where a collector is named: nobody else needs its extra."""
+COLLECTORS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 KEYS = {
     "openai": "OPENAI_API_KEY",
@@ -214,6 +221,45 @@ def notifier(home: Home, run: str, watch: Callable[[Telemetry], None]) -> Notifi
     if settings.notify_url:
         commands.append(post_to(settings.notify_url))
     return Notifier(run, home.repo, commands, home.environ, watch)
+
+
+class RunTrace(Protocol):
+    """What a collector is told of a run while it is driven."""
+
+    def take(self, before: RunState, event: AnyEvent, after: RunState) -> None:
+        """Whatever ended with an event."""
+        ...
+
+    async def close(self) -> None:
+        """No more will come."""
+        ...
+
+
+def is_traced(environ: Mapping[str, str]) -> bool:
+    """Whether the user named a collector of traces, in the variables that everybody uses."""
+    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return False
+    exporters = environ.get("OTEL_TRACES_EXPORTER", "").strip() or "otlp"
+    has_collector = any(environ.get(name, "").strip() for name in COLLECTORS)
+    return has_collector and "otlp" in exporters.split(",")
+
+
+async def tracer(
+    home: Home, journal: Journal, run: str, watch: Callable[[Telemetry], None]
+) -> RunTrace | None:
+    """Who tells the user's collector of a run; a run goes on as well without."""
+    if not is_traced(home.environ):
+        return None
+    history = [entry.event for entry in await journal.events(run)]
+    try:
+        return import_module(TRACING).Tracer(run, history, watch)
+    except ModuleNotFoundError as error:
+        why = str(MissingExtra("It", error.name or "opentelemetry", "otel"))
+    except (ConfigError, ValueError, OSError) as error:
+        # What the user settled for every program may be nothing that can be used.
+        why = str(error)
+    watch({"type": "notice", "text": f"This run is not traced. {why}"})
+    return None
 
 
 def tool_settings(effective: Effective) -> ToolSettings:

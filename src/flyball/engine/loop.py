@@ -63,6 +63,8 @@ Answers = Sequence[AnyEvent | BaseException]
 Deed = Callable[[], Awaitable[Answers]]
 Left = Callable[[RunState, Owed], bool]
 """Which effects are somebody else's to answer, such as a driver's in another program."""
+Trace = Callable[[RunState, AnyEvent, RunState], None]
+"""Who is told of every event that was written down, with the states around it."""
 
 
 class Batch:
@@ -175,6 +177,7 @@ class Engine:
         *,
         clock: Callable[[], float],
         watch: Callable[[Telemetry], None],
+        trace: Trace | None = None,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self.journal = journal
@@ -183,6 +186,7 @@ class Engine:
         self._performer = performer
         self._clock = clock
         self._watch = watch
+        self._trace = trace
         self._state = RunState()
         self._lanes = Lanes()
         self._pause_by = ""
@@ -251,6 +255,8 @@ class Engine:
         # Only now: a watcher must never hear of something that a crash could still take back.
         for line in telemetry(state, event, after):
             self._watch(line)
+        if self._trace is not None:
+            self._trace(state, event, after)
         return after
 
     async def _hear(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,17 +11,21 @@ import pytest
 from flyball.app.project import Home, open_home
 from flyball.app.settling import Effective
 from flyball.app.wiring import (
+    TRACING,
     driver_spec,
     family,
+    is_traced,
     make_driver,
     providers_of,
     tool_settings,
+    tracer,
     unlocked,
 )
 from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 from flyball.drivers.relay.relay import RelayDriver
 from flyball.drivers.routing import Models
 from flyball.errors import ConfigError, UsageError
+from flyball.journal.memory import memory_journal
 from flyball.settings import Settings
 
 
@@ -127,3 +133,51 @@ def test_a_key_may_be_in_the_systems_keyring(tmp_path: Path):
     assert unlocked(locked, "model:anthropic:claude") == locked
     assert unlocked(locked, "relay:x") == locked
     assert unlocked(home(tmp_path, {"PATH": ""}), "model:openai:gpt-5").environ["PATH"] == ""
+
+
+COLLECTOR = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "is_on"),
+    [
+        ({}, False),
+        (COLLECTOR, True),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1/t"}, True),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": " "}, False),
+        (COLLECTOR | {"OTEL_SDK_DISABLED": "True"}, False),
+        (COLLECTOR | {"OTEL_SDK_DISABLED": "false"}, True),
+        (COLLECTOR | {"OTEL_TRACES_EXPORTER": "none"}, False),
+        (COLLECTOR | {"OTEL_TRACES_EXPORTER": "console,otlp"}, True),
+    ],
+)
+def test_runs_are_traced_where_the_user_named_a_collector(environ: dict[str, str], is_on: bool):
+    assert is_traced(environ) is is_on
+
+
+def notices_of_tracing(tmp_path: Path) -> list[str]:
+    told: list[str] = []
+
+    async def ask() -> None:
+        journal = memory_journal()
+        place = home(tmp_path, COLLECTOR)
+        assert await tracer(place, journal, "r", lambda line: told.append(line["text"])) is None
+        await journal.close()
+
+    asyncio.run(ask())
+    return told
+
+
+def test_a_collector_without_the_extra_is_a_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(sys.modules, TRACING, raising=False)
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
+    (said,) = notices_of_tracing(tmp_path)
+    assert said.startswith("This run is not traced.") and "flyball[otel]" in said
+
+
+def test_a_collector_that_cannot_be_spoken_to_is_a_notice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    (said,) = notices_of_tracing(tmp_path)
+    assert "http/protobuf" in said

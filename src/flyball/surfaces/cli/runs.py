@@ -166,13 +166,16 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     help="One page to read instead; it needs nothing else.",
 )
 @click.option("--atif", is_flag=True, help="An ATIF trajectory for other tools instead.")
+@click.option("--otel", is_flag=True, help="A trace for a collector of OpenTelemetry instead.")
 @REPO
 @DATABASE
-def export(run: str, output: Path | None, html: Path | None, atif: bool, repo: Path) -> None:
-    """Write a run's whole log as JSON lines or as a trajectory, or the run as a page to read."""
+def export(
+    run: str, output: Path | None, html: Path | None, atif: bool, otel: bool, repo: Path
+) -> None:
+    """Write a run's whole log as JSON lines, trajectory or trace, or the run as a page to read."""
     import asyncio
 
-    from flyball.app.archive import export_lines, export_trajectory
+    from flyball.app.archive import export_lines, export_spans, export_trajectory
     from flyball.app.runs import find_run, record_of
     from flyball.surfaces.cli.terminal.view import home_at
 
@@ -184,6 +187,8 @@ def export(run: str, output: Path | None, html: Path | None, atif: bool, repo: P
     record = asyncio.run(record_of(home, name))
     if atif:
         data = export_trajectory(record.entries)
+    elif otel:
+        data = export_spans(record.entries)
     else:
         data = b"".join(line + b"\n" for line in export_lines(name, record.entries))
     if output is None:

@@ -1,0 +1,365 @@
+"""A run's log as OpenTelemetry spans, by the names of its conventions for generative AI.
+
+A run is a workflow, a card an agent in it; below a card lie the requests to its model, its tool
+calls and Flyball's own looks. Names, counts, times and outcomes are told, and never what was said,
+written or read. The same log gives the same spans with the same ids, whoever tells them and
+however often: a run that several processes drove is one trace.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.machine.machine import advance
+from flyball.core.plan.message import Status
+from flyball.core.run.event import (
+    AnyEvent,
+    Appealed,
+    CallInterrupted,
+    CallReturned,
+    CardEvent,
+    CheckpointStated,
+    DriverFailed,
+    DriverReplied,
+    EvidenceTaken,
+    Finish,
+    Noted,
+    RunStarted,
+)
+from flyball.core.run.state import CardState, Ending, RunState
+from flyball.core.terms.budget import Usage
+from flyball.core.terms.call import INTERRUPTED
+from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.terms.evidence import AnyEvidence, VerdictReport, VisualReport
+
+Value = str | int | float | tuple[str, ...]
+Attributes = dict[str, Value]
+
+OWN = "flyball"
+"""The workflow's name, and the provider of whoever drives without being a model."""
+PROVIDERS = {
+    "azure": "azure.ai.openai",
+    "bedrock": "aws.bedrock",
+    "google": "gcp.gemini",
+    "google-gla": "gcp.gemini",
+    "google-vertex": "gcp.vertex_ai",
+    "grok": "x_ai",
+    "mistral": "mistral_ai",
+    "moonshotai": "moonshot_ai",
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+    "xai": "x_ai",
+}
+"""Providers that the conventions know by another name."""
+NO_REPLY = "driver"
+"""The kind of error of a driver that failed; what it said of that is not told."""
+
+
+class TraceSpan(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that took time; ids are in hexadecimal, moments in nanoseconds since 1970."""
+
+    trace: str
+    id: str
+    parent: str = ""
+    name: str
+    start: int
+    end: int
+    attributes: Attributes
+    is_request: bool = False
+    """Whether something outside was asked."""
+
+    @property
+    def is_error(self) -> bool:
+        return "error.type" in self.attributes
+
+
+class _Deed(NamedTuple):
+    """Something within a card: what names it for ever, when it was, and what is said of it."""
+
+    key: str
+    card: CardState
+    start: float
+    end: float
+    about: Attributes
+
+
+def spans_of(events: Iterable[AnyEvent]) -> Iterator[TraceSpan]:
+    """The spans of a whole log; what has not ended ends with it."""
+    state, told = RunState(), SpanTeller()
+    for event in events:
+        after = advance(state, event).state
+        yield from told.take(state, event, after)
+        state = after
+    if not state.has_ended:
+        yield from told.open_spans(state)
+
+
+class SpanTeller:
+    """Tells the spans that each event ends, for whoever folds a log from its start."""
+
+    def __init__(self) -> None:
+        self._trace = ""
+        self._driver = ""
+        self._began = 0.0
+        self._since: dict[str, float] = {}
+        """When each card that has not ended began."""
+
+    def take(self, before: RunState, event: AnyEvent, after: RunState) -> Iterator[TraceSpan]:
+        """The spans that end with an event, inner ones first."""
+        if isinstance(event, RunStarted):
+            self._trace = _digest(event.run, str(event.at))[:32]
+            self._driver = event.shell.get("driver", "").removeprefix("model:")
+            self._began = event.at
+        if isinstance(event, CardEvent) and (card := before.card(event.card)) is not None:
+            yield from self._deeds(before, card, event, after.seq)
+        for card in after.cards:
+            was = before.card(card.id)
+            if card is was:
+                continue
+            if was is None:
+                self._since[card.id] = event.at
+            yield from self._denials(card, event.at, after)
+            if not card.is_live and card.id in self._since:
+                yield self._card_span(card, after)
+        if after.has_ended and not before.has_ended:
+            yield from self.open_spans(after)
+
+    def open_spans(self, state: RunState) -> Iterator[TraceSpan]:
+        """The cards that have not ended, and the run itself, as if they ended now."""
+        for card in state.cards:
+            if card.id in self._since:
+                yield self._card_span(card, state)
+        yield self._run_span(state)
+
+    def _run_span(self, state: RunState) -> TraceSpan:
+        status = state.response.status if state.response else None
+        told: Attributes = {
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.workflow.name": OWN,
+            "gen_ai.conversation.id": state.run,
+            "flyball.run.status": status.value if status else "open",
+            "flyball.run.cards": len(state.cards),
+            "flyball.run.calls": state.spend.calls,
+            "flyball.run.denied": state.spend.blocked,
+            "flyball.run.budget": state.budget.limit,
+            "flyball.run.cost_usd": state.spend.money,
+        }
+        if state.intent is not None:
+            told["flyball.run.intent"] = state.intent.value
+        told |= _verdict(state.verdict_on(state.tree))
+        if status is Status.FAILED:
+            told["error.type"] = status.value
+        name = f"invoke_workflow {OWN}"
+        return self._span("run", "", name, self._began, state.at, told)
+
+    def _card_span(self, card: CardState, state: RunState) -> TraceSpan:
+        role = str(card.template.role)
+        told: Attributes = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.provider.name": _provider(self._driver),
+            "gen_ai.agent.name": role,
+            "gen_ai.conversation.id": state.run,
+            "flyball.card": card.id,
+            "flyball.card.template": card.template.step_id,
+            "flyball.card.phase": card.phase.name_for_people,
+            "flyball.card.attempts": card.attempt,
+            "flyball.card.turns": card.turns,
+            "flyball.card.calls": card.calls,
+        }
+        if card.ending is not None:
+            told["flyball.card.ending"] = card.ending.value
+        if card.commit:
+            told["flyball.card.commit"] = card.commit
+        if card.has_changed:
+            told |= {"flyball.proof": card.strength.label} | _verdict(card.verdict)
+        if card.ending is Ending.FAILED:
+            told["error.type"] = card.ending.value
+        since = self._since.pop(card.id)
+        return self._span(_key(card), "run", f"invoke_agent {role}", since, state.at, told)
+
+    def _deeds(
+        self, before: RunState, card: CardState, event: CardEvent, seq: int
+    ) -> Iterator[TraceSpan]:
+        """What was done or asked for a card, and is over with this event."""
+        deed = _Deed(str(seq), card, card.at or event.at, event.at, _about(before, card))
+        match event:
+            # A host does not say what it asked its model, only which calls that wants.
+            case DriverReplied() if not before.policy.hosted:
+                more: Attributes = {"gen_ai.response.finish_reasons": (event.finish.value,)}
+                if event.finish is Finish.ERROR:
+                    more["error.type"] = NO_REPLY
+                yield self._chat(deed, event.model, event.usage, more)
+            case DriverFailed():
+                yield self._chat(deed, "", Usage(), {"error.type": NO_REPLY})
+            case CallReturned():
+                deed = deed._replace(start=event.at - event.outcome.elapsed)
+                yield from self._call(deed, event.call, "" if event.outcome.ok else "failed")
+                yield from self._pictures(deed, event.evidence)
+            case CallInterrupted():
+                # Nobody knows when it began.
+                yield from self._call(deed._replace(start=event.at), event.call, INTERRUPTED)
+            case CheckpointStated() | Noted() | Appealed():
+                yield from self._call(deed._replace(start=event.at), event.call)
+            case EvidenceTaken():
+                yield from self._pictures(deed, event.evidence)
+                taken = [e.verdict for e in event.evidence if isinstance(e, VerdictReport)]
+                yield self._deed_span(deed, "verify", _verdict(taken[-1] if taken else None))
+            case _:
+                return
+
+    def _chat(self, deed: _Deed, model: str, usage: Usage, more: Attributes) -> TraceSpan:
+        """A request to a model; the journal keeps the one that answered, so it is the one asked."""
+        name = model.partition(":")[2] or model
+        told: Attributes = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": _provider(model or self._driver),
+        }
+        if name:
+            told |= {"gen_ai.request.model": name, "gen_ai.response.model": name}
+        if usage != Usage():
+            told |= {
+                "gen_ai.usage.input_tokens": usage.input_tokens,
+                "gen_ai.usage.output_tokens": usage.output_tokens,
+                "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens,
+                "flyball.cost_usd": usage.money,
+            }
+        return self._deed_span(deed, f"chat {name}".strip(), told | more, is_request=True)
+
+    def _pictures(self, deed: _Deed, evidence: Sequence[AnyEvidence]) -> Iterator[TraceSpan]:
+        """The requests to a model that looked at pictures, some time within a look."""
+        for n, item in enumerate(evidence):
+            if isinstance(item, VisualReport) and item.usage != Usage():
+                asked = deed._replace(key=f"{deed.key} {n}")
+                yield self._chat(asked, item.judged_by, item.usage, {})
+
+    def _call(self, deed: _Deed, call: str, error: str = "") -> Iterator[TraceSpan]:
+        for made in deed.card.in_flight:
+            if made.id == call:
+                yield self._tool(deed, made.name, call, error)
+
+    def _denials(self, card: CardState, at: float, after: RunState) -> Iterator[TraceSpan]:
+        """Calls that were refused: they took no time, and were never made."""
+        about: Attributes = {**_about(after, card), "flyball.decision": "deny"}
+        for n, judged in enumerate(card.judged):
+            if judged.answer == "deny":
+                deed = _Deed(f"{after.seq} {card.id} {n}", card, at, at, about)
+                yield self._tool(deed, judged.tool, judged.call, judged.code)
+
+    def _tool(self, deed: _Deed, tool: str, call: str, error: str) -> TraceSpan:
+        told: Attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": tool,
+            "gen_ai.tool.call.id": call,
+            "gen_ai.tool.type": "function",
+        }
+        if error:
+            told["error.type"] = error
+        return self._deed_span(deed, f"execute_tool {tool}", told)
+
+    def _deed_span(
+        self, deed: _Deed, name: str, told: Attributes, *, is_request: bool = False
+    ) -> TraceSpan:
+        made = self._span(
+            deed.key, _key(deed.card), name, deed.start, deed.end, {**deed.about, **told}
+        )
+        return replace(made, is_request=is_request)
+
+    def _span(
+        self,
+        key: str,
+        parent: str,
+        name: str,
+        start: float,
+        end: float,
+        told: Attributes,
+    ) -> TraceSpan:
+        return TraceSpan(
+            trace=self._trace,
+            id=_digest(self._trace, key)[:16],
+            parent=_digest(self._trace, parent)[:16] if parent else "",
+            name=name,
+            start=round(start * 1e9),
+            end=round(end * 1e9),
+            attributes=told,
+        )
+
+
+def _verdict(verdict: ChangeVerdict | None) -> Attributes:
+    if verdict is None:
+        return {}
+    return {"flyball.verdict": verdict.status.value, "flyball.proof": verdict.strength.label}
+
+
+def _about(state: RunState, card: CardState) -> Attributes:
+    return {
+        "gen_ai.conversation.id": state.run,
+        "gen_ai.agent.name": str(card.role),
+        "flyball.card": card.id,
+        "flyball.phase": card.phase.name_for_people,
+    }
+
+
+def _key(card: CardState) -> str:
+    return f"card {card.id}"
+
+
+def _digest(*words: str) -> str:
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+
+def _provider(model: str) -> str:
+    """Who offers a model, from `provider:model`; what has no provider is our own."""
+    family, sep, _ = model.partition(":")
+    is_own = not sep or family in ("scripted", "relay", "own", "host")
+    return OWN if is_own else PROVIDERS.get(family, family)
+
+
+INTERNAL, CLIENT = 1, 3
+ERROR = 2
+
+
+def otlp(spans: Iterable[TraceSpan], resource: Mapping[str, Value], version: str) -> dict[str, Any]:
+    """Spans as every OTLP collector reads them in JSON, named by what sent them."""
+    scope = {"name": OWN, "version": version}
+    told = {"scope": scope, "spans": [_otlp_span(span) for span in spans]}
+    return {
+        "resourceSpans": [
+            {"resource": {"attributes": _otlp_attributes(resource)}, "scopeSpans": [told]}
+        ]
+    }
+
+
+def _otlp_span(span: TraceSpan) -> dict[str, Any]:
+    return {
+        "traceId": span.trace,
+        "spanId": span.id,
+        **({"parentSpanId": span.parent} if span.parent else {}),
+        "name": span.name,
+        "kind": CLIENT if span.is_request else INTERNAL,
+        # 64 bits are strings there: most readers of JSON would round them.
+        "startTimeUnixNano": str(span.start),
+        "endTimeUnixNano": str(span.end),
+        "attributes": _otlp_attributes(span.attributes),
+        "status": {"code": ERROR} if span.is_error else {},
+    }
+
+
+def _otlp_attributes(attributes: Mapping[str, Value]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _otlp_value(value)} for key, value in attributes.items()]
+
+
+def _otlp_value(value: Value) -> dict[str, Any]:
+    match value:
+        case str():
+            return {"stringValue": value}
+        case int():
+            return {"intValue": str(value)}
+        case float():
+            return {"doubleValue": value}
+        case _:
+            return {"arrayValue": {"values": [{"stringValue": each} for each in value]}}
