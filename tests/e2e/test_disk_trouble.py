@@ -159,3 +159,42 @@ def test_hooks_and_commands_say_that_the_disk_is_full_and_go_on_when_it_is_not(t
     assert (again[1], "Phase recon" in again[2]) == (0, True)
     assert unwritable[1] == 1
     assert "error[not-writable]" in unwritable[3]
+
+
+LOOK = """
+import asyncio, json, os, pathlib, sys
+from flyball.app.examining.keeping import examine_state
+from flyball.app.project import open_home
+
+top = pathlib.Path(sys.argv[1])
+home = open_home(top, {"HOME": str(top), "FLYBALL_STATE_DIR": str(top / "state")}, {})
+told = [asyncio.run(examine_state(home))]
+os.system(f"mount -o remount,ro {top}")
+told.append(asyncio.run(examine_state(home)))
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.skipif(
+    detect_level() is not SandboxLevel.NAMESPACES,
+    reason="a small disk of our own needs a mount namespace",
+)
+def test_doctor_sees_a_disk_with_too_little_room_and_one_that_cannot_be_written(tmp_path):
+    make = f'mount -t tmpfs -o size=2m none {tmp_path} && exec "$0" "$@"'
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", make, sys.executable, "-c", LOOK, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    full, read_only = ({row[0]: row for row in rows} for rows in json.loads(done.stdout))
+    _, holds, seen, hint, blocks = full["disk of the state"]
+    assert (holds, blocks) == (False, True)
+    assert "2.1 MB free" in seen
+    assert "too little for a run" in seen
+    assert "flyball runs prune" in hint
+    assert full["disk of the project"][4] is True
+    assert full["state"][1] is True
+    assert read_only["state"][4] is True
+    assert "Read-only file system" in read_only["state"][2]

@@ -16,7 +16,7 @@ from flyball.app.flowfile.template_file import read_data, template_files
 from flyball.app.settling import REPO_FILE, Effective, Sources, settle, state_dir, user_file
 from flyball.errors import MissingExtra, NoSuchDirectory, NotFound, UsageError
 from flyball.journal.protocol import masked, password_of
-from flyball.settings import key_of
+from flyball.settings import Settings, key_of
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.redaction import Redactor, secrets_in, secrets_of_project
 from flyball.workspace.trees.git import origin_of
@@ -74,6 +74,18 @@ def open_home(repo: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) 
     effective = settle(sources)
     _require_directories(effective, top)
     return Home(top, base / "projects" / _name(top), effective, environ)
+
+
+def open_home_anyhow(repo: Path, environ: Mapping[str, str]) -> tuple[Home, UsageError | None]:
+    """A project even where what was settled for it cannot be read, as if nothing were; and why."""
+    try:
+        return open_home(repo, environ, {}), None
+    except UsageError as error:
+        if not repo.is_dir():
+            raise
+        top = project_top(repo.resolve())
+        state = state_dir(environ) / "projects" / _name(top)
+        return Home(top, state, Effective(Settings(), {}, ()), environ), error
 
 
 def _require_directories(effective: Effective, top: Path) -> None:

@@ -153,8 +153,7 @@ async def overviews(home: Home) -> tuple[Overview, ...]:
 
 def overview_of(home: Home, summary: RunSummary, state: RunState) -> Overview:
     """A run's line in the list, from its line in the journal and its state."""
-    holder = summary.holder
-    held = holder if may_live(holder) else Sessions(home.state).host_of(summary.run)
+    held = held_by(home, summary)
     return Overview(
         summary.run,
         status_now(summary.status, held or summary.queue),
@@ -167,6 +166,12 @@ def overview_of(home: Home, summary: RunSummary, state: RunState) -> Overview:
         held,
         _reverted_words(home, state),
     )
+
+
+def held_by(home: Home, summary: RunSummary) -> str:
+    """Who moves a run now: a process that may live, or the host in whose session it is."""
+    holder = summary.holder
+    return holder if may_live(holder) else Sessions(home.state).host_of(summary.run)
 
 
 def _reverted_words(home: Home, state: RunState) -> str:

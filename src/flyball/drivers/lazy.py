@@ -13,6 +13,8 @@ from flyball.drivers.routing import Models, Providers, check
 from flyball.errors import DriverError
 
 PROVIDER = "flyball.drivers.provider"
+LIBRARY = "pydantic_ai"
+"""What it needs to ask any model."""
 
 
 class DeferredDriver:
@@ -47,13 +49,18 @@ def preload(models: Models, providers: Providers) -> DeferredDriver:
         try:
             module = import_module(PROVIDER)
         except ModuleNotFoundError as error:
-            extra = "anthropic" if models.default.startswith("anthropic:") else "openai"
-            raise DriverError(
-                f"{models.default} cannot be asked: {error.name} is not installed.",
-                f"Install it with: pip install 'flyball[{extra}]'.",
-            ) from None
+            raise not_installed(models.default, error.name or LIBRARY) from None
         driver = module.ProviderDriver(models, providers)
         driver.prepare()
         return driver
 
     return DeferredDriver(make)
+
+
+def not_installed(model: str, package: str) -> DriverError:
+    """A model that cannot be asked for want of a package."""
+    extra = "anthropic" if model.startswith("anthropic:") else "openai"
+    return DriverError(
+        f"{model} cannot be asked: {package} is not installed.",
+        f"Install it with: pip install 'flyball[{extra}]'.",
+    )

@@ -28,6 +28,10 @@ from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.protocol import JournalEntry, Lease, PostedEvent, RunSummary, WorkerRow
 
 BUSY_MS = 10_000
+DAMAGED = (
+    "Move it aside, and a new one is begun; the branches of its runs stay in git. With the sqlite3 "
+    "program, `sqlite3 {} .recover` prints what can be saved."
+)
 
 
 class SqliteJournal:
@@ -73,7 +77,7 @@ class SqliteJournal:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
         except sqlite3.DatabaseError as error:
-            raise _explain(self.path, error) from error
+            raise explain_sqlite(self.path, error) from error
 
     async def acquire(
         self, run: str, holder: str, now: float, ttl: float, is_dead: Callable[[str], bool]
@@ -372,11 +376,16 @@ def _explain_errors(path: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise _explain(path, error) from error
+        raise explain_sqlite(path, error) from error
 
 
-def _explain(path: Path, error: sqlite3.DatabaseError) -> JournalError:
-    return JournalError(
-        f"The journal {path} cannot be used: {error}.",
-        "Check that the disk has room and that the file is writable and not damaged.",
-    )
+def explain_sqlite(path: Path, error: sqlite3.DatabaseError) -> JournalError:
+    """What SQLite said of a journal, as an error of ours that says what to do."""
+    # Only the lower half names the trouble; the upper says where SQLite met it.
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return Corrupt(f"The journal {path} is damaged: {error}.", DAMAGED.format(path))
+    hint = "Check that the disk has room and that the file is writable and not damaged."
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        hint = "Another process writes to it: wait for that, or end it, and try again."
+    return JournalError(f"The journal {path} cannot be used: {error}.", hint)

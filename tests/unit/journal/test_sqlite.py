@@ -15,7 +15,7 @@ from flyball.journal.sqlite import SqliteJournal
 def test_a_file_that_is_no_database_is_explained(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     path.write_bytes(b"this is not a database, whatever its name says" * 100)
-    with pytest.raises(JournalError, match="cannot be used: file is not a database"):
+    with pytest.raises(JournalError, match="is damaged: file is not a database"):
         SqliteJournal(path)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +13,8 @@ from flyball.errors import NotFound, UsageError
 from flyball.workspace.run.opening import open_repository
 from flyball.workspace.run.visible import find_trees_home
 from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
-from flyball.workspace.run.worktree import remove_trees_home, remove_whole
-from flyball.workspace.trees.git import Git, find_repository
+from flyball.workspace.run.worktree import carry, head_tree, remove_trees_home, remove_whole
+from flyball.workspace.trees.git import Git, Repository, find_repository
 from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.trees import LARGE, TreeHash
 
@@ -68,6 +69,23 @@ def compare_trees(
     finally:
         remove_whole(directory)
         remove_trees_home(place)
+
+
+def uncommitted_paths(repository: Repository, home: Path) -> tuple[str, ...]:
+    """The files that differ from the last commit, staged or not; ignored ones are not among them.
+
+    Looked at through a depot that is gone afterwards: `git status` in the checkout would start
+    what its configuration names, and write its index.
+    """
+    with tempfile.TemporaryDirectory(prefix="flyball-look-") as name:
+        directory = Path(name)
+        opened = open_repository(repository, directory, home)
+        (opened.depot.directory / "HEAD").write_text(f"{_commit(opened.user, 'HEAD')}\n")
+        carried = carry(repository, opened.depot, directory / "index", LARGE)
+        trees = GitTrees(opened.depot, repository.top, directory / "index", large=LARGE)
+        before = TreeHash(head_tree(opened.depot) or trees.empty_tree())
+        changed = [each.path for each in trees.changes(before, carried.tree)]
+        return (*changed, *(each.path for each in carried.skipped))
 
 
 def _default(user: Git, head: str) -> str:

@@ -113,6 +113,9 @@ _UNWRITABLE = re.compile(r"Permission denied|Read-only file system|insufficient 
 _FULL = re.compile(r"No space left on device|Out of diskspace|Disk quota exceeded|File too large")
 
 
+OLDEST_GIT = (2, 30)
+"""The first git whose `rev-parse` knows `--end-of-options`; all else that we ask is older."""
+
 _SECONDS = 1800.0
 """Long enough to write out a very large repository."""
 

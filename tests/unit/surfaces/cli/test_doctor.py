@@ -1,17 +1,34 @@
+import io
 import json
 
 import pytest
 from click.testing import CliRunner
+from tests.repos import repository
 
 from flyball.settings import FIELDS
 from flyball.surfaces.cli.doctor import doctor
+from flyball.surfaces.cli.doctor_print import print_project
+from flyball.surfaces.cli.terminal.edge import clean_console
 from flyball.tools.diagnose.servers import SERVERS
 from flyball.workspace.process import levels
 
 
 @pytest.fixture(scope="module")
-def report():
-    return CliRunner().invoke(doctor, ["--json"])
+def shop(tmp_path_factory):
+    return repository(tmp_path_factory.mktemp("doctor") / "shop", {"cart.py": "TOTAL = 1\n"})
+
+
+def examined(shop, *words):
+    """What doctor says of a project whose user has nothing else."""
+    place = shop.parent
+    env = {"FLYBALL_STATE_DIR": str(place / "state" / "flyball"), "HOME": str(place)}
+    runner = CliRunner(env={**env, "NO_COLOR": "1"})
+    return runner.invoke(doctor, ["--repo", str(shop), *words])
+
+
+@pytest.fixture(scope="module")
+def report(shop):
+    return examined(shop, "--json")
 
 
 @pytest.mark.slow
@@ -22,6 +39,7 @@ def test_doctor_proves_the_level_it_shows(report):
     assert all(proof["holds"] for proof in told["proofs"])
     assert told["ok"] is True
     assert report.exit_code == 0
+    assert {"git", "tests", "checkout", "journal"} <= {row["name"] for row in told["project"]}
 
 
 @pytest.mark.slow
@@ -38,24 +56,58 @@ def test_doctor_names_programs_and_places(report):
 
 
 @pytest.mark.slow
-def test_doctor_speaks_to_people():
-    told = CliRunner().invoke(doctor, [], env={"NO_COLOR": "1"})
+def test_doctor_speaks_to_people(shop):
+    told = examined(shop)
     assert told.exit_code == 0
     assert f"Confinement  {levels.detect_level()}" in told.stdout
     assert "held" in told.stdout
     assert "BROKEN" not in told.stdout
     assert "\x1b[" not in told.stdout
+    assert "nothing that must be mended" in told.stdout.splitlines()[-1]
 
 
 @pytest.mark.slow
-def test_a_missing_git_is_shown_and_breaks_nothing(monkeypatch, tmp_path):
+def test_with_everything_amiss_doctor_still_tells_it_all(monkeypatch, tmp_path):
+    """No git, settings that cannot be read, a state that is a file: each a line beside the rest."""
+    shop = repository(tmp_path / "shop", {"test_cart.py": "def test_one():\n    pass\n"})
+    (tmp_path / "state").write_text("in the way")
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    told = json.loads(CliRunner().invoke(doctor, ["--json"]).stdout)
+    monkeypatch.setenv("FLYBALL_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("FLYBALL_NONSENSE", "1")
+    done = CliRunner().invoke(doctor, ["--json", "--repo", str(shop)])
+    told = json.loads(done.stdout)
+    assert (done.exit_code, told["ok"]) == (1, False)
     programs = {program["name"]: program for program in told["programs"]}
     assert (programs["git"]["path"], programs["git"]["version"]) == (None, "")
-    assert told["state"] == {"path": str(tmp_path / "state" / "flyball"), "writable": True}
-    assert told["ok"] is True
+    assert told["state"]["path"] == str(tmp_path / "state")
+    assert all(proof["holds"] for proof in told["proofs"])
+    assert {row["key"] for row in told["settings"]} == set(FIELDS)
+    rows = {row["name"]: row for row in told["project"]}
+    assert {"git", "settings", "state"} <= {name for name, row in rows.items() if row["blocks"]}
+    assert "FLYBALL_NONSENSE" in rows["settings"]["seen"]
+    assert rows["model"]["holds"]
+    assert set(rows["git"]) == {"name", "holds", "seen", "hint", "blocks"}
+
+
+def test_what_must_be_mended_is_the_last_thing_on_the_screen():
+    rows = [
+        {"name": "git", "holds": True, "blocks": False, "seen": "git 2.39", "hint": ""},
+        {"name": "trust", "holds": False, "blocks": False, "seen": "not yet", "hint": "Say so."},
+        {"name": "index", "holds": False, "blocks": True, "seen": "[locked]", "hint": "rm x.lock"},
+    ]
+    out = io.StringIO()
+    print_project(clean_console(file=out, width=60, force_terminal=False), rows)
+    assert [" ".join(line.split()) for line in out.getvalue().split("\n")] == [
+        "",
+        "Project",
+        "ok git: git 2.39",
+        "note trust: not yet",
+        "→ Say so.",
+        "TROUBLE index: [locked]",
+        "→ rm x.lock",
+        "1 that must be mended, 1 worth knowing.",
+        "",
+    ]
 
 
 @pytest.mark.slow

@@ -1,0 +1,95 @@
+"""Who would drive a run here, whether this repository's word counts, and the hooks of hosts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from flyball.app.examining.symptom import Symptom, counted, fine, note, trouble
+from flyball.app.installing.targets import HOSTS, HostPlaces
+from flyball.app.project import Home, offer
+from flyball.app.proving.installed import find_hooks, look_at_settings
+from flyball.app.proving.lines import ProofState
+from flyball.app.wiring import (
+    HOW_TO_SET,
+    REPAIR,
+    driver_spec,
+    family,
+    models_of,
+    providers_of,
+    unlocked,
+)
+from flyball.drivers.lazy import LIBRARY, not_installed
+from flyball.drivers.routing import Models, check
+from flyball.errors import DriverError, NotFound, UsageError
+
+REPAIRS = "the built-in repairer needs neither model nor key"
+
+
+async def examine_driver(home: Home) -> list[Symptom]:
+    """Whether the driver that runs would use can be asked."""
+    settings = home.effective.settings
+    try:
+        spec = driver_spec(settings, "", home.repo)
+        if spec == REPAIR:
+            return [fine("model", f"none is configured; {REPAIRS}. {HOW_TO_SET}")]
+        kind, _, name = spec.partition(":")
+        if kind != "model":
+            return [fine("driver", spec)]
+        models = models_of(settings, name)
+        check(models)
+        providers_of(unlocked(home, spec), models)
+        _require_packages(models)
+    except (UsageError, DriverError) as error:
+        hint = f"{error.hint} Meanwhile {REPAIRS}: `--driver repair`."
+        return [trouble("model", error.message, hint)]
+    return [fine("model", name)]
+
+
+def _require_packages(models: Models) -> None:
+    """Raise where what asks a model is not installed; looked up, for loading it takes seconds."""
+    for name in models.all:
+        own = {family(name)} & {"openai", "anthropic"}
+        for package in (LIBRARY, *own):
+            if find_spec(package) is None:
+                raise not_installed(name, package)
+
+
+async def examine_trust(home: Home) -> list[Symptom]:
+    """Whether what the repository says of itself counts."""
+    try:
+        found = offer(home.environ, home.repo)
+    except NotFound:
+        return []
+    files = [found.path.name] if found.text else []
+    files += [each.path.name for each in found.templates]
+    if found.is_trusted:
+        return [fine("trust", f"{', '.join(files)}: accepted")]
+    seen = f"{counted(len(files), 'file')} of this repository not accepted: {', '.join(files)}"
+    return [note("trust", seen, "Nothing in it counts. Read and accept it with `flyball trust`.")]
+
+
+async def examine_hooks(home: Home) -> list[Symptom]:
+    """The hooks that are installed in other agents' settings; nothing where none are."""
+    places = HostPlaces(home.environ, home.repo)
+    return [each for host in HOSTS for each in _hooks(host, places)]
+
+
+def _hooks(host: str, places: HostPlaces) -> Iterator[Symptom]:
+    name = f"hooks of {HOSTS[host].title}"
+    found, unread = find_hooks(host, places)
+    for text in unread:
+        yield note(name, text, "Mend the file; whether hooks are in it cannot be seen.")
+    gone = [each for each in found if not os.access(each.executable, os.X_OK)]
+    for each in gone:
+        seen = f"{each.target.path} names {each.executable}, which is gone: nothing is governed"
+        hint = f"Say `flyball init --host {host} --scope {each.target.scope}`"
+        yield trouble(name, seen, f"{hint}, or the same with --remove.")
+    if not found or gone:
+        return
+    line, _ = look_at_settings(host, places)
+    if line.state is ProofState.FAILED:
+        yield note(name, line.seen, line.next)
+    else:
+        yield fine(name, line.seen)

@@ -1,0 +1,105 @@
+"""Where runs are kept: room on the disk, the state directory, the journal, and runs that wait."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from flyball.app.examining.symptom import Symptom, counted, fine, listed, note, trouble
+from flyball.app.project import Home
+from flyball.app.runs import held_by, opened, status_now
+from flyball.app.settling import state_dir
+from flyball.errors import FlyballError, JournalError
+from flyball.journal.looking import require_usable
+from flyball.journal.protocol import Journal, RunSummary
+
+FULL = 1 << 24
+"""With less room than this even a small run cannot keep its trees."""
+LITTLE = 1 << 30
+"""With less room than this the next large project or log may not fit."""
+READ_RUNS = 200
+"""Only so many of the newest runs are read: a journal may hold many thousands."""
+
+
+async def examine_state(home: Home) -> list[Symptom]:
+    """The state directory, and the room there and where the project lies."""
+    state = state_dir(home.environ)
+    nearest = next(each for each in (state, *state.parents) if os.path.lexists(each))
+    places = {"state": nearest, "project": home.repo}
+    rooms = [_room(name, at) for name, at in places.items() if os.access(at, os.F_OK)]
+    return [_writable(state, nearest), *rooms]
+
+
+def _writable(state: Path, nearest: Path) -> Symptom:
+    hint = "Make it a directory that you can write, or name another with FLYBALL_STATE_DIR."
+    try:
+        # By trying: the modes of a directory say nothing of a read-only disk.
+        with tempfile.TemporaryFile(dir=nearest):
+            return fine("state", f"{state} can be written")
+    except OSError as error:
+        return trouble("state", f"{nearest} cannot be written: {error.strerror}", hint)
+
+
+def _room(name: str, place: Path) -> Symptom:
+    name = f"disk of the {name}"
+    found = os.statvfs(place)
+    free = found.f_bavail * found.f_frsize
+    # Some file systems count no files at all, and then say zero of zero.
+    is_out_of_files = found.f_files > 0 and found.f_favail == 0
+    room = f"{free / 1e9:.1f} GB" if free >= 1e8 else f"{free / 1e6:.1f} MB"
+    seen = f"{room} free at {place}"
+    hint = "Free some space; `flyball runs prune` forgets old snapshots."
+    if is_out_of_files:
+        return trouble(name, f"no file can be made at {place}: it has too many", hint)
+    if free < FULL:
+        return trouble(name, f"{seen}: too little for a run", hint)
+    if free < LITTLE:
+        return note(name, f"{seen}: little", hint)
+    return fine(name, seen)
+
+
+async def examine_journal(home: Home) -> list[Symptom]:
+    """The journal's file, and the runs in it that wait for somebody."""
+    if not home.has_journal:
+        return [fine("journal", "none yet: the first run begins it")]
+    found: list[Symptom] = []
+    if not home.database:
+        try:
+            version = require_usable(home.journal_path)
+        except JournalError as error:
+            return [trouble("journal", error.message, error.hint)]
+        found.append(fine("journal", f"{home.journal_path} (schema {version})"))
+    async with opened(home) as journal:
+        summaries = await journal.runs()
+        return [*found, *await _unreadable(journal, summaries), *_waiting(home, summaries)]
+
+
+async def _unreadable(journal: Journal, summaries: Sequence[RunSummary]) -> list[Symptom]:
+    """Runs whose record contradicts itself, or that a later release wrote."""
+    found: list[Symptom] = []
+    for each in summaries[:READ_RUNS]:
+        try:
+            await journal.load(each.run)
+        except FlyballError as error:
+            hint = error.hint or "Move the journal aside to begin a new one; branches stay in git."
+            found.append(trouble("journal", f"run {each.run}: {error.message}", hint))
+    return found
+
+
+def _waiting(home: Home, summaries: Sequence[RunSummary]) -> list[Symptom]:
+    by_status: dict[str, list[str]] = {}
+    for each in summaries:
+        status = status_now(each.status, held_by(home, each) or each.queue)
+        by_status.setdefault(status, []).append(each.run)
+    found: list[Symptom] = []
+    if broken := by_status.get("interrupted"):
+        seen = f"{counted(len(broken), 'run')} interrupted: {listed(broken)}"
+        hint = f"Go on with `flyball runs resume {broken[0]}`, or end it: runs cancel."
+        found.append(note("runs", seen, hint))
+    if paused := by_status.get("paused"):
+        seen = f"{counted(len(paused), 'run')} waiting for a person: {listed(paused)}"
+        hint = f"`flyball runs show {paused[0]}` tells what it asks."
+        found.append(note("runs", seen, hint))
+    return found

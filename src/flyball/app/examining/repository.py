@@ -1,0 +1,131 @@
+"""What git and the user's repository mean for runs: which git, whose commits, what lies open."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from flyball.app.examining.symptom import Symptom, counted, fine, listed, note, trouble
+from flyball.app.project import Home
+from flyball.errors import ToolUnavailable
+from flyball.workspace.process.spawn import run_sync
+from flyball.workspace.run.comparing import uncommitted_paths
+from flyball.workspace.trees.git import (
+    NOBODY,
+    OLDEST_GIT,
+    Repository,
+    find_git,
+    find_repository,
+    read_user_config,
+    user_git,
+)
+
+MERGES_TREES = (2, 38)
+"""The first git that merges trees by itself; for older ones Flyball does that."""
+
+UNDER_WAY = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+}
+"""What git keeps in its directory while something is not finished."""
+
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+
+
+async def examine_repository(home: Home) -> list[Symptom]:
+    """Git itself, and the repository as a run would find it."""
+    repository = find_repository(home.repo)
+    program = _git(repository)
+    found = [program]
+    if repository is None:
+        return [*found, _no_repository(home.repo)]
+    found += _left_open(repository)
+    if not program.blocks:
+        found += _asked(home, repository)
+    return found
+
+
+def _git(repository: Repository | None) -> Symptom:
+    """Whether there is a git that knows what we ask of it."""
+    try:
+        path = find_git()
+    except ToolUnavailable:
+        missing = "there is no git on the PATH"
+        if repository is None:
+            return note("git", missing, "Install git to have a branch and a commit for each card.")
+        hint = "Install git; until then only `flyball run --in-place` works here."
+        return trouble("git", missing, hint)
+    env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+    said = run_sync((path, "--version"), cwd=Path("/"), env=env, seconds=10)
+    text = said.stdout.decode(errors="replace").strip()
+    found = _VERSION.search(text)
+    oldest = ".".join(map(str, OLDEST_GIT))
+    if said.exit_code or not found:
+        hint = f"Put a git of {oldest} or later first on the PATH."
+        return trouble("git", f"{path} does not say its version", hint)
+    version = (int(found[1]), int(found[2]))
+    if version < OLDEST_GIT:
+        return trouble("git", f"{text} ({path}) is too old", f"Install git {oldest} or later.")
+    if version < MERGES_TREES:
+        seen = f"{text} ({path}) does not merge trees: Flyball does it, and follows fewer renames"
+        return note("git", seen, "Install git 2.38 or later to have git merge.")
+    return fine("git", f"{text} ({path})")
+
+
+def _no_repository(top: Path) -> Symptom:
+    if os.path.lexists(top / ".git"):
+        seen = f"{top / '.git'} is no repository that git could use"
+        return note("repository", seen, "Restore it, or remove it to work without git.")
+    seen = f"{top} is not in a git repository: runs work in place, without branch or commits"
+    return note("repository", seen, "Say `git init` there to have each card as a commit.")
+
+
+def _left_open(repository: Repository) -> Iterator[Symptom]:
+    """What a git command left unfinished; read from its files, so that no git is needed."""
+    lock = repository.directory / "index.lock"
+    if lock.exists():
+        seen = f"{lock} is there: git refuses to change its index, and so do merging and reverting"
+        hint = f"If no git command is running, a dead one left it behind: rm {lock}"
+        yield trouble("index", seen, hint)
+    doing = [what for name, what in UNDER_WAY.items() if (repository.directory / name).exists()]
+    for what in dict.fromkeys(doing):
+        seen = f"{what} is under way: a run begins with its files as they are, conflicts included"
+        yield note("unfinished", seen, "Finish or abort it before you merge a run.")
+
+
+def _asked(home: Home, repository: Repository) -> Iterator[Symptom]:
+    """What only git can tell."""
+    user = user_git(repository, find_git())
+    own = Path(home.environ.get("HOME") or Path.home())
+    identity = read_user_config(user, repository, own).identity
+    who = f"{identity.name} <{identity.email}>"
+    if NOBODY.name == identity.name or NOBODY.email == identity.email:
+        seen = f"git does not know you: the commits of runs are signed {who}"
+        hint = "Say `git config --global user.name NAME` and the same with user.email."
+        yield note("identity", seen, hint)
+    else:
+        yield fine("identity", who)
+    if user.resolve("HEAD^{commit}") is None:
+        seen = "there is no commit yet: a run begins with all files that are not ignored"
+        yield note(
+            "commit", seen, "Commit once to have `flyball verify` and a place to go back to."
+        )
+        return
+    if not user.call("symbolic-ref", "-q", "HEAD", ok=(0, 1)).stdout:
+        seen = "the checkout is on no branch (detached HEAD): a run cannot be merged"
+        yield note("branch", seen, "Check out a branch before you merge a run.")
+    paths = sorted(uncommitted_paths(repository, own))
+    if not paths:
+        yield fine("checkout", "everything is committed")
+        return
+    seen = f"{counted(len(paths), 'file')} not committed ({listed(paths)})"
+    hint = (
+        "A run begins with them as they are. A merge leaves them alone, and is refused where it "
+        "would overwrite one: then commit or stash it."
+    )
+    yield note("checkout", seen, hint)

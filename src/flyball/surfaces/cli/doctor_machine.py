@@ -1,0 +1,160 @@
+"""The part of `flyball doctor` that looks at the machine: confinement, programs, pages."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flyball.surfaces.cli.terminal.edge import clean_console, say
+
+if TYPE_CHECKING:
+    from flyball.app.project import Home
+    from flyball.workspace.process.self_test import AttackReport
+
+_MEANINGS = {
+    "kernel+namespaces": "what is not granted does not exist, and the network is its own",
+    "kernel": "the kernel refuses what is not granted; modes, owners and times of your own files "
+    "outside the workspace can still be changed",
+    "none": "nothing holds a command back; Flyball refuses unattended commands here",
+}
+
+_ESCAPES = "seen\x1b]0;t\x07\x1b]52;c;eA==\x1b\\\x9b31m\rover\x08\x7f\u202etxt\u200b"
+
+_PROGRAMS = (
+    ("git", ("git", "--version"), "branches, commits and cards"),
+    ("rg", ("rg", "--version"), "the grep tool"),
+    ("bash", ("bash", "--version"), "the bash tool"),
+    ("bwrap", ("bwrap", "--version"), "namespaces where Flyball may not make its own (optional)"),
+    ("node", ("node", "--version"), "projects in JavaScript and TypeScript"),
+    ("go", ("go", "version"), "projects in Go"),
+    ("make", ("make", "--version"), "projects with a Makefile"),
+    ("cc", ("cc", "--version"), "projects in C"),
+    ("cargo", ("cargo", "--version"), "projects in Rust"),
+    ("java", ("java", "--version"), "projects in Java and Kotlin"),
+)
+
+
+async def examine_machine(places: Sequence[str] = ()) -> dict[str, Any]:
+    """Everything doctor tells, as JSON-like values; `places` are those the user lets be read."""
+    from flyball.app.proving.hands import attack_hands
+    from flyball.workspace.process import levels, self_test
+    from flyball.workspace.process.process import works
+    from flyball.workspace.sandbox import landlock
+
+    means = levels.best_mechanism()
+    proofs = [*await self_test.run_attacks(means), *await attack_hands(os.environ)]
+    proofs.append(_attack_terminal())
+    failed = [proof.name for proof in proofs if not proof.holds]
+    return {
+        "ok": not failed and means.level is not levels.SandboxLevel.NONE,
+        "sandbox": {
+            "level": str(means.level),
+            "meaning": _MEANINGS[means.level],
+            "by": str(means),
+            "works": [str(each) for each in levels.Mechanism if works(each)],
+            "landlock": landlock.abi(),
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        },
+        "proofs": [
+            {"name": p.name, "attack": p.attack, "holds": p.holds, "seen": p.seen} for p in proofs
+        ],
+        "programs": [_program(*each, places) for each in _PROGRAMS],
+        "python": {"version": platform.python_version(), "path": sys.executable},
+    }
+
+
+def _attack_terminal() -> AttackReport:
+    """What reaches a terminal of a text that would command it, by both ways out."""
+    import io
+    from contextlib import redirect_stdout
+
+    from rich.text import Text
+
+    from flyball.workspace.process.self_test import AttackReport
+
+    with redirect_stdout(io.StringIO()) as told:
+        say(_ESCAPES)
+        clean_console(file=told, force_terminal=False, width=200).print(Text(_ESCAPES))
+    shown = told.getvalue()
+    left = [each for each in _ESCAPES if not each.isprintable() and each in shown]
+    return AttackReport(
+        "terminal escapes",
+        "title, clipboard, C1, carriage return and overrides of direction are printed",
+        shown.count("seen") == 2 and not left,
+        ascii("".join(left)) if left else "",
+    )
+
+
+def _program(name: str, argv: tuple[str, ...], use: str, places: Sequence[str]) -> dict[str, Any]:
+    from flyball.errors import ToolError
+    from flyball.workspace.process.spawn import run_sync
+
+    beside = Path(sys.executable).parent
+    path = shutil.which(name, path=os.pathsep.join((str(beside), os.environ.get("PATH", ""))))
+    version = ""
+    if path:
+        try:
+            env = {"PATH": os.environ.get("PATH", "")}
+            answer = run_sync((path, *argv[1:]), cwd=Path("/"), env=env, seconds=10)
+            version = answer.stdout.decode(errors="replace").partition("\n")[0]
+        except ToolError as error:
+            version = str(error)
+    return {
+        "name": name,
+        "path": path,
+        "version": version,
+        "use": use,
+        "granted": bool(path) and _is_granted(path, places),
+    }
+
+
+def _is_granted(path: str, places: Sequence[str]) -> bool:
+    """Whether commands may read a program where it really lies."""
+    from flyball.workspace.sandbox import environment, readable
+
+    home = Path(os.environ["HOME"]) if os.environ.get("HOME") else None
+    granted = [*readable.readable_paths(environment.clean(os.environ), home)]
+    granted += readable.granted_paths([Path(place).expanduser() for place in places], home)
+    return any(Path(os.path.realpath(path)).is_relative_to(place) for place in granted)
+
+
+def pages_of(home: Home) -> dict[str, Any]:
+    """Whether servers can be started and pages opened, and what to install where not."""
+    from flyball.tools.pages.browser import find_browser, has_playwright
+    from flyball.workspace.sandbox import environment
+    from flyball.workspace.servers.network import can_serve
+
+    browser = find_browser(environment.clean(home.environ, workspace=home.repo))
+    install: list[str] = []
+    if not has_playwright():
+        install.append("pip install 'flyball[browser]'")
+    if not browser:
+        install.append("apt-get install chromium  (or: playwright install chromium)")
+    return {
+        "servers": can_serve(),
+        "playwright": has_playwright(),
+        "browser": browser,
+        "install": install,
+    }
+
+
+def language_servers_of(home: Home) -> list[dict[str, str]]:
+    """The language servers that `check` asks, where each is, and how it is installed."""
+    from flyball.tools.diagnose.servers import SERVERS
+
+    beside = Path(sys.executable).parent
+    path = os.pathsep.join((str(beside), home.environ.get("PATH", os.defpath)))
+    return [
+        {
+            "name": each.argv[0],
+            "languages": ", ".join(each.languages),
+            "path": shutil.which(each.argv[0], path=path) or "",
+            "install": each.install,
+        }
+        for each in SERVERS
+    ]
