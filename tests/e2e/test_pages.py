@@ -59,7 +59,7 @@ LANDS = {
         f"{TYPED}.textContent = cart.total;\n",
     ),
 }
-LOOK = call("browser_console", url="/")
+LOOK = call("browser_console", url="/", seconds=120)
 REVIEW = {"role": "reviewer", "text": "One line, as promised."}
 
 
@@ -155,7 +155,7 @@ def test_a_fix_that_leaves_the_console_dirty_never_succeeds(tmp_path: Path):
     assert final(lines)["status"] != "success"
 
 
-QA = call("visual_qa", url="/", expectation="the pens are listed")
+QA = call("visual_qa", url="/", expectation="the pens are listed", seconds=120)
 
 
 def seeing(place: Path, server: WireServer, *lines: Line, **files: str) -> tuple[Shell, list[Any]]:

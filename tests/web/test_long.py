@@ -140,7 +140,7 @@ def test_a_thousand_cards_are_reached_with_few_of_them_drawn(long: Long):
         page.locator(".card").last.wait_for()
         assert page.evaluate(f"{focused}.getAttribute('aria-posinset')") == "61"
         page.get_by_label("Search runs").fill("run-0077")
-        page.wait_for_function("document.querySelectorAll('.title').length === 1")
+        page.wait_for_function("() => document.querySelectorAll('.title').length === 1")
         assert faults == []
 
 

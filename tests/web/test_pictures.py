@@ -93,7 +93,7 @@ def test_the_page_shows_before_after_and_difference_side_by_side(shown: Shown, s
             page.evaluate(f"location.hash = '#/run/{shown.run}/{tab}'")
             page.wait_for_selector("[role=tab][aria-selected=true]")
             page.wait_for_function(
-                "[...document.querySelectorAll('.shots img')].filter("
+                "() => [...document.querySelectorAll('.shots img')].filter("
                 "(each) => each.complete && each.naturalWidth === 1280).length === 3"
             )
             images = [each.bounding_box() or {} for each in page.query_selector_all(".shots img")]
@@ -112,7 +112,7 @@ def test_an_exported_file_holds_its_pictures(shown: Shown, tmp_path: Path):
         page = opened.page
         page.goto(file.as_uri())
         page.wait_for_function(
-            "[...document.querySelectorAll('.shots img')].filter("
+            "() => [...document.querySelectorAll('.shots img')].filter("
             "(each) => each.complete && each.naturalWidth === 1280).length === 3"
         )
         sources = page.locator(".shots img").evaluate_all("all => all.map((each) => each.src)")

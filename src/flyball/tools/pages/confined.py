@@ -22,7 +22,7 @@ from flyball.workspace.sandbox.confinement import Sandbox
 from flyball.workspace.servers.network import NO_NETWORK, can_serve
 
 INSIDE = Path(__file__).parent / "inside"
-GRACE = 20.0
+GRACE = 60.0
 """Seconds that a program of ours gets beyond those it was told, to start and to end."""
 
 

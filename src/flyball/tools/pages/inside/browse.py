@@ -43,8 +43,10 @@ QUIET = 0.5
 """Seconds without a request or a word after which a page is taken to have come to rest."""
 MOST = 200
 TEXT = 4_000
-ANSWERS = 3_000
-"""Milliseconds in which a page must say what it shows; one whose script never ends says nothing."""
+ANSWERS = 10_000
+"""Milliseconds in which a page must say what it shows; one whose script never ends says nothing.
+
+No fewer: on a busy machine an innocent page would be called stuck."""
 STUCK = "it no longer responds: a script of it runs without end"
 RESTLESS = 5
 """Documents in a row, of which each was left for the next, after which a page is in a loop."""
