@@ -32,9 +32,9 @@ MODELS = ("openai:gpt-4o", "ollama:qwen3", "anthropic:claude-sonnet-5")
 class StrictServer(WireServer):
     """Refuses what a careful provider would refuse, before it says its next act."""
 
-    def _next(self) -> Act:
+    def answer(self, request: dict[str, Any]) -> Act:
         fault = fault_of(self.requests)
-        return Refuse(400, fault, "invalid_request_error") if fault else super()._next()
+        return Refuse(400, fault, "invalid_request_error") if fault else super().answer(request)
 
 
 def fault_of(requests: list[dict[str, Any]]) -> str:

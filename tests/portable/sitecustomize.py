@@ -23,7 +23,7 @@ def _without_libc(name: str | None = None, *args: object, **options: object) -> 
 
 
 def _without_bwrap(cmd: str, *args: object, **options: object) -> str | None:
-    return None if os.path.basename(str(cmd)) == "bwrap" else _which(cmd, *args, **options)
+    return None if str(cmd).endswith("bwrap") else _which(cmd, *args, **options)
 
 
 ctypes.CDLL = _without_libc  # type: ignore[assignment,misc]

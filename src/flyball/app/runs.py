@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.app.answering import next_steps, pending
-from flyball.app.cluster.fetching import bring_run
+from flyball.app.carrying.fetching import bring_run
 from flyball.app.people.decisions import decisions_of
 from flyball.app.project import Home, load_extra, project_name, redactor_of
 from flyball.app.sessions import HOSTED, Sessions

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 
-from flyball.app.cluster.fetching import git_of
-from flyball.app.cluster.luggage import BRANCH, fence_of, local_ref
+from flyball.app.carrying.fetching import git_of
+from flyball.app.carrying.luggage import BRANCH, fence_of, local_ref
 from flyball.app.project import Home, project_name
 from flyball.app.runs import list_runs, record_of
 from flyball.errors import Conflict

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from flyball.app.cluster.luggage import send_first
+from flyball.app.carrying.luggage import send_first
 from flyball.app.project import Home, project_name
 from flyball.app.runs import opened
 from flyball.app.starting import RunRequest, started_of

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
+from flyball.app.carrying.luggage import Carrier, Lodging
 from flyball.app.cluster.clones import WorkerRoom, clear_run
-from flyball.app.cluster.luggage import Carrier, Lodging
 from flyball.app.driving import RunControl, Seat, Watcher
 from flyball.app.project import Home
 from flyball.app.runs import opened

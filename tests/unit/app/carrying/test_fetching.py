@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.repos import git
-from tests.unit.app.cluster.test_luggage import RUN, Team
+from tests.unit.app.carrying.test_luggage import RUN, Team
 
-from flyball.app.cluster.fetching import bring_run, fetch_run
+from flyball.app.carrying.fetching import bring_run, fetch_run
 from flyball.app.project import Home, open_home
 from flyball.errors import Conflict, NotFound
 from flyball.workspace.run.opening import open_workspace, peek_workspace

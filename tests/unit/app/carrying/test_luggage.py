@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.repos import git, repository
 
+from flyball.app.carrying.luggage import Carrier, Lodging, send_first
 from flyball.app.cluster.clones import WorkerRoom
-from flyball.app.cluster.luggage import Carrier, Lodging, send_first
 from flyball.errors import LeaseHeld, NotFound
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flyball.app.cluster.luggage import Lodging, find_luggage, local_ref, unpack
+from flyball.app.carrying.luggage import Lodging, find_luggage, local_ref, unpack
 from flyball.app.project import Home, project_name
 from flyball.errors import Conflict, UsageError
 from flyball.workspace.run.lock import WorkspaceLock

@@ -1,0 +1,1 @@
+"""What travels with a run of a cluster, and how it comes into anybody's clone."""
