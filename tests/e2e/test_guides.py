@@ -30,6 +30,7 @@ NEEDS = {
     r"^make |^cd ": "the clone, or another folder",
     r"^(secret-tool|security|curl|pip|apt-get|docker|systemctl) ": "another program",
     r"^flyball (serve|mcp|acp)\b": "a client; other tests talk to it",
+    r"runs import ": "a project of its own: what is imported is the last run there",
     r"runs resume ": "a run that rests, or that another process holds",
     r"^flyball approve last$": "a run that asks",
     r"ledger (show|forget) ": "a mistake of that name",

@@ -1,7 +1,8 @@
-"""A run as a file: JSON lines that any later release, and other programs, can read."""
+"""A run as a file, written for any later release and for other programs, and read again."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -9,11 +10,18 @@ from importlib.metadata import version
 
 import msgspec
 
-from flyball.app.project import Home, note_place
+from flyball.app.project import Home, note_place, redactor_of
 from flyball.app.runs import acquire, list_runs, opened
 from flyball.core.machine.machine import advance
 from flyball.core.record.atif import trajectory
-from flyball.core.record.recording import EXPORT_AGAIN, ExportedLine, Header
+from flyball.core.record.recorded_run import RECORDED, recorded_run
+from flyball.core.record.recording import (
+    EXPORT_AGAIN,
+    ExportedLine,
+    Header,
+    document_in,
+    text_in,
+)
 from flyball.core.record.spans import OWN, otlp, spans_of
 from flyball.core.run import codec
 from flyball.core.run.event import AnyEvent, RunStarted
@@ -22,6 +30,11 @@ from flyball.core.run.thread import thread_lines
 from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageError
 from flyball.journal.protocol import JournalEntry
 
+HEADED = b'{"flyball"'
+"""How each export begins."""
+WANTED_HERE = (
+    "Give a file of `flyball runs export`, or a recording (`.traj`) of SWE-agent or mini-SWE-agent."
+)
 NOT_A_JOURNAL = "It begins with a line that `flyball runs export` did not write."
 
 
@@ -77,9 +90,22 @@ def read_export(data: bytes) -> list[AnyEvent]:
     return events
 
 
+def read_run(home: Home, data: bytes) -> Sequence[AnyEvent]:
+    """The log of an exported run, or the one that a recording of SWE-agent's stands for."""
+    if data.lstrip().startswith(HEADED):
+        return read_export(data)
+    # The same file is the same run, and is not imported twice.
+    name = f"{RECORDED}-{hashlib.sha256(data).hexdigest()[:8]}"
+    try:
+        return recorded_run(document_in(text_in(data)), name, redactor_of(home).text)
+    except UsageError as error:
+        what = f"It is neither an exported run nor a recording: {error.message}"
+        raise UsageError(what, WANTED_HERE) from None
+
+
 async def import_run(home: Home, data: bytes) -> RunState:
     """Put an exported run into this project's journal, every event judged anew."""
-    events = read_export(data)
+    events = read_run(home, data)
     steps = list(_fold(events))
     run = steps[-1][2].run
     if any(each.run == run for each in await list_runs(home)):

@@ -421,16 +421,7 @@ class HostGovernor:
             await engine.bring_on(state)
 
     def _policy(self) -> Policy:
-        """What was settled, as it holds for an agent that has its own tools and its own sandbox."""
-        return replace(
-            self.home.effective.settings.policy,
-            hosted=True,
-            bash=True,
-            bash_without_sandbox=True,
-            review=False,
-            plan_big_requests=False,
-            reserve=0,
-        )
+        return self.home.effective.settings.policy.around_host()
 
 
 def _joined(found: HostAnswer, greeted: HostAnswer) -> HostAnswer:

@@ -62,19 +62,14 @@ def judge_recording(
     A journal of our own is judged by the policy that it ran under, unless these limits are meant
     for journals too.
     """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError("it is not a text file.", WANTED) from None
-    if not text.strip():
-        raise UsageError("it is empty.", WANTED)
+    text = text_in(data)
     first, _, rest = text.lstrip().partition("\n")
     if (header := _header(first)) is not None:
         if header.version > VERSION:
             hint = "Use the release of Flyball that wrote it, or a later one."
             raise UsageError(f"it is a journal of version {header.version}.", hint)
         return judge_events(_events(rest, header.version), limits if for_journals else None)
-    document = _document(text)
+    document = document_in(text)
     read = open_hands_steps if is_open_hands(document) else steps_of
     return judge_steps(read(document), limits or GuardLimits())
 
@@ -152,7 +147,19 @@ def _events(text: str, version: int) -> Iterator[AnyEvent]:
             raise UsageError(what, EXPORT_AGAIN) from None
 
 
-def _document(text: str) -> object:
+def text_in(data: bytes) -> str:
+    """A file's contents as text, of which there must be some."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError("it is not a text file.", WANTED) from None
+    if not text.strip():
+        raise UsageError("it is empty.", WANTED)
+    return text
+
+
+def document_in(text: str) -> object:
+    """What a text holds as JSON."""
     try:
         return cast("object", json.loads(text))
     except json.JSONDecodeError as error:

@@ -64,7 +64,9 @@ def rejudge(events: Iterable[AnyEvent], policy: Policy) -> Rejudgement:
     state = RunState()
     for event in events:
         after = advance(state, event).state
-        if not isinstance(event, RunStarted):
+        if isinstance(event, RunStarted):
+            policy = policy.around_host() if event.policy.hosted else policy
+        else:
             other = advance(with_policy(state, policy), event).state
             for card in [each for each in after.cards if each is not state.card(each.id)]:
                 calls += _calls(state, event, after, card, other, policy)

@@ -31,6 +31,8 @@ class RecordedTurn(NamedTuple):
     """The exit status, where the recording has it."""
     reply: int = 0
     """Which reply asked for it; nothing is one of its own."""
+    said: str = ""
+    """The words beside it."""
 
 
 def steps_of(recording: object) -> tuple[GuardStep, ...]:
@@ -81,7 +83,8 @@ def _recorded(entries: Sequence[Json]) -> Iterator[RecordedTurn]:
         said = text_of(entry.get("response")) or text_of(entry.get("thought"))
         action = text_of(entry["action"]) if "action" in entry else _quoted_action(said)
         seen = text_of(entry.get("observation"))
-        yield RecordedTurn(action, seen, _place(entry.get("state")), _status(seen))
+        words = text_of(entry["thought"]) if "thought" in entry else said
+        yield RecordedTurn(action, seen, _place(entry.get("state")), _status(seen), said=words)
 
 
 SPEAKERS = frozenset({"assistant", "ai"})
@@ -96,7 +99,10 @@ def _conversed(entries: Sequence[Json]) -> Iterator[RecordedTurn]:
         elif exchanges:
             exchanges[-1][1].append(_content(message))
     for number, (reply, answers) in enumerate(exchanges, 1):
-        yield from _paired(_asked(reply), answers, number)
+        words = text_of(reply.get("thought")) or _content(reply)
+        first, *others = _paired(_asked(reply), answers, number)
+        yield first._replace(said=words)
+        yield from others
 
 
 def _paired(asked: Sequence[str], answers: Sequence[str], reply: int) -> Iterator[RecordedTurn]:

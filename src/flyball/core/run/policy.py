@@ -52,6 +52,18 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     strictness: str = "normal"
     guards: GuardLimits = GuardLimits()
 
+    def around_host(self) -> Policy:
+        """The same as it holds for an agent that has its own tools and its own sandbox."""
+        return msgspec.structs.replace(
+            self,
+            hosted=True,
+            bash=True,
+            bash_without_sandbox=True,
+            review=False,
+            plan_big_requests=False,
+            reserve=0,
+        )
+
 
 class Project(msgspec.Struct, frozen=True, omit_defaults=True):
     """What Flyball found in the workspace that can verify a change."""

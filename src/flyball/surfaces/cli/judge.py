@@ -60,12 +60,12 @@ def judge(run: str, policy: Path | None, repo: Path, as_json: bool) -> None:
 def _events(home: Home, run: str) -> Sequence[AnyEvent]:
     import asyncio
 
-    from flyball.app.archive import read_export
+    from flyball.app.archive import read_run
     from flyball.app.runs import find_run, record_of
     from flyball.surfaces.cli.terminal.show import read_file
 
     if Path(run).is_file():
-        return read_export(read_file(Path(run)))
+        return read_run(home, read_file(Path(run)))
     name = asyncio.run(find_run(home, run))
     return [entry.event for entry in asyncio.run(record_of(home, name)).entries]
 

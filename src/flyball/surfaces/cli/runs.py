@@ -223,7 +223,10 @@ def _write(file: Path, data: bytes) -> None:
 @DATABASE
 @JSON
 def import_(file: Path, repo: Path, as_json: bool) -> None:
-    """Read an exported run into this project, to show, judge or compare it."""
+    """Read an exported run, or a recording of SWE-agent's, into this project.
+
+    It can be shown, judged and compared, but not driven on.
+    """
     import asyncio
     import json
 

@@ -158,7 +158,7 @@ def test_cancel_ends_a_resting_run(tmp_path: Path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda lines: lines[1:], "not an exported run"),
+        (lambda lines: lines[1:], "neither an exported run nor a recording"),
         (lambda lines: [lines[0], *lines[2:]], "and 1 was expected"),
         (lambda lines: [*lines[:3], "{}", *lines[3:]], "Line 4 is no event"),
         (lambda lines: [lines[0].replace('"version":', '"version":9'), *lines[1:]], "later"),
@@ -176,6 +176,27 @@ def test_a_damaged_export_is_refused_with_its_line(place: Path, tmp_path: Path, 
     assert isinstance(error, FlyballError), error
     assert words in str(error)
     assert invoke(tmp_path, "list", "--json").output == ""
+
+
+def test_a_recording_is_imported_once_shown_and_never_believed(tmp_path: Path):
+    edit = 'str_replace_editor create {"path": "/testbed/a.py", "file_text": "x"}'
+    steps = [
+        {"action": action, "observation": "ok", "thought": "", "response": ""}
+        for action in ("ls", edit, "pytest")
+    ]
+    talk = [{"role": "user", "content": "Mend the total."}]
+    shop(tmp_path / "shop")
+    file = tmp_path / "a.traj"
+    file.write_text(json.dumps({"trajectory": steps, "history": talk, "info": {}}))
+    imported = json.loads(invoke(tmp_path, "import", str(file), "--json").output)
+    assert imported["run"].startswith("recorded-")
+    assert isinstance(invoke(tmp_path, "import", str(file)).exception, Conflict)
+    shown = json.loads(invoke(tmp_path, "show", imported["run"], "--json").output)
+    assert (shown["status"], shown["request"]) == ("cancelled", "Mend the total.")
+    (card,) = shown["cards"]
+    assert (card["proof"], card["evidence"]) == ("unverified", [])
+    assert "deny" in [each["answer"] for each in card["decisions"]]
+    assert isinstance(invoke(tmp_path, "resume", imported["run"]).exception, Conflict)
 
 
 def test_an_imported_run_cannot_be_driven_on(place: Path, tmp_path: Path):

@@ -46,14 +46,15 @@ def _turn(turn: RecordedTurn, session: str, number: int) -> Iterator[Entry]:
         yield Spoke(0.0, HANDED_IN)
         return
     id = f"{session}/{number}"
-    tool, args = _call(action)
+    tool, args = call_in(action)
     yield Called(0.0, id, tool, args, str(turn.reply or number))
     step = step_of(turn)
     edits = _edits(args) if step.ok and tool == EDITOR else ()
     yield Came(0.0, id, turn.seen, step.ok, turn.status, edits)
 
 
-def _call(action: str) -> tuple[str, Json]:
+def call_in(action: str) -> tuple[str, Json]:
+    """A recorded command line as a call: of the editor where it is one, else of a shell."""
     name, _, rest = action.partition(" ")
     if name not in EDITOR_TOOLS:
         return "bash", {"command": action}
