@@ -36,7 +36,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("flyball.surfaces.cli.demo:demo", "Watch a governed run on a small broken project."),
     "init": ("flyball.surfaces.cli.init:init", "Govern another agent, or stop governing it."),
     "trust": ("flyball.surfaces.cli.trust:trust", "Let this repository's configuration count."),
-    "doctor": ("flyball.surfaces.cli.doctor:doctor", "Show and prove what holds on this machine."),
+    "doctor": (
+        "flyball.surfaces.cli.doctor:doctor",
+        "Prove what holds here, and say what to mend.",
+    ),
     "intent": ("flyball.surfaces.cli.intent:intent", "Read a request's intent and budget."),
     "verify": ("flyball.surfaces.cli.verify:verify", "Show what a change does to the tests."),
     "patch": ("flyball.surfaces.cli.patch:patch", "Apply or check a unified diff."),

@@ -50,14 +50,32 @@ def bench(context: click.Context, only: tuple[str, ...], page: bool, as_json: bo
     default="",
     help="The verifier, run by sh in each repository; `flyball verify` unless given.",
 )
-@click.option("--family", multiple=True, help="Only changes of this kind; may be repeated.")
 @click.option(
-    "--every", type=click.IntRange(1), default=1, help="Only one in so many of each kind."
+    "--family", multiple=True, metavar="KIND", help="Only changes of this kind; may be repeated."
 )
 @click.option(
-    "--seconds", type=click.FloatRange(1), default=300.0, help="How long an answer may take."
+    "--every",
+    type=click.IntRange(1),
+    default=1,
+    metavar="N",
+    help="Only one in so many of each kind.",
 )
-@click.option("--jobs", type=click.IntRange(1), default=2, help="How many are tried at once.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(1),
+    default=300.0,
+    show_default=True,
+    metavar="N",
+    help="How many seconds an answer may take.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="How many are tried at once.",
+)
 @JSON
 def liars(
     tool: str, family: tuple[str, ...], every: int, seconds: float, jobs: int, as_json: bool

@@ -15,8 +15,20 @@ from flyball.surfaces.cli.terminal.edge import say
 @click.option("--goal", required=True, help="What shall be so afterwards.")
 @click.option("--findings", required=True, help="What was found.")
 @click.option("--action", required=True, help="What will be done.")
-@click.option("--file", "files", multiple=True, required=True, help="A file to be changed.")
-@click.option("--verify", multiple=True, required=True, help="What will show that it is done.")
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    required=True,
+    metavar="PATH",
+    help="A file to be changed; may be repeated.",
+)
+@click.option(
+    "--verify",
+    multiple=True,
+    required=True,
+    help="What will show that it is done; may be repeated.",
+)
 @REPO
 @JSON
 def checkpoint(

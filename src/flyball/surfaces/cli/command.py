@@ -42,6 +42,7 @@ class BatchLine(msgspec.Struct, frozen=True):
     "--phase",
     default="recon",
     show_default=True,
+    metavar="PHASE",
     help="recon, checkpoint, execute, verify or final; dotted names work too.",
 )
 @click.option("--batch", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.jsonl",

@@ -17,12 +17,14 @@ WHERE = {
 @click.argument("shell", type=click.Choice(list(WHERE)))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def completion(shell: str, as_json: bool) -> None:
-    """Print the script that has SHELL complete Flyball's commands and options.
+    """Print the script that has your shell complete Flyball's commands and options.
+
+    Put it where the shell looks for it, once:
 
     \b
-    bash  flyball completion bash > ~/.local/share/bash-completion/completions/flyball
-    zsh   flyball completion zsh > "${fpath[1]}/_flyball"
-    fish  flyball completion fish > ~/.config/fish/completions/flyball.fish
+    flyball completion bash > ~/.local/share/bash-completion/completions/flyball
+    flyball completion zsh > "${fpath[1]}/_flyball"
+    flyball completion fish > ~/.config/fish/completions/flyball.fish
     """
     import json
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
     help="How long one session of the agent may take; 240 unless given.",
 )
 @click.pass_context

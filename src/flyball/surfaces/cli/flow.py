@@ -69,7 +69,7 @@ def check_command(context: click.Context, files: tuple[str, ...], as_json: bool)
     context.exit(0 if is_sound else 2)
 
 
-@flow.command("list")
+@flow.command("list", short_help="List the templates that a plan may name.")
 @REPO
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_command(repo: Path, as_json: bool) -> None:
@@ -92,7 +92,7 @@ def list_command(repo: Path, as_json: bool) -> None:
         say(notice, err=True)
 
 
-@flow.command("show")
+@flow.command("show", short_help="Draw a flow file, or a template by its name.")
 @click.argument("file", metavar="FILE")
 @REPO
 @click.option(

@@ -24,7 +24,7 @@ SPEAKERS = {"human": "user", "ai": "assistant", "model": "assistant", "agent": "
 
 
 @click.command("intent")
-@click.argument("text", nargs=-1)
+@click.argument("text", nargs=-1, metavar="TEXT…")
 @click.option("--history", metavar="FILE", help="The conversation so far, as JSON; - for stdin.")
 @click.option("--batch", metavar="FILE", help="Read one JSON request per line; - for stdin.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--http", is_flag=True, help="Serve at an address, not over standard input.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address, with --http.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="The address, with --http.",
+)
 @click.option(
     "--port",
     default=0,
     show_default=True,
     type=click.IntRange(0, 65535),
+    metavar="N",
     help="The port, with --http; 0: any that is free.",
 )
 @click.option(

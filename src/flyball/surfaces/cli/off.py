@@ -26,7 +26,14 @@ def seconds_in(text: str) -> float:
 
 
 @click.command()
-@click.option("--for", "how_long", default=DEFAULT, show_default=True, help="For how long.")
+@click.option(
+    "--for",
+    "how_long",
+    default=DEFAULT,
+    show_default=True,
+    metavar="SPAN",
+    help="For how long, such as 90s, 30m or 2h.",
+)
 @REPO
 @JSON
 def off(how_long: str, repo: Path, as_json: bool) -> None:

@@ -71,7 +71,7 @@ def add(name: str, role: str, project: str, as_json: bool) -> None:
         say("From now on the board's own token opens nothing: everybody comes with theirs.")
 
 
-@people.command()
+@people.command(short_help="Give a person another role; the token stays.")
 @click.argument("name")
 @ROLE
 @PROJECT

@@ -40,7 +40,12 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
 @DATABASE
 @DRIVER
 @MODEL
-@click.option("--intent", type=click.Choice(INTENTS), help="What the request asks for.")
+@click.option(
+    "--intent",
+    type=click.Choice(INTENTS),
+    metavar="INTENT",
+    help=f"What it asks for: {', '.join(INTENTS)}.",
+)
 @click.option("--flow", "flow_file", metavar="FILE", help="Go through the steps of a flow file.")
 @click.option("--budget", type=click.IntRange(0), metavar="N", help="How many calls it may make.")
 @click.option(

@@ -15,6 +15,9 @@ from flyball.surfaces.cli.terminal.edge import pour, say
 if TYPE_CHECKING:
     from flyball.app.project import Home
 
+LONGEST = 200
+"""Summaries are wrapped, not cut: half a sentence tells nobody what a command does."""
+
 ELSEWHERE = {
     "fetch": "Bring a run that a cluster drove into this clone.",
     "merge": "Bring a run's cards into your branch and checkout.",
@@ -38,7 +41,9 @@ class RunsGroup(click.Group):
         return getattr(runs_tree, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        rows = [(name, command.get_short_help_str()) for name, command in self.commands.items()]
+        rows = [
+            (name, command.get_short_help_str(LONGEST)) for name, command in self.commands.items()
+        ]
         with formatter.section("Commands"):
             formatter.write_dl([*rows, *ELSEWHERE.items()])
 
@@ -54,7 +59,7 @@ def runs() -> None:
 @runs.command("list")
 @REPO
 @DATABASE
-@JSON
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run.")
 def list_(repo: Path, as_json: bool) -> None:
     """The runs of this project, the newest first."""
     import asyncio

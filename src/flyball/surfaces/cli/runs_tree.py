@@ -133,8 +133,16 @@ def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) 
 
 @click.command()
 @click.argument("run", required=False)
-@click.option("--days", default=14.0, show_default=True, help="Forget snapshots older than this.")
-@click.option("--keep", default=500, show_default=True, help="Keep at most this many snapshots.")
+@click.option(
+    "--days",
+    default=14.0,
+    show_default=True,
+    metavar="N",
+    help="Forget snapshots older than so many days.",
+)
+@click.option(
+    "--keep", default=500, show_default=True, metavar="N", help="Keep at most this many snapshots."
+)
 @click.option("--abandon", is_flag=True, help="Delete the run's worktree, branch and records.")
 @click.option("--yes", is_flag=True, help="Do not ask, even if cards were not merged.")
 @REPO

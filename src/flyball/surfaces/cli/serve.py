@@ -14,12 +14,25 @@ PORT = 4321
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option(
-    "--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True, help="0 for any."
+    "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=PORT,
+    show_default=True,
+    metavar="N",
+    help="The port; 0 for any that is free.",
 )
 @click.option("--open", "opens", is_flag=True, help="Open the board in a browser.")
-@click.option("--token", default="", metavar="T", envvar="FLYBALL_SERVE_TOKEN", help="Who may ask.")
+@click.option(
+    "--token",
+    default="",
+    metavar="T",
+    envvar="FLYBALL_SERVE_TOKEN",
+    help="What a browser must show to be let in.",
+)
 @REPO
 @DATABASE
 @click.option("--json", "as_json", is_flag=True, help="Print the address as one JSON object.")

@@ -21,6 +21,7 @@ NOT_YET = "The verdict is still being taken. Run this again."
     type=click.FloatRange(min=0),
     default=100.0,
     show_default=True,
+    metavar="N",
     help="Seconds to wait at most; hosts end what runs for two minutes.",
 )
 @REPO

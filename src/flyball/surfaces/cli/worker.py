@@ -27,15 +27,34 @@ def _roles(text: str) -> tuple[str, ...]:
 
 @click.command()
 @DATABASE
-@click.option("--roles", default=",".join(ROLES), show_default=True, help="Whose work it does.")
 @click.option(
-    "--concurrency", type=click.IntRange(1, 200), default=4, show_default=True, help="Runs at once."
+    "--roles",
+    default=",".join(ROLES),
+    show_default=True,
+    metavar="ROLES",
+    help="Whose work it does.",
 )
 @click.option(
-    "--per-project", type=click.IntRange(0), default=0, metavar="N", help="Runs of one project."
+    "--concurrency",
+    type=click.IntRange(1, 200),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Runs at once.",
 )
 @click.option(
-    "--per-person", type=click.IntRange(0), default=0, metavar="N", help="Runs of one person."
+    "--per-project",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Runs of one project at once; 0: any number.",
+)
+@click.option(
+    "--per-person",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Runs of one person at once; 0: any number.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the worker's name as a JSON object.")
 def worker(roles: str, concurrency: int, per_project: int, per_person: int, as_json: bool) -> None:

@@ -62,3 +62,24 @@ def test_each_shell_takes_its_script(shell: str, tmp_path: Path):
         script = tmp_path / "script"
         script.write_text(result.output)
         subprocess.run([program, "-n", str(script)], check=True)
+
+
+ASK = """
+source <("$1" completion bash)
+complete -p flyball
+COMP_WORDS=(flyball runs re) COMP_CWORD=2
+_flyball_completion flyball re runs
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash here")
+def test_a_real_bash_that_sourced_the_script_completes():
+    bin = str(Path(FLYBALL).parent)
+    env = {"PATH": f"{bin}:{os.environ['PATH']}", "HOME": "/nonexistent"}
+    command = ["bash", "--norc", "-ic", ASK, "bash", FLYBALL]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+    registered, *offered = done.stdout.splitlines()
+    assert "-F _flyball_completion flyball" in registered
+    assert offered == ["resume", "replay"]

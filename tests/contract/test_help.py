@@ -1,0 +1,52 @@
+"""What `--help` says of every command fits a terminal, and leaves nothing unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from flyball.surfaces.cli import cli
+
+WIDTH = 80
+UNSAID = {"TEXT", "INTEGER", "FLOAT", "INTEGER RANGE", "FLOAT RANGE"}
+"""What click calls a value of which nobody said what it is; words are said to be words."""
+SAID = {"--goal", "--findings", "--action", "--verify", "--why", "--note"}
+
+
+def contexts(
+    command: click.Command, name: str, above: click.Context | None
+) -> Iterator[click.Context]:
+    here = click.Context(
+        command,
+        info_name=name,
+        parent=above,
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+    )
+    yield here
+    if isinstance(command, click.Group):
+        for inner in command.list_commands(here):
+            found = command.get_command(here, inner)
+            assert found is not None
+            yield from contexts(found, inner, here)
+
+
+EVERY = {each.command_path: each for each in contexts(cli, "flyball", None)}
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_help_fits_the_terminal_and_no_summary_is_cut(path: str):
+    usage, *lines = EVERY[path].command.get_help(EVERY[path]).splitlines()
+    assert [line for line in (usage, *lines) if len(line) > WIDTH] == []
+    assert [line for line in lines if "..." in line] == []
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_every_option_says_what_it_is_for_and_what_it_takes(path: str):
+    for option in EVERY[path].command.params:
+        if isinstance(option, click.Option):
+            assert option.help, option.name
+            if not option.is_flag and not SAID & {*option.opts}:
+                assert option.make_metavar(EVERY[path]) not in UNSAID, option.name
