@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -50,3 +54,15 @@ def test_every_option_says_what_it_is_for_and_what_it_takes(path: str):
             assert option.help, option.name
             if not option.is_flag and not SAID & {*option.opts}:
                 assert option.make_metavar(EVERY[path]) not in UNSAID, option.name
+
+
+MANUAL = Path(__file__).parents[2] / "docs" / "man" / "flyball.1"
+
+
+@pytest.mark.skipif(not shutil.which("groff"), reason="there is no groff here")
+def test_the_manual_page_is_set_without_a_warning_and_has_every_command():
+    command = ["groff", "-man", "-Tutf8", "-ww", "-K", "utf8", str(MANUAL)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (done.stderr, "```" in done.stdout) == ("", False)
+    text = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout).replace("\u2010", "-")
+    assert [path for path in EVERY if path != "flyball" and f"Usage: {path} " not in text] == []
