@@ -228,20 +228,20 @@ class Trial:
     def __init__(self, cluster: Cluster, seed: int) -> None:
         self.cluster = cluster
         self.chance = random.Random(seed)
-        self.longest = 0.0
-        self.waits: list[float] = []
-        self._orphans: dict[str, tuple[int, float]] = {}
-        """Run → the fence it had, and when its owner was struck."""
+        self.waits: list[tuple[float, str]] = []
+        """How long each run waited for a new owner, and what had been done to the last one."""
+        self._orphans: dict[str, tuple[int, float, str]] = {}
+        """Run → the fence it had, when its owner was struck, and how."""
         self._frozen: list[tuple[float, subprocess.Popen[bytes]]] = []
 
     def look(self) -> dict[str, Held]:
         """Note who has found a new owner, and wake whoever was frozen long enough."""
         held, now = self.cluster.held(), time.monotonic()
-        for run, (fence, since) in list(self._orphans.items()):
+        for run, (fence, since, kind) in list(self._orphans.items()):
             is_over = held[run].status not in ("running",)
             if held[run].fence > fence or is_over:
                 if not is_over:
-                    self.waits.append(now - since)
+                    self.waits.append((now - since, kind))
                 del self._orphans[run]
         for until, worker in list(self._frozen):
             if now > until:
@@ -261,7 +261,7 @@ class Trial:
         now = time.monotonic()
         for each in held.values():
             if f"process {victim.pid} on" in each.holder and each.status == "running":
-                self._orphans.setdefault(each.run, (each.fence, now))
+                self._orphans.setdefault(each.run, (each.fence, now, kind))
         if kind == "freeze":
             victim.send_signal(signal.SIGSTOP)
             self._frozen.append((now + FREEZE, victim))
@@ -324,9 +324,10 @@ def fire(cluster: Cluster, options: argparse.Namespace, restart: Any = None) -> 
     spent = time.monotonic() - began
     trial.look()
     faults = [fault for run in runs for fault in cluster.faults(run)]
-    return Figures(
-        len(runs), spent, faults, max(trial.waits, default=0.0), len(trial.waits), struck
-    )
+    waits = sorted(trial.waits, reverse=True)
+    print("the longest waits:", ", ".join(f"{wait:.1f} s ({kind})" for wait, kind in waits[:8]))
+    longest = waits[0][0] if waits else 0.0
+    return Figures(len(runs), spent, faults, longest, len(waits), struck)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -29,12 +30,16 @@ AWAKE_SECONDS = 2.0
 IDLE_SECONDS = 5.0
 """How often it looks without a word; each time costs milliseconds, and a word may be lost."""
 OPEN = ["ENQUEUED", "PENDING"]
+WITHDRAWN = "CANCELLED"
+DEATHS_PER_ATTEMPT = 8
+"""Workers that died over a run count as one failure of it: a run may also kill its workers."""
 CLOSED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 MOST_FORGOTTEN = 1_000
 POOL = 4
 
 Drive = Callable[[str, str, int], str]
-"""Drive a run of a project, the how-manieth time from where it stands; what became of it."""
+"""Drive a run of a project, after how many failures from where it stands and one; what became of
+it."""
 
 
 class Handed(NamedTuple):
@@ -165,11 +170,15 @@ class Scheduler:
             return
         prefixes = [f"{each.run}/{each.seq}/" for each, _ in given]
         past = DBOS.list_workflows(workflow_id_prefix=prefixes, load_input=False, load_output=False)
-        tried = [each.workflow_id.rpartition("/")[0] for each in past]
+        tried = Counter(each.workflow_id.rpartition("/")[0] for each in past)
+        lost = Counter(
+            each.workflow_id.rpartition("/")[0] for each in past if each.status == WITHDRAWN
+        )
         for rank, (each, queue) in enumerate(given, 1):
-            attempt = tried.count(f"{each.run}/{each.seq}") + 1
-            name = f"{each.run}/{each.seq}/{attempt}"
-            with SetWorkflowID(name), SetEnqueueOptions(priority=rank):
+            place = f"{each.run}/{each.seq}"
+            # Whoever took it may have died of other things, but not every time.
+            attempt = tried[place] - lost[place] + lost[place] // DEATHS_PER_ATTEMPT + 1
+            with SetWorkflowID(f"{place}/{tried[place] + 1}"), SetEnqueueOptions(priority=rank):
                 DBOS.enqueue_workflow(queue, self._workflow, each.run, each.project, attempt)
 
     def close(self, seconds: int) -> None:

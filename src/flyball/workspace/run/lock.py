@@ -36,17 +36,14 @@ class WorkspaceLock:
             time.sleep(_PAUSE)
         # Written over, and not cut off first: truncating a file costs more than all the rest here.
         os.pwrite(self._fd, name_this_process().encode().ljust(_ROOM), 0)
-
-    @property
-    def held(self) -> tuple[int, ...]:
+        self.held: tuple[int, ...] = (self._fd,)
         """What a program of ours keeps open, so that the lock does not end before it does."""
-        return (self._fd,) if self._fd >= 0 else ()
 
     def release(self) -> None:
         """Let the next process in; harmless when repeated."""
         if self._fd >= 0:
             os.close(self._fd)
-            self._fd = -1
+            self._fd, self.held = -1, ()
 
     def _take(self) -> bool:
         with suppress(BlockingIOError):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
@@ -255,7 +256,8 @@ def _register_worktree(user: Git, repository: Repository, place: Path, *at: str)
     options, start = at[:-1], at[-1]
     # Without a checkout, which would run the filters and hooks that the tree's attributes name.
     args = ("--no-checkout", "--quiet", *options, os.fspath(place), start)
-    user.call("worktree", "add", *args)
+    with _alone_with(repository):
+        user.call("worktree", "add", *args)
     if find_admin(repository, place) is None:
         raise GitFailed(f"git made no worktree at {place}.", "Look at `git worktree list`.")
 
@@ -301,11 +303,27 @@ def remove_worktree(repository: Repository, place: Path) -> None:
 def forget_worktrees(repository: Repository, folder: Path) -> None:
     """Take away the repository's notes about the worktrees at or below a directory."""
     real = folder.resolve()
-    for admin, at in list(_worktrees(repository)):
-        if at.is_relative_to(real):
-            shutil.rmtree(admin, ignore_errors=True)
-    with suppress(OSError):
-        (repository.common / "worktrees").rmdir()
+    with _alone_with(repository):
+        for admin, at in list(_worktrees(repository)):
+            if at.is_relative_to(real):
+                shutil.rmtree(admin, ignore_errors=True)
+        with suppress(OSError):
+            (repository.common / "worktrees").rmdir()
+
+
+@contextmanager
+def _alone_with(repository: Repository) -> Generator[None]:
+    """Keep every other process of ours from changing the notes about worktrees meanwhile.
+
+    Git writes and reads them without a lock: two worktrees that are added at once trip over each
+    other's half-written notes. The lock is on the directory itself, so that it leaves nothing.
+    """
+    place = os.open(repository.common, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(place)
 
 
 def remove_trees_home(place: Path) -> None:
