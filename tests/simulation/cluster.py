@@ -68,8 +68,9 @@ def script(turns: int) -> str:
         diff = "--- a/steps.py\n+++ b/steps.py\n@@ @@\n"
         diff += f" step_{n - 1} = {n - 1}\n+step_{n} = {n}\n"
         said.append({"calls": [{"tool": "edit_diff", "args": {"diff": diff}}]})
-        if n % 8 == 0:
-            # Who edits on and on and never runs anything is stopped.
+        if n % 4 == 0:
+            # Who edits on and on and never runs anything is stopped; and a death in the middle of
+            # a test is no test.
             said.append({"calls": [{"tool": "test", "args": {}}]})
     said.append({"calls": [{"tool": "test", "args": {}}]})
     said.append({"text": "The steps are counted."})

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
 
-from flyball.engine.handout import Given
+from flyball.engine.handout import Given, most_at_once
 
 VERSION = "drive-1"
 """Pinned: the default is a hash of this file's text, and a comment would strand every run."""
@@ -99,7 +99,7 @@ class Scheduler:
             "log_level": "CRITICAL",
             "serializer": DBOSPortableJSONSerializer(),
             "sys_db_pool_size": POOL,
-            "max_executor_threads": concurrency + 2,
+            "max_executor_threads": most_at_once(concurrency) + 2,
             # Its workflows send each other nothing; ours is another way of telling.
             "use_listen_notify": False,
         }
@@ -118,7 +118,9 @@ class Scheduler:
         DBOS.listen_queues([self._queue])
         DBOS.launch()
         DBOS.register_queue(
-            self._queue, worker_concurrency=self._concurrency, polling_interval_sec=POLL_SECONDS
+            self._queue,
+            worker_concurrency=most_at_once(self._concurrency),
+            polling_interval_sec=POLL_SECONDS,
         )
         self._dozes = [_Doze(stop) for stop in self._dbos.background_thread_stop_events]
         self.wake()

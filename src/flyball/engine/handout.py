@@ -32,6 +32,12 @@ def queue_for(worker: WorkerRow) -> str:
     return f"{'+'.join(sorted(worker.roles))}:{worker.concurrency}:{worker.format}"
 
 
+def most_at_once(concurrency: int) -> int:
+    """How many runs a worker takes at most: as many as it says of new ones, and as many again of
+    those that were begun. When others die, theirs need not wait for room."""
+    return 2 * concurrency
+
+
 def hand_out(
     due: Sequence[DueRun],
     handed: Collection[str],
@@ -41,7 +47,8 @@ def hand_out(
 ) -> list[Given]:
     """The runs to give away, the most urgent first; never more than there is room for.
 
-    `handed` are runs that were given away and are not begun: they take room as well.
+    For a run that was begun there is room where a new one would have to wait. `handed` are runs
+    that were given away and are not begun: they take room as well.
     """
     room = {each.worker: each.concurrency for each in workers if not each.is_leaving}
     for each in busy:
@@ -53,7 +60,11 @@ def hand_out(
 
     def seat(run: DueRun) -> str:
         """Who has room for it, and then has one room less; nobody is empty."""
-        fit = [name for name, left in room.items() if left > 0 and _can_drive(known[name], run)]
+        fit = [
+            name
+            for name, left in room.items()
+            if left + _spare(known[name], run) > 0 and _can_drive(known[name], run)
+        ]
         if not fit:
             return ""
         chosen = max(fit, key=lambda name: room[name])
@@ -74,6 +85,11 @@ def hand_out(
         if worker := seat(run):
             given.append(Given(run, queue_for(known[worker])))
     return given
+
+
+def _spare(worker: WorkerRow, run: DueRun) -> int:
+    """The room that a worker has for this run beyond what it says."""
+    return most_at_once(worker.concurrency) - worker.concurrency if run.seq > 1 else 0
 
 
 def _can_drive(worker: WorkerRow, run: DueRun) -> bool:

@@ -155,6 +155,15 @@ class WorkerTable:
 
         return self._link.ask(deed)
 
+    def leader(self) -> str:
+        """Who hands out runs, dead or alive; empty where nobody does."""
+
+        def deed(db: Connection, _: bool) -> str:
+            row = db.execute("SELECT holder FROM leases WHERE run = %s", (LEADING,)).fetchone()
+            return row[0] if row else ""
+
+        return self._link.ask(deed)
+
     def live(self) -> Sequence[WorkerRow]:
         """The workers that were heard of in time."""
         return [row for row in self.all() if row.age < self._ttl]

@@ -12,9 +12,14 @@ ALL = Shares()
 
 
 def due(
-    run: str, queue: str = "executor", project: str = "shop", owner: str = "ada", format: int = 2
+    run: str,
+    queue: str = "executor",
+    project: str = "shop",
+    owner: str = "ada",
+    format: int = 2,
+    seq: int = 1,
 ) -> DueRun:
-    return DueRun(run, 1, queue, project, owner, format)
+    return DueRun(run, seq, queue, project, owner, format)
 
 
 def worker(
@@ -47,6 +52,12 @@ def test_no_more_is_given_away_than_there_is_room_for() -> None:
     assert chosen(waiting, [worker("one", 2), worker("two", 1)]) == ["a", "b", "c"]
     assert chosen(waiting, [worker("one", 2)], [busy("x", "one")]) == ["a"]
     assert chosen(waiting, []) == []
+
+
+def test_what_was_begun_does_not_wait_for_the_room_of_a_new_run() -> None:
+    full = [busy("x", "one"), busy("y", "one")]
+    begun = [due(run, seq=7) for run in "abc"]
+    assert chosen([due("new"), *begun], [worker("one", 2)], full) == ["a", "b"]
 
 
 def test_a_run_goes_only_to_who_has_its_role() -> None:

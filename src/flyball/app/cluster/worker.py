@@ -208,9 +208,14 @@ class Worker:
 
     def _lead(self) -> None:
         """Hand out what waits, if this worker is the one that does."""
-        if not self._table.leads():
-            return
         # On this machine the dead are known at once; of others it takes until a lease ends.
+        if not self._table.leads():
+            leader = self._table.leader()
+            if not is_gone(leader):
+                return
+            self._table.bury([leader])
+            if not self._table.leads():
+                return
         self._table.bury([row.worker for row in self._table.all() if is_gone(row.worker)])
         if time.monotonic() > self._forget_at:
             self._forget_at = time.monotonic() + FORGET_SECONDS
