@@ -232,6 +232,10 @@ class RunControl:
         driver = self._driver(record.started)
         async with self._held(record.started, driver, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
+            if state.seq != record.state.seq:
+                # Another worker had it between the look and the lease; what was read of it is old,
+                # and whoever hands it out will do so again.
+                return RunResult(state)
             return await self._drive(engine, performer, state)
 
     async def give_up(self, run: str, by: str, why: str) -> RunResult:

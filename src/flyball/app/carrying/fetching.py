@@ -13,7 +13,7 @@ from flyball.errors import Conflict, UsageError
 from flyball.workspace.run.lock import WorkspaceLock
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 from flyball.workspace.run.worktree import parse_commit
-from flyball.workspace.trees.git import Git, find_git, find_repository, user_git
+from flyball.workspace.trees.git import Git, Repository, find_git, find_repository, user_git
 from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.remote import Remote
 
@@ -29,7 +29,8 @@ class FetchedRun(NamedTuple):
 def fetch_run(home: Home, run: str) -> FetchedRun:
     """Lay a run out here as its last worker left it; `NotFound` where the remote has none of it."""
     branch = f"flyball/{run}"
-    git = git_of(home)
+    repository = repository_of(home)
+    git = user_git(repository, find_git())
     luggage = find_luggage(Remote(git, project_name(home), home.environ), run)
     known = git.resolve(local_ref(run))
     if find_workspace(run, home.state) is not None:
@@ -40,7 +41,7 @@ def fetch_run(home: Home, run: str) -> FetchedRun:
         _refuse_own_work(git, run, known)
     lock = WorkspaceLock(home.state / f"locks/{run}", f"The workspace of run {run}")
     try:
-        luggage.fetch(git, run)
+        luggage.fetch(repository, git, run)
         unpack(Lodging(home.repo, home.state, home.environ), run, luggage.commit)
     finally:
         lock.release()
@@ -58,13 +59,18 @@ def bring_run(home: Home, run: str, tree: str) -> None:
 
 def git_of(home: Home) -> Git:
     """The git of a project's own repository."""
+    return user_git(repository_of(home), find_git())
+
+
+def repository_of(home: Home) -> Repository:
+    """A project's own repository; `UsageError` where it is none."""
     repository = find_repository(home.repo)
     if repository is None:
         raise UsageError(
             f"{home.repo} is no git repository, so no run can be fetched into it.",
             "Go to a clone of the project.",
         )
-    return user_git(repository, find_git())
+    return repository
 
 
 def _refuse_own_work(git: Git, run: str, known: str) -> None:

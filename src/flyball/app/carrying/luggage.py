@@ -24,12 +24,20 @@ from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
 from flyball.workspace.run.worktree import (
     RunBranch,
     add_worktree,
+    alone_with,
     forget_worktrees,
     give_index,
     parse_commit,
     share_index,
 )
-from flyball.workspace.trees.git import Git, check_run_name, find_git, find_repository, user_git
+from flyball.workspace.trees.git import (
+    Git,
+    Repository,
+    check_run_name,
+    find_git,
+    find_repository,
+    user_git,
+)
 from flyball.workspace.trees.git_objects import (
     DIRECTORY,
     Child,
@@ -145,11 +153,19 @@ class Luggage(NamedTuple):
     def commit(self) -> str:
         return self.found[self.ref]
 
-    def fetch(self, git: Git, run: str) -> None:
+    def fetch(self, repository: Repository, git: Git, run: str) -> None:
         """Bring it here, unless it is."""
         own = local_ref(run)
-        if git.resolve(own) != self.commit or not git.resolve(f"{self.commit}^{{tree}}"):
+        if git.resolve(own) == self.commit and git.resolve(f"{self.commit}^{{tree}}"):
+            return
+        try:
             self.remote.fetch(self.ref, own)
+        except GitFailed as error:
+            # A worktree that is just being added has a head that git stumbles over.
+            if "worktrees/" not in error.message:
+                raise
+            with alone_with(repository):
+                self.remote.fetch(self.ref, own)
 
 
 def find_luggage(remote: Remote, run: str, before: int = 0) -> Luggage:
@@ -190,7 +206,7 @@ class Carrier:
         remote = Remote(git, self._address, self._place.environ)
         luggage = find_luggage(remote, self._run, before=self._fence)
         self._pushed = luggage.commit
-        luggage.fetch(git, self._run)
+        luggage.fetch(repository, git, self._run)
         moves = [RefMove(self._ref, "", self._pushed)]
         moves += [RefMove(ref, value, "") for ref, value in luggage.found.items()]
         if not remote.push(moves):

@@ -256,7 +256,7 @@ def _register_worktree(user: Git, repository: Repository, place: Path, *at: str)
     options, start = at[:-1], at[-1]
     # Without a checkout, which would run the filters and hooks that the tree's attributes name.
     args = ("--no-checkout", "--quiet", *options, os.fspath(place), start)
-    with _alone_with(repository):
+    with alone_with(repository):
         user.call("worktree", "add", *args)
     if find_admin(repository, place) is None:
         raise GitFailed(f"git made no worktree at {place}.", "Look at `git worktree list`.")
@@ -303,7 +303,7 @@ def remove_worktree(repository: Repository, place: Path) -> None:
 def forget_worktrees(repository: Repository, folder: Path) -> None:
     """Take away the repository's notes about the worktrees at or below a directory."""
     real = folder.resolve()
-    with _alone_with(repository):
+    with alone_with(repository):
         for admin, at in list(_worktrees(repository)):
             if at.is_relative_to(real):
                 shutil.rmtree(admin, ignore_errors=True)
@@ -312,7 +312,7 @@ def forget_worktrees(repository: Repository, folder: Path) -> None:
 
 
 @contextmanager
-def _alone_with(repository: Repository) -> Generator[None]:
+def alone_with(repository: Repository) -> Generator[None]:
     """Keep every other process of ours from changing the notes about worktrees meanwhile.
 
     Git writes and reads them without a lock: two worktrees that are added at once trip over each

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from tests.repos import git, repository
@@ -137,6 +140,30 @@ def test_the_next_worker_of_a_room_clears_away_what_the_last_one_had(team: Team)
     assert git(lodging.clone, "for-each-ref") == ""
     assert git(lodging.clone, "worktree", "list").count("\n") == 1
     team.carrier("one", 3).arrive()
+    with team.open("one") as here:
+        assert (here.root / "a.txt").read_text() == "two, not committed\n"
+
+
+def test_a_worktree_that_is_just_being_added_is_waited_for(team: Team) -> None:
+    lodging = team.lodging("one")
+    # As git leaves it between two of its writes: with a head that is no commit.
+    half = lodging.clone / ".git/worktrees/half"
+    half.mkdir(parents=True)
+    (half / "HEAD").write_text("0" * 40 + "\n")
+    (half / "commondir").write_text("../..\n")
+    (half / "gitdir").write_text(f"{team.place}/half/.git\n")
+    adding = os.open(lodging.clone / ".git", os.O_RDONLY)
+    fcntl.flock(adding, fcntl.LOCK_EX)
+
+    def finish() -> None:
+        time.sleep(1.0)
+        shutil.rmtree(half)
+        os.close(adding)
+
+    other = Thread(target=finish)
+    other.start()
+    team.carrier("one", 2).arrive()
+    other.join()
     with team.open("one") as here:
         assert (here.root / "a.txt").read_text() == "two, not committed\n"
 
