@@ -52,7 +52,7 @@ LONGEST_PAUSE = 60.0
 FORGOTTEN = 24 * 3600.0
 """After so many seconds the scheduler's own notes on what was driven go."""
 FORGET_SECONDS = 600.0
-BEGUN_SECONDS = 5.0
+BEGUN_SECONDS = 8.0
 """How long a run may be taken by a live worker and not have a lease."""
 
 
@@ -231,8 +231,9 @@ class Worker:
         for each in self._scheduler.handed():
             if each.run not in place:
                 continue
-            since = self._taken_at.setdefault(each.name, now)
-            is_slow = bool(each.worker) and now - since > BEGUN_SECONDS
+            # What waits in its queue is nobody's fault yet.
+            since = self._taken_at.setdefault(each.name, now) if each.worker else now
+            is_slow = now - since > BEGUN_SECONDS
             # What was handed out from an earlier place has been driven from there.
             if each.seq != place[each.run] or is_slow or (each.worker and each.worker not in live):
                 lost.append(each.name)
