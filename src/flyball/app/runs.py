@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.app.answering import next_steps, pending
+from flyball.app.carrying.fetching import bring_run
 from flyball.app.people.decisions import decisions_of
 from flyball.app.project import Home, load_extra, project_name, redactor_of
 from flyball.app.sessions import HOSTED, Sessions
@@ -421,9 +422,6 @@ def workspace_of(home: Home, record: Record) -> Workspace:
     """A run's files, to look at; those of a run that a cluster drives are fetched."""
     run = record.state.run
     if record.is_submitted:
-        # Only a cluster's runs need what fetches them.
-        from flyball.app.carrying.fetching import bring_run
-
         bring_run(home, run, present_tree(record.state))
     if find_workspace(run, home.state) is None:
         raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
