@@ -428,12 +428,17 @@ def workspace_of(home: Home, record: Record) -> Workspace:
     return peek_workspace(run, home.state)
 
 
+async def submitted(home: Home, run: str) -> Record | None:
+    """The record of a run that workers of a cluster drive; nothing of any other."""
+    if any(each.run == run and each.queue for each in await list_runs(home)):
+        return await record_of(home, run)
+    return None
+
+
 async def bring_submitted(home: Home, run: str) -> None:
     """See that a run's files are here if workers of a cluster drove it."""
-    if home.database and run in [each.run for each in await list_runs(home)]:
-        record = await record_of(home, run)
-        if record.is_submitted:
-            workspace_of(home, record)
+    if record := await submitted(home, run):
+        workspace_of(home, record)
 
 
 async def diff_of(home: Home, run: str) -> str:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
 
-from flyball.engine.handout import Given, most_at_once
+from flyball.engine.handout import Given, attempt_after, most_at_once
 
 VERSION = "drive-1"
 """Pinned: the default is a hash of this file's text, and a comment would strand every run."""
@@ -31,8 +31,6 @@ IDLE_SECONDS = 5.0
 """How often it looks without a word; each time costs milliseconds, and a word may be lost."""
 OPEN = ["ENQUEUED", "PENDING"]
 WITHDRAWN = "CANCELLED"
-DEATHS_PER_ATTEMPT = 8
-"""Workers that died over a run count as one failure of it: a run may also kill its workers."""
 CLOSED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 MOST_FORGOTTEN = 1_000
 POOL = 4
@@ -178,8 +176,7 @@ class Scheduler:
         )
         for rank, (each, queue) in enumerate(given, 1):
             place = f"{each.run}/{each.seq}"
-            # Whoever took it may have died of other things, but not every time.
-            attempt = tried[place] - lost[place] + lost[place] // DEATHS_PER_ATTEMPT + 1
+            attempt = attempt_after(tried[place] - lost[place], lost[place])
             with SetWorkflowID(f"{place}/{tried[place] + 1}"), SetEnqueueOptions(priority=rank):
                 DBOS.enqueue_workflow(queue, self._workflow, each.run, each.project, attempt)
 

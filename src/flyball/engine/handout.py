@@ -38,6 +38,15 @@ def most_at_once(concurrency: int) -> int:
     return 2 * concurrency
 
 
+DEATHS_PER_FAILURE = 8
+
+
+def attempt_after(failures: int, deaths: int) -> int:
+    """The how-manieth attempt comes next after so many that failed by themselves, and so many
+    whose workers died: of other things usually, but a run may also kill its workers."""
+    return failures + deaths // DEATHS_PER_FAILURE + 1
+
+
 def hand_out(
     due: Sequence[DueRun],
     handed: Collection[str],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.engine.handout import Shares, hand_out
+from flyball.engine.handout import Shares, attempt_after, hand_out
 from flyball.journal.protocol import WorkerRow
 from flyball.journal.workers import QUEUES, Busy, DueRun
 
@@ -58,6 +58,11 @@ def test_what_was_begun_does_not_wait_for_the_room_of_a_new_run() -> None:
     full = [busy("x", "one"), busy("y", "one")]
     begun = [due(run, seq=7) for run in "abc"]
     assert chosen([due("new"), *begun], [worker("one", 2)], full) == ["a", "b"]
+
+
+def test_deaths_of_workers_are_hardly_held_against_a_run() -> None:
+    assert [attempt_after(0, deaths) for deaths in (0, 7, 8, 63)] == [1, 1, 2, 8]
+    assert attempt_after(3, 2) == 4
 
 
 def test_a_run_goes_only_to_who_has_its_role() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from flyball.app.carrying.fetching import git_of
 from flyball.app.carrying.luggage import BRANCH, fence_of, local_ref
 from flyball.app.project import Home, project_name
-from flyball.app.runs import list_runs, record_of
+from flyball.app.runs import list_runs, submitted
 from flyball.errors import Conflict
 from flyball.workspace.cards import use_cases
 from flyball.workspace.cards.use_cases import ProjectPlaces
@@ -20,34 +20,31 @@ OPEN = frozenset({"running", "paused"})
 
 async def forget_old(home: Home, seconds: float, *, only: str = "") -> int:
     """Delete the snapshots at the remote of runs that ended so long ago; of how many runs."""
-    if not home.database:
-        return 0
     before = time.time() - seconds
     ended = [
         each.run
         for each in await list_runs(home)
-        if each.status not in OPEN and each.updated_at < before and only in ("", each.run)
+        # Of a run that no worker drove nothing is there, and there may be no remote at all.
+        if each.queue and each.status not in OPEN and each.updated_at < before
+        if only in ("", each.run)
     ]
     return _forget(home, ended) if ended else 0
 
 
 async def abandon_run(home: Home, places: ProjectPlaces, run: str, *, is_sure: bool) -> None:
     """Delete all that is kept of a run here, and of one that a cluster drove at the remote too."""
-    is_submitted = False
-    if home.database and run in [each.run for each in await list_runs(home)]:
-        record = await record_of(home, run)
-        is_submitted = record.is_submitted
-        if is_submitted and not record.state.has_ended:
-            raise Conflict(f"Run {run} has not ended.", f"End it: flyball runs cancel {run}")
+    record = await submitted(home, run)
+    if record is not None and not record.state.has_ended:
+        raise Conflict(f"Run {run} has not ended.", f"End it: flyball runs cancel {run}")
     is_here = find_workspace(run, home.state) is not None
-    if is_submitted and not is_here and not is_sure:
+    if record is not None and not is_here and not is_sure:
         raise Conflict(
             f"Run {run} is not in this clone, so nobody has seen what would be lost.",
             f"Look with `flyball runs fetch {run}`, or repeat with --yes.",
         )
-    if is_here or not is_submitted:
+    if is_here or record is None:
         use_cases.abandon(places, run)
-    if is_submitted:
+    if record is not None:
         git_of(home).delete_ref(local_ref(run))
         _forget(home, [run], with_branch=True)
 
