@@ -169,7 +169,12 @@ class WireServer:
                 self.end_headers()
                 for event in events:
                     data = event.encode()
-                    self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                    try:
+                        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                    except ConnectionError:
+                        # Who asked was stopped meanwhile.
+                        self.close_connection = True
+                        return
                 if isinstance(act, Say) and act.is_cut:
                     self.close_connection = True
                 else:

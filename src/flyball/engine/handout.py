@@ -33,9 +33,9 @@ def queue_for(worker: WorkerRow) -> str:
 
 
 def most_at_once(concurrency: int) -> int:
-    """How many runs a worker takes at most: as many as it says of new ones, and as many again of
-    those that were begun. When others die, theirs need not wait for room."""
-    return 2 * concurrency
+    """How many runs a worker takes at most: as many as it says of new ones, and twice as many again
+    of those that were begun. When two of three die, theirs need not wait for room."""
+    return 3 * concurrency
 
 
 DEATHS_PER_FAILURE = 8
@@ -56,24 +56,32 @@ def hand_out(
 ) -> list[Given]:
     """The runs to give away, the most urgent first; never more than there is room for.
 
-    For a run that was begun there is room where a new one would have to wait. `handed` are runs
-    that were given away and are not begun: they take room as well.
+    For a run that was begun there is room where a new one would have to wait. Workers that are
+    alike have their room together: while one drives more than it says, no other begins a new run,
+    or there would be ever more that nobody has room for when workers die. `handed` are runs that
+    were given away and that nobody drives yet: they take room as well.
     """
     room = {each.worker: each.concurrency for each in workers if not each.is_leaving}
     for each in busy:
         if each.holder in room:
             room[each.holder] -= 1
     known = {each.worker: each for each in workers}
+    alike: dict[str, list[str]] = {}
+    for name in room:
+        alike.setdefault(queue_for(known[name]), []).append(name)
     projects = Counter(each.project for each in busy)
     people = Counter(each.owner for each in busy)
 
+    def has_room(name: str, run: DueRun) -> bool:
+        left = room[name]
+        if run.is_begun:
+            concurrency = known[name].concurrency
+            return left + most_at_once(concurrency) - concurrency > 0
+        return left > 0 and sum(room[each] for each in alike[queue_for(known[name])]) > 0
+
     def seat(run: DueRun) -> str:
         """Who has room for it, and then has one room less; nobody is empty."""
-        fit = [
-            name
-            for name, left in room.items()
-            if left + _spare(known[name], run) > 0 and _can_drive(known[name], run)
-        ]
+        fit = [name for name in room if _can_drive(known[name], run) and has_room(name, run)]
         if not fit:
             return ""
         chosen = max(fit, key=lambda name: room[name])
@@ -94,11 +102,6 @@ def hand_out(
         if worker := seat(run):
             given.append(Given(run, queue_for(known[worker])))
     return given
-
-
-def _spare(worker: WorkerRow, run: DueRun) -> int:
-    """The room that a worker has for this run beyond what it says."""
-    return most_at_once(worker.concurrency) - worker.concurrency if run.seq > 1 else 0
 
 
 def _can_drive(worker: WorkerRow, run: DueRun) -> bool:

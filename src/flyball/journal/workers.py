@@ -58,6 +58,8 @@ class DueRun(NamedTuple):
     owner: str
     format: int
     """The latest format in which something of it is written; older releases cannot read that."""
+    is_begun: bool
+    """Whether somebody drove it already, even if nothing came of that."""
 
 
 class Busy(NamedTuple):
@@ -178,11 +180,14 @@ class WorkerTable:
         def deed(db: Connection, _: bool) -> Sequence[DueRun]:
             rows = db.execute(
                 "SELECT r.run, r.seq, r.role, r.project, r.owner, greatest(r.codec,"
-                " (SELECT max(codec) FROM inbox i WHERE i.run = r.run)) FROM runs r"
+                " (SELECT max(codec) FROM inbox i WHERE i.run = r.run)),"
+                # The first lease is of who submitted it.
+                " r.seq > 1 OR coalesce(l.fence, 0) > 1 AS is_begun FROM runs r"
                 " LEFT JOIN leases l ON l.run = r.run"
                 " WHERE r.role != '' AND (r.status = 'running' OR"
                 " r.status = 'paused' AND r.run IN (SELECT run FROM inbox))"
-                f" AND coalesce(l.expires_at, 0) <= {NOW} ORDER BY r.priority DESC, r.born"
+                f" AND coalesce(l.expires_at, 0) <= {NOW}"
+                " ORDER BY r.priority DESC, is_begun DESC, r.born"
             ).fetchall()
             return [DueRun(*row) for row in rows]
 

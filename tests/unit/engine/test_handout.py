@@ -17,9 +17,10 @@ def due(
     project: str = "shop",
     owner: str = "ada",
     format: int = 2,
-    seq: int = 1,
+    *,
+    is_begun: bool = False,
 ) -> DueRun:
-    return DueRun(run, seq, queue, project, owner, format)
+    return DueRun(run, 1, queue, project, owner, format, is_begun)
 
 
 def worker(
@@ -56,8 +57,16 @@ def test_no_more_is_given_away_than_there_is_room_for() -> None:
 
 def test_what_was_begun_does_not_wait_for_the_room_of_a_new_run() -> None:
     full = [busy("x", "one"), busy("y", "one")]
-    begun = [due(run, seq=7) for run in "abc"]
-    assert chosen([due("new"), *begun], [worker("one", 2)], full) == ["a", "b"]
+    begun = [due(run, is_begun=True) for run in "abcde"]
+    assert chosen([due("new"), *begun], [worker("one", 2)], full) == ["a", "b", "c", "d"]
+
+
+def test_nothing_new_begins_while_another_drives_more_than_it_says() -> None:
+    workers = [worker("one", 2), worker("two", 2), worker("other", 1, ("planner",))]
+    over = [busy(run, "one") for run in "wxyz"]
+    assert chosen([due("a"), due("b", "planner")], workers, over) == ["b"]
+    assert chosen([due("a"), due("b")], workers, over[1:]) == ["a"]
+    assert chosen([due("a", is_begun=True)], workers, over) == ["a"]
 
 
 def test_deaths_of_workers_are_hardly_held_against_a_run() -> None:

@@ -157,6 +157,21 @@ async def test_the_most_urgent_run_is_due_first_and_of_equals_the_oldest(
 
 
 @story
+async def test_what_somebody_drove_comes_before_what_nobody_began(
+    hire: Hire, journal: PostgresJournal
+) -> None:
+    for run in "abc":
+        await submit(journal, run)
+    # Its worker died before anything came of it.
+    await journal.release(await take(journal, "b", "two"))
+    assert [(each.run, each.is_begun) for each in hire("one").due()] == [
+        ("b", True),
+        ("a", False),
+        ("c", False),
+    ]
+
+
+@story
 async def test_a_run_is_of_the_latest_format_in_which_anything_of_it_is(
     database: str, hire: Hire, journal: PostgresJournal
 ) -> None:

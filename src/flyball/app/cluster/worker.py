@@ -152,7 +152,7 @@ class Worker:
         self._wish = wish
         self._room = WorkerRoom(environ)
         self._driven: dict[str, _Driven] = {}
-        self._lock = threading.Lock()
+        self._free = threading.Condition()
         self._stop = threading.Event()
         self._taken_at: dict[str, float] = {}
         self._forget_at = 0.0
@@ -200,11 +200,27 @@ class Worker:
             self._let_go()
 
     def _beat(self) -> None:
-        while not self._stop.wait(BEAT_SECONDS):
+        while not self._sleep(BEAT_SECONDS):
             try:
                 self._table.beat(len(self._driven))
             except JournalError as error:
                 LOG.warning("%s", error)
+
+    def _sleep(self, seconds: float) -> bool:
+        """Wait so long; True where the worker is to stop.
+
+        Who was frozen meanwhile has lost its runs, and lets go of them before it takes them again.
+        """
+        before = time.monotonic()
+        is_over = self._stop.wait(seconds)
+        if time.monotonic() - before > LEASE_SECONDS:
+            for driven in self._all_driven():
+                driven.stop()
+        return is_over
+
+    def _all_driven(self) -> Sequence[_Driven]:
+        with self._free:
+            return list(self._driven.values())
 
     def _lead(self) -> None:
         """Hand out what waits, if this worker is the one that does."""
@@ -253,15 +269,17 @@ class Worker:
         if self._stop.is_set():
             return "leaving"
         driven = _Driven(self, run, project, attempt)
-        with self._lock:
-            if run in self._driven:
+        with self._free:
+            # One that it lost may still be on its way out.
+            if not self._free.wait_for(lambda: run not in self._driven, BEGUN_SECONDS / 2):
                 return "held"
             self._driven[run] = driven
         try:
             return driven.go()
         finally:
-            with self._lock:
+            with self._free:
                 del self._driven[run]
+                self._free.notify_all()
 
     def _let_go(self) -> None:
         """Give every run back where it stands; what a model is asked is asked again elsewhere."""
@@ -270,12 +288,12 @@ class Worker:
             self._table.beat(len(self._driven), is_leaving=True)
         except JournalError as error:
             LOG.warning("%s", error)
-        for driven in list(self._driven.values()):
+        for driven in self._all_driven():
             driven.leave()
         end = time.monotonic() + DRAIN_SECONDS
         while self._driven and time.monotonic() < end:
             time.sleep(0.05)
-        for driven in list(self._driven.values()):
+        for driven in self._all_driven():
             driven.stop()
         self._scheduler.close(5)
         self._table.leave()
