@@ -104,6 +104,16 @@ def hand_out(
     return given
 
 
+def why_unserved(run: DueRun, workers: Sequence[WorkerRow]) -> str:
+    """Why none of these workers will ever take a run, and what would help; empty where one may."""
+    able = [each for each in workers if run.queue in each.roles]
+    if not able:
+        return f"no worker does the work of a {run.queue}; start one with --roles {run.queue}"
+    if not any(_can_drive(each, run) for each in able):
+        return "a later release has written to it; start a worker of that release"
+    return ""
+
+
 def _can_drive(worker: WorkerRow, run: DueRun) -> bool:
     """Whether it does this work; one of an earlier release may not be able to read the run."""
     return run.queue in worker.roles and run.format <= worker.format

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.engine.handout import Shares, attempt_after, hand_out
+from flyball.engine.handout import Shares, attempt_after, hand_out, why_unserved
 from flyball.journal.protocol import WorkerRow
 from flyball.journal.workers import QUEUES, Busy, DueRun
 
@@ -120,3 +120,11 @@ def test_what_a_later_release_wrote_waits_for_one_that_reads_it() -> None:
     assert chosen(waiting, [earlier]) == ["b"]
     given = hand_out(waiting, (), [], [earlier, later], ALL)
     assert [(each.run.run, each.queue[-1]) for each in given] == [("a", "3"), ("b", "2")]
+
+
+def test_what_no_worker_will_ever_take_is_told_with_what_would_help() -> None:
+    workers = [worker("one", 1, ("executor",)), worker("two", 1, ("planner",), format=3)]
+    assert why_unserved(due("a"), workers) == ""
+    assert why_unserved(due("a", "planner", format=3), workers) == ""
+    assert "--roles verifier" in why_unserved(due("a", "verifier"), workers)
+    assert "later release" in why_unserved(due("a", format=3), workers)

@@ -22,6 +22,8 @@ from flyball.workspace.trees.git import find_git, find_repository, user_git
 LONGEST = 1 << 20
 MOST_ROOMS = 100
 TIDY = ("-c", "gc.auto=5000", "-c", "gc.autoDetach=false", "-c", "gc.pruneExpire=1.hour.ago")
+"""How git may tidy up a worker's repository by itself: rarely, not behind our back, and nothing
+that a run may just have fetched."""
 
 
 class WorkerRoom:

@@ -28,12 +28,12 @@ from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
 from flyball.engine.cluster import Scheduler
 from flyball.engine.effects import EffectPerformer
-from flyball.engine.handout import Shares, hand_out, queue_for
+from flyball.engine.handout import Shares, hand_out, queue_for, why_unserved
 from flyball.errors import FlyballError, JournalError, LeaseHeld
 from flyball.journal.postgres import PostgresJournal
 from flyball.journal.protocol import Journal, Lease, WorkerRow
 from flyball.journal.sqlite import status_of
-from flyball.journal.workers import QUEUES, WorkerTable, queue_of
+from flyball.journal.workers import QUEUES, DueRun, WorkerTable, queue_of
 from flyball.workspace.process.holder import is_gone, name_this_process
 
 LOG = logging.getLogger("flyball.worker")
@@ -155,6 +155,7 @@ class Worker:
         self._free = threading.Condition()
         self._stop = threading.Event()
         self._taken_at: dict[str, float] = {}
+        self._told: set[tuple[str, str]] = set()
         self._forget_at = 0.0
         row = WorkerRow(
             self.name,
@@ -263,6 +264,14 @@ class Worker:
             self._scheduler.hand_out(chosen)
             self._scheduler.wake()
             self._table.tell_handed()
+        self._tell_unserved(due, list(live.values()))
+
+    def _tell_unserved(self, due: Sequence[DueRun], workers: Sequence[WorkerRow]) -> None:
+        """Say once of each run that nobody here can take why it waits."""
+        waiting = {(each.run, why) for each in due if (why := why_unserved(each, workers))}
+        for run, why in sorted(waiting - self._told):
+            LOG.warning("Run %s waits: %s.", run, why)
+        self._told = waiting
 
     def _drive(self, run: str, project: str, attempt: int) -> str:
         """Drive a run in this thread; what became of it, in a word."""

@@ -11,9 +11,10 @@ from flyball.app.examining.symptom import Symptom, counted, fine, listed, note, 
 from flyball.app.project import Home
 from flyball.app.runs import held_by, opened, status_now
 from flyball.app.settling import state_dir
+from flyball.engine.loop import LEASE_SECONDS
 from flyball.errors import FlyballError, JournalError
 from flyball.journal.looking import require_usable
-from flyball.journal.protocol import Journal, RunSummary
+from flyball.journal.protocol import Journal, RunSummary, WorkerRow
 
 FULL = 1 << 24
 """With less room than this even a small run cannot keep its trees."""
@@ -73,7 +74,9 @@ async def examine_journal(home: Home) -> list[Symptom]:
         found.append(fine("journal", f"{home.journal_path} (schema {version})"))
     async with opened(home) as journal:
         summaries = await journal.runs()
-        return [*found, *await _unreadable(journal, summaries), *_waiting(home, summaries)]
+        found += await _unreadable(journal, summaries)
+        found += _unserved(summaries, await journal.workers())
+        return [*found, *_waiting(home, summaries)]
 
 
 async def _unreadable(journal: Journal, summaries: Sequence[RunSummary]) -> list[Symptom]:
@@ -86,6 +89,23 @@ async def _unreadable(journal: Journal, summaries: Sequence[RunSummary]) -> list
             hint = error.hint or "Move the journal aside to begin a new one; branches stay in git."
             found.append(trouble("journal", f"run {each.run}: {error.message}", hint))
     return found
+
+
+def _unserved(summaries: Sequence[RunSummary], workers: Sequence[WorkerRow]) -> list[Symptom]:
+    """Runs of a cluster that wait for a worker that is not there."""
+    served = {role for each in workers if each.age < LEASE_SECONDS for role in each.roles}
+    waiting: dict[str, list[str]] = {}
+    for each in summaries:
+        if each.status == "running" and each.queue and each.queue not in served:
+            waiting.setdefault(each.queue, []).append(each.run)
+    return [
+        note(
+            "workers",
+            f"{counted(len(runs), 'run')} waiting for a worker for {queue}s: {listed(runs)}",
+            f"`flyball worker --roles {queue}` starts one.",
+        )
+        for queue, runs in waiting.items()
+    ]
 
 
 def _waiting(home: Home, summaries: Sequence[RunSummary]) -> list[Symptom]:

@@ -15,6 +15,7 @@ from flyball.surfaces.cli.terminal.edge import clean_console, say
 
 if TYPE_CHECKING:
     from flyball.app.project import Home
+    from flyball.errors import UsageError
 
 
 @click.command()
@@ -53,13 +54,7 @@ def doctor(
     import asyncio
     import json
 
-    from flyball.app.examining.examine import examine_project
     from flyball.app.project import open_home, open_home_anyhow
-    from flyball.surfaces.cli.doctor_machine import (
-        examine_machine,
-        language_servers_of,
-        pages_of,
-    )
     from flyball.surfaces.cli.doctor_print import print_report
 
     if not host and (program or seconds):
@@ -69,22 +64,34 @@ def doctor(
         home = open_home(repo, os.environ, {})
         ctx.exit(0 if examine_host(home, host, program, seconds, as_json).holds else 1)
     home, refused = open_home_anyhow(repo, os.environ)
-    report = asyncio.run(examine_machine(home.effective.settings.sandbox_readable))
-    report["state"] = _state(home)
-    report["pages"] = pages_of(home)
-    report["language_servers"] = language_servers_of(home)
-    report["settings"] = _settings(home)
-    report["ignored"] = list(home.effective.ignored)
-    report["database"] = _database(home)
-    symptoms = asyncio.run(examine_project(home, refused))
-    report["project"] = [each._asdict() for each in symptoms]
-    held = all(row["holds"] for row in report["database"])
-    report["ok"] = report["ok"] and held and not any(each.blocks for each in symptoms)
+    report = asyncio.run(_look(home, refused))
     if as_json:
         say(json.dumps(report, indent=2))
     else:
         print_report(clean_console(highlight=False), report)
     ctx.exit(0 if report["ok"] else 1)
+
+
+async def _look(home: Home, refused: UsageError | None) -> dict[str, Any]:
+    """All that is told of this machine and this project."""
+    from flyball.app.examining.examine import examine_project
+    from flyball.surfaces.cli.doctor_machine import (
+        examine_machine,
+        language_servers_of,
+        pages_of,
+    )
+
+    report = await examine_machine(home.effective.settings.sandbox_readable)
+    report["pages"] = pages_of(home)
+    report["language_servers"] = language_servers_of(home)
+    report["settings"] = _settings(home)
+    report["ignored"] = list(home.effective.ignored)
+    report["database"] = _database(home)
+    symptoms = await examine_project(home, refused)
+    report["project"] = [each._asdict() for each in symptoms]
+    held = all(row["holds"] for row in report["database"])
+    report["ok"] = report["ok"] and held and not any(each.blocks for each in symptoms)
+    return report
 
 
 def _database(home: Home) -> list[dict[str, Any]]:
@@ -99,13 +106,6 @@ def _database(home: Home) -> list[dict[str, Any]]:
     except MissingExtra as error:
         return [{"name": "package", "holds": False, "seen": str(error)}]
     return [{"name": each.name, "holds": each.holds, "seen": each.seen} for each in found]
-
-
-def _state(home: Home) -> dict[str, Any]:
-    """Where runs are kept, and whether that can be written."""
-    path = home.state.parent.parent
-    nearest = next(each for each in (path, *path.parents) if os.access(each, os.F_OK))
-    return {"path": str(path), "writable": os.access(nearest, os.W_OK)}
 
 
 def _settings(home: Home) -> list[dict[str, str]]:

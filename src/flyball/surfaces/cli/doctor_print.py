@@ -39,9 +39,7 @@ def print_report(console: Console, report: dict[str, Any]) -> None:
         mark = "[green]holds[/green]" if row["holds"] else "[bold red]MISSING[/bold red]"
         console.print(f"[bold]Database[/bold]  {mark}  {row['name']}: {_plain(row['seen'])}")
     _print_language_servers(console, report["language_servers"])
-    state = report["state"]
-    note = "" if state["writable"] else "  [bold red]cannot be written[/bold red]"
-    console.print(f"\n[bold]State[/bold]  {_plain(state['path'])}{note}\n")
+    console.print()
     settings = Table("setting", "value", "from", box=None, pad_edge=False)
     for row in report["settings"]:
         settings.add_row(row["key"], _plain(row["value"]), _plain(row["origin"]))

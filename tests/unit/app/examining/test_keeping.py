@@ -10,14 +10,22 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from tests.postgres import database, postgres
 from tests.unit.app.examining.patient import home_of, seen_by
-from tests.unit.journal.runs import begin
+from tests.unit.journal.runs import START, begin, take, write
 
 from flyball.app.examining.keeping import examine_journal, examine_state
 from flyball.app.examining.symptom import Symptom
-from flyball.app.project import Home
+from flyball.app.project import Home, project_name
+from flyball.core.run.state import RunState
+from flyball.journal.postgres import PostgresJournal
+from flyball.journal.protocol import SUBMITTED, WorkerRow
 from flyball.journal.sqlite import SqliteJournal
+from flyball.journal.workers import WorkerTable
 from flyball.workspace.process.holder import name_this_process
+
+__all__ = ["database", "postgres"]
 
 
 @pytest.fixture
@@ -131,3 +139,22 @@ def test_a_run_that_cannot_be_read_is_named(statement: str, said: str, home: Hom
     assert found.blocks
     assert found.seen.startswith(said)
     assert found.hint
+
+
+def test_a_submitted_run_without_a_worker_for_it_is_told(home: Home, database: str) -> None:
+    home = home_of(home.repo.parent, home.repo, FLYBALL_DATABASE=database)
+
+    async def submit() -> None:
+        journal = PostgresJournal(database, project_name(home))
+        lease = await take(journal, "r1", "surface")
+        await write(journal, lease, RunState(), replace(START, run="r1", shell={SUBMITTED: "yes"}))
+        await journal.release(lease)
+        await journal.close()
+
+    asyncio.run(submit())
+    assert "flyball worker --roles executor" in seen_by(examine_journal, home)["workers"].hint
+    row = WorkerRow("one", "host", ("executor",), 1, 0, "1.0", 0.0, 0.0)
+    worker = WorkerTable(database, row, 60.0)
+    worker.beat(0)
+    worker.close()
+    assert "workers" not in seen_by(examine_journal, home)

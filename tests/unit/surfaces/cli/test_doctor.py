@@ -51,7 +51,8 @@ def test_doctor_names_programs_and_places(report):
     assert {"node", "go", "make", "cc", "cargo", "java"} <= set(programs)
     assert programs["git"]["granted"]
     assert all(each["granted"] is False for each in programs.values() if not each["path"])
-    assert told["state"]["path"].endswith("flyball")
+    rows = {row["name"]: row for row in told["project"]}
+    assert rows["state"]["seen"].endswith("flyball can be written")
     assert told["python"]["version"]
 
 
@@ -79,12 +80,12 @@ def test_with_everything_amiss_doctor_still_tells_it_all(monkeypatch, tmp_path):
     assert (done.exit_code, told["ok"]) == (1, False)
     programs = {program["name"]: program for program in told["programs"]}
     assert (programs["git"]["path"], programs["git"]["version"]) == (None, "")
-    assert told["state"]["path"] == str(tmp_path / "state")
     assert all(proof["holds"] for proof in told["proofs"])
     assert {row["key"] for row in told["settings"]} == set(FIELDS)
     rows = {row["name"]: row for row in told["project"]}
     assert {"git", "settings", "state"} <= {name for name, row in rows.items() if row["blocks"]}
     assert "FLYBALL_NONSENSE" in rows["settings"]["seen"]
+    assert str(tmp_path / "state") in rows["state"]["seen"]
     assert rows["model"]["holds"]
     assert set(rows["git"]) == {"name", "holds", "seen", "hint", "blocks"}
 
@@ -110,6 +111,7 @@ def test_what_must_be_mended_is_the_last_thing_on_the_screen():
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_doctor_tells_every_setting_and_where_it_came_from(report, tmp_path):
     told = json.loads(report.stdout)
@@ -123,6 +125,7 @@ def test_doctor_tells_every_setting_and_where_it_came_from(report, tmp_path):
     assert "flyball.toml is not trusted" in shown.stdout
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_doctor_names_each_language_server_with_its_place_or_how_to_install_it(
     monkeypatch, tmp_path
