@@ -8,8 +8,6 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 SRC = Path(__file__).parents[2] / "src" / "flyball"
 FILES = sorted(SRC.rglob("*.py"))
 
@@ -82,32 +80,39 @@ def test_surfaces_are_asked_by_nobody():
             assert not [m for m, _ in imports(path) if m.startswith("flyball.surfaces")], path
 
 
-@pytest.mark.parametrize("path", FILES, ids=ids)
-def test_each_room_imports_only_the_rooms_below_it(path: Path):
-    room = room_of(path)
-    for module, _ in imports(path):
-        if not module.startswith("flyball.") or room not in ROOMS:
-            continue
-        other = module.split(".")[1]
-        assert other == room or other in ROOMS[room], f"{room} may not import {module}"
+def test_each_room_imports_only_the_rooms_below_it():
+    ours = [(path, room_of(path)) for path in FILES if room_of(path) in ROOMS]
+    others = [
+        (path, room, module.split(".")[1])
+        for path, room in ours
+        for module, _ in imports(path)
+        if module.startswith("flyball.")
+    ]
+    assert [
+        f"{ids(path)} may not import from {other}"
+        for path, room, other in others
+        if other != room and other not in ROOMS[room]
+    ] == []
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if room_of(p) in PURE], ids=ids)
-def test_pure_rooms_use_only_the_pure_part_of_the_standard_library(path: Path):
-    room = room_of(path)
-    for module, _ in imports(path):
-        top = module.partition(".")[0]
-        allowed = PURE_STDLIB | PURE_THIRD[room] | READS_ITS_DATA.get(path, set()) | {"flyball"}
-        assert top in allowed, f"{room} may not import {module}"
+def test_pure_rooms_use_only_the_pure_part_of_the_standard_library():
+    found: list[str] = []
+    for path in FILES:
+        if (room := room_of(path)) in PURE:
+            allowed = PURE_STDLIB | PURE_THIRD[room] | READS_ITS_DATA.get(path, set()) | {"flyball"}
+            tops = {module.partition(".")[0] for module, _ in imports(path)}
+            found += [f"{ids(path)} may not import {top}" for top in tops - allowed]
+    assert found == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=ids)
-def test_only_the_command_line_and_the_hook_import_inside_functions(path: Path):
-    is_hook = path == SRC / "surfaces" / "hooks" / "client.py"
-    if is_hook or path.is_relative_to(SRC / "surfaces" / "cli"):
-        return
-    late = [module for module, inside in imports(path) if inside]
-    assert late == [], f"{ids(path)} imports {late} inside a function"
+def test_only_the_command_line_and_the_hook_import_inside_functions():
+    hook, command_line = SRC / "surfaces" / "hooks" / "client.py", SRC / "surfaces" / "cli"
+    assert [
+        f"{ids(path)} imports {module} inside a function"
+        for path in FILES
+        for module, is_inside in imports(path)
+        if is_inside and path != hook and not path.is_relative_to(command_line)
+    ] == []
 
 
 def test_each_heavy_library_is_imported_by_one_module_of_ours():

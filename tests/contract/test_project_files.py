@@ -112,6 +112,7 @@ def test_the_node_lock_names_no_place_either():
         assert entry["integrity"], name
 
 
+HINTS = ("work", "users", "pypi", "pythonhosted", "registry.", "factory", "frog")
 PRIVATE = re.compile(
     r"""(?<![\w./-])/(?:work|Users)/
     | \bpypi\.org | \bpythonhosted\.org | \bregistry\.npmjs | \bregistry\.yarnpkg
@@ -121,8 +122,14 @@ PRIVATE = re.compile(
 
 
 def test_no_file_names_a_registry_or_a_place_on_the_machine_it_was_written_on():
-    found = [f"{path}: {hit[0]}" for path, text in texts() for hit in PRIVATE.finditer(text)]
-    assert found == []
+    lines = [
+        (path, line)
+        for path, text in texts()
+        for line in text.splitlines()
+        # The whole pattern takes its time, and most lines have nothing like it.
+        if any(hint in line.lower() for hint in HINTS)
+    ]
+    assert [f"{path}: {hit[0]}" for path, line in lines for hit in PRIVATE.finditer(line)] == []
 
 
 def test_the_licence_is_apache_2():

@@ -41,6 +41,7 @@ def fix(shell: Shell, tmp_path: Path, *lines: dict[str, object], args: tuple[str
     return objects(done.stdout)[0]["run"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_the_scripted_demo_shows_what_a_governor_does_and_can_be_taken_back(tmp_path: Path):
     shell = Shell(tmp_path, tmp_path, TMPDIR=str(tmp_path))
@@ -84,6 +85,7 @@ MISREMEMBERED = FIX.replace("price, quantity in", "price, count in")
 LONG = say("The total counts every piece. " + "More of it. " * 1_000)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_run_that_is_picked_up_again_says_which_it_is_and_why_an_edit_failed(
     shell: Shell, tmp_path: Path
@@ -102,6 +104,7 @@ def test_a_run_that_is_picked_up_again_says_which_it_is_and_why_an_edit_failed(
         assert "characters are left out here" in story
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_planned_run_that_is_picked_up_again_says_of_which_card_each_line_is(
     shell: Shell, tmp_path: Path
@@ -168,6 +171,7 @@ class Endless(unittest.TestCase):
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_second_ctrl_c_stops_at_once_and_nothing_is_lost(tmp_path: Path):
     shell = Shell(shop(tmp_path / "shop", {"test_endless.py": ENDLESS}), tmp_path)
@@ -261,6 +265,7 @@ def test_an_exported_run_can_be_imported_shown_and_judged_elsewhere(shell: Shell
     assert "0 of 5 calls would have been answered differently." in shell("judge", run).stdout
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_spent_budget_is_extended_and_the_run_goes_on(shell: Shell, tmp_path: Path):
     reads = [call("grep", q=word) for word in ("total", "price", "items", "result")]
@@ -333,6 +338,7 @@ def test_a_card_that_was_taken_back_says_so_everywhere(shell: Shell, tmp_path: P
     assert seen() == kept
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_an_emitted_plan_is_a_checkpoint_and_a_go_ahead_is_noted(shell: Shell, tmp_path: Path):
     plan = {

@@ -147,6 +147,7 @@ def test_a_step_fails_is_tried_again_diagnosed_and_planned_anew(shell: Shell, tm
     assert len(rejected) == 3
 
 
+@pytest.mark.exhaustive
 def test_a_projects_template_is_used_once_it_is_trusted(shell: Shell, tmp_path: Path):
     folder = shell.cwd / ".flyball" / "templates"
     folder.mkdir(parents=True)
@@ -187,6 +188,7 @@ def test_a_projects_template_is_used_once_it_is_trusted(shell: Shell, tmp_path: 
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_person_is_asked_where_a_tool_fails_and_may_let_it_try_again(
     shell: Shell, tmp_path: Path
 ):

@@ -132,6 +132,7 @@ def test_a_scope_that_a_host_has_not_is_refused(shell: Shell):
     assert "opencode has no managed settings" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_governed_agent_cannot_disarm_us_from_anywhere(shell: Shell, home: Path):
     """Also not from another project, or with another one named: these hooks govern everywhere."""
     path = settings(home, "{}\n")
@@ -178,6 +179,7 @@ def read_until(file: int, wanted: bytes) -> bytes:
     return seen
 
 
+@pytest.mark.exhaustive
 def test_the_plugin_of_opencode_asks_the_hook_that_is_installed(shell: Shell, home: Path):
     """No opencode here: somebody plays it, with the very files that `init` leaves."""
     project = shop(home / "shop")

@@ -70,6 +70,7 @@ def test_the_second_process_is_told_who_holds_the_run(stage: Stage, under: Under
     assert under.end(signal.SIGINT) == 130
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_pauses_after_the_call_and_the_run_can_go_on(stage: Stage, under: Under) -> None:
     assert under.end(signal.SIGINT) == 130
     events = stage.events()
@@ -88,6 +89,7 @@ def test_a_killed_process_leaves_a_run_that_can_go_on(stage: Stage, under: Under
     assert len(interrupted) == 1
 
 
+@pytest.mark.exhaustive
 def test_a_run_can_be_cancelled_while_its_suite_runs(stage: Stage, under: Under) -> None:
     told = stage.then("runs", "cancel")
     assert told.exit == 0

@@ -19,6 +19,7 @@ def shell(tmp_path: Path) -> Shell:
     return Shell(shop(tmp_path / "shop"), tmp_path)
 
 
+@pytest.mark.exhaustive
 def test_a_step_of_a_plan_carries_the_reviewers_note(shell: Shell, tmp_path: Path):
     note = {"card": "mend", "role": "reviewer", "calls": [{"tool": "note", "args": NOTE}]}
     done = {"card": "mend", "role": "reviewer", "text": "I have read it."}
@@ -46,6 +47,7 @@ def test_a_reviewer_who_only_talks_still_leaves_a_remark(shell: Shell, tmp_path:
     assert "  risk: The risk is low.\n" in shown
 
 
+@pytest.mark.exhaustive
 def test_after_a_reset_a_chat_window_is_told_to_begin_anew(shell: Shell, tmp_path: Path):
     relay = tmp_path / "relay"
     relay.mkdir()

@@ -196,6 +196,7 @@ def test_malformed_calls_are_answered_by_name_and_may_be_mended(stage: Stage) ->
     assert stage.state().spend.blocked == 4
 
 
+@pytest.mark.exhaustive
 def test_the_reserve_verifies_what_the_last_edit_changed(stage: Stage) -> None:
     told = stage.start("spends_it_all_on_edits", "the total is wrong", "--budget", "4")
     assert_mended(stage, told)
@@ -242,6 +243,7 @@ def test_a_diagnosis_cannot_write(stage: Stage) -> None:
     assert stage.worked("cart.py") == BROKEN
 
 
+@pytest.mark.exhaustive
 def test_a_diagnosis_that_finds_the_fix_asks_to_make_it(stage: Stage) -> None:
     told = stage.start("proposes_a_fix", "why is it wrong?", "--intent", "diagnose")
     assert_rests(told, "promotion")
@@ -258,6 +260,7 @@ def test_a_promotion_that_is_not_granted_changes_nothing(stage: Stage) -> None:
     assert stage.worked("cart.py") == BROKEN
 
 
+@pytest.mark.exhaustive
 def test_yes_grants_the_promotion(stage: Stage) -> None:
     flags = ("--intent", "diagnose", "--yes")
     assert_mended(stage, stage.start("proposes_and_fixes", "why is it wrong?", *flags))
@@ -290,6 +293,7 @@ def test_a_withheld_reply_waits_for_a_person(stage: Stage) -> None:
     assert_mended(stage, stage.then("runs", "resume"))
 
 
+@pytest.mark.exhaustive
 def test_a_reply_that_was_cut_off_is_continued(stage: Stage) -> None:
     told = stage.start("cut_off")
     assert "cut off" in told.said
@@ -331,6 +335,7 @@ def test_drifting_beyond_the_checkpoint_leads_back_to_it(stage: Stage) -> None:
     assert stage.committed("extra3.py") == "N = 3\n"
 
 
+@pytest.mark.exhaustive
 def test_a_keep_region_stays(stage: Stage) -> None:
     told = stage.start("breaks_a_keep_region")
     assert_mended(stage, told)
@@ -339,6 +344,7 @@ def test_a_keep_region_stays(stage: Stage) -> None:
     assert stage.committed("kept.py") == FILES["kept.py"]
 
 
+@pytest.mark.exhaustive
 def test_an_appeal_is_shown_to_a_person_who_may_grant_it(stage: Stage) -> None:
     told = stage.start("appeals")
     assert_rests(told, "appeal")
@@ -357,6 +363,7 @@ def test_an_appeal_that_is_refused_leaves_the_rule(stage: Stage) -> None:
     assert stage.committed("kept.py") == FILES["kept.py"]
 
 
+@pytest.mark.exhaustive
 def test_a_checkpoint_can_be_left_to_a_person(stage: Stage) -> None:
     assert_rests(stage.start("fix", "the total is wrong", "--approve"), "checkpoint")
     assert_mended(stage, stage.then("approve"))
@@ -371,6 +378,7 @@ def test_what_a_person_changed_while_the_run_rested_is_verified_again(stage: Sta
     assert "Nothing verifies the present tree" in told.said
 
 
+@pytest.mark.exhaustive
 def test_the_log_says_how_the_run_was_begun(stage: Stage) -> None:
     stage.start("fix")
     first = stage.events()[0]

@@ -167,6 +167,7 @@ def test_an_edit_in_a_worktree_goes_back_by_its_snapshot_until_it_is_committed(s
     assert shell("undo").returncode == 2, "nothing was edited in the checkout"
 
 
+@pytest.mark.exhaustive
 def test_a_committed_edit_goes_back_with_its_card(tmp_path: Path):
     shell = Shell(shop(tmp_path / "shop"), tmp_path)
     driver = script(tmp_path / "s", *GOOD)

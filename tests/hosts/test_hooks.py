@@ -134,6 +134,7 @@ def test_what_changes_without_a_call_while_only_looking_is_taken_back_and_told(h
     assert (host.repo / "cart.py").read_text() == WRONG
 
 
+@pytest.mark.exhaustive
 def test_a_test_run_that_writes_while_only_looking_is_undone(host: HostSession):
     host.prompt()
     found = host.run("python -m unittest; echo x > cart.py")
@@ -143,6 +144,7 @@ def test_a_test_run_that_writes_while_only_looking_is_undone(host: HostSession):
     assert (host.repo / "cart.py").read_text() == CART
 
 
+@pytest.mark.exhaustive
 def test_what_a_slash_command_writes_on_its_way_to_a_prompt_is_taken_back(host: HostSession):
     host.hook("UserPromptExpansion", prompt="/mk", command_name="mk")
     (host.repo / "made.py").write_text("x = 1\n")
@@ -174,6 +176,7 @@ def test_a_shell_in_the_background_is_seen_at_the_next_call(host: HostSession):
     assert not (host.repo / "late.py").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_command_that_changes_things_waits_for_the_checkpoint(host: HostSession):
     host.prompt()
     assert host.before("Bash", command="sed -i s/price/x/ cart.py").is_refused
@@ -209,6 +212,7 @@ def test_an_agent_does_not_speak_for_its_person(host: HostSession):
         assert "for the person" in refused.err, command
 
 
+@pytest.mark.exhaustive
 def test_a_command_from_inside_the_host_is_refused_by_where_it_comes_from(host: HostSession):
     host.prompt()
     # The test itself is the host here: it has started both the hook and this command.
@@ -274,6 +278,7 @@ def test_nobody_disarms_the_hooks(host: HostSession):
     assert (host.repo / "new.txt").exists()
 
 
+@pytest.mark.exhaustive
 def test_our_own_journal_and_switches_are_no_agents_business(host: HostSession):
     host.prompt()
     host.checkpoint()
@@ -351,6 +356,7 @@ def test_where_there_is_no_git_nothing_is_governed(tmp_path: Path, shell: Shell)
     assert host.before("Write", file_path="x", content="y").is_allowed
 
 
+@pytest.mark.exhaustive
 def test_two_hosts_in_one_checkout_are_told_apart(shell: Shell):
     one, two = HostSession(shell, "claude", "one"), HostSession(shell, "codex", "two")
     one.prompt()
@@ -479,6 +485,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
     raise AssertionError("it has not come to that in two minutes")
 
 
+@pytest.mark.exhaustive
 def test_the_governor_ends_with_the_last_session_and_dies_without_harm(shell: Shell):
     host = HostSession(shell)
     host.prompt()

@@ -39,7 +39,7 @@ def expect_success(place: Path, fix: Fix) -> None:
     assert "red → green" in said.final["proof"] or "before not" in said.final["proof"]
 
 
-LIARS = sampled(FLEET, 24, name_of)
+LIARS = sampled(FLEET, 40, name_of)
 REPAIRS = one_of_each(HONEST, lambda fix: id(fix.project), lambda fix: fix.name)
 
 

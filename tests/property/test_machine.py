@@ -130,6 +130,10 @@ def test_a_state_survives_its_own_encoding(seed: int):
 LONG = frozenset(
     {
         "fix with trouble",
+        "fix with every verdict",
+        "fix without tests",
+        "diagnose",
+        "feature",
         "fix with drift, doom and nonsense",
         "fix with crashes and pauses",
         "a flow",

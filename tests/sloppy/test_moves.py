@@ -59,6 +59,7 @@ def test_a_careful_driver_needs_two_turns_more_than_a_bare_loop(careful_fix: End
     assert careful_fix.turns - len(bare) <= 2
 
 
+@pytest.mark.exhaustive
 def test_a_planned_feature_needs_at_most_eight_turns_more(careful_feature: Ended) -> None:
     bare = ["read", "edit", "test", "read", "edit", "test", "stop"]
     assert careful_feature.came_to[0] == "success"
@@ -114,7 +115,7 @@ FIXES: dict[str, Slip] = {
 }
 
 
-@pytest.mark.parametrize("slip", named(FIXES, 8))
+@pytest.mark.parametrize("slip", named(FIXES, 16))
 def test_a_slip_in_a_fix_costs_no_more_than_two_turns(
     slip: Slip, place: Path, careful_fix: Ended
 ) -> None:
@@ -161,7 +162,7 @@ PLANS: dict[str, Slip] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slip", named(PLANS, 14))
+@pytest.mark.parametrize("slip", named(PLANS, 40))
 def test_a_slip_in_a_plan_costs_no_more_than_two_turns(
     slip: Slip, place: Path, careful_feature: Ended
 ) -> None:

@@ -84,7 +84,7 @@ def follow_a_run_from_the_request_to_taking_it_back(opened: Opened):
     expect(page.locator(".steps .p-recon.been")).to_be_visible()
     accept = page.get_by_role("button", name="Accept the checkpoint")
     accept.wait_for(timeout=60_000)
-    assert page.title().startswith("(1)")
+    expect(page).to_have_title(re.compile(r"^\(1\)"))
     expect(page.locator(".facts")).to_contain_text("cart.py")
     assert serious(page) == []
     used = page.locator(".stat.wide .num").text_content()

@@ -62,6 +62,7 @@ def test_a_source_is_read_with_its_installed_version(bench, path, note, line):
     assert line in result.text
 
 
+@pytest.mark.exhaustive
 def test_sources_of_go_modules_and_crates_come_from_their_caches(make_bench, tmp_path):
     bench = make_bench(
         {

@@ -185,6 +185,7 @@ def test_a_file_that_ends_the_process_when_imported_is_named(make_bench):
     assert first_place(result) == ("calc.py", 4)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_package_below_src_and_options_for_plugins_that_are_not_there(make_bench):
     files = {
@@ -198,6 +199,7 @@ def test_a_package_below_src_and_options_for_plugins_that_are_not_there(make_ben
     assert first_place(result) == ("src/shop/calc.py", 2)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_examples_in_docstrings_are_tests_of_the_lines_below_them(make_bench):
     files = {
@@ -224,6 +226,7 @@ def test_examples_in_docstrings_are_tests_of_the_lines_below_them(make_bench):
     assert result.data["places"] == [["calc.py", 6, 1.0]]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_what_is_done_once_in_a_process_is_not_blamed_on_those_that_fail(make_bench):
     files = {
@@ -263,6 +266,7 @@ def test_what_is_done_once_in_a_process_is_not_blamed_on_those_that_fail(make_be
     assert {line for _, line, score in result.data["places"] if score > 0.9} == {15, 16}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_of_many_lines_as_suspicious_those_where_a_change_helps_come_first(make_bench):
     steps = "".join(f"    total = total + values[{n}] * 10\n" for n in range(14))
@@ -396,6 +400,7 @@ def test_where_a_test_waits_for_ever_is_found(make_bench):
     assert "It did not end and was waiting." in result.text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_what_is_done_once_in_a_process_is_not_suspicious(make_bench):
     calc = """\

@@ -118,6 +118,7 @@ def asking(bench, *opinions):
     return seen
 
 
+@pytest.mark.exhaustive
 @NEEDS_PAGES
 def test_a_blank_page_is_mended_judged_and_held_against_what_it_was(make_bench):
     bench = make_bench({"index.html": SHOP, "app.js": SCRIPT})

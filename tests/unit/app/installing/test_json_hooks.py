@@ -256,7 +256,7 @@ def texts(draw: st.DrawFn) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(texts())
 def test_any_document_comes_back_to_the_byte(text: str):
     merged = install(text)

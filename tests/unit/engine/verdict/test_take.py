@@ -107,6 +107,7 @@ async def test_the_first_tests_of_a_project_are_held_against_its_old_code(tmp_pa
     assert verdict.is_shown
 
 
+@pytest.mark.exhaustive
 @story
 async def test_a_project_without_tests_is_shown_by_its_build_or_not_at_all(tmp_path: Path):
     make = "build:\n\tgrep -q A README.md\n"
@@ -151,6 +152,7 @@ async def test_a_part_that_was_seen_red_is_asked_again_wherever_the_change_is(tm
     assert {line.part for line in both.ran} == {"one", "two"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @story
 async def test_a_check_that_was_seen_red_must_be_as_good_as_before(shop: Shop):

@@ -231,6 +231,7 @@ async def test_code_that_changes_the_tests_while_they_run_makes_no_evidence(tmp_
     assert not taken.beside(taken).run.trouble
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @story
 async def test_tests_that_must_fail_are_heard_beside_the_code_that_was_changed(tmp_path: Path):

@@ -58,6 +58,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_checkpoint_that_is_refused_is_stated_again(desk: Desk):
     lines = (READ, checkpoint("test_cart.py"), checkpoint(), EDIT, SUITE, say("Right."), REVIEW)
@@ -105,6 +106,7 @@ def test_a_test_that_is_gone_may_be_accepted_and_by_whom_is_told(desk: Desk):
     assert any(line.startswith("changed expectations accepted by ") for line in last["verdict"])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_yes_to_a_spent_budget_grants_the_intents_own_again(desk: Desk):
     reads = [call("grep", q=word) for word in ("total", "price", "items")]
@@ -125,6 +127,7 @@ def test_no_to_a_spent_budget_ends_the_run(desk: Desk):
     assert "was not extended" in done.output
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_words_let_a_withheld_reply_go_on(desk: Desk):
     lines = (say("", finish="content_filter"), *GOOD)
@@ -158,6 +161,7 @@ def test_a_word_may_only_be_recorded(desk: Desk):
     assert desk.type(runs, "resume", "last").exit_code == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_changed_workspace_is_looked_at_again(desk: Desk):
     """A person who edits while the run waits makes its evidence stale."""

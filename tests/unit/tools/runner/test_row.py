@@ -126,20 +126,21 @@ REFUSED = {
     "deno": ["--allow-all", "-A", "--import-map=x", "--config=x", "--coverage=data", "--unstable"],
     "bats": ["-o data", "--output=data", "--formatter=evil", "--setup-suite-file=x", "-F x"],
 }
-CASES = [(runner, words) for runner, all_words in REFUSED.items() for words in all_words]
+WAYS_OUT = ("../x", "/etc/passwd", "@file", "X=1", "X:=1", "-", "\n", "a\0b", "--=x")
 
 
-@pytest.mark.parametrize(("runner", "words"), CASES, ids=str)
-def test_what_runs_code_writes_or_leads_elsewhere_is_refused(runner, words):
-    assert refusal(BY_NAME[runner].accepts, words.split(" "))
+def passed_on(runner, lines):
+    return [line for line in lines if not refusal(BY_NAME[runner].accepts, line.split(" "))]
+
+
+@pytest.mark.parametrize("runner", REFUSED)
+def test_what_runs_code_writes_or_leads_elsewhere_is_refused(runner):
+    assert passed_on(runner, REFUSED[runner]) == []
 
 
 @pytest.mark.parametrize("runner", sorted(BY_NAME))
-@pytest.mark.parametrize(
-    "word", ["../x", "/etc/passwd", "@file", "X=1", "X:=1", "--", "-", "\n", "a\0b", "--=x"]
-)
-def test_no_runner_takes_a_way_out(runner, word):
-    assert word == "--" or refusal(BY_NAME[runner].accepts, [word])
+def test_no_runner_takes_a_way_out(runner):
+    assert passed_on(runner, WAYS_OUT) == []
 
 
 @pytest.mark.parametrize(
