@@ -437,6 +437,7 @@ class RunControl:
 def _check_workspace(home: Home, run: str) -> None:
     if find_workspace(run, home.state) is None:
         raise Conflict(
-            f"The workspace of run {run} is not here: the run was imported, or pruned.",
-            "It can be shown and judged, but not driven on.",
+            f"The workspace of run {run} is not here: the run was imported or pruned, or it was"
+            " begun on another machine.",
+            "Here it can be shown and judged; drive it on where it was begun.",
         )

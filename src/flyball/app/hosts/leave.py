@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 BEFORE = frozenset({"PreToolUse", "BeforeTool"})
 AFTER = frozenset({"PostToolUse", "AfterTool"})
+QUIET = frozenset({"PreCompact", "PreCompress"})
+"""Moments at which the judge has nothing to say. Gemini CLI has one before every request, and to
+ask the judge there would end a leave each time."""
 MOST_BYTES = 1 << 20
 """A payload that is longer is left to the judge."""
 SUFFIX = ".leave"
@@ -131,6 +134,8 @@ def let_pass(
     if len(data) > MOST_BYTES:
         return None
     payload = json.loads(data)
+    if payload["hook_event_name"] in QUIET:
+        return ""
     top = top_of(payload["cwd"])
     file = f"{directory(top, environ)}/{file_name(host, payload['session_id'])}{SUFFIX}"
     leave = OpenLeave(file)

@@ -24,7 +24,8 @@ MOST = 64 << 20
 OBSERVE = "--observe"
 CALLS = (b"PreToolUse", b"BeforeTool")
 """What only a payload has that asks whether a call may be made."""
-MOMENTS_OF_CALLS = (*CALLS, b"PostToolUse", b"AfterTool")
+ANSWERED_BEFOREHAND = (*CALLS, b"PostToolUse", b"AfterTool", b"PreCompact", b"PreCompress")
+"""What a payload has if the judge may have spoken of it already."""
 PATIENCE = 10.0
 """Seconds that a governor has to start; hosts give their hooks a minute and more."""
 ASK_AGAIN = 0.02
@@ -149,7 +150,7 @@ def said_beforehand(host: str, data: bytes) -> str | None:
 
     None where it has not; whatever is doubtful is left to it.
     """
-    if not any(name in data for name in MOMENTS_OF_CALLS):
+    if not any(name in data for name in ANSWERED_BEFOREHAND):
         return None
     try:
         from flyball.app.hosts.leave import let_pass

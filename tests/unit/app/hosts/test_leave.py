@@ -40,6 +40,14 @@ def test_what_was_let_pass_is_journaled_by_whoever_is_asked_next(host: AloneHost
     assert host.state().spend.calls == 3, "once, however often somebody is asked"
 
 
+@pytest.mark.parametrize("moment", ["PreCompact", "PreCompress"])
+def test_a_host_that_makes_room_is_let_pass_and_ends_no_leave(host: AloneHost, moment: str):
+    assert host.passes(host.data(moment))
+    assert host.passes(host.before("a.py"))
+    forged = {"hook_event_name": moment}
+    assert not host.passes(host.data("PreToolUse", tool_name="Write", tool_input=forged))
+
+
 def test_there_is_no_more_leave_than_the_judge_has_given(host: AloneHost):
     passed = [host.passes(host.before(f"{n}.py")) for n in range(MOST_READS + 2)]
     assert passed == [True] * MOST_READS + [False] * 2
