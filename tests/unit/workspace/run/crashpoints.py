@@ -65,9 +65,10 @@ def dies_at(point: int, act: Callable[[], object]) -> bool:
 class Story:
     """A run whose every act is tried with a death at one point more, then done for good."""
 
-    def __init__(self, place: Path, *, with_git: bool, stride: int) -> None:
+    def __init__(self, place: Path, *, with_git: bool, first: int, stride: int) -> None:
         self.place = place
         self.with_git = with_git
+        self.first = first
         self.stride = stride
         project = place / "proj"
         if with_git:
@@ -86,7 +87,7 @@ class Story:
 
     def deaths(self, act: Callable[[Workspace, int], object]) -> Iterator[tuple[int, Workspace]]:
         """A workspace opened anew after each death; the last one is of an act that lived."""
-        point = 1
+        point = self.first
         died = True
         while died:
             with self.open() as workspace:
@@ -140,7 +141,7 @@ class Story:
             put(workspace.root, {"old": "not committed\n"})
 
         with self.open() as workspace:
-            prepare(workspace, 1)
+            prepare(workspace, self.first)
         deaths = 0
         for point, workspace in self.deaths(lambda each, _: each.roll_back(each.base)):
             deaths += 1
@@ -202,9 +203,9 @@ class Story:
             assert git(workspace.root, "status", "--porcelain") == ""
 
 
-def main(act: str, kind: str, stride: str, place: str) -> None:
+def main(act: str, kind: str, first: str, stride: str, place: str) -> None:
     """Play one act to its end; how many deaths it took."""
-    story = Story(Path(place), with_git=kind == "git", stride=int(stride))
+    story = Story(Path(place), with_git=kind == "git", first=int(first), stride=int(stride))
     acts = {
         "taking-in": story.taking_in,
         "rolling-back": story.rolling_back,
