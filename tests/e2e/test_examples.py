@@ -92,7 +92,7 @@ def run(program: list[str], home: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", sampled(EXAMPLES, 3, lambda path: path.name))
+@pytest.mark.parametrize("example", sampled(EXAMPLES, 5, lambda path: path.name))
 def test_an_example_shows_what_it_promises(example: Path, tmp_path: Path):
     done = run([str(example)], tmp_path)
     if "langgraph" in example.name and find_spec("langgraph") is None:

@@ -67,6 +67,7 @@ def test_a_preview_shows_the_result_and_refuses_what_cannot_apply(shell: Shell):
     assert (shell.cwd / "cart.py").read_text() == FAR
 
 
+@pytest.mark.exhaustive
 def test_a_run_keeps_to_the_list_by_every_way(shell: Shell):
     shell.env |= {"FLYBALL_PATCH_PATHS": '["*.py"]', "FLYBALL_ENABLE_BASH": "1"}
     ways = (

@@ -207,6 +207,7 @@ def host(shell: Shell) -> Any:
     session.end()
 
 
+@pytest.mark.exhaustive
 def test_a_checkpoint_over_mcp_counts_for_the_session_that_the_hooks_govern(
     host: HostSession, shell: Shell
 ):

@@ -279,7 +279,7 @@ def places(node: JsonNode) -> list[tuple[int, int, str]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(texts(), st.data())
 def test_an_edit_elsewhere_in_between_is_kept_to_the_byte(text: str, data: st.DataObject):
     merged = install(text)
