@@ -34,7 +34,7 @@ check: setup style
 	$(MAKE) --no-print-directory -j 2 types quick
 
 test: setup browser style
-	$(MAKE) --no-print-directory -j 2 types pure
+	$(MAKE) --no-print-directory pure
 	$(MAKE) --no-print-directory rest
 
 lint: style types
@@ -67,7 +67,7 @@ rest: setup
 	$(PYTEST) -n 6 -m "not exhaustive" $(PURE:%=--ignore=%)
 
 # Properties are tried here again, on more examples.
-test-slow: setup
+test-slow: setup types
 	$(PYTEST) -n 6 -m exhaustive
 	FLYBALL_EXAMPLES=thorough $(PYTEST) -n 4 -m "not exhaustive" tests/property
 
