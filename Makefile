@@ -100,8 +100,8 @@ dist: setup
 	$(BIN)/python -m tests.wheel
 
 lock:
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --extra dev -o requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --extra bench -c requirements.lock -o requirements-bench.lock pyproject.toml
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras --extra dev -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras --extra bench -c requirements.lock -o requirements-bench.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) dist site .pytest_cache .ruff_cache .hypothesis node_modules

@@ -10,10 +10,12 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
-from importlib.metadata import distribution
+from importlib.metadata import distribution, distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -89,7 +91,7 @@ def test_a_lock_file_pins_with_hashes_and_names_no_place(lock: Path):
     assert "index-url" not in text
     entries = re.split(r"\n(?=\S)", text.strip())
     for entry in entries:
-        assert re.match(r"[a-z0-9][a-z0-9._-]*(\[[a-z0-9,-]+\])?==\S+ ", entry), entry[:60]
+        assert re.match(r"[a-z0-9][a-z0-9._-]*(\[[a-z0-9, -]+\])?==\S+ ", entry), entry[:60]
         assert "--hash=sha256:" in entry, entry[:60]
 
 
@@ -101,6 +103,25 @@ def test_the_locks_cover_every_requirement():
     names = {re.split(r"[\[<>=]", need)[0] for need in needs} - {"flyball"}
     assert LOCKS[-1].name == "requirements.lock"
     assert names <= locked
+
+
+def test_the_lock_names_every_extra_that_a_package_asks_for():
+    """Else pip takes the newest release for it, and refuses that: its hash is not in the lock."""
+    lines = re.findall(r"^([a-z0-9._-]+)(?:\[(.*?)\])?==", LOCKS[-1].read_text(), re.MULTILINE)
+    locked = {name: set(re.split(r", ?", extras)) for name, extras in lines}
+    asked = [
+        (package.metadata["Name"], need)
+        for package in distributions()
+        if canonicalize_name(package.metadata["Name"]) in locked
+        for need in map(Requirement, package.requires or ())
+        if need.extras and (need.marker is None or need.marker.evaluate({"extra": ""}))
+    ]
+    assert asked
+    assert [
+        f"{who} asks for {need}"
+        for who, need in asked
+        if not need.extras <= locked.get(canonicalize_name(need.name), set())
+    ] == []
 
 
 def test_the_node_lock_names_no_place_either():
