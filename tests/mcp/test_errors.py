@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -247,7 +248,7 @@ def test_an_address_that_is_taken_is_a_sentence(shell: Shell):
 
 def test_without_the_extra_the_install_line_is_told(shell: Shell):
     hide = "import sys; sys.modules['mcp'] = None; from flyball.surfaces.cli import main; main()"
-    argv = (FLYBALL.replace("flyball", "python"), "-c", hide, "mcp")
+    argv = (sys.executable, "-c", hide, "mcp")
     done = subprocess.run(argv, cwd=shell.cwd, env=shell.env, capture_output=True, text=True)
     assert done.returncode == 2
     assert "error[extra-missing]" in done.stderr
