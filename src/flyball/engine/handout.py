@@ -9,6 +9,9 @@ from typing import NamedTuple
 from flyball.journal.protocol import WorkerRow
 from flyball.journal.workers import Busy, DueRun
 
+DEATHS_PER_FAILURE = 8
+"""So many workers that died over a run count as one failure of it."""
+
 
 class Shares(NamedTuple):
     """How many runs may be driven at once, of one project and of one person; 0 is no limit."""
@@ -38,13 +41,62 @@ def most_at_once(concurrency: int) -> int:
     return 3 * concurrency
 
 
-DEATHS_PER_FAILURE = 8
-
-
 def attempt_after(failures: int, deaths: int) -> int:
-    """The how-manieth attempt comes next after so many that failed by themselves, and so many
-    whose workers died: of other things usually, but a run may also kill its workers."""
+    """Which attempt comes next, after so many that failed by themselves and so many whose workers
+    died: of other things usually, but a run may also kill its workers."""
     return failures + deaths // DEATHS_PER_FAILURE + 1
+
+
+class _Room:
+    """What workers can still take, and what each project and person has taken.
+
+    For a run that was begun there is room where a new one would have to wait. Workers that are
+    alike have their room together: while one drives more than it says, no other begins a new run,
+    or there would be ever more that nobody has room for when workers die.
+    """
+
+    def __init__(self, busy: Sequence[Busy], workers: Sequence[WorkerRow], shares: Shares) -> None:
+        self._workers = {each.worker: each for each in workers if not each.is_leaving}
+        self._left = {name: each.concurrency for name, each in self._workers.items()}
+        self._shares = shares
+        self._projects = Counter(each.project for each in busy)
+        self._people = Counter(each.owner for each in busy)
+        self._queues = {name: queue_for(each) for name, each in self._workers.items()}
+        self._together = Counter[str]()
+        for name, left in self._left.items():
+            self._together[self._queues[name]] += left
+        for each in busy:
+            if each.holder in self._left:
+                self._take(each.holder)
+
+    def is_spent(self, run: DueRun) -> bool:
+        """Whether its project or its person has as much as it may have."""
+        is_full = _is_full(self._projects[run.project], self._shares.of_project)
+        return is_full or bool(
+            run.owner and _is_full(self._people[run.owner], self._shares.of_person)
+        )
+
+    def seat(self, run: DueRun) -> WorkerRow | None:
+        """Who has room for it, and then has one less; None where nobody has."""
+        able = [each for each in self._workers.values() if _can_drive(each, run)]
+        fit = [each for each in able if self._fits(each, run)]
+        if not fit:
+            return None
+        chosen = max(fit, key=lambda each: self._left[each.worker])
+        self._take(chosen.worker)
+        self._projects[run.project] += 1
+        self._people[run.owner] += 1
+        return chosen
+
+    def _fits(self, worker: WorkerRow, run: DueRun) -> bool:
+        left = self._left[worker.worker]
+        if run.is_begun:
+            return left + most_at_once(worker.concurrency) - worker.concurrency > 0
+        return left > 0 and self._together[self._queues[worker.worker]] > 0
+
+    def _take(self, worker: str) -> None:
+        self._left[worker] -= 1
+        self._together[self._queues[worker]] -= 1
 
 
 def hand_out(
@@ -56,51 +108,18 @@ def hand_out(
 ) -> list[Given]:
     """The runs to give away, the most urgent first; never more than there is room for.
 
-    For a run that was begun there is room where a new one would have to wait. Workers that are
-    alike have their room together: while one drives more than it says, no other begins a new run,
-    or there would be ever more that nobody has room for when workers die. `handed` are runs that
-    were given away and that nobody drives yet: they take room as well.
+    `handed` are runs that were given away and that nobody drives yet: they take room as well.
     """
-    room = {each.worker: each.concurrency for each in workers if not each.is_leaving}
-    for each in busy:
-        if each.holder in room:
-            room[each.holder] -= 1
-    known = {each.worker: each for each in workers}
-    alike: dict[str, list[str]] = {}
-    for name in room:
-        alike.setdefault(queue_for(known[name]), []).append(name)
-    projects = Counter(each.project for each in busy)
-    people = Counter(each.owner for each in busy)
-
-    def has_room(name: str, run: DueRun) -> bool:
-        left = room[name]
-        if run.is_begun:
-            concurrency = known[name].concurrency
-            return left + most_at_once(concurrency) - concurrency > 0
-        return left > 0 and sum(room[each] for each in alike[queue_for(known[name])]) > 0
-
-    def seat(run: DueRun) -> str:
-        """Who has room for it, and then has one room less; nobody is empty."""
-        fit = [name for name in room if _can_drive(known[name], run) and has_room(name, run)]
-        if not fit:
-            return ""
-        chosen = max(fit, key=lambda name: room[name])
-        room[chosen] -= 1
-        projects[run.project] += 1
-        people[run.owner] += 1
-        return chosen
-
+    room = _Room(busy, workers, shares)
     for run in due:
         if run.run in handed:
-            seat(run)
+            room.seat(run)
     given: list[Given] = []
     for run in due:
-        if run.run in handed or _is_full(projects[run.project], shares.of_project):
+        if run.run in handed or room.is_spent(run):
             continue
-        if run.owner and _is_full(people[run.owner], shares.of_person):
-            continue
-        if worker := seat(run):
-            given.append(Given(run, queue_for(known[worker])))
+        if worker := room.seat(run):
+            given.append(Given(run, queue_for(worker)))
     return given
 
 
