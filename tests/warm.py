@@ -53,6 +53,8 @@ def run_command(
 
 def _can_be_forked(env: Mapping[str, str]) -> bool:
     """Whether nothing in an environment would have made the interpreter start otherwise."""
+    if not hasattr(os, "fork"):
+        return False
     others = {name for name in env if name.startswith("PYTHON")} - {"PYTHONPATH"}
     return not others and env.get("PYTHONPATH", "") == os.environ.get("PYTHONPATH", "")
 

@@ -26,12 +26,13 @@ from flyball.workspace.servers.server import RunServers
 
 
 class Verified(NamedTuple):
-    """The verdict on a change, and between which trees it was."""
+    """The verdict on a change, between which trees it was, and how its tests were confined."""
 
     verdict: ChangeVerdict
     base: str
     head: str
     has_changed: bool
+    sandbox: levels.SandboxLevel
 
 
 async def verify_change(
@@ -48,10 +49,10 @@ async def verify_change(
         keep_ignored(compared.workspace, compared.head, compared.present)
         context = _context(home, compared, on_output)
         wanted = Wanted(compared.base, compared.head, AskedFor(wants_red=False))
-        if compared.base == compared.head:
-            return Verified(ChangeVerdict(), compared.base_name, compared.head_name, False)
-        verdict = await take_verdict(context, wanted)
-        return Verified(verdict, compared.base_name, compared.head_name, True)
+        has_changed = compared.base != compared.head
+        verdict = await take_verdict(context, wanted) if has_changed else ChangeVerdict()
+        names = (compared.base_name, compared.head_name)
+        return Verified(verdict, *names, has_changed, levels.detect_level())
 
 
 def refuse_bad_merge(home: Home, before: str, after: str) -> None:

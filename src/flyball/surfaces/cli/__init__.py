@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from flyball.errors import FlyballError, UsageError
+from flyball.errors import FlyballError, ToolUnavailable, UsageError
 from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(EXIT_FAILED)
     except Exception as error:
-        if isinstance(error, OSError) and (trouble := _disk_trouble(error)):
+        if trouble := _trouble_behind(error):
             sys.exit(_tell(trouble.code, trouble.message, trouble.hint, EXIT_FAILED))
         if os.environ.get("FLYBALL_DEBUG"):
             raise
@@ -132,10 +132,15 @@ def main() -> NoReturn:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _disk_trouble(error: OSError) -> FlyballError | None:
+def _trouble_behind(error: Exception) -> FlyballError | None:
+    """What is wrong with the machine, where that is why we failed."""
     from flyball.workspace.errors import disk_trouble
 
-    return disk_trouble(error)
+    if isinstance(error, ImportError) and os.name != "posix":
+        return ToolUnavailable(
+            "Flyball does not run on Windows itself.", "Install it in its Linux subsystem (WSL)."
+        )
+    return disk_trouble(error) if isinstance(error, OSError) else None
 
 
 def exit_code(error: FlyballError) -> int:

@@ -44,6 +44,7 @@ def verify(base: str, head: str, markdown: bool, repo: Path, as_json: bool) -> N
         _print_json(found)
     else:
         _print(found, markdown=markdown)
+        _warn(found)
     if found.has_changed:
         raise SystemExit({"shown": 0, "a question": 3, "not shown": 4}[found.verdict.status])
 
@@ -60,6 +61,7 @@ def _print_json(found: Verified) -> None:
                 "status": found.verdict.status if found.has_changed else "nothing changed",
                 "base": found.base,
                 "head": found.head,
+                "sandbox": found.sandbox,
                 "label": found.verdict.headline,
                 "lines": verdict_lines(found.verdict),
                 "verdict": msgspec.to_builtins(found.verdict),
@@ -88,6 +90,14 @@ def _print(found: Verified, *, markdown: bool) -> None:
     say(f"  {title}")
     for line in lines:
         say(f"  {line}")
+
+
+def _warn(found: Verified) -> None:
+    from flyball.surfaces.cli.terminal.story import NO_SANDBOX
+    from flyball.workspace.process.levels import SandboxLevel
+
+    if found.has_changed and found.sandbox is SandboxLevel.NONE:
+        say(f"! {NO_SANDBOX}", err=True)
 
 
 def _print_texts(found: Verified) -> None:

@@ -7,6 +7,7 @@ import select
 import socket
 import socketserver
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -29,6 +30,8 @@ LOOK_SECONDS = 1.0
 
 def stay(place: str, home: Home, patience: float) -> bool:
     """Have a process of its own govern a project from now on; whether it can be asked by now."""
+    if not hasattr(os, "fork"):
+        return False
     hear, speak = os.pipe()
     try:
         child = os.fork()
@@ -170,7 +173,13 @@ class _Answering(socketserver.StreamRequestHandler):
 
 
 def _peer(line: socket.socket) -> tuple[int, int]:
-    """Process and user at the other end, by the kernel's word."""
+    """Process and user at the other end, by the kernel's word; no process where it has none.
+
+    Nobody but us gets into the directory of the socket, so a kernel that says nothing of the user
+    leaves no doubt about it.
+    """
+    if sys.platform != "linux":
+        return 0, os.getuid()
     found = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     process, user, _ = struct.unpack("3i", found)
     return process, user

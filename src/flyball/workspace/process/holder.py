@@ -1,12 +1,22 @@
-"""Who holds something: a process, named so that others can tell whether it still lives."""
+"""Who holds something: a process, named so that others can tell whether it still lives.
+
+Linux tells of processes in files. Where it does not (macOS, the BSDs), `ps` is asked, which every
+system of that family has.
+"""
 
 from __future__ import annotations
 
 import os
 import socket
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
+
+from flyball.errors import ToolError
+from flyball.workspace.process.spawn import run_sync
+
+PROC = Path("/proc")
+NEVER = "never"
+"""When a process began that is not there."""
 
 
 def name_this_process() -> str:
@@ -37,11 +47,12 @@ class Ancestor(NamedTuple):
 def ancestors(pid: int) -> tuple[Ancestor, ...]:
     """The processes above one, the nearest first; as far up as we may look."""
     found: list[Ancestor] = []
-    while (above := _parent(pid)) > 1:
-        pid = above
-        with suppress(OSError):
-            name = Path(f"/proc/{pid}/comm").read_text().strip()
-            found.append(Ancestor(name, f"{pid}@{_started(pid)}"))
+    seen = _look(pid)
+    while seen is not None and seen.parent > 1:
+        pid = seen.parent
+        seen = _look(pid)
+        if seen is not None:
+            found.append(Ancestor(seen.program, f"{pid}@{seen.began}"))
     return tuple(found)
 
 
@@ -59,26 +70,51 @@ def is_running(process: str) -> bool:
 def environ_of(process: str) -> dict[str, str]:
     """The environment that a process was started with; nothing where we may not look."""
     try:
-        data = Path(f"/proc/{process.partition('@')[0]}/environ").read_bytes()
+        data = (PROC / process.partition("@")[0] / "environ").read_bytes()
     except OSError:
         return {}
     lines = (line.decode("utf-8", "replace").partition("=") for line in data.split(b"\0"))
     return {name: value for name, _, value in lines if name}
 
 
-def _parent(pid: int) -> int:
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return 0
-    return int(text.rpartition(")")[2].split()[1])
+class _Seen(NamedTuple):
+    """What the system tells of a process."""
+
+    program: str
+    parent: int
+    began: str
 
 
 def _started(pid: int) -> str:
-    """When a process began, in the kernel's ticks; a reused pid began at another time."""
+    """When a process began; a reused number began at another time, and what has ended never did."""
+    seen = _look(pid)
+    return seen.began if seen is not None else NEVER
+
+
+def _look(pid: int) -> _Seen | None:
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
+        text = (PROC / str(pid) / "stat").read_text("utf-8", "replace")
     except OSError:
-        return "never"
+        return None if (PROC / "self").exists() else _ask(pid)
+    program = text.partition("(")[2].rpartition(")")[0]
     fields = text.rpartition(")")[2].split()
-    return "never" if fields[0] == "Z" else fields[19]
+    return _Seen(program, int(fields[1]), NEVER if fields[0] == "Z" else fields[19])
+
+
+def _ask(pid: int) -> _Seen | None:
+    """What `ps` tells of a process: its parent, its state, five words for its time, its program."""
+    wanted = ("ps", "-o", "ppid=", "-o", "stat=", "-o", "lstart=", "-o", "comm=", "-p", str(pid))
+    try:
+        # In plain English, or the time would read otherwise for users with other tongues.
+        told = run_sync(wanted, cwd=Path("/"), env={"PATH": os.defpath, "LC_ALL": "C"}, seconds=10)
+    except ToolError:
+        return None
+    words = told.stdout.decode("utf-8", "replace").split(maxsplit=7)
+    if len(words) < 8:
+        return None
+    parent, state, *began, program = words
+    return _Seen(
+        Path(program.strip()).name,
+        int(parent),
+        NEVER if state.startswith("Z") else "_".join(began),
+    )

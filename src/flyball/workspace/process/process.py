@@ -314,7 +314,9 @@ def works(means: Mechanism) -> bool:
         control.close()
         os.close(output)
         process.wait()
-        return bool(answer) and os.waitstatus_to_exitcode(marshal.loads(answer)["status"]) == 7
+        # No answer: it died over it. No status: it never came to starting the command.
+        status: int | None = marshal.loads(answer)["status"] if answer else None
+        return status is not None and os.waitstatus_to_exitcode(status) == 7
     finally:
         shutil.rmtree(place, ignore_errors=True)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _GLANCE = 0.1
 _HEADER = 8
-_STOP, _KILL = 19, 9
+_STOP, _KILL = 19 if sys.platform == "linux" else 17, 9
 
 
 def main(control: int) -> NoReturn:
@@ -91,7 +91,7 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
 
 def _watch(control: int, child: int, orders: dict[str, Any]) -> tuple[int | None, str]:
     """Wait for the child; a status of None means it had to be ended."""
-    exits = [os.pidfd_open(child)] if sys.platform == "linux" else []
+    exits = _ends_of(child)
     while True:
         # Woken by an end or by Flyball at once, and ten times a second for the limits, which
         # nothing announces.
@@ -104,6 +104,16 @@ def _watch(control: int, child: int, orders: dict[str, Any]) -> tuple[int | None
         _reap_orphans(child)
         if over := _exceeded_limit(orders):
             return None, over
+
+
+def _ends_of(child: int) -> list[int]:
+    """What can be read from when a child has ended, where the kernel has that."""
+    if sys.platform != "linux":
+        return []
+    try:
+        return [os.pidfd_open(child)]
+    except OSError:
+        return []
 
 
 def _exceeded_limit(orders: dict[str, Any]) -> str:

@@ -8,7 +8,19 @@ import socket
 import subprocess
 import sys
 
-from flyball.workspace.process.holder import is_gone, may_live, name_this_process
+import pytest
+from tests.toolchains import need
+
+from flyball.workspace.process import holder
+from flyball.workspace.process.holder import (
+    ancestors,
+    environ_of,
+    is_gone,
+    is_running,
+    may_live,
+    name_this_process,
+    this_process,
+)
 
 NAME = "from flyball.workspace.process.holder import name_this_process as n; print(n())"
 
@@ -43,3 +55,37 @@ def test_of_another_machine_or_an_unknown_name_nobody_can_tell():
     assert may_live(elsewhere)
     assert may_live("ada")
     assert not may_live("")
+
+
+@pytest.fixture
+def told_by_ps(monkeypatch, tmp_path):
+    """A system that has no files about processes, as macOS."""
+    need("ps")
+    monkeypatch.setattr(holder, "PROC", tmp_path)
+
+
+def test_where_the_system_has_no_files_about_processes_ps_is_asked(told_by_ps):
+    name = name_this_process()
+    assert re.search(r" since \w{3}_\w{3}_\d+_[\d:]+_\d{4}$", name)
+    assert may_live(name)
+    assert is_gone(re.sub(r"\d{4}$", "1999", name))
+    assert is_running(this_process())
+    assert environ_of(this_process()) == {}
+
+
+def test_ps_tells_of_those_that_ended_and_of_those_above(told_by_ps):
+    sleep = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(sleep, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as child:
+        above = ancestors(child.pid)
+        assert above[0].process == this_process()
+        held = f"{child.pid}@{holder._started(child.pid)}"
+        assert is_running(held)
+        child.kill()
+    assert not is_running(held)
+
+
+def test_where_nobody_tells_of_processes_no_holder_is_taken_for_gone(monkeypatch, tmp_path):
+    monkeypatch.setattr(holder, "PROC", tmp_path)
+    monkeypatch.setattr(holder.os, "defpath", str(tmp_path))
+    assert may_live(name_this_process())
+    assert ancestors(os.getpid()) == ()

@@ -1,0 +1,1 @@
+"""A machine that offers less: no Landlock, no namespaces, and no `fork` in any Python."""
