@@ -20,6 +20,8 @@ class Figure(NamedTuple):
     """Ours divided by theirs may be at most this."""
     most: float | None = None
     least: float | None = None
+    why: str = ""
+    """Why the goal is missed where it is, as far as that is known."""
 
     @property
     def ratio(self) -> float | None:

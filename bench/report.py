@@ -147,9 +147,16 @@ def as_page(runs: Sequence[BenchRun], command: str, plot: str) -> str:
         f"{summary(runs)}\n\n![Ratios to peers, and the goals]({plot})\n\n"
         "| bench | what | ours | beside | theirs | ratio | goal | |\n"
         f"|---|---|--:|---|--:|--:|--:|---|\n{told}\n\n"
-        f"## The benches\n\n{what}\n\n"
+        f"{_missed(runs)}## The benches\n\n{what}\n\n"
         f"## The machine\n\n| | |\n|---|---|\n{on}\n"
     )
+
+
+def _missed(runs: Sequence[BenchRun]) -> str:
+    """The goals that are missed, each with the reason, if it is known."""
+    figures = [figure for run in runs for figure in run.figures if figure.holds is False]
+    told = [f"- **{each.name}**: {each.why or 'not explained yet.'}" for each in figures]
+    return "## Missed, and why\n\n" + "\n".join(told) + "\n\n" if told else ""
 
 
 def _cells(row: Sequence[str]) -> list[str]:

@@ -123,6 +123,13 @@ def test_a_report_tells_what_holds_what_is_missing_and_what_did_not_run():
     assert json.loads(as_json(RUNS))["benches"][2]["trouble"] == "no browser"
 
 
+def test_a_page_tells_why_a_goal_is_missed():
+    assert "Missed" not in as_page(RUNS, "flyball bench --page", "plot.svg")
+    late = [Figure("a", 5, most=1, why="it is far."), Figure("b", 5, most=1)]
+    page = as_page([BenchRun("one", "the first", late, 1.0)], "flyball bench --page", "plot.svg")
+    assert "## Missed, and why\n\n- **a**: it is far.\n- **b**: not explained yet.\n\n##" in page
+
+
 def test_the_last_report_is_a_page_of_the_documents():
     text = PAGE.read_text(encoding="utf-8")
     assert "`flyball bench --page`" in text

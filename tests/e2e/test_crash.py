@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[2]
     ("tale", "instants", "stride"),
     [
         pytest.param("fix", 1, 20, id="fix"),
-        pytest.param("plan", 1, 150, id="plan", marks=pytest.mark.exhaustive),
         pytest.param("fix", 20, 1, id="fix at every moment", marks=pytest.mark.exhaustive),
         pytest.param("plan", 10, 1, id="plan at every moment", marks=pytest.mark.exhaustive),
     ],
