@@ -26,9 +26,9 @@ from flyball.core.run.state import RunState
 
 ROUNDS = 600
 WHY = (
-    "Python beside V8: what XState does in a compiled loop, and the judging that it does not do, are "
-    "some sixty calls of small functions here, none above 6 % of the time. Compiling them takes 15 % "
-    "off ([decision 2](decisions/0002-hand-written-table.md))."
+    "Python beside V8: what XState does in a compiled loop, and the judging that it does not do, "
+    "are some sixty calls of small functions here, none above 6 % of the time. Compiling them "
+    "takes 15 % off ([decision 2](decisions/0002-hand-written-table.md))."
 )
 
 
