@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import importlib
 import sys
 import time
@@ -77,6 +78,9 @@ def module_of(name: str) -> str:
 
 def run(name: str, options: Sequence[str]) -> BenchRun:
     """One bench; one that gives up does not keep the others from running."""
+    # What the benches before this one have loaded is no burden of its own.
+    gc.collect()
+    gc.freeze()
     began = time.perf_counter()
     figures: Sequence[Figure] = ()
     trouble = ""

@@ -11,6 +11,10 @@ from collections.abc import Sequence
 from bench.figure import Figure, conclude
 
 ROUNDS = 15
+WHY = (
+    "the core is sixty modules with some ninety structs, each of which msgspec prepares "
+    "when it is defined: 37 of the 47 ms above msgspec's own. No module stands out."
+)
 
 
 def cost(statement: str) -> float:
@@ -33,7 +37,13 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     print(f"ratio {ratio:.2f} (at most 2)")
     return [
         Figure(
-            "importing the core", ours - bare, "ms", "importing msgspec", peer - bare, most_ratio=2
+            "importing the core",
+            ours - bare,
+            "ms",
+            "importing msgspec",
+            peer - bare,
+            most_ratio=2,
+            why=WHY,
         )
     ]
 
