@@ -155,7 +155,11 @@ def as_page(runs: Sequence[BenchRun], command: str, plot: str) -> str:
 def _missed(runs: Sequence[BenchRun]) -> str:
     """The goals that are missed, each with the reason, if it is known."""
     figures = [figure for run in runs for figure in run.figures if figure.holds is False]
-    told = [f"- **{each.name}**: {each.why or 'not explained yet.'}" for each in figures]
+    told = [
+        f"- **{each.name}**{each.peer and f', beside {each.peer}'}: "
+        f"{each.why or 'not explained yet.'}"
+        for each in figures
+    ]
     return "## Missed, and why\n\n" + "\n".join(told) + "\n\n" if told else ""
 
 

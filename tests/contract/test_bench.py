@@ -125,9 +125,12 @@ def test_a_report_tells_what_holds_what_is_missing_and_what_did_not_run():
 
 def test_a_page_tells_why_a_goal_is_missed():
     assert "Missed" not in as_page(RUNS, "flyball bench --page", "plot.svg")
-    late = [Figure("a", 5, most=1, why="it is far."), Figure("b", 5, most=1)]
+    late = [Figure("a", 5, "", "them", 2, most=1, why="it is far."), Figure("b", 5, most=1)]
     page = as_page([BenchRun("one", "the first", late, 1.0)], "flyball bench --page", "plot.svg")
-    assert "## Missed, and why\n\n- **a**: it is far.\n- **b**: not explained yet.\n\n##" in page
+    assert (
+        "## Missed, and why\n\n- **a**, beside them: it is far.\n- **b**: not explained yet.\n\n##"
+        in page
+    )
 
 
 def test_the_last_report_is_a_page_of_the_documents():
