@@ -42,10 +42,18 @@ class SqliteJournal:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _explain_errors(path):
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            self._db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._migrate()
+            try:
+                self._prepare()
+            except BaseException:
+                # Nobody will ever hold this journal, so nobody else could close the file.
+                self._db.close()
+                raise
+
+    def _prepare(self) -> None:
+        self._db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._migrate()
 
     def _migrate(self) -> None:
         """Bring the file to the present schema; a later release's raises `SchemaTooNew`."""

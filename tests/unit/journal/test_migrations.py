@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.journal.runs import begin, story, take
 
-from flyball.errors import SchemaTooNew
+from flyball.errors import JournalError, SchemaTooNew
 from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.sqlite import SqliteJournal
 
@@ -46,6 +47,24 @@ def test_a_later_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
         assert db.execute("PRAGMA user_version").fetchone() == (99,)
         assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     db.close()
+
+
+def test_a_journal_that_cannot_be_opened_lets_go_of_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.sqlite"
+    path.write_bytes(b"this is not a database, whatever its name says" * 100)
+    connect, opened = sqlite3.connect, list[sqlite3.Connection]()
+
+    def remember(*args: Any, **options: Any) -> sqlite3.Connection:
+        opened.append(connect(*args, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", remember)
+    with pytest.raises(JournalError):
+        SqliteJournal(path)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
 
 
 @story
