@@ -8,6 +8,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 SRC = Path(__file__).parents[2] / "src" / "flyball"
 FILES = sorted(SRC.rglob("*.py"))
 
@@ -172,6 +174,7 @@ print(opened)
 """
 
 
+@pytest.mark.exhaustive
 def test_importing_any_module_does_no_work():
     done = subprocess.run(
         [sys.executable, "-c", PROBE, ",".join(MODULES)],

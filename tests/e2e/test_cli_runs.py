@@ -280,6 +280,7 @@ def test_a_spent_budget_is_extended_and_the_run_goes_on(shell: Shell, tmp_path: 
     assert told["budget"]["limit"] == 9
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_merging_and_pruning_are_commands_of_runs(shell: Shell, tmp_path: Path):
     run = fix(shell, tmp_path)

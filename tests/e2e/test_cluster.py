@@ -56,6 +56,7 @@ def flyball(cluster: Cluster, *words: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
+@pytest.mark.exhaustive
 def test_a_submitted_run_outlives_the_worker_that_began_it(cluster: Cluster) -> None:
     driver = ("--driver", f"scripted:{cluster.script}", "--intent", "small_fix")
     (told,) = flyball(cluster, "run", "count the steps", *driver, "--submit", "--priority", "3")

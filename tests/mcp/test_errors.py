@@ -197,6 +197,7 @@ async def mended_in(agent: Agent, run: str) -> None:
     assert done["ok"], done.view
 
 
+@pytest.mark.exhaustive
 def test_only_who_knows_the_token_and_comes_from_here_is_served(shell: Shell):
     with listening(shell) as address:
         ask = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}

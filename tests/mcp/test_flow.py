@@ -39,6 +39,7 @@ async def agent_over(way: str, mode: str, shell: Shell) -> AsyncGenerator[Agent]
             yield agent
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("way", "mode"), WAYS, ids=lambda each: each)
 def test_a_flow_of_five_steps_is_driven_to_its_end(way: str, mode: str, flow_shell: Shell):
     async def story() -> None:

@@ -277,6 +277,7 @@ def see_hostile_text_as_text(opened: Opened):
     assert complaints == []
 
 
+@pytest.mark.exhaustive
 def test_a_person_at_the_page(opened: Opened, served: Served, place: Path):
     """One browser and one server for all of it, in this order: each step finds what was before."""
     follow_a_run_from_the_request_to_taking_it_back(opened)
