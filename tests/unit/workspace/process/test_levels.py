@@ -1,5 +1,6 @@
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -139,12 +140,9 @@ def test_packets_without_a_way_out_are_counted(root):
 
 @pytest.mark.parametrize("means", CONFINING)
 def test_the_network_can_be_allowed(root, means):
-    end = run(
-        ["python3", "-I", "-c", "import socket; socket.create_server(('127.0.0.1', 0)); print(1)"],
-        root,
-        means,
-        network=True,
-    )
+    serve = "import socket; socket.create_server(('127.0.0.1', 0)); print(1)"
+    # Not whichever Python comes first on the path: that may belong to an environment elsewhere.
+    end = run([sys.executable, "-I", "-c", serve], root, means, network=True)
     assert end.output == "1\n"
 
 
