@@ -156,7 +156,8 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
         print(f"1,000 hunks {half:8.3f} s, 2,000 hunks {whole:.3f} s, {kind} line numbers")
         growth = max(growth, whole / half)
     per, share = 1e6 / hunks, 1 / _TIMES_GIT
-    small = min(engine_seconds(few) for _ in range(3))[0] / len(few) * 1e3
+    per_diff = 1e3 / max(len(few), 1)
+    small = min(engine_seconds(few) for _ in range(3))[0] * per_diff
 
     def beside(name: str, seconds: float | None, why: str = "") -> Figure:
         theirs = None if seconds is None else seconds * per
@@ -164,7 +165,7 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
 
     def beside_small(name: str, command: Sequence[str]) -> Figure:
         seconds = run_seconds(few, command)
-        theirs = None if seconds is None else seconds / len(few) * 1e3
+        theirs = None if seconds is None else seconds * per_diff
         return Figure("a diff of few hunks", small, "ms", name, theirs, most_ratio=share)
 
     return [

@@ -98,7 +98,7 @@ def main() -> int:
     (wheel,) = (ROOT / "dist").glob("*.whl")
     (source,) = (ROOT / "dist").glob("*.tar.gz")
     others = interpreters()
-    trials = [*((wheel, extra, sys.executable) for extra in ("", *extras()))]
+    trials = [(wheel, extra, sys.executable) for extra in ("", *extras())]
     trials.append((source, "", sys.executable))
     trials += [(wheel, extra, each) for each in others.values() for extra in ("", "all")]
     failed = [trial for trial in trials if not works(*trial)]
