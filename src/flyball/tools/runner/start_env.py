@@ -27,7 +27,7 @@ def venv_of(context: CallContext) -> Path | None:
         for name in VENVS:
             if _is_users(home / name, context):
                 return Path(os.path.realpath(home / name))
-    found = shutil.which("python3", path=context.env.get("PATH", ""))
+    found = _python_on_path(context)
     if found and (Path(found).parent.parent / "pyvenv.cfg").exists():
         return Path(found).parent.parent
     return None
@@ -48,11 +48,18 @@ def _is_users(venv: Path, context: CallContext) -> bool:
 
 
 def python_of(context: CallContext) -> str:
-    """The interpreter to use: the environment's, or the one on the path."""
+    """The interpreter to use: the environment's, the one on the path, or the one that we run on.
+
+    Ours without our environment: what is installed there is not the project's.
+    """
     venv = venv_of(context)
     if venv:
         return os.fspath(venv / "bin" / "python")
-    return shutil.which("python3", path=context.env.get("PATH", "")) or "python3"
+    return _python_on_path(context) or os.path.realpath(sys.executable)
+
+
+def _python_on_path(context: CallContext) -> str | None:
+    return shutil.which("python3", path=context.env.get("PATH", ""))
 
 
 def program_of(context: CallContext, name: str) -> str:
@@ -83,11 +90,13 @@ def readable(context: CallContext) -> tuple[Path, ...]:
     packages = [Path(os.path.realpath(home / "node_modules")) for home in homes_of(context)]
     # A link of that name may lead anywhere; only one to another such folder is meant.
     found = [place for place in packages if place.name == "node_modules"]
-    if venv := venv_of(context):
-        python = Path(os.path.realpath(venv / "bin" / "python"))
+    venv = venv_of(context)
+    if venv or not _python_on_path(context):
+        python = Path(os.path.realpath(python_of(context)))
+        found += [python.parent.parent] if _is_interpreter(python) else []
+    if venv:
         is_own = venv.is_relative_to(os.path.realpath(context.project))
         found += [venv] if is_own or (venv / VENV).is_file() else []
-        found += [python.parent.parent] if _is_interpreter(python) else []
     return tuple(sorted({place for place in found if place.is_dir() and len(place.parts) > 2}))
 
 

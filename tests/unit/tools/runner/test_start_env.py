@@ -107,6 +107,13 @@ def test_only_what_is_installed_is_in_reach(places):
     assert program_of(context(*places), "cargo") == "cargo"
 
 
+def test_without_a_python_on_the_path_the_one_that_we_run_on_serves(places):
+    nowhere = context(*places, env={"PATH": "/nowhere"})
+    own = Path(sys.executable).resolve()
+    assert python_of(nowhere) == str(own)
+    assert any(own.is_relative_to(place) for place in (Path("/usr"), *readable(nowhere)))
+
+
 def test_without_network_nothing_is_fetched(places):
     env = environment(context(*places))
     assert (env["CARGO_NET_OFFLINE"], env["GOPROXY"]) == ("true", "off")
