@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.plain import read_plain
@@ -214,12 +214,18 @@ class Stream:
 
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables whose names say key."""
-    return tuple(
-        value
-        for name, value in environment.items()
-        if is_key_like(name) and len(value) >= SHORTEST and not _HOLLOW.fullmatch(value)
-    )
+    """The values of variables whose names say key, and of the headers that collectors are sent."""
+    keys = [value for name, value in environment.items() if is_key_like(name)]
+    headers = [value for name, value in environment.items() if name.endswith("_OTLP_HEADERS")]
+    keys += [key for value in headers for key in _header_keys(value)]
+    return tuple(key for key in keys if len(key) >= SHORTEST and not _HOLLOW.fullmatch(key))
+
+
+def _header_keys(headers: str) -> Iterator[str]:
+    """The last words of `name=value,name=value`: what stands before them is a scheme."""
+    for header in headers.split(","):
+        words = unquote(header.partition("=")[2]).split()
+        yield from words[-1:]
 
 
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][\w.\-]*)\s*=\s*(.*?)\s*")

@@ -180,6 +180,12 @@ def test_secrets_are_found_in_an_environment_by_name():
     assert set(secrets_in(environment)) == {"abcdefgh", "12345678", "pgpgpgpg", "abcdefgh1"}
 
 
+def test_the_headers_that_a_collector_is_sent_are_secret():
+    headers = "authorization=Bearer%20plainwordsonly,x-team=eng,x-api=otherplainword"
+    environment = {"OTEL_EXPORTER_OTLP_HEADERS": headers}
+    assert secrets_in(environment) == ("plainwordsonly", "otherplainword")
+
+
 @pytest.mark.parametrize(
     ("name", "answer"),
     [
