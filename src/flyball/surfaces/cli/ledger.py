@@ -75,7 +75,7 @@ def show(fingerprint: str, repo: Path, as_json: bool) -> None:
 
 
 @ledger.command()
-@click.argument("fingerprints", nargs=-1, metavar="FINGERPRINT…")
+@click.argument("fingerprints", nargs=-1, metavar="[FINGERPRINT…]")
 @click.option("--all", "everything", is_flag=True, help="Forget the whole ledger.")
 @click.option("--yes", is_flag=True, help="Do not ask first.")
 @REPO
