@@ -133,7 +133,7 @@ def models_of(settings: Settings, default: str) -> Models:
     )
 
 
-SEEING = frozenset({"openai", "anthropic", "google", "google-gla"})
+SEEING = frozenset({"openai", "anthropic", "google"})
 """Providers whose own models all take images."""
 
 

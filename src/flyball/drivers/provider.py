@@ -45,7 +45,7 @@ from flyball.drivers.errors import ProviderTrouble, in_one_line, sentence
 from flyball.drivers.form import RAW, give_ids
 from flyball.drivers.image import describe, is_address, picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
-from flyball.drivers.routing import Models, Providers, choose
+from flyball.drivers.routing import PROVIDERS, Models, Providers, choose
 from flyball.drivers.web import read_look
 from flyball.drivers.wire import WireMessage, WireRole, conversation, has_images
 from flyball.errors import DriverError
@@ -383,7 +383,8 @@ def build(name: str, providers: Providers) -> tuple[Provider[Any], Model]:
     except ValueError:
         raise DriverError(
             f"There is no provider {kind!r}, so {name} cannot be asked.",
-            "Use a known one, or openai with a base URL for a server that speaks like it.",
+            f"Use one of {', '.join(PROVIDERS)}, or openai with a base URL for a server that "
+            "speaks like it.",
         ) from None
 
 

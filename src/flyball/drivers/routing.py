@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Annotated
 
 import msgspec
@@ -12,6 +13,15 @@ from flyball.core.terms.shape import suggest
 from flyball.errors import ConfigError
 
 PHASES = ("recon", "checkpoint", "execute", "verify", "final")
+PROVIDERS = (
+    "alibaba", "anthropic", "azure", "azure-responses", "bedrock", "bedrock-mantle", "cerebras",
+    "cohere", "crusoe", "deepseek", "elevenlabs", "fireworks", "github", "github-copilot",
+    "google", "google-cloud", "groq", "heroku", "huggingface", "litellm", "meta", "mistral",
+    "moonshotai", "nebius", "ollama", "openai", "openai-chat", "openai-chatgpt", "openai-codex",
+    "openai-decisions", "openai-responses", "openrouter", "ovhcloud", "sambanova", "snowflake",
+    "system-one", "together", "typesafe", "vercel", "vllm", "voyageai", "xai", "zai",
+)  # fmt: skip
+"""Who can be asked, as the library names them. Loading it to look would take half a second."""
 PER = 1_000_000
 Dollars = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -80,6 +90,7 @@ def check(models: Models) -> None:
                 f"{name!r} names no model.",
                 "Write provider:model, such as openai:gpt-5 or ollama:qwen3.",
             )
+        _spelt_right(provider, model)
     roles = [role.value for role in Role]
     for role in models.by_role:
         _known("role", role, roles)
@@ -88,6 +99,15 @@ def check(models: Models) -> None:
         _known("phase", phase, PHASES)
         if dot:
             _known("role", role, roles)
+
+
+def _spelt_right(provider: str, model: str) -> None:
+    """Refuse a slip. A name like none of ours is left to the library, which may know more."""
+    near = get_close_matches(provider, PROVIDERS, 1, 0.75)
+    if near and provider not in PROVIDERS:
+        raise ConfigError(
+            f"There is no provider {provider!r}.", f"Did you mean `{near[0]}:{model}`?"
+        )
 
 
 def _known(kind: str, name: str, names: list[str] | tuple[str, ...]) -> None:

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import get_args
+
 import pytest
+from pydantic_ai.models import KnownModelName
+from pydantic_ai.providers import infer_provider_class
 
 from flyball.core.terms.phase import Phase
-from flyball.drivers.routing import Models, Price, check, choose
+from flyball.drivers.routing import PROVIDERS, Models, Price, check, choose
 from flyball.errors import ConfigError
 
 MODELS = Models(
@@ -47,6 +52,8 @@ def test_every_model_is_named_once() -> None:
         (Models("gpt-5"), "provider:model"),
         (Models("openai:"), "names no model"),
         (Models(":gpt-5"), "names no model"),
+        (Models("anthropc:claude"), "Did you mean `anthropic:claude`?"),
+        (Models("a:b", by_role={"executor": "opnai:gpt-5"}), "no provider 'opnai'"),
         (Models("a:b", vision="eyes"), "'eyes'"),
         (Models("a:b", by_role={"excutor": "a:b"}), "`executor`"),
         (Models("a:b", by_phase={"verifi": "a:b"}), "`verify`"),
@@ -61,3 +68,14 @@ def test_names_that_can_never_be_asked_are_refused(models: Models, words: str) -
 
 def test_a_price_is_for_a_million_tokens() -> None:
     assert Price(3.0, 15.0).of(1_000_000, 200_000) == pytest.approx(6.0)
+
+
+def test_every_provider_that_the_library_knows_is_known_here() -> None:
+    known = {name.partition(":")[0] for name in get_args(KnownModelName.__value__)}
+    assert {name for name in known if not name.startswith("gateway/")} - {"test"} <= {*PROVIDERS}
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_every_provider_known_here_is_one_of_the_library(name: str) -> None:
+    with suppress(ImportError):  # It is one; what it needs is not installed.
+        infer_provider_class(name)
