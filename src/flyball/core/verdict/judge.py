@@ -230,7 +230,7 @@ def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
         return
     broken = now.red - before.red - suite.flaky
     if broken:
-        yield _regression(suite, broken, "fails", "Repair that.")
+        yield _regression(suite, broken, ("fails", "fail"), "Repair that.")
     # A selection leaves most tests out on purpose: only what it ran and lost is missing.
     if now.whole:
         return
@@ -240,16 +240,21 @@ def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
         if file_of(name) not in change.testing_side and not is_explained(name, change)
     }
     if lost:
-        gone = "no longer runs, although its test was not changed"
-        yield _regression(suite, lost, gone, "See to it that it runs and passes.")
+        gone = ("no longer runs", "no longer run")
+        do = "The text was not changed. See to it that it runs and passes."
+        yield _regression(suite, lost, gone, do)
 
 
-def _regression(suite: SuiteRuns, names: Iterable[str], what: str, do: str) -> ChangeFinding:
+def _regression(
+    suite: SuiteRuns, names: Iterable[str], what: tuple[str, str], do: str
+) -> ChangeFinding:
+    """One finding for all the names; `what` is the verb for one and for several."""
     found = tuple(sorted(names))
+    who = "it passed before the change or is" if len(found) == 1 else "they passed before or are"
     return ChangeFinding(
         FindingKind.REGRESSION,
         Weight.BLOCKS,
-        f"{listed(found)} {what}; it passed before the change or is new. {do}",
+        f"{listed(found)} {what[len(found) > 1]}; {who} new. {do}",
         suite.part,
         found,
     )

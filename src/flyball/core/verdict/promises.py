@@ -100,9 +100,9 @@ def _broken_promises(
         test, file = _text_of(name, change), file_of(name)
         if test is not None and test.name not in told:
             told.add(test.name)
-            yield _promise(suite, test, asked)
+            yield _promise(suite, test, asked, end=_end_of(name, kept))
         elif test is None and not (file in change.testing_side and _is_uncollected(file, kept)):
-            yield _unexplained(suite, name)
+            yield from _unexplained(suite, name, kept)
 
 
 def _grouped(found: Iterable[ChangeFinding]) -> Iterator[ChangeFinding]:
@@ -119,10 +119,24 @@ def _grouped(found: Iterable[ChangeFinding]) -> Iterator[ChangeFinding]:
             each[0],
             sentence=each[0].sentence
             if len(each) == 1
-            else f"{file}: {len(each)} tests are gone: {listed(_short(names))}",
+            else f"{file}: {len(each)} tests are gone: {listed(_short(names))}{_ends_of(each)}",
             tests=names,
             before="\n\n".join(one.before for one in each)[:KEPT_TEXT],
         )
+
+
+_FAILS = "; as it was, it fails on the new code"
+_DOES_NOT_RUN = "; as it was, it does not run on the new code"
+
+
+def _end_of(name: str, kept: TreeRun) -> str:
+    """What the old test says of the new code, to be put behind what became of it."""
+    return _FAILS if name in kept.red else _DOES_NOT_RUN
+
+
+def _ends_of(gone: list[ChangeFinding]) -> str:
+    failing = sum(each.sentence.endswith(_FAILS) for each in gone)
+    return f"; as they were, {failing} of them fail on the new code" if failing else ""
 
 
 def _short(names: Iterable[str]) -> list[str]:
@@ -152,11 +166,13 @@ def _weight(test: ChangedTest, asked: AskedFor) -> Weight:
     return Weight.NOTES if is_announced and not asked.keeps_behaviour else Weight.ASKS
 
 
-def _promise(suite: SuiteRuns, test: ChangedTest, asked: AskedFor) -> ChangeFinding:
+def _promise(
+    suite: SuiteRuns, test: ChangedTest, asked: AskedFor, *, end: str = ""
+) -> ChangeFinding:
     return ChangeFinding(
         FindingKind.PROMISE_CHANGED,
         _weight(test, asked),
-        f"{test.name}: {test.sentence}",
+        f"{test.name}: {test.sentence}{end}",
         suite.part,
         (test.name,),
         test.before[:KEPT_TEXT],
@@ -164,16 +180,19 @@ def _promise(suite: SuiteRuns, test: ChangedTest, asked: AskedFor) -> ChangeFind
     )
 
 
-def _unexplained(suite: SuiteRuns, name: str) -> ChangeFinding:
-    """The text of the test is as it was: something that it uses was changed for it."""
-    return ChangeFinding(
-        FindingKind.PROMISE_CHANGED,
-        Weight.ASKS,
-        f"{name} passes only with what the change did around the tests; with the helpers, data and "
-        "configuration from before it does not.",
-        suite.part,
-        (name,),
-    )
+def _unexplained(suite: SuiteRuns, name: str, kept: TreeRun) -> Iterator[ChangeFinding]:
+    """The text of the test is as it was; one that fails now is a regression, and told as that."""
+    now = suite.c
+    if now is not None and name in now.red:
+        return
+    if now is None or name in now.green:
+        says = (
+            f"{name} passes only with what the change did around the tests; with the helpers, data "
+            "and configuration from before it does not."
+        )
+    else:
+        says = f"{name} passed before and does not run now{_end_of(name, kept)}."
+    yield ChangeFinding(FindingKind.PROMISE_CHANGED, Weight.ASKS, says, suite.part, (name,))
 
 
 def _text_of(name: str, change: ChangeFacts) -> ChangedTest | None:

@@ -12,6 +12,10 @@ from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.app.verifying import Verified
+    from flyball.core.terms.change_verdict import ChangeFinding
+
+MOST_LINES = 12
+"""How much of a changed test is shown in a terminal."""
 
 
 @click.command()
@@ -90,6 +94,26 @@ def _print(found: Verified, *, markdown: bool) -> None:
     say(f"  {title}")
     for line in lines:
         say(f"  {line}")
+    for each in found.verdict.questions:
+        _print_difference(each)
+    if status == "a question":
+        say("  A person decides whether that is meant; nothing else speaks against the change.")
+
+
+def _print_difference(question: ChangeFinding) -> None:
+    """A test before and after, line by line; the whole texts are in --markdown and --json."""
+    from difflib import unified_diff
+
+    from flyball.core.terms.shape import listed
+
+    before, after = question.before.splitlines(), question.after.splitlines()
+    lines = [*unified_diff(before, after, lineterm="", n=1)][3:]
+    if lines:
+        say(f"  {listed(question.tests)}, before and now:")
+    for line in lines[:MOST_LINES]:
+        say(f"    {line}", fg={"-": "red", "+": "green"}.get(line[0]))
+    if len(lines) > MOST_LINES:
+        say(f"    … and {len(lines) - MOST_LINES} more lines (--markdown has them)")
 
 
 def _warn(found: Verified) -> None:

@@ -427,7 +427,9 @@ def test_tests_that_went_together_are_one_question():
     )
     found = judge_change((suite,), facts, AskedFor(wants_red=False)).questions
     assert [each.tests for each in found] == [(f"{TESTS}::z",), (f"{TESTS}::x", f"{TESTS}::y")]
-    assert found[1].sentence == f"{TESTS}: 2 tests are gone: x, y"
+    assert found[1].sentence == (
+        f"{TESTS}: 2 tests are gone: x, y; as they were, 2 of them fail on the new code"
+    )
     assert found[1].before == "def x(): ...\n\ndef y(): ..."
 
 
@@ -435,7 +437,34 @@ def test_one_test_that_is_gone_is_told_in_its_own_words():
     facts = BOTH._replace(tests=(gone("x"),))
     suite = runs(run(x=".", k="."), run(k="."), b=run(x="F", k="."))
     (found,) = judge_change((suite,), facts, AskedFor(wants_red=False)).questions
-    assert found.sentence == f"{TESTS}::x: it got gone"
+    assert found.sentence == f"{TESTS}::x: it got gone; as it was, it fails on the new code"
+
+
+def test_several_tests_that_went_with_their_code_do_not_run_on_what_is_left():
+    facts = BOTH._replace(tests=(gone("x"), gone("y")))
+    suite = runs(run(x=".", y=".", k="."), run(k="."), b=run(k="."))
+    (found,) = judge_change((suite,), facts, AskedFor(wants_red=False)).questions
+    assert found.sentence == f"{TESTS}: 2 tests are gone: x, y"
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        (run(x=".", k="."), "passes only with what the change did around the tests"),
+        (run(k="."), "passed before and does not run now; as it was, it fails on the new code."),
+    ],
+)
+def test_an_old_text_that_the_new_code_breaks_is_told_by_what_became_of_it(now, said):
+    suite = runs(run(x=".", k="."), now, b=run(x="F", k="."))
+    found = judge_change((suite,), BOTH, AskedFor(wants_red=False)).questions
+    assert f"{TESTS}::x {said}" in found[0].sentence
+
+
+def test_an_old_text_that_fails_now_is_a_regression_and_nothing_else():
+    suite = runs(run(x=".", y=".", k="."), run(x="F", y="F", k="."), b=run(x="F", y="F", k="."))
+    (found,) = judge_change((suite,), BOTH, AskedFor(wants_red=False)).findings
+    assert found.kind is FindingKind.REGRESSION
+    assert "y fail; they passed before or are new. Repair that." in found.sentence
 
 
 @pytest.mark.parametrize("ends", [{}, {f"{TESTS}::(collection)": CaseOutcome.ERROR}])
@@ -463,4 +492,6 @@ def test_a_broken_promise_of_a_go_test_is_told_by_its_text():
     )
     suite = SuiteRuns(".", "go", go("."), go("."), b=go("F"), d=go("F"))
     verdict = judge_change((suite,), change, AskedFor())
-    assert [each.sentence for each in verdict.questions] == ["a_test.go::TestTotal: 2 became 6"]
+    assert [each.sentence for each in verdict.questions] == [
+        "a_test.go::TestTotal: 2 became 6; as it was, it fails on the new code"
+    ]
