@@ -11,7 +11,7 @@ from tests.simulation.sequences import record
 from flyball.core.record.diagram import as_xstate, state_value
 from flyball.core.terms.phase import Phase
 
-WHOLE = 6_000
+WHOLE = 2_000
 # A planner is answered where it stands, so only steps of flows that name these phases enter them.
 FLOWS_ONLY = {Phase.RESEARCH, Phase.DESIGN}
 

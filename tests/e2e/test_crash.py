@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("tale", "instants"), [("fix", 20), ("plan", 10)])
+@pytest.mark.parametrize(("tale", "instants"), [("fix", 10), ("plan", 4)])
 def test_a_run_survives_being_killed_at_every_moment_and_at_random_instants(
     tale: str, instants: int
 ) -> None:

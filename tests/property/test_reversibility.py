@@ -116,7 +116,7 @@ def check_against_git(story: tuple, *, in_place: bool) -> None:
 
 
 RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large]
-PARTS = sampled(range(8), 8)
+PARTS = sampled(range(4), 4)
 """Each part tries examples of its own; all but the first are left to `make test-slow`."""
 
 
