@@ -109,9 +109,18 @@ class NextStep(NamedTuple):
 
 
 def next_steps(
-    state: RunState, status: str, *, in_place: bool = False, is_hosted: bool = False
+    state: RunState,
+    status: str,
+    *,
+    in_place: bool = False,
+    is_hosted: bool = False,
+    is_merged: bool = False,
+    reverted: frozenset[str] = frozenset(),
 ) -> tuple[NextStep, ...]:
-    """What can be done with a run as it stands; one of a host goes on in the host alone."""
+    """What can be done with a run as it stands; one of a host goes on in the host alone.
+
+    `reverted` are the cards that a person took back.
+    """
     run = state.run
     if waiting := pending(state):
         return _replies(state, waiting[0].question, is_hosted=is_hosted)
@@ -119,19 +128,21 @@ def next_steps(
         if is_hosted:
             return (NextStep(f"flyball runs cancel {run}", "end it, or go on in the agent"),)
         return (NextStep(f"flyball runs resume {run}", "go on with it"),)
-    if not any(card.commit for card in state.cards):
-        return ()
+    cards = [card for card in state.cards if card.commit and not card.is_taken_back]
+    kept = [card for card in cards if card.id not in reverted]
     steps: list[NextStep] = []
-    if not in_place:
+    if kept and not in_place and not is_merged:
         despite = "" if status == "success" else ", unproven as it is"
         steps.append(NextStep(f"flyball runs merge {run}", f"bring it into your branch{despite}"))
     steps += [
         NextStep(f"flyball card revert {run} {card.id}", f"take back: {_short(card.title)}")
-        for card in state.cards
-        if card.commit and not card.is_taken_back
+        if card in kept
+        else NextStep(f"flyball card apply {run} {card.id}", f"put in again: {_short(card.title)}")
+        for card in cards
     ]
-    if not in_place and status != "success":
-        steps.append(NextStep(f"flyball runs prune {run} --abandon", "throw it away"))
+    if cards and not in_place and (is_merged or status != "success"):
+        away = "delete its branch and worktree" if is_merged else "throw it away"
+        steps.append(NextStep(f"flyball runs prune {run} --abandon", away))
     return tuple(steps)
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from flyball.app.answering import next_steps, pending
 from flyball.app.carrying.fetching import bring_run
-from flyball.app.people.decisions import decisions_of
+from flyball.app.people.decisions import MERGED, decisions_of
 from flyball.app.project import Home, load_extra, project_name, redactor_of
 from flyball.app.sessions import HOSTED, Sessions
 from flyball.app.settling import Sources, settle
@@ -291,13 +291,15 @@ async def read_through(home: Home, run: str) -> ReadThrough:
     facts = find_workspace(run, home.state)
     told = recount(entry.event for entry in entries)
     status = status_now(status_of(state), held or record.started.shell.get(SUBMITTED, ""))
+    reverted, decided = reverted_in(home, state), decisions_of(home, run, entries)
     steps = next_steps(
         state,
         status,
         in_place=bool(facts and facts.in_place),
         is_hosted=record.is_hosted,
+        is_merged=any(each["what"] == MERGED for each in decided),
+        reverted=reverted,
     )
-    reverted = reverted_in(home, state)
     described = {
         "run": run,
         "status": status,
@@ -319,7 +321,7 @@ async def read_through(home: Home, run: str) -> ReadThrough:
             {"card": each.card.id, **msgspec.to_builtins(each.question)} for each in pending(state)
         ],
         "response": msgspec.to_builtins(state.response) if state.response else None,
-        "decided": decisions_of(home, run, entries),
+        "decided": decided,
         "next": [{"command": step.command, "effect": step.effect} for step in steps],
     }
     return ReadThrough(described, record, told)

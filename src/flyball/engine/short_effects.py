@@ -73,6 +73,7 @@ class ShortEffects:
                 branch=self.context.branch,
                 project=self.context.survey(),
                 ledger=tuple(known),
+                has_carried=workspace.has_carried,
             )
         except FlyballError as error:
             return WorkspaceFailed(error=str(error))

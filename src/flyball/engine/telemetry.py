@@ -157,6 +157,7 @@ def _about_run(event: Event) -> Iterator[Telemetry]:
                 "branch": event.branch,
                 "sandbox": event.project.sandbox,
                 "runners": list(event.project.runners),
+                "carried": event.has_carried,
             }
         case RolledBack():
             yield {"type": "rollback", "cards": list(event.cards)}

@@ -130,4 +130,14 @@ def test_what_to_do_with_a_run_that_ended():
     assert "unproven" in unproven[0].effect
     assert unproven[-1].command == "flyball runs prune r1 --abandon"
     assert next_steps(replace(ENDED, cards=()), "failed") == ()
+
+
+def test_what_a_person_did_with_a_run_is_not_offered_again():
+    merged = [step.command for step in next_steps(ENDED, "success", is_merged=True)]
+    assert merged == ["flyball card revert r1 step-1", "flyball runs prune r1 --abandon"]
+    back = [step.command for step in next_steps(ENDED, "success", reverted=frozenset({"step-1"}))]
+    assert back == ["flyball card apply r1 step-1"]
+
+
+def test_what_to_do_with_a_run_that_was_interrupted():
     assert next_steps(RUN, "interrupted")[0].command == "flyball runs resume r1"

@@ -32,6 +32,9 @@ DATABASE = "flyball.app.people.postgres_people"
 """Loaded only where a database is named."""
 
 
+MERGED = "merged it"
+
+
 class NotedDecision(msgspec.Struct, frozen=True):
     """A decision about a run's work that no event says: a run that has ended takes none."""
 

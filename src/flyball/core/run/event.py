@@ -79,6 +79,8 @@ class WorkspaceReady(Event, frozen=True, kw_only=True, tag="workspace-ready"):
     branch: str = ""
     ledger: tuple[Mistake, ...] = ()
     """The project's mistakes, as the ledger has them when the run begins."""
+    has_carried: bool = False
+    """Whether the user's uncommitted work came along, as the first commit of the branch."""
 
 
 class WorkspaceFailed(Event, frozen=True, kw_only=True, tag="workspace-failed"):

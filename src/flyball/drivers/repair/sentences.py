@@ -148,8 +148,9 @@ def nothing_red(run: SuiteReport, request: str) -> Words:
         brief = "No test was seen to fail, but not all could be run; nothing was changed."
         return Words(brief, f"{brief} Give it more time with --budget-seconds.")
     brief = "No test fails, so there is nothing to repair; nothing was changed."
+    count = "The only test passes" if run.passed == 1 else f"All {run.passed} tests pass"
     whole = (
-        f"{brief} All {_count(run.passed)} pass ({run.runner}), and the built-in repairer goes by "
+        f"{brief} {count} ({run.runner}), and the built-in repairer goes by "
         f"failing tests. Write a test that shows the fault and ask again.\n{ask_model(request)}"
     )
     return Words(brief, whole)

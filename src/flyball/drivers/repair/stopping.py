@@ -11,7 +11,6 @@ from flyball.drivers.repair.thread_facts import ThreadFacts
 
 ASKED = 2
 """How often the governor asks for a checkpoint before it takes silence for the end."""
-AS_SAID = "As said: nothing will be changed."
 
 
 def last_reply(story: ThreadFacts, phase: Phase, words: Words) -> Reply:
@@ -20,5 +19,5 @@ def last_reply(story: ThreadFacts, phase: Phase, words: Words) -> Reply:
     is_planning = phase.is_in(RECON) or phase is Phase.CHECKPOINT
     may_build = template is not None and Phase.CHECKPOINT in template.phases
     if is_planning and may_build and [line.text for line in story.heard].count(STATE_IT) < ASKED:
-        return Reply(text=words.brief if words.brief not in story.said else AS_SAID)
+        return Reply(text=words.brief)
     return Reply(text=words.whole)

@@ -69,7 +69,7 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
     """
     import msgspec
 
-    from flyball.app.people.decisions import NotedDecision, note_decision
+    from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
     from flyball.app.verifying import refuse_bad_merge
     from flyball.surfaces.cli.terminal.view import home_at, user
     from flyball.workspace.cards.use_cases import merge as merge_run
@@ -77,16 +77,18 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
     def approve(before: str, after: str) -> None:
         if not unverified:
             if not as_json:
-                say("Your branch has moved on: testing the merged tree …", err=True)
+                say("The merged tree is not the one that the run tested: testing it …", err=True)
             refuse_bad_merge(home_at(repo), before, after)
 
     place, run = find_kept_run(repo, run)
     report = merge_run(place, run, remove_untracked=remove_untracked, approve=approve)
     if report.commits:
-        note_decision(home_at(repo), NotedDecision(run, time.time(), user(), "merged it"))
+        note_decision(home_at(repo), NotedDecision(run, time.time(), user(), MERGED))
     branch = report.branch.removeprefix("refs/heads/")
     if as_json:
         say_json({**msgspec.to_builtins(report), "branch": branch})
+    elif report.is_empty:
+        say(f"Run {run} changed nothing, so there is nothing to merge.")
     elif not report.commits:
         say(f"Everything of run {run} is on {branch} already.")
     else:

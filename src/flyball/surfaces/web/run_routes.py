@@ -15,7 +15,7 @@ from flyball.app.answering import more, no, words, yes
 from flyball.app.archive import export_lines
 from flyball.app.board.account import account, account_at, diff_at, places_of
 from flyball.app.board.feed import read_place
-from flyball.app.people.decisions import NotedDecision, note_decision
+from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
 from flyball.app.people.person import Right
 from flyball.app.project import Home
 from flyball.app.runs import diff_of, event_lines, messages_of, record_of, turns_of
@@ -250,7 +250,7 @@ class RunRoutes(Controller):
             places_of(home), run, remove_untracked=data.remove_untracked, approve=approve
         )
         if report.commits:
-            note_decision(home, NotedDecision(run, time.time(), board.by, "merged it"))
+            note_decision(home, NotedDecision(run, time.time(), board.by, MERGED))
         return msgspec.to_builtins(report)
 
     @get("/{run:str}/export.jsonl", sync_to_thread=True, summary="The whole log as JSON lines.")

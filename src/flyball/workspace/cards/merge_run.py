@@ -28,6 +28,8 @@ class MergeReport(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
     kept: tuple[str, ...] = ()
     """The user's files that the run removed, and that were left: they are in no commit."""
+    is_empty: bool = False
+    """Whether the run has no work that could be merged."""
 
 
 class _Plan(NamedTuple):
@@ -64,7 +66,8 @@ def merge_run(
     checkout.writer.finish()
     plan = _plan(workspace, branch, checkout, trees)
     if not plan.commits:
-        return MergeReport(workspace.run, plan.branch, (), ())
+        is_empty = not workspace.history()
+        return MergeReport(workspace.run, plan.branch, (), (), is_empty=is_empty)
     # Objects, files, index, and the branch last: whoever dies on the way finds the branch where it
     # was and merges again; `finish` above completes files that were half written.
     branch.publish(plan.commits[-1], plan.head or None)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.errors import NotFound, UsageError
+from flyball.errors import Conflict, NotFound, UsageError
 from flyball.workspace.run.opening import open_repository
 from flyball.workspace.run.visible import find_trees_home
 from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
@@ -96,6 +96,8 @@ def _default(user: Git, head: str) -> str:
 def _commit(user: Git, name: str) -> str:
     found = user.resolve(f"{name}^{{commit}}")
     if found is None:
+        if name == "HEAD":
+            raise Conflict("This repository has no commit yet.", "Commit once, then compare.")
         raise NotFound("revision", name, "Name a branch, a tag or a commit of this repository.")
     return found
 

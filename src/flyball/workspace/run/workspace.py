@@ -109,6 +109,12 @@ class Workspace:
             trees, facts.start, began_from, self.root, directory / "held"
         )
 
+    @property
+    def has_carried(self) -> bool:
+        """Whether the run's branch begins with work that the user had not committed."""
+        facts = self.facts
+        return bool(facts.start) and facts.base_commit != facts.start and not facts.in_place
+
     @cached_property
     def _sides(self) -> Sides:
         place = self.trees_home / "beside"

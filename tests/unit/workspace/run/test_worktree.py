@@ -8,8 +8,12 @@ import time
 from pathlib import Path
 from threading import Event, Thread
 
+import pytest
 from tests.repos import git, repository
 
+from flyball.errors import Conflict
+from flyball.workspace.cards.use_cases import ProjectPlaces, merge
+from flyball.workspace.run.comparing import compare_trees
 from flyball.workspace.run.opening import open_workspace
 
 
@@ -45,3 +49,32 @@ def test_one_worktree_is_noted_after_the_other(tmp_path: Path):
     os.close(held)
     another.join()
     assert begun.is_set()
+
+
+def test_whether_uncommitted_work_came_along_is_known(tmp_path: Path):
+    repo = repository(tmp_path / "shop", {"a.txt": "one\n"})
+    with open_workspace(repo, "clean", tmp_path / "state", in_place=False) as workspace:
+        assert not workspace.has_carried
+    (repo / "new.txt").write_text("two\n")
+    with open_workspace(repo, "dirty", tmp_path / "state", in_place=False) as workspace:
+        assert workspace.has_carried
+    with open_workspace(repo, "in-place", tmp_path / "state", in_place=True) as workspace:
+        assert not workspace.has_carried
+
+
+def test_a_run_without_work_has_nothing_to_merge(tmp_path: Path):
+    repo = repository(tmp_path / "shop", {"a.txt": "one\n"})
+    open_workspace(repo, "r1", tmp_path / "state", in_place=False).close()
+    report = merge(ProjectPlaces(repo, tmp_path / "state", tmp_path), "r1")
+    assert (report.commits, report.is_empty) == ((), True)
+
+
+def test_without_a_commit_there_is_nothing_to_compare(tmp_path: Path):
+    repo = tmp_path / "shop"
+    repo.mkdir()
+    git(repo, "init", "-q")
+    with (
+        pytest.raises(Conflict, match="no commit yet"),
+        compare_trees(repo, tmp_path / "verify", base="main", head="", home=tmp_path),
+    ):
+        pass

@@ -30,6 +30,8 @@ LONGEST_PROMISE = 85
 """How much of a checkpoint's sentences is told; whoever is asked to accept it sees all of it."""
 
 NO_SANDBOX = "No sandbox works on this machine: commands are not confined."
+NO_GIT = "This is no git repository: files are changed in place; cards can be taken back."
+CARRIED = "your uncommitted work comes along, as the first commit of that branch"
 
 
 class StoryLine(NamedTuple):
@@ -69,6 +71,7 @@ class Story:
         self._promised: Telemetry = {}
         self._committed = ""
         """What the one card left; its end is told together with the run's."""
+        self._has_git = True
 
     def tell(self, line: Telemetry) -> Iterator[StoryLine]:
         """The lines that one piece of telemetry is worth, cleaned for a terminal."""
@@ -114,14 +117,24 @@ class Story:
         where = f"on {line['branch']}" if line["branch"] else "in place, without git"
         runners = ", ".join(line["runners"]) or "nothing to test with"
         yield StoryLine("dim", f"{self._driver}{where}; {runners}; sandbox {line['sandbox']}")
+        self._has_git = bool(line["branch"])
+        if not self._has_git:
+            yield StoryLine("warn", NO_GIT, "!")
+        # Runs of old do not say.
+        if line.get("carried"):
+            yield StoryLine("dim", CARRIED)
         if line["sandbox"] == "none":
             yield StoryLine("warn", NO_SANDBOX, "!")
 
     def card(self, line: Telemetry) -> Iterator[StoryLine]:
-        if "ending" not in line and line["title"] != self._request:
-            yield StoryLine("dim", f"card {line['card']}: {line['title']}")
+        if "ending" not in line:
+            # The card before had nothing to say in its last phase.
+            self._ahead = None
+            if line["title"] != self._request:
+                yield StoryLine("dim", f"card {line['card']}: {line['title']}")
         if line.get("commit"):
-            words = f"committed {line['commit'][:12]} ({line['proof']})"
+            kept = "committed" if self._has_git else "kept as"
+            words = f"{kept} {line['commit'][:12]} ({line['proof']})"
             if self._is_planned:
                 yield StoryLine("good", f"{line['card']}: {words}", "✓")
             else:
@@ -135,8 +148,9 @@ class Story:
             yield head
 
     def text(self, line: Telemetry) -> Iterator[StoryLine]:
+        is_repeated = line["text"] in self._spoken
         self._spoken.add(line["text"])
-        if self._is_planned and line["role"] in ("planner", "verifier"):
+        if is_repeated or (self._is_planned and line["role"] in ("planner", "verifier")):
             return
         who = "" if line["role"] == "executor" else f"({line['role']}) "
         yield StoryLine("text", f"{who}{cut_middle(line['text'], LONGEST_SHOWN)}")
@@ -205,7 +219,8 @@ class Story:
     def governor(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["kind"] == "rejection":
             yield StoryLine("warn", f"not accepted: {line['text']}", "↩")
-        else:
+        elif line["text"] not in self._spoken:
+            self._spoken.add(line["text"])
             yield StoryLine("dim", line["text"], "·")
 
     def undone(self, line: Telemetry) -> Iterator[StoryLine]:
@@ -269,7 +284,9 @@ class Story:
         if line["proof"] and said and said not in self._spoken:
             yield StoryLine("dim", f"The driver says: {cut_middle(said, LONGEST_SHOWN)}", "·")
         for issue in line["issues"]:
-            yield StoryLine("warn", issue, "!")
+            # Of one card it says no more than how the run ended.
+            if issue.rpartition(": ")[2].lower() not in line["message"].lower():
+                yield StoryLine("warn", issue, "!")
         for action in line["next_actions"]:
             yield StoryLine("dim", f"next: {action['description']}", "·")
 
@@ -338,7 +355,9 @@ def _after(step: Telemetry) -> str:
 def ending_words(line: Telemetry, message: str) -> StoryLine:
     """How a run came out, and how well that is proven."""
     proof = f" ({line['proof']})" if line["proof"] else ""
-    words = f": {cut_middle(message, LONGEST_SHOWN)}" if message else ""
+    # "cancelled: Cancelled: by Ada" would say it twice.
+    told = message.removeprefix(f"{line['status']}: ".capitalize())
+    words = f": {cut_middle(told, LONGEST_SHOWN)}" if told else ""
     if line["ending"] == "unchanged":
         return StoryLine("warn", f"ended, nothing changed{words}", "!")
     if line["ending"] == "unverified":

@@ -12,6 +12,7 @@ from tests.simulation.verdicts import REACH, REGRESSION, SHOWN
 
 from flyball.surfaces.cli.terminal.live import LONGEST_DIFF, LiveView
 from flyball.surfaces.cli.terminal.story import (
+    NO_GIT,
     Story,
     StoryLine,
     call_words,
@@ -50,7 +51,38 @@ FINAL: dict[str, Any] = {
             {"type": "workspace", "branch": "", "sandbox": "none", "runners": []},
             [
                 "  in place, without git; nothing to test with; sandbox none",
+                f"  ! {NO_GIT}",
                 "  ! No sandbox works on this machine: commands are not confined.",
+            ],
+        ),
+        (
+            {
+                "type": "workspace",
+                "branch": "flyball/r",
+                "sandbox": "kernel",
+                "runners": ["pytest"],
+                "carried": True,
+            },
+            [
+                "  on flyball/r; pytest; sandbox kernel",
+                "  your uncommitted work comes along, as the first commit of that branch",
+            ],
+        ),
+        (
+            {**FINAL, "status": "cancelled", "ending": "", "message": "Cancelled: by Ada."},
+            ["  ✗ cancelled: by Ada."],
+        ),
+        (
+            {
+                **FINAL,
+                "status": "failed",
+                "ending": "unchanged",
+                "message": "Not done: the driver stopped.",
+                "issues": ["[high] Step a: The driver stopped.", "[low] Step b: It is slow."],
+            },
+            [
+                "  ! ended, nothing changed: Not done: the driver stopped.",
+                "  ! [low] Step b: It is slow.",
             ],
         ),
         (
@@ -373,3 +405,33 @@ def test_a_diff_names_its_file_once():
     view, file = live()
     view.diff("diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "")
     assert file.getvalue().split("\n") == ["", "x", "@@ -1 +1 @@", "-a", "+b", ""]
+
+
+def test_what_was_said_is_not_said_again():
+    story = Story()
+    words = {"type": "text", "role": "executor", "text": "Nothing can be done."}
+    asked = {"type": "governor", "kind": "nudge", "text": "State it."}
+    told = [said.plain for line in (words, asked, words, asked) for said in story.tell(line)]
+    assert told == ["  Nothing can be done.", "  · State it."]
+
+
+def test_a_card_that_said_nothing_at_its_end_has_no_last_phase():
+    story = Story()
+    lines = [
+        {"type": "phase", "phase": "final", "label": "Writing the Answer"},
+        {"type": "card", "card": "b", "title": "Write it"},
+        {"type": "phase", "phase": "recon", "label": "Investigating Codebase"},
+    ]
+    told = [said.plain for line in lines for said in story.tell(line)]
+    assert told == ["  card b: Write it", "▸ recon: Investigating Codebase"]
+
+
+def test_without_git_nothing_is_committed():
+    story = Story()
+    lines = [
+        {"type": "workspace", "branch": "", "sandbox": "kernel", "runners": ["pytest"]},
+        {"type": "card", "card": "a", "ending": "succeeded", "commit": "f" * 40, "proof": "green"},
+        {**FINAL, "status": "success", "ending": "succeeded"},
+    ]
+    told = [said.plain for line in lines for said in story.tell(line)]
+    assert told[-1] == "  ✓ succeeded, kept as ffffffffffff (green)"
