@@ -26,6 +26,12 @@ def small_path() -> str:
     return os.pathsep.join((*map(str, places), os.environ["PATH"]))
 
 
+@cache
+def system_path() -> str:
+    """A PATH with the programs of the small Python first, and the rest the system's."""
+    return os.pathsep.join((str(_made() / "bin"), "/usr/local/bin", "/usr/bin", "/bin"))
+
+
 def _made() -> Path:
     """The small Python beside ours, made where it is missing."""
     place = Path(sys.prefix) / f"small-{'-'.join(distribution(each).version for each in NEEDED)}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.repos import git, repository
+from tests.small_python import system_path
 from tests.warm import run_command
 
 from flyball.core.machine.machine import replay
@@ -84,7 +85,7 @@ class Stage:
         self.place = place
         self.run = ""
         self.env = {
-            "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin",
+            "PATH": system_path(),
             "HOME": str(place / "home"),
             "LOGNAME": "ada",
             "FLYBALL_STATE_DIR": str(place / "state"),

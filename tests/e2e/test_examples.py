@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.printed import Printed
+from tests.small_python import small_path
 from tests.tiers import sampled
 
 ROOT = Path(__file__).parents[2]
@@ -84,8 +84,7 @@ SHOWS = {
 
 
 def run(program: list[str], home: Path) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    env = {"PATH": path, "HOME": str(home), "TMPDIR": str(home), "LANG": "C.UTF-8"}
+    env = {"PATH": small_path(), "HOME": str(home), "TMPDIR": str(home), "LANG": "C.UTF-8"}
     return subprocess.run(
         [sys.executable, *program], cwd=home, env=env, capture_output=True, text=True, timeout=900
     )

@@ -6,10 +6,8 @@ A command is only read, not run, where it needs what a test cannot have: `NEEDS`
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from tests.e2e.printed import Printed
 from tests.e2e.test_tutorial import WHO, commands
 from tests.governed import GOOD, script, shop
 from tests.repos import git
+from tests.small_python import small_path
 
 ROOT = Path(__file__).parents[2]
 PAGES = {page.stem: page for page in (ROOT / "README.md", *(ROOT / "docs/guides").glob("*.md"))}
@@ -99,7 +98,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _type(home: Path, repo: Path, command: str) -> subprocess.CompletedProcess[str]:
     env = {
-        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+        "PATH": small_path(),
         "HOME": str(home),
         "TMPDIR": str(home),
         "LANG": "C.UTF-8",

@@ -7,12 +7,12 @@ in a tree of the run's own. Nothing may be left of it, and what was taken back i
 import asyncio
 import os
 import stat
-import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 from tests.repos import git, put, repository
+from tests.small_python import system_path
 
 from flyball.core.flow.library import LIBRARY
 from flyball.core.run.event import CallReturned
@@ -54,7 +54,7 @@ class Victim:
             self.repo,
             top / "state",
             environ={
-                "PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin",
+                "PATH": system_path(),
                 "HOME": os.fspath(top / "home"),
             },
             redactor=Redactor(secrets_of_project(self.repo)),

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from tests.e2e.printed import Printed
+from tests.small_python import small_path
 
 PAGES = Path(__file__).parents[2] / "docs" / "tutorials"
 RUNS = {"first-run": 3, "first-flow": 1, "pull-request": 0, "board": 1, "claude-code": 0}
@@ -27,7 +26,7 @@ class Reader:
         self.home = home
         self.cwd = home
         self.env = {
-            "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+            "PATH": small_path(),
             "HOME": str(home),
             "LANG": "C.UTF-8",
             "GIT_CONFIG_NOSYSTEM": "1",

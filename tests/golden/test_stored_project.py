@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.small_python import system_path
 from tests.repos import git
 from tests.warm import run_command
 
@@ -38,7 +39,7 @@ class OldProject:
             tar.extractall(place, filter="data")
         self.repo = place / "cart"
         self.env = {
-            "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin",
+            "PATH": system_path(),
             "HOME": str(place),
             "LOGNAME": "ada",
             "FLYBALL_STATE_DIR": str(place / "state"),
