@@ -54,6 +54,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bench": ("flyball.surfaces.cli.bench:bench", "Measure Flyball, or try verifiers on liars."),
 }
 
+COMPLETING = "_FLYBALL_COMPLETE"
+"""In the environment of a process that a shell asks for words; click makes it of our name."""
+
 EXIT_USAGE = 2
 EXIT_FAILED = 1
 EXIT_INTERNAL = 70
@@ -110,6 +113,10 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run a command; every failure is one sentence with a stable code."""
+    if COMPLETING in os.environ:
+        from flyball.surfaces.cli.typed.shells import answer_shells
+
+        answer_shells()
     try:
         code = cli.main(standalone_mode=False)
     except FlyballError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flyball.surfaces.cli.card import DATABASE, REPO
+from flyball.surfaces.cli.card import DATABASE, REPO, RUN
 from flyball.surfaces.cli.run import JSON
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ NO_DRIVE = click.option(
 
 
 @click.command()
-@click.argument("run")
+@RUN
 @click.option("--note", default="", metavar="TEXT", help="A word to the driver.")
 @NO_DRIVE
 @REPO
@@ -42,7 +42,7 @@ def approve(
 
 
 @click.command()
-@click.argument("run")
+@RUN
 @click.option("--why", default="", metavar="TEXT", help="Why not, for the driver to know.")
 @NO_DRIVE
 @REPO
@@ -59,7 +59,7 @@ def deny(ctx: click.Context, run: str, why: str, no_drive: bool, repo: Path, as_
 
 
 @click.command()
-@click.argument("run")
+@RUN
 @click.argument("text", nargs=-1, required=True, metavar="TEXT…")
 @NO_DRIVE
 @REPO
@@ -87,7 +87,7 @@ def answer(
 
 
 @click.command()
-@click.argument("run")
+@RUN
 @click.argument("calls", type=click.IntRange(1), metavar="N")
 @click.option("--why", required=True, metavar="TEXT", help="Why, for the record.")
 @NO_DRIVE

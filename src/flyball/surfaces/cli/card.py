@@ -12,6 +12,12 @@ import click
 
 from flyball.errors import UsageError
 from flyball.surfaces.cli.terminal.edge import say
+from flyball.surfaces.cli.typed.words import (
+    complete_card,
+    complete_directory,
+    complete_file,
+    complete_run,
+)
 
 if TYPE_CHECKING:
     from flyball.workspace.cards.revert import Moved
@@ -24,6 +30,7 @@ REPO = click.option(
     default=".",
     metavar="DIR",
     type=click.Path(path_type=Path),
+    shell_complete=complete_directory,
     help="The project; the present directory unless given.",
 )
 
@@ -42,11 +49,23 @@ DATABASE = click.option(
     help="The Postgres where runs are kept; FLYBALL_DATABASE hides it from other users.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+HISTORY = click.option(
+    "--history",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="The conversation so far, as JSON; - for stdin.",
+)
 YES = click.option("--yes", is_flag=True, help="Go on even if later work would be lost.")
 PATHS = click.option(
-    "--paths", multiple=True, metavar="PATH…", help="Only these files or directories of the card."
+    "--paths",
+    multiple=True,
+    metavar="PATH…",
+    shell_complete=complete_file,
+    help="Only these files or directories of the card.",
 )
-MORE = click.argument("more", nargs=-1, metavar="", required=False)
+MORE = click.argument("more", nargs=-1, metavar="", required=False, shell_complete=complete_file)
+RUN = click.argument("run", shell_complete=complete_run)
+NAME = click.argument("name", metavar="CARD", shell_complete=complete_card)
 
 
 @click.group()
@@ -59,8 +78,8 @@ def card() -> None:
 
 
 @card.command()
-@click.argument("run")
-@click.argument("name", metavar="CARD")
+@RUN
+@NAME
 @REPO
 @JSON
 def show(run: str, name: str, repo: Path, as_json: bool) -> None:
@@ -93,8 +112,8 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
 
 
 @card.command()
-@click.argument("run")
-@click.argument("name", metavar="CARD")
+@RUN
+@NAME
 @MORE
 @PATHS
 @REPO
@@ -110,8 +129,8 @@ def revert(
 
 
 @card.command()
-@click.argument("run")
-@click.argument("name", metavar="CARD")
+@RUN
+@NAME
 @MORE
 @PATHS
 @REPO

@@ -9,6 +9,7 @@ import click
 
 from flyball.surfaces.cli.card import JSON, REPO, say_json
 from flyball.surfaces.cli.terminal.edge import say
+from flyball.surfaces.cli.typed.words import complete_file
 
 
 @click.command()
@@ -21,6 +22,7 @@ from flyball.surfaces.cli.terminal.edge import say
     multiple=True,
     required=True,
     metavar="PATH",
+    shell_complete=complete_file,
     help="A file to be changed; may be repeated.",
 )
 @click.option(

@@ -1,4 +1,4 @@
-"""`flyball completion`: what a shell needs to complete commands and options."""
+"""`flyball completion`: what a shell needs to complete commands, options, files, runs and cards."""
 
 from __future__ import annotations
 
@@ -6,38 +6,41 @@ import click
 
 from flyball.surfaces.cli.terminal.edge import say
 
-WHERE = {
-    "bash": "flyball completion bash > ~/.local/share/bash-completion/completions/flyball",
-    "zsh": 'flyball completion zsh > "${fpath[1]}/_flyball"',
-    "fish": "flyball completion fish > ~/.config/fish/completions/flyball.fish",
+INSTALL = {
+    "bash": (
+        "mkdir -p ~/.local/share/flyball",
+        "flyball completion bash > ~/.local/share/flyball/completion.bash",
+        "echo 'source ~/.local/share/flyball/completion.bash' >> ~/.bashrc",
+    ),
+    "zsh": (
+        "mkdir -p ~/.zfunc",
+        "flyball completion zsh > ~/.zfunc/_flyball",
+        "echo 'fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit' >> ~/.zshrc",
+    ),
+    "fish": (
+        "mkdir -p ~/.config/fish/completions",
+        "flyball completion fish > ~/.config/fish/completions/flyball.fish",
+    ),
 }
+"""What to type once for each shell, on an account that has nothing yet."""
+
+HELP = """Print the script that has your shell complete what you type.
+
+Type what belongs to your shell, once; shells that are started from then on complete commands,
+options, files, runs and cards:
+
+""" + "\n\n".join("\b\n" + "\n".join(lines) for lines in INSTALL.values())
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(list(WHERE)))
+@click.command(help=HELP)
+@click.argument("shell", type=click.Choice(list(INSTALL)))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def completion(shell: str, as_json: bool) -> None:
-    """Print the script that has your shell complete Flyball's commands and options.
-
-    Put it where the shell looks for it, once:
-
-    \b
-    flyball completion bash > ~/.local/share/bash-completion/completions/flyball
-    flyball completion zsh > "${fpath[1]}/_flyball"
-    flyball completion fish > ~/.config/fish/completions/flyball.fish
-    """
+    """Print the script of a shell, or it with the lines that install it."""
     import json
 
-    from click.shell_completion import ShellComplete, get_completion_class
+    from flyball.surfaces.cli.typed.shells import script_for
 
-    from flyball.surfaces.cli import cli
-
-    found = get_completion_class(shell)
-    assert found is not None
-    # Its own `source` would start the shell to ask for its version.
-    script = ShellComplete.source(found(cli, {}, "flyball", "_FLYBALL_COMPLETE"))
-    say(
-        json.dumps({"shell": shell, "script": script, "install": WHERE[shell]})
-        if as_json
-        else script
-    )
+    script = script_for(shell)
+    told = {"shell": shell, "script": script, "install": "\n".join(INSTALL[shell])}
+    say(json.dumps(told) if as_json else script)

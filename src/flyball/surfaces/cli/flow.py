@@ -10,6 +10,7 @@ import click
 
 from flyball.surfaces.cli.card import REPO
 from flyball.surfaces.cli.terminal.edge import say
+from flyball.surfaces.cli.typed.words import complete_file
 
 if TYPE_CHECKING:
     from flyball.core.flow.flow import Flow, Problem
@@ -53,7 +54,7 @@ def _report(file: str) -> FlowReport:
 
 
 @flow.command("check")
-@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…", shell_complete=complete_file)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def check_command(context: click.Context, files: tuple[str, ...], as_json: bool) -> None:
@@ -93,7 +94,7 @@ def list_command(repo: Path, as_json: bool) -> None:
 
 
 @flow.command("show", short_help="Draw a flow file, or a template by its name.")
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=complete_file)
 @REPO
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the flow with every default filled in."

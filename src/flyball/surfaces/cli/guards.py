@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flyball.surfaces.cli.terminal.edge import clean_console, say
+from flyball.surfaces.cli.typed.words import complete_file
 
 if TYPE_CHECKING:
     from flyball.core.memory.guard import GuardLimits
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
 
 
 @click.command("guards")
-@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…", shell_complete=complete_file)
 @click.option(
     "--limits",
     "limits_file",
     metavar="FILE",
+    shell_complete=complete_file,
     help="Judge by these limits: a TOML or JSON file with the keys of [guards].",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file.")

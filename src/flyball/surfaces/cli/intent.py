@@ -11,7 +11,9 @@ import msgspec
 from flyball.core.reading.classifier import classify
 from flyball.core.terms.intent import Reading, Turn
 from flyball.errors import NotFound, UsageError
+from flyball.surfaces.cli.card import HISTORY
 from flyball.surfaces.cli.terminal.edge import say
+from flyball.surfaces.cli.typed.words import complete_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +27,13 @@ SPEAKERS = {"human": "user", "ai": "assistant", "model": "assistant", "agent": "
 
 @click.command("intent")
 @click.argument("text", nargs=-1, metavar="TEXT…")
-@click.option("--history", metavar="FILE", help="The conversation so far, as JSON; - for stdin.")
-@click.option("--batch", metavar="FILE", help="Read one JSON request per line; - for stdin.")
+@HISTORY
+@click.option(
+    "--batch",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="Read one JSON request per line; - for stdin.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def intent(text: tuple[str, ...], history: str | None, batch: str | None, as_json: bool) -> None:
     """Read a request's intent and budget, and say why. TEXT may be - to read stdin."""

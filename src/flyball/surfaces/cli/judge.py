@@ -9,6 +9,7 @@ import click
 
 from flyball.surfaces.cli.card import JSON, REPO
 from flyball.surfaces.cli.terminal.edge import say
+from flyball.surfaces.cli.typed.words import complete_run_or_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("run", metavar="RUN|FILE")
+@click.argument("run", metavar="RUN|FILE", shell_complete=complete_run_or_file)
 @click.option(
     "--policy",
     metavar="FILE.toml",

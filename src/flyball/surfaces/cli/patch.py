@@ -13,6 +13,7 @@ import click
 
 from flyball.errors import NotFound, UsageError
 from flyball.surfaces.cli.terminal.edge import clean_console, say
+from flyball.surfaces.cli.typed.words import complete_directory, complete_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,8 +54,9 @@ def _diff_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      help="How many outer context lines may differ."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
         click.option("--repo", type=click.Path(path_type=Path), default=Path(), metavar="DIR",
+                     shell_complete=complete_directory,
                      help="The directory the diff's paths start from; by default this one."),
-        click.argument("file", default=STDIN),
+        click.argument("file", default=STDIN, shell_complete=complete_file),
     ):  # fmt: skip
         command = add(command)
     return command

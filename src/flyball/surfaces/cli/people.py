@@ -13,6 +13,7 @@ import click
 
 from flyball.surfaces.cli.card import DATABASE, JSON
 from flyball.surfaces.cli.terminal.edge import say
+from flyball.surfaces.cli.typed.words import complete_directory
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -27,7 +28,11 @@ ROLE = click.option(
     help="What they may do; each includes those before it.",
 )
 PROJECT = click.option(
-    "--project", default="", metavar="P", help="A project's name or directory; else every one."
+    "--project",
+    default="",
+    metavar="P",
+    shell_complete=complete_directory,
+    help="A project's name or directory; else every one.",
 )
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flyball.surfaces.cli.card import DATABASE, REPO
+from flyball.surfaces.cli.card import DATABASE, HISTORY, REPO
+from flyball.surfaces.cli.typed.words import complete_file
 
 if TYPE_CHECKING:
     from flyball.app.project import Home
@@ -46,7 +47,13 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
     metavar="INTENT",
     help=f"What it asks for: {', '.join(INTENTS)}.",
 )
-@click.option("--flow", "flow_file", metavar="FILE", help="Go through the steps of a flow file.")
+@click.option(
+    "--flow",
+    "flow_file",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="Go through the steps of a flow file.",
+)
 @click.option("--budget", type=click.IntRange(0), metavar="N", help="How many calls it may make.")
 @click.option(
     "--image",
@@ -56,7 +63,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
     type=click.Path(path_type=Path),
     help="A picture that belongs to the request; may be repeated.",
 )
-@click.option("--history", metavar="FILE", help="The conversation so far, as JSON; - for stdin.")
+@HISTORY
 @click.option("--approve", is_flag=True, help="Let a person accept each checkpoint.")
 @click.option("--yes", is_flag=True, help="Say yes to what would be asked; never to weaker tests.")
 @click.option("--preview", is_flag=True, help="Show every edit and wait for a person to apply it.")

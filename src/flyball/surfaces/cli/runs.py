@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flyball.surfaces.cli.card import DATABASE, JSON, REPO
+from flyball.surfaces.cli.card import DATABASE, JSON, REPO, RUN
 from flyball.surfaces.cli.run import DRIVER, MODEL
 from flyball.surfaces.cli.run import JSON as TELEMETRY
 from flyball.surfaces.cli.terminal.edge import pour, say
@@ -73,7 +73,7 @@ def list_(repo: Path, as_json: bool) -> None:
 
 
 @runs.command()
-@click.argument("run")
+@RUN
 @click.option("--messages", is_flag=True, help="What planner, executor and verifier were told.")
 @click.option("--threads", is_flag=True, help="What the drivers said and heard.")
 @click.option("--events", is_flag=True, help="The log, event by event.")
@@ -95,7 +95,7 @@ def show(run: str, repo: Path, as_json: bool, **asked: bool) -> None:
 
 
 @runs.command()
-@click.argument("run")
+@RUN
 @REPO
 @DATABASE
 @TELEMETRY
@@ -111,7 +111,7 @@ def follow(ctx: click.Context, run: str, repo: Path, as_json: bool) -> None:
 
 
 @runs.command()
-@click.argument("run")
+@RUN
 @REPO
 @DATABASE
 @DRIVER
@@ -135,7 +135,7 @@ def resume(
 
 
 @runs.command()
-@click.argument("run")
+@RUN
 @click.option("--why", default="", metavar="TEXT", help="Why, for the record.")
 @REPO
 @DATABASE
@@ -162,7 +162,7 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
 
 
 @runs.command()
-@click.argument("run")
+@RUN
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Where to.")
 @click.option(
     "--html",

@@ -13,12 +13,14 @@ from flyball.surfaces.cli.card import (
     DATABASE,
     JSON,
     REPO,
+    RUN,
     find_kept_run,
     find_run,
     readable,
     say_json,
 )
 from flyball.surfaces.cli.terminal.edge import say
+from flyball.surfaces.cli.typed.words import complete_directory, complete_run
 
 if TYPE_CHECKING:
     from flyball.workspace.cards.revert import Replayed
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("run")
+@RUN
 @REPO
 @DATABASE
 @JSON
@@ -51,7 +53,7 @@ def fetch(run: str, repo: Path, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("run")
+@RUN
 @click.option(
     "--remove-untracked",
     is_flag=True,
@@ -101,12 +103,13 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
 
 
 @click.command()
-@click.argument("run")
+@RUN
 @click.option(
     "--into",
     required=True,
     metavar="DIR",
     type=click.Path(path_type=Path),
+    shell_complete=complete_directory,
     help="The directory to do the cards over in.",
 )
 @REPO
@@ -134,7 +137,7 @@ def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) 
 
 
 @click.command()
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=complete_run)
 @click.option(
     "--days",
     default=14.0,

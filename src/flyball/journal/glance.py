@@ -1,0 +1,45 @@
+"""A glance at a journal's file, for whoever may not wait: a shell that completes a word."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+PATIENCE = 0.2
+"""Seconds that another process may hold the file; whoever presses a key expects an answer."""
+
+
+class NamedRun(NamedTuple):
+    """A run's name, and what was asked for."""
+
+    run: str
+    request: str
+
+
+def newest_runs(path: Path, most: int) -> tuple[NamedRun, ...]:
+    """The newest runs of a journal, the newest first; none where it cannot be read at once."""
+    # Neither made nor migrated, as nothing may come of a key that was pressed.
+    where = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(where, uri=True, timeout=PATIENCE)) as db:
+            rows = db.execute(
+                "SELECT run, request FROM runs ORDER BY created_at DESC, rowid DESC LIMIT ?",
+                (most,),
+            ).fetchall()
+    except sqlite3.Error:
+        return ()
+    return tuple(NamedRun(*row) for row in rows)
+
+
+def run_meant(found: Sequence[NamedRun], name: str) -> str:
+    """The run that a name stands for, whole, in part or as `last`; empty where none or several."""
+    names = [each.run for each in found]
+    if name == "last" and names:
+        return names[0]
+    if name in names:
+        return name
+    meant = [run for run in names if name and (run.startswith(name) or run.endswith(name))]
+    return meant[0] if len(meant) == 1 else ""

@@ -1,0 +1,1 @@
+"""What people type: completed by their shell, and explained and guessed at where it is wrong."""
