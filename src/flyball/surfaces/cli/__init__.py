@@ -94,14 +94,32 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
+        name, *others = args
+        if name == "help":
+            return self._resolve_help(ctx, others)
         if name not in COMMANDS and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, COMMANDS, 1)
-            hint = f"Did you mean `{near[0]}`?" if near else "`flyball --help` lists the commands."
-            raise UsageError(f"There is no command {name!r}.", hint)
+            raise UsageError(f"There is no command {name!r}.", _meant(name, ctx))
         return super().resolve_command(ctx, args)
+
+    def _resolve_help(
+        self, ctx: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """`flyball help WORDS` is `flyball WORDS --help`; a shell completes the words alike."""
+        if ctx.resilient_parsing:
+            return self.resolve_command(ctx, words) if words else (None, None, [])
+        if not words:
+            say(ctx.get_help())
+            ctx.exit()
+        return self.resolve_command(ctx, [*words, "--help"])
+
+
+def _meant(name: str, ctx: click.Context) -> str:
+    """What to type instead of a command that there is not; a shell that asks is told nothing."""
+    if ctx.resilient_parsing:
+        return ""
+    from flyball.surfaces.cli.typed.mistakes import guess_command
+
+    return guess_command(name, ctx) or "`flyball --help` lists the commands."
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -121,8 +139,14 @@ def main() -> NoReturn:
         code = cli.main(standalone_mode=False)
     except FlyballError as error:
         sys.exit(_tell(error.code, error.message, error.hint, exit_code(error)))
+    except click.exceptions.NoArgsIsHelpError as error:
+        # Whoever names a group and no command of it asks what there is.
+        say(error.format_message(), err=True)
+        sys.exit(EXIT_USAGE)
     except click.ClickException as error:
-        sys.exit(_tell("usage", error.format_message(), _usage_hint(error), EXIT_USAGE))
+        from flyball.surfaces.cli.typed.mistakes import explain
+
+        sys.exit(_tell("usage", *explain(error), EXIT_USAGE))
     except (click.Abort, KeyboardInterrupt):
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
@@ -153,11 +177,6 @@ def _trouble_behind(error: Exception) -> FlyballError | None:
 def exit_code(error: FlyballError) -> int:
     """The one table from error class to exit code."""
     return EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
-
-
-def _usage_hint(error: click.ClickException) -> str:
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    return f"See `{context.command_path} --help`." if context else ""
 
 
 def _tell(code: str, message: str, hint: str, exit_code: int) -> int:
