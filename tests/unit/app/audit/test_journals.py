@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ def test_where_nothing_was_observed_there_is_nothing_to_tell(tmp_path: Path):
     with pytest.raises(NotFound):
         audited(tmp_path)
     (tmp_path / "projects/shop").mkdir(parents=True)
-    SqliteJournal(tmp_path / "projects/shop/journal.sqlite")
+    asyncio.run(SqliteJournal(tmp_path / "projects/shop/journal.sqlite").close())
     report = audited(tmp_path)
     assert (report.files, report.sessions, report.notes) == (1, 0, [])
 
