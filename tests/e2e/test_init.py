@@ -55,7 +55,7 @@ def test_without_a_terminal_the_change_is_only_shown(shell: Shell, home: Path):
     assert done.returncode == 3
     assert f"+++ {path}" in done.stdout
     assert "flyball-hook claude" in done.stdout
-    assert "Nothing was written." in done.stdout
+    assert "Nothing was written. Repeat with --yes to write it." in done.stdout
     assert path.read_text() == CLAUDE
 
 
@@ -64,7 +64,7 @@ def test_in_and_out_again(shell: Shell, home: Path):
     done = shell("init", "--host", "claude", "--yes")
     text = path.read_text()
 
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, "it would go ungoverned"
     assert f"Flyball's hooks are in {path} now." in done.stdout
     assert "settings.json:3:3: Claude Code does not load a file with a line comment" in done.stdout
     assert "Claude Code is not governed before this is mended:" in done.stdout
@@ -72,7 +72,7 @@ def test_in_and_out_again(shell: Shell, home: Path):
     assert "// Notes of mine." in text
 
     again = shell("init", "--host", "claude", "--yes")
-    assert again.returncode == 0
+    assert again.returncode == 1
     assert f"hooks are in {path} already" in again.stdout
     assert path.read_text() == text
 
@@ -82,6 +82,55 @@ def test_in_and_out_again(shell: Shell, home: Path):
     assert f"Flyball's hooks are out of {path}." in out.stdout
     assert path.read_text() == CLAUDE.replace("opus", "sonnet")
     assert "There is nothing of Flyball in" in shell("init", "--host", "claude", "--remove").stdout
+
+
+def test_it_says_where_it_governs_how_to_see_that_and_how_to_undo_it(shell: Shell, home: Path):
+    done = shell("init", "--host", "claude", "--yes")
+    words = "flyball init --host claude"
+    see = "See that it holds: `flyball doctor --host claude`."
+
+    assert done.returncode == 0
+    assert "Claude Code is governed by Flyball in all your projects.\n" in done.stdout
+    assert done.stdout.endswith(f"{see} Undo: `{words} --remove`.\n")
+    done = shell("init", "--host", "claude", "--scope", "project", "--yes")
+    assert "Claude Code is governed by Flyball in this project.\n" in done.stdout
+    assert "is a path of this machine" in done.stdout
+    assert done.stdout.endswith(f"{see} Undo: `{words} --scope project --remove`.\n")
+    shell.cwd = home
+    done = shell("init", "--host", "claude", "--scope", "project", "--repo", "project")
+    assert f"`{words} --scope project --repo project --remove`" in done.stdout
+    done = shell("init", "--host", "claude", "--observe", "--yes")
+    assert "Claude Code is observed by Flyball in all your projects.\n" in done.stdout
+    assert "See what would have been refused: `flyball audit --host flyball`." in done.stdout
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "opencode"])
+def test_who_removes_in_one_scope_is_told_of_the_others(shell: Shell, host: str):
+    project = json.loads(shell("init", "--host", host, "--scope", "project", "--json").stdout)
+    shell("init", "--host", host, "--scope", "project", "--yes")
+    done = shell("init", "--host", host, "--remove")
+    command = f"`flyball init --host {host} --scope project --remove` removes them."
+
+    assert done.returncode == 0
+    assert "There is nothing of Flyball in" in done.stdout
+    assert f"Flyball's hooks are in {project['path']}: {command}" in done.stdout
+    said = json.loads(shell("init", "--host", host, "--remove", "--json").stdout)
+    assert said["elsewhere"] == [{"scope": "project", "path": project["path"]}]
+
+
+def test_what_is_added_to_one_long_line_can_be_read(shell: Shell, home: Path):
+    path = settings(home, '{"hooks": {"Stop": [{"hooks": [{"command": "guard.sh"}]}]}}\n')
+    text = path.read_text()
+    done = shell("init", "--host", "claude", "--yes")
+    (told,) = [line for line in done.stdout.splitlines() if line.startswith("It adds to ")]
+
+    assert max(map(len, done.stdout.splitlines())) < 500
+    assert "PreToolUse" in told
+    assert told.endswith("flyball-hook claude")
+    assert "Everything else in the file stays as it is." in done.stdout
+    assert len(path.read_text().splitlines()) == 1
+    shell("init", "--host", "claude", "--remove", "--yes")
+    assert path.read_text() == text
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])
@@ -163,10 +212,12 @@ def test_a_person_is_asked(shell: Shell, home: Path, answer: str, code: int):
         os.close(far)
         shown = read_until(near, b"Write this? [y/N]: ")
         os.write(near, f"{answer}\n".encode())
+        after = read_until(near, b"Undo: " if answer == "y" else b"Nothing was written.\r\n")
         assert process.wait(60) == code
     os.close(near)
 
     assert b"flyball-hook claude" in shown
+    assert b"--yes" not in after, "who has just answered need not be told how to"
     assert ("flyball-hook" in path.read_text()) is (answer == "y")
 
 

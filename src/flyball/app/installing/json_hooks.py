@@ -95,6 +95,19 @@ def _runs_us(handler: object, host: str) -> bool:
     return is_hook and words[1:] in ([host], [host, OBSERVE])
 
 
+def ours_in(settings: object, host: str) -> Iterator[tuple[str, str]]:
+    """For each handler of ours in settings that were read: its event, and what it runs or asks."""
+    hooks = cast("dict[str, object]", settings).get(HOOKS) if isinstance(settings, dict) else None
+    for event, groups in (
+        cast("dict[str, object]", hooks).items() if isinstance(hooks, dict) else ()
+    ):
+        for group in cast("list[object]", groups) if isinstance(groups, list) else ():
+            for each in handlers_of(group):
+                if _runs_us(each, host):
+                    handler = cast("dict[str, str]", each)
+                    yield event, handler.get("command") or handler["url"]
+
+
 def has_ours(doc: JsonText, host: str) -> bool:
     """Whether any handler of ours is in the text, in whatever group."""
     handlers = (each for _, _, group in _groups(doc) for each in handlers_of(group.value))

@@ -46,7 +46,7 @@ def host_needs(
     target: InstallTarget, places: HostPlaces, executable: str, text: str
 ) -> list[HostNeed]:
     """Everything to know about a settings file with this text, what is missing first."""
-    found = [*_executable(executable), *_loadable(target, text)]
+    found = [*_executable(executable), *_loadable(target, text), *_shared(target, executable)]
     match target.host.name:
         case "claude":
             found += _claude(target, places, text)
@@ -74,6 +74,20 @@ def _told(text: str) -> HostNeed:
 def _executable(executable: str) -> Iterator[HostNeed]:
     if not os.access(executable, os.X_OK):
         yield _missing(f"{executable} is not there: the host would run nothing.")
+
+
+def _shared(target: InstallTarget, executable: str) -> Iterator[HostNeed]:
+    """What a path of one machine means in a file that a project's people may share."""
+    if target.scope != "project":
+        return
+    title = target.host.title
+    is_plugin = target.form is FileForm.PLUGIN
+    lost = "no tool may write" if is_plugin else f"{title} goes on ungoverned"
+    yield _told(
+        f"{executable} is a path of this machine: for others who clone the project, {lost} "
+        f"unless Flyball is at that place. Leave {target.path} out of commits, and let each of "
+        f"them say `flyball init --host {target.host.name}`."
+    )
 
 
 def _loadable(target: InstallTarget, text: str) -> Iterator[HostNeed]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from flyball.app.installing import json_hooks, plugin, toml_block
 from flyball.app.installing.door import HookDoor
@@ -16,7 +17,13 @@ from flyball.app.installing.json_hooks import Hooks, Merged, PutIn
 from flyball.app.installing.json_switch import is_settled, put_in_switch, take_out_switch
 from flyball.app.installing.jsonc import scan
 from flyball.app.installing.record import InstallRecord, read_record, record_path, write_record
-from flyball.app.installing.targets import FileForm, InstallTarget, wanted_hooks
+from flyball.app.installing.targets import (
+    FileForm,
+    HostPlaces,
+    InstallTarget,
+    find_target,
+    wanted_hooks,
+)
 from flyball.errors import BrokenSettings, ConfigError, Conflict
 
 
@@ -44,6 +51,46 @@ class InstallPlan(NamedTuple):
         for n, data in enumerate((self.before, self.after)):
             names[n] = names[n] if data is not None else "/dev/null"
         return "".join(difflib.unified_diff(_lines(self.before), _lines(self.after), *names, n=2))
+
+    @property
+    def changes(self) -> list[str]:
+        """What is added and taken out, in words; nothing for a file that is wholly ours."""
+        if not self.is_change:
+            return []
+        before, after = (_ours(self.target, data) for data in (self.before, self.after))
+        added = [each for each in after if each not in before]
+        gone = [each for each in before if each not in after]
+        return [*_worded("adds to", added), *_worded("takes out of", gone)]
+
+
+def _ours(target: InstallTarget, data: bytes | None) -> list[tuple[str, str]]:
+    """Each place in a settings file where something of ours stands, and what that is."""
+    value = _value(target, data.decode()) if data else {}
+    found = list(json_hooks.ours_in(value, target.host.name))
+    table, name = target.switch or ("", "")
+    switches: object = value.get(table)
+    if isinstance(switches, dict) and name in switches:
+        found.append((table, f"{name}: {json.dumps(switches[name])}"))
+    return found
+
+
+def _value(target: InstallTarget, text: str) -> dict[str, Any]:
+    match target.form:
+        case FileForm.PLUGIN:
+            return {}
+        case FileForm.TOML:
+            return toml_block.read_block(text)
+        case FileForm.JSON:
+            value = scan(text, os.fspath(target.path)).value
+            return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _worded(verb: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
+    places: dict[str, list[str]] = {}
+    for place, what in found:
+        places.setdefault(what, []).append(place)
+    for what, names in places.items():
+        yield f"{verb} {', '.join(names)}: {what}"
 
 
 def _lines(data: bytes | None) -> list[str]:
@@ -95,6 +142,22 @@ def plan_removal(target: InstallTarget, environ: Mapping[str, str]) -> InstallPl
     is_made = target.form is FileForm.PLUGIN or bool(here.record and here.record.made_file)
     is_gone = rest != here.text and is_made and not rest.strip()
     return here.plan(None if is_gone else rest.encode(), None)
+
+
+def installed_elsewhere(
+    target: InstallTarget, places: HostPlaces, environ: Mapping[str, str]
+) -> list[InstallTarget]:
+    """The files of the other scopes that have hooks of ours for the same host."""
+    found: list[InstallTarget] = []
+    for scope, path in places.files(target.host.name).items():
+        other = find_target(target.host.name, scope, places)
+        if os.path.realpath(path) == os.path.realpath(target.path):
+            continue
+        # Of a file that cannot be read nothing can be said.
+        with contextlib.suppress(ConfigError):
+            if plan_removal(other, environ).is_change:
+                found.append(other)
+    return found
 
 
 def _is_installed(target: InstallTarget, text: str, hooks: Hooks, module: str) -> bool:

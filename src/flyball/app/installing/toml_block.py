@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from typing import Any
 
 from flyball.app.installing.json_hooks import Hooks, Merged, PutIn
 from flyball.errors import BrokenSettings, Conflict
@@ -26,9 +27,13 @@ def rendered(hooks: Hooks, newline: str) -> str:
     return newline.join([*lines, END, ""])
 
 
-def has_block(text: str) -> bool:
-    """Whether a block of ours is in the text."""
-    return bool(_BLOCK.search(text))
+def read_block(text: str) -> dict[str, Any]:
+    """What the block of ours in the text says; nothing without one, or where it cannot be read."""
+    found = _BLOCK.search(text)
+    try:
+        return tomllib.loads(found[0]) if found else {}
+    except tomllib.TOMLDecodeError:
+        return {}
 
 
 def is_installed(text: str, hooks: Hooks) -> bool:

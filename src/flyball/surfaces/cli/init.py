@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -15,9 +16,33 @@ from flyball.surfaces.cli.terminal.edge import say
 if TYPE_CHECKING:
     from flyball.app.installing.needs import HostNeed
     from flyball.app.installing.plan import InstallPlan
+    from flyball.app.installing.targets import InstallTarget
 
 HOSTS = click.Choice(["claude", "codex", "gemini", "opencode"])
 SCOPES = click.Choice(["user", "project", "managed"])
+REACH = {
+    "user": "in all your projects",
+    "project": "in this project",
+    "managed": "for everyone on this machine",
+}
+LONG_LINE = 400
+"""From here on nobody reads a line of a diff; one event with its command is shorter."""
+
+
+class InstallWish(NamedTuple):
+    """What the command line asked for, and what it comes to."""
+
+    remove: bool
+    observe: bool
+    repo: Path
+    plan: InstallPlan
+    needs: list[HostNeed]
+    elsewhere: list[InstallTarget]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing is missing for the hooks to be in force."""
+        return all(need.state != "missing" for need in self.needs)
 
 
 @click.command()
@@ -59,7 +84,8 @@ def init(
 
     The change is shown first. What is in the file already stays to the byte, comments and layout
     included, and --remove takes out exactly what was put in; an agent that is governed cannot say
-    that. Without a terminal and without --yes nothing is written, and the exit code is 3.
+    that. Without a terminal and without --yes nothing is written, and the exit code is 3. It is 1
+    if the hooks are in, but something that is named keeps the agent from being governed.
 
     With --observe the agent is not governed: `flyball audit --host flyball` tells afterwards what
     would have been refused. The same command without --observe turns the installation on.
@@ -72,35 +98,37 @@ def init(
         raise UsageError("--observe stands alone.", "Leave --http and --remove out.")
     if remove or observe:
         _require_person(repo)
-    plan, needs = _plan(repo, host, scope, remove=remove, observe=observe, http=http)
-    is_done = _settle(plan, yes=yes, as_json=as_json)
+    wish = _plan(repo, host, scope, remove=remove, observe=observe, http=http)
+    is_done = _settle(wish.plan, yes=yes, as_json=as_json)
     if as_json:
-        said = {"host": host, "scope": scope, "path": plan.target.path, "removed": remove}
+        said = {"host": host, "scope": scope, "path": wish.plan.target.path, "removed": remove}
         said["observes"] = observe
-        say_json({**said, **_as_dict(plan, needs), "applied": is_done})
+        say_json({**said, **_as_dict(wish), "applied": is_done})
     else:
-        _say(plan, needs, remove=remove, observe=observe, is_done=is_done)
-    ctx.exit(0 if is_done or not plan.is_change else _waits())
+        _say(wish, is_done=is_done)
+    ctx.exit(_exit_code(wish, is_done=is_done))
 
 
 def _plan(
     repo: Path, host: str, scope: str, *, remove: bool, observe: bool, http: bool
-) -> tuple[InstallPlan, list[HostNeed]]:
-    """What would be written, and what the host needs besides."""
+) -> InstallWish:
+    """What would be written, what the host needs besides, and where else hooks would stay."""
     from flyball.app.installing.door import make_door
     from flyball.app.installing.needs import host_needs
-    from flyball.app.installing.plan import plan_install, plan_removal
+    from flyball.app.installing.plan import installed_elsewhere, plan_install, plan_removal
     from flyball.app.installing.targets import HostPlaces, InstallScope, find_target
     from flyball.app.project import project_top
 
     places = HostPlaces(os.environ, project_top(repo.resolve()))
     target = find_target(host, InstallScope(scope), places)
     if remove:
-        return plan_removal(target, os.environ), []
+        others = installed_elsewhere(target, places, os.environ)
+        return InstallWish(remove, observe, repo, plan_removal(target, os.environ), [], others)
     executable = os.fspath(Path(sys.executable).with_name("flyball-hook"))
     door = make_door(os.environ) if http else None
     plan = plan_install(target, executable, os.environ, door, observes=observe)
-    return plan, host_needs(target, places, executable, (plan.after or b"").decode())
+    needs = host_needs(target, places, executable, (plan.after or b"").decode())
+    return InstallWish(remove, observe, repo, plan, needs, [])
 
 
 def _require_person(repo: Path) -> None:
@@ -111,10 +139,12 @@ def _require_person(repo: Path) -> None:
     require_person_anywhere(open_home(repo, os.environ, {}), os.environ)
 
 
-def _waits() -> int:
-    from flyball.surfaces.cli.terminal.exits import WAITS
+def _exit_code(wish: InstallWish, *, is_done: bool) -> int:
+    from flyball.surfaces.cli.terminal.exits import FAILED, SUCCEEDED, WAITS
 
-    return WAITS
+    if wish.plan.is_change and not is_done:
+        return WAITS
+    return SUCCEEDED if wish.is_ready else FAILED
 
 
 def _settle(plan: InstallPlan, *, yes: bool, as_json: bool) -> bool:
@@ -126,9 +156,13 @@ def _settle(plan: InstallPlan, *, yes: bool, as_json: bool) -> bool:
         carry_out(plan)
         return False
     if not as_json:
-        say_diff(plan.diff)
+        say_diff(_readable(plan.diff))
+        for change in plan.changes:
+            say(f"It {change}")
+        if plan.changes and plan.before and plan.after:
+            say("Everything else in the file stays as it is.")
     if not yes:
-        if as_json or not sys.stdin.isatty():
+        if as_json or not _is_somebody_there():
             return False
         if not click.confirm("\nWrite this?"):
             return False
@@ -136,37 +170,79 @@ def _settle(plan: InstallPlan, *, yes: bool, as_json: bool) -> bool:
     return True
 
 
-def _say(
-    plan: InstallPlan, needs: list[HostNeed], *, remove: bool, observe: bool, is_done: bool
-) -> None:
-    path, title = plan.target.path, plan.target.host.title
-    if plan.is_change and not is_done:
+def _is_somebody_there() -> bool:
+    return sys.stdin.isatty()
+
+
+def _readable(diff: str) -> str:
+    """The diff with the rest of each line left out that nobody could judge."""
+    lines = diff.split("\n")
+    for n, line in enumerate(lines):
+        if len(line) > LONG_LINE:
+            lines[n] = f"{line[:100]} … and {len(line) - 100:,} more characters"
+    return "\n".join(lines)
+
+
+def _say(wish: InstallWish, *, is_done: bool) -> None:
+    if wish.plan.is_change and not is_done and _is_somebody_there():
+        say("\nNothing was written.")
+    elif wish.plan.is_change and not is_done:
         say("\nNothing was written. Repeat with --yes to write it.")
-    elif remove:
-        done = f"Flyball's hooks are out of {path}."
-        say(done if is_done else f"There is nothing of Flyball in {path}.")
+        _say_needs(wish)
+    elif wish.remove:
+        _say_removed(wish, is_done=is_done)
     else:
-        state = "now" if is_done else "already"
-        say(f"Flyball's hooks are in {path} {state}.")
-        verb = "observed" if observe else "governed"
-        if _is_ready(needs):
-            say(f"{title} is {verb} by Flyball.")
-        else:
-            say(f"{title} is not {verb} before this is mended:")
+        _say_installed(wish, is_done=is_done)
+
+
+def _say_removed(wish: InstallWish, *, is_done: bool) -> None:
+    path = wish.plan.target.path
+    done = f"Flyball's hooks are out of {path}."
+    say(done if is_done else f"There is nothing of Flyball in {path}.")
+    for other in wish.elsewhere:
+        say(f"Flyball's hooks are in {other.path}: `{_removal(other, wish.repo)}` removes them.")
+
+
+def _say_installed(wish: InstallWish, *, is_done: bool) -> None:
+    """For which projects the host is governed, how to see that, and how to undo it."""
+    target = wish.plan.target
+    say(f"Flyball's hooks are in {target.path} {'now' if is_done else 'already'}.")
+    verb = "observed" if wish.observe else "governed"
+    if wish.is_ready:
+        say(f"{target.host.title} is {verb} by Flyball {REACH[target.scope]}.")
+    else:
+        say(f"{target.host.title} is not {verb} before this is mended:")
+    _say_needs(wish)
+    see = f"See that it holds: `flyball doctor --host {target.host.name}`."
+    if wish.observe:
+        see = "See what would have been refused: `flyball audit --host flyball`."
+    say(f"{see} Undo: `{_removal(target, wish.repo)}`.")
+
+
+def _say_needs(wish: InstallWish) -> None:
     labels = {"met": "holds", "missing": "mend", "told": "know"}
-    for need in needs:
+    for need in wish.needs:
         say(f"  {labels[need.state.value]:<6} {need.text}")
 
 
-def _is_ready(needs: list[HostNeed]) -> bool:
-    return all(need.state != "missing" for need in needs)
+def _removal(target: InstallTarget, repo: Path) -> str:
+    """The command that takes our hooks out of a file."""
+    words = ["flyball", "init", "--host", target.host.name]
+    if target.scope != "user":
+        words += ["--scope", str(target.scope)]
+    if target.scope == "project" and repo != Path():
+        words += ["--repo", os.fspath(repo)]
+    return shlex.join([*words, "--remove"])
 
 
-def _as_dict(plan: InstallPlan, needs: list[HostNeed]) -> dict[str, Any]:
+def _as_dict(wish: InstallWish) -> dict[str, Any]:
+    plan = wish.plan
     return {
         "changed": plan.is_change,
         "diff": plan.diff,
+        "changes": plan.changes,
         "events": list(plan.target.host.events),
-        "needs": [{"state": str(need.state), "text": need.text} for need in needs],
-        "ready": _is_ready(needs),
+        "needs": [{"state": str(need.state), "text": need.text} for need in wish.needs],
+        "ready": wish.is_ready,
+        "elsewhere": [{"scope": str(o.scope), "path": str(o.path)} for o in wish.elsewhere],
     }

@@ -210,3 +210,19 @@ def test_what_cannot_be_looked_up_is_told(world: World):
 
     assert "only with --yolo" in told("gemini")
     assert "`opencode run` ends before that is read" in told("opencode")
+
+
+@pytest.mark.parametrize(
+    ("host", "lost"),
+    [("claude", "Claude Code goes on ungoverned"), ("opencode", "no tool may write")],
+)
+def test_a_path_of_this_machine_in_a_shared_file_is_told(world: World, host: str, lost: str):
+    shared = [need for need in world.needs(host, "project") if "out of commits" in need.text]
+    path = world.target(host, "project").path
+
+    assert [need.state for need in shared] == [NeedState.TOLD]
+    assert f"{FLYBALL} is a path of this machine" in shared[0].text
+    assert lost in shared[0].text
+    assert f"Leave {path} out of commits" in shared[0].text
+    for scope in ("user", "managed") if host == "claude" else ("user",):
+        assert not any("out of commits" in need.text for need in world.needs(host, scope))

@@ -10,7 +10,13 @@ from tests.unit.app.installing.settings_texts import ODD_TEXTS, TEXTS
 
 from flyball.app.installing.json_hooks import only_observes
 from flyball.app.installing.jsonc import scan
-from flyball.app.installing.plan import InstallPlan, carry_out, plan_install, plan_removal
+from flyball.app.installing.plan import (
+    InstallPlan,
+    carry_out,
+    installed_elsewhere,
+    plan_install,
+    plan_removal,
+)
 from flyball.app.installing.plugin import is_observing
 from flyball.app.installing.targets import HostPlaces, InstallScope, InstallTarget, find_target
 from flyball.errors import BrokenSettings, ConfigError, Conflict
@@ -282,6 +288,65 @@ def test_the_diff_shows_what_would_change_and_no_more(machine: Machine):
     assert "\\ No newline at end of file" in lines
     new = plan_install(machine.target("codex"), EXECUTABLE, machine.environ).diff
     assert new.startswith("--- /dev/null\n+++ ")
+
+
+@pytest.mark.parametrize(("host", "scope"), CASES)
+def test_the_change_is_told_in_words(machine: Machine, host: str, scope: str):
+    target = machine.target(host, scope)
+    plan = machine.install(target)
+    names = ", ".join(target.host.events)
+    whole = [f"to {names}: {EXECUTABLE} {host}"] if names else []
+    whole += ["to hooksConfig: enabled: true"] if target.switch else []
+
+    assert plan.changes == [f"adds {each}" for each in whole]
+    assert not machine.install(target).changes
+    out = plan_removal(target, machine.environ).changes
+    assert out == [f"takes out of {each.removeprefix('to ')}" for each in whole]
+
+
+def test_only_what_changes_is_told(machine: Machine):
+    target = machine.target()
+    target.path.parent.mkdir()
+    target.path.write_text('{"hooks": {"Stop": [{"hooks": [{"command": "guard.sh"}]}]}}')
+    machine.install(target, "/old/flyball-hook")
+    added, gone = plan_install(target, EXECUTABLE, machine.environ).changes
+
+    assert added.startswith("adds to Stop, SessionStart, ")
+    assert added.endswith(f": {EXECUTABLE} claude")
+    assert gone.endswith(": /old/flyball-hook claude")
+
+
+def test_a_block_that_somebody_broke_is_removed_without_words(machine: Machine):
+    target = machine.target("codex", "managed")
+    machine.install(target)
+    target.path.write_text(target.path.read_text().replace("[[hooks.Stop]]", "[[hooks.Stop"))
+    plan = machine.remove(target)
+
+    assert (plan.is_change, plan.changes) == (True, [])
+    assert not target.path.exists()
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini", "opencode"])
+def test_hooks_in_other_scopes_are_found(machine: Machine, host: str):
+    scopes = [scope for each, scope in CASES if each == host]
+    for scope in scopes:
+        machine.install(machine.target(host, scope))
+    for scope in scopes:
+        found = installed_elsewhere(machine.target(host, scope), machine.places, machine.environ)
+        assert [each.scope for each in found] == [each for each in scopes if each != scope]
+
+
+def test_another_scope_that_cannot_be_read_or_is_the_same_file_is_none(machine: Machine):
+    machine.install(machine.target("claude", "project"))
+    broken = machine.target("claude", "managed").path
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{")
+    places = HostPlaces(machine.environ, machine.base / "home", machine.base)
+    user = machine.target()
+
+    assert len(installed_elsewhere(user, machine.places, machine.environ)) == 1
+    machine.install(user)
+    assert installed_elsewhere(user, places, machine.environ) == []
 
 
 def test_the_record_holds_nothing_of_the_user(machine: Machine):
