@@ -36,20 +36,23 @@ async def prove_host(
     places = HostPlaces(home.environ, home.repo)
     program = find_program(host, program, places)
     version = version_of(program, places) if program else ""
+    title = HOSTS[host].title
     settings, hooks = look_at_settings(host, places)
     if not hooks:
-        lines = [
-            ProofLine(name, claim, ProofState.UNTRIED, "there are no hooks to try", settings.next)
-            for name, claim in CLAIMS.items()
-        ]
+        lines = _untried("there are no hooks to try", settings.next)
     elif program and host in SEEN:
         proof = RealProof(host, program, version, places, hooks, seconds, tell)
         lines = await proof.lines(settings)
     else:
-        lines = show_recorded(host, places, hooks)
+        why = "it is not installed" if host in SEEN else "Flyball does not drive it"
+        lines = [*show_recorded(host, places, hooks), *_untried(f"{title} was not started: {why}")]
     notes = [*_notes(home), *(told_about(hooks[0], places) if hooks else ())]
-    title = HOSTS[host].title
     return HostProof(host, title, program, version, (settings, *lines), tuple(notes))
+
+
+def _untried(why: str, next: str = "") -> list[ProofLine]:
+    """What only the real program can prove, where that was not started."""
+    return [ProofLine(name, each, ProofState.UNTRIED, why, next) for name, each in CLAIMS.items()]
 
 
 def find_program(host: str, program: str, places: HostPlaces) -> str:

@@ -42,4 +42,10 @@ class HostProof(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        return all(line.holds for line in self.lines)
+        """Whether nothing that was tried failed; `proves` says whether everything was tried."""
+        return not any(line.state is ProofState.FAILED for line in self.lines)
+
+    @property
+    def proves(self) -> bool:
+        """Whether every line was tried with the real program, and holds."""
+        return all(line.state in (ProofState.FOUND, ProofState.PROVED) for line in self.lines)

@@ -27,7 +27,7 @@ def examine_host(
     if as_json:
         say_json(as_dict(proof))
     else:
-        _say(proof)
+        say_proof(proof)
     return proof
 
 
@@ -35,6 +35,7 @@ def as_dict(proof: HostProof) -> dict[str, Any]:
     """A proof as JSON-like values."""
     return {
         "ok": proof.holds,
+        "proved": proof.proves,
         "host": proof.host,
         "program": proof.program,
         "version": proof.version,
@@ -43,7 +44,8 @@ def as_dict(proof: HostProof) -> dict[str, Any]:
     }
 
 
-def _say(proof: HostProof) -> None:
+def say_proof(proof: HostProof) -> None:
+    """Print what came of each line, and at the end what that amounts to."""
     is_shown = any(line.state == "shown" for line in proof.lines)
     if not proof.program:
         head = f"{proof.title} is not installed"
@@ -60,5 +62,17 @@ def _say(proof: HostProof) -> None:
         say(f"  next       {next}")
     for note in proof.notes:
         say(f"  know       {note}")
+    say(f"\n{_verdict(proof)}")
+
+
+def _verdict(proof: HostProof) -> str:
+    """The last sentence: what was shown, and what was not."""
+    from flyball.app.proving.launch import SEEN
+
     if not proof.holds:
-        say(f"\n{proof.title} is not held by Flyball here: see the lines above.")
+        return f"{proof.title} is not held by Flyball here: see the lines above."
+    if proof.proves:
+        return f"{proof.title} is held by Flyball here: each line was tried with the real program."
+    known = f"The hooks answer as they must. What {proof.title} makes of that was not tried"
+    more = f": install {proof.title} and repeat this to prove it" if proof.host in SEEN else ""
+    return f"{known}{more}."

@@ -28,11 +28,27 @@ def faults(proof: HostProof) -> dict[str, str]:
     return {line.name: line.seen for line in proof.lines if not line.holds}
 
 
+def states(proof: HostProof) -> dict[str, str]:
+    return {line.name: str(line.state) for line in proof.lines}
+
+
+UNTRIED = dict.fromkeys(("recon", "stop", "disarm"), "not tried")
+
+
 def test_a_host_that_is_not_there_is_shown_with_payloads(machine: OwnMachine):
     machine.install("claude")
     proof = proved(machine)
-    assert (proof.program, proof.holds) == ("", True)
-    assert [line.name for line in proof.lines] == ["settings", "write", "read", "broken"]
+    assert (proof.program, proof.holds, proof.proves) == ("", True, False)
+    shown = dict.fromkeys(("write", "read", "broken"), "shown")
+    assert states(proof) == {"settings": "found", **shown, **UNTRIED}
+    assert proof.lines[-1].seen == "Claude Code was not started: it is not installed"
+
+
+def test_a_host_that_is_never_driven_is_not_said_to_be_proved(machine: OwnMachine):
+    machine.install("opencode")
+    proof = proved(machine, "opencode", machine.program("opencode", "echo 1.0"))
+    assert (proof.holds, proof.proves) == (True, False)
+    assert proof.lines[-1].seen == "opencode was not started: Flyball does not drive it"
 
 
 def test_a_host_on_the_path_is_found(machine: OwnMachine):
@@ -47,7 +63,8 @@ def test_without_hooks_nothing_is_started(machine: OwnMachine):
     ran = machine.home / "ran"
     program = machine.program("claude", f'[ "$1" = --version ] || touch "{ran}"')
     proof = proved(machine, program=program)
-    assert [str(line.state) for line in proof.lines] == ["failed", *["not tried"] * 3]
+    assert states(proof) == {"settings": "failed", **UNTRIED}
+    assert not proof.holds
     assert proof.lines[1].next == "flyball init --host claude"
     assert not ran.exists()
 
