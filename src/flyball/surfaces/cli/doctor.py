@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from flyball.surfaces.cli.terminal.edge import clean_console, say
 if TYPE_CHECKING:
     from flyball.app.project import Home
     from flyball.errors import UsageError
+
+PIPED_WIDTH = 100_000
 
 
 @click.command()
@@ -43,10 +46,10 @@ def doctor(
 ) -> None:
     """Show how commands are confined here, and prove it by attacks that are really run.
 
-    Every setting in force for the project is shown, and where its value came from. At the end
-    stands what troubles the project itself, and what to do about it: git, tests, disk, journal,
-    runs that wait, model, trust, hooks. The exit code is 1 if something must be mended before
-    Flyball can work here.
+    Every setting in force for the project is shown, and where its value came from. What was looked
+    at in the project itself follows: git, tests, disk, journal, runs that wait, model, trust,
+    hooks. At the end stands in short what holds, what does not, and what to do about it. The exit
+    code is 1 if something must be mended before Flyball can work here.
 
     With --host, the agent itself is started with the hooks that are installed for it, in a
     throw-away home and project, against a scripted model on this machine: no account, no network.
@@ -68,7 +71,9 @@ def doctor(
     if as_json:
         say(json.dumps(report, indent=2))
     else:
-        print_report(clean_console(highlight=False), report)
+        # A pipe has no edge at which a path would have to be broken.
+        width = None if sys.stdout.isatty() else PIPED_WIDTH
+        print_report(clean_console(highlight=False, width=width), report)
     ctx.exit(0 if report["ok"] else 1)
 
 

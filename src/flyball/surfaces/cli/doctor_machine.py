@@ -47,6 +47,7 @@ async def examine_machine(places: Sequence[str] = ()) -> dict[str, Any]:
     from flyball.workspace.sandbox import landlock
 
     means = levels.best_mechanism()
+    confining = [each for each in levels.Mechanism if each is not levels.Mechanism.NONE]
     proofs = [*await self_test.run_attacks(means), *await attack_hands(os.environ)]
     proofs.append(_attack_terminal())
     failed = [proof.name for proof in proofs if not proof.holds]
@@ -56,7 +57,7 @@ async def examine_machine(places: Sequence[str] = ()) -> dict[str, Any]:
             "level": str(means.level),
             "meaning": _MEANINGS[means.level],
             "by": str(means),
-            "works": [str(each) for each in levels.Mechanism if works(each)],
+            "works": [str(each) for each in confining if works(each)],
             "landlock": landlock.abi(),
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         },

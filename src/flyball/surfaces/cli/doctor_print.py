@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ def print_report(console: Console, report: dict[str, Any]) -> None:
     box = report["sandbox"]
     console.print(f"[bold]Confinement[/bold]  {box['level']}  (by {box['by']}): {box['meaning']}.")
     console.print(f"  {box['system']}, Landlock version {box['landlock'] or 'none'}")
-    console.print(f"  works here: {', '.join(box['works'])}\n")
+    console.print(f"  works here: {', '.join(box['works']) or 'nothing'}\n")
     proofs = Table("proof", "", "what was tried", box=None, pad_edge=False)
     for proof in report["proofs"]:
         mark = "[green]held[/green]" if proof["holds"] else "[bold red]BROKEN[/bold red]"
@@ -46,24 +47,60 @@ def print_report(console: Console, report: dict[str, Any]) -> None:
     console.print(settings)
     for line in report["ignored"]:
         console.print(f"[yellow]not heeded: {_plain(line)}[/yellow]")
-    print_project(console, report["project"])
-    if not report["ok"]:
-        console.print("\n[bold red]Not everything holds: see the lines above.[/bold red]")
-
-
-def print_project(console: Console, rows: list[dict[str, Any]]) -> None:
-    """What was seen in the project, one line each, and what to do where something is amiss."""
     console.print("\n[bold]Project[/bold]")
+    for row in report["project"]:
+        if row["holds"]:
+            _print_found(console, row)
+    print_summary(console, report)
+
+
+def print_summary(console: Console, report: dict[str, Any]) -> None:
+    """What holds in one line, then what does not and what to do about it, the worst last."""
+    console.print("\n[bold]In short[/bold]")
+    proofs, project = report["proofs"], report["project"]
+    held, fine = (sum(row["holds"] for row in rows) for rows in (proofs, project))
+    _print_row(
+        console,
+        "[green]holds[/green]",
+        f"{held} of {len(proofs)} attacks were held ({report['sandbox']['level']}); "
+        f"{fine} of {len(project)} things looked at in the project are as they should be",
+    )
+    rows = [row for row in project if not row["holds"]]
+    rows = sorted([*_machine_troubles(report), *rows], key=lambda row: row["blocks"])
     for row in rows:
-        mark = "[green]ok[/green]     " if row["holds"] else "[yellow]note[/yellow]   "
-        mark = "[bold red]TROUBLE[/bold red]" if row["blocks"] else mark
-        _print_row(console, f"{mark}  ", f"{_plain(row['name'])}: {_plain(row['seen'])}")
-        if row["hint"]:
-            _print_row(console, " " * _MARGIN, f"→ {_plain(row['hint'])}")
+        _print_found(console, row)
     troubles = sum(row["blocks"] for row in rows)
-    notes = sum(not row["holds"] for row in rows) - troubles
     told = f"{troubles} that must be mended" if troubles else "nothing that must be mended"
-    console.print(f"  {told}, {notes} worth knowing.")
+    console.print(f"  {told}, {len(rows) - troubles} worth knowing.")
+
+
+def _machine_troubles(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What keeps Flyball from working here beside the project, told as the project's is."""
+    loose = [row["name"] for row in report["proofs"] if not row["holds"]]
+    if report["sandbox"]["level"] == "none":
+        hint = "On Linux allow user namespaces, install bubblewrap, or use a kernel with Landlock."
+        yield _trouble("confinement", report["sandbox"]["meaning"], hint)
+    if loose:
+        seen = f"{', '.join(loose)}: not held; see BROKEN above"
+        hint = "Let nothing run unattended here, and report it as SECURITY.md says."
+        yield _trouble("attacks", seen, hint)
+    for row in report["database"]:
+        if not row["holds"]:
+            hint = "Mend that in the database, or name another one."
+            yield _trouble(f"database, {row['name']}", row["seen"], hint)
+
+
+def _trouble(name: str, seen: str, hint: str) -> dict[str, Any]:
+    return {"name": name, "holds": False, "seen": seen, "hint": hint, "blocks": True}
+
+
+def _print_found(console: Console, row: dict[str, Any]) -> None:
+    """One thing that was looked at, and what to do where something is amiss."""
+    mark = "[green]ok[/green]" if row["holds"] else "[yellow]note[/yellow]"
+    mark = "[bold red]TROUBLE[/bold red]" if row["blocks"] else mark
+    _print_row(console, mark, f"{_plain(row['name'])}: {_plain(row['seen'])}")
+    if row["hint"]:
+        _print_row(console, "", f"→ {_plain(row['hint'])}")
 
 
 _MARGIN = 9
@@ -78,7 +115,7 @@ def _print_row(console: Console, head: str, text: str) -> None:
     row.add_column(width=_MARGIN, no_wrap=True)
     row.add_column(overflow="fold")
     row.add_row(head, text)
-    console.print(Padding(row, (0, 0, 0, 2)))
+    console.print(Padding(row, (0, 0, 0, 2), expand=False))
 
 
 def _print_pages(console: Console, pages: dict[str, Any]) -> None:

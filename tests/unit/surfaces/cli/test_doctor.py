@@ -7,7 +7,7 @@ from tests.repos import repository
 
 from flyball.settings import FIELDS
 from flyball.surfaces.cli.doctor import doctor
-from flyball.surfaces.cli.doctor_print import print_project
+from flyball.surfaces.cli.doctor_print import print_report, print_summary
 from flyball.surfaces.cli.terminal.edge import clean_console
 from flyball.tools.diagnose.servers import SERVERS
 from flyball.workspace.process import levels
@@ -64,6 +64,10 @@ def test_doctor_speaks_to_people(shop):
     assert "held" in told.stdout
     assert "BROKEN" not in told.stdout
     assert "\x1b[" not in told.stdout
+    works = next(line for line in told.stdout.splitlines() if "works here" in line)
+    assert "none" not in works
+    state = str(shop.parent / "state" / "flyball")
+    assert any(line.endswith(f"state: {state} can be written") for line in told.stdout.splitlines())
     assert "nothing that must be mended" in told.stdout.splitlines()[-1]
 
 
@@ -90,18 +94,48 @@ def test_with_everything_amiss_doctor_still_tells_it_all(monkeypatch, tmp_path):
     assert set(rows["git"]) == {"name", "holds", "seen", "hint", "blocks"}
 
 
-def test_what_must_be_mended_is_the_last_thing_on_the_screen():
-    rows = [
-        {"name": "git", "holds": True, "blocks": False, "seen": "git 2.39", "hint": ""},
-        {"name": "trust", "holds": False, "blocks": False, "seen": "not yet", "hint": "Say so."},
-        {"name": "index", "holds": False, "blocks": True, "seen": "[locked]", "hint": "rm x.lock"},
-    ]
+ROWS = [
+    {"name": "git", "holds": True, "blocks": False, "seen": "git 2.39", "hint": ""},
+    {"name": "trust", "holds": False, "blocks": False, "seen": "not yet", "hint": "Say so."},
+    {"name": "index", "holds": False, "blocks": True, "seen": "[locked]", "hint": "rm x.lock"},
+]
+
+ARE_FINE = "things looked at in the project are as they should be"
+
+
+def a_report(**changed):
+    """A report of a machine on which everything holds, but for what is changed."""
+    box = {"level": "kernel", "meaning": "it is held", "by": "landlock", "works": ["landlock"]}
+    proof = {"name": "TCP", "attack": "a connection is opened", "holds": True, "seen": ""}
+    return {
+        "sandbox": {**box, "system": "Linux", "landlock": 7},
+        "proofs": [proof, {**proof, "name": "UDP"}],
+        "programs": [],
+        "python": {"version": "3.13", "path": "/usr/bin/python"},
+        "pages": {"servers": True, "playwright": True, "browser": "/chromium", "install": []},
+        "language_servers": [],
+        "settings": [],
+        "ignored": [],
+        "database": [],
+        "project": ROWS[:1],
+        **changed,
+    }
+
+
+def printed(show, report, width=60):
     out = io.StringIO()
-    print_project(clean_console(file=out, width=60, force_terminal=False), rows)
-    assert [" ".join(line.split()) for line in out.getvalue().split("\n")] == [
-        "",
+    show(clean_console(file=out, width=width, force_terminal=False), report)
+    return [" ".join(line.split()) for line in out.getvalue().split("\n")]
+
+
+def test_what_must_be_mended_is_the_last_thing_on_the_screen():
+    shown = printed(print_report, a_report(project=ROWS), 120)
+    assert shown[shown.index("Project") :] == [
         "Project",
         "ok git: git 2.39",
+        "",
+        "In short",
+        f"holds 2 of 2 attacks were held (kernel); 1 of 3 {ARE_FINE}",
         "note trust: not yet",
         "→ Say so.",
         "TROUBLE index: [locked]",
@@ -109,6 +143,44 @@ def test_what_must_be_mended_is_the_last_thing_on_the_screen():
         "1 that must be mended, 1 worth knowing.",
         "",
     ]
+
+
+def test_in_a_narrow_terminal_a_line_goes_on_below_its_text():
+    out = io.StringIO()
+    console = clean_console(file=out, width=30, force_terminal=False)
+    print_summary(console, a_report(project=[{**ROWS[1], "seen": "a flow that nobody accepted"}]))
+    assert "  note     trust: a flow that" in out.getvalue().splitlines()[-5]
+    assert out.getvalue().splitlines()[-4].strip() == "nobody accepted"
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (
+            {"proofs": [{"name": "TCP", "attack": "it calls", "holds": False, "seen": "hello"}]},
+            "TROUBLE attacks: TCP: not held; see BROKEN above",
+        ),
+        (
+            {"sandbox": {**a_report()["sandbox"], "level": "none", "meaning": "nothing holds"}},
+            "TROUBLE confinement: nothing holds",
+        ),
+        (
+            {"database": [{"name": "server", "holds": False, "seen": "PostgreSQL 9"}]},
+            "TROUBLE database, server: PostgreSQL 9",
+        ),
+    ],
+)
+def test_what_the_machine_lacks_stands_with_the_troubles_of_the_project(changed, told):
+    shown = printed(print_report, a_report(**changed), 200)
+    at = shown.index(told)
+    assert at > shown.index("In short")
+    assert shown[at + 1].startswith("→ ")
+    assert shown[at + 2 :] == ["1 that must be mended, 0 worth knowing.", ""]
+
+
+def test_where_nothing_confines_that_is_what_works():
+    box = {**a_report()["sandbox"], "works": []}
+    assert "works here: nothing" in printed(print_report, a_report(sandbox=box))
 
 
 @pytest.mark.exhaustive
