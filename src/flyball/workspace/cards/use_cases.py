@@ -240,7 +240,7 @@ def _pick_card(
         if step.card == card:
             return step
     known = ", ".join(step.card for step in cards)
-    raise NotFound("card", card, f"Run {run} has these cards: {known}.")
+    raise NotFound("card", card, f"These cards of run {run} changed something: {known}.")
 
 
 def _card_view(

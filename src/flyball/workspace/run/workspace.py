@@ -254,7 +254,7 @@ class Workspace:
             if record.card == card:
                 return record
         known = ", ".join(record.card for record in cards) or "none yet"
-        raise NotFound("card", card, f"Run {self.run} has these cards: {known}.")
+        raise NotFound("card", card, f"These cards of run {self.run} changed something: {known}.")
 
     def commit_card(self, run: str, card: str, title: str, evidence: Sequence[str] = ()) -> str:
         """Commit what changed since the last step; a card already committed is only found."""

@@ -252,9 +252,9 @@ class Story:
         yield StoryLine("bad", "\n".join(("the goal is not reached", *line["issues"])), "✗")
 
     def escalation(self, line: Telemetry) -> Iterator[StoryLine]:
-        # Why it is tried again is what the driver was just told, and that line stands above.
-        why = "" if line["escalation"] == "RETRY" else f": {line['reason']}"
-        yield StoryLine("warn", f"{line['escalation']}{why}", "!")
+        # That it is tried again, and why, is what the driver is told.
+        if line["escalation"] != "RETRY":
+            yield StoryLine("warn", f"{line['escalation']}: {line['reason']}", "!")
 
     def extension(self, line: Telemetry) -> Iterator[StoryLine]:
         yield StoryLine("dim", f"{line['by']} added {line['calls']} calls: {line['why']}", "+")
