@@ -64,7 +64,7 @@ def test_in_and_out_again(shell: Shell, home: Path):
     done = shell("init", "--host", "claude", "--yes")
     text = path.read_text()
 
-    assert done.returncode == 1, "it would go ungoverned"
+    assert done.returncode == 0, done.stderr
     assert f"Flyball's hooks are in {path} now." in done.stdout
     assert "settings.json:3:3: Claude Code does not load a file with a line comment" in done.stdout
     assert "Claude Code is not governed before this is mended:" in done.stdout
@@ -72,7 +72,7 @@ def test_in_and_out_again(shell: Shell, home: Path):
     assert "// Notes of mine." in text
 
     again = shell("init", "--host", "claude", "--yes")
-    assert again.returncode == 1
+    assert again.returncode == 0
     assert f"hooks are in {path} already" in again.stdout
     assert path.read_text() == text
 

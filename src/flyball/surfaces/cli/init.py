@@ -84,8 +84,8 @@ def init(
 
     The change is shown first. What is in the file already stays to the byte, comments and layout
     included, and --remove takes out exactly what was put in; an agent that is governed cannot say
-    that. Without a terminal and without --yes nothing is written, and the exit code is 3. It is 1
-    if the hooks are in, but something that is named keeps the agent from being governed.
+    that. Without a terminal and without --yes nothing is written, and the exit code is 3. What
+    keeps the agent from being governed although the hooks are in is named; `ready` in --json.
 
     With --observe the agent is not governed: `flyball audit --host flyball` tells afterwards what
     would have been refused. The same command without --observe turns the installation on.
@@ -106,7 +106,7 @@ def init(
         say_json({**said, **_as_dict(wish), "applied": is_done})
     else:
         _say(wish, is_done=is_done)
-    ctx.exit(_exit_code(wish, is_done=is_done))
+    ctx.exit(0 if is_done or not wish.plan.is_change else _waits())
 
 
 def _plan(
@@ -139,12 +139,10 @@ def _require_person(repo: Path) -> None:
     require_person_anywhere(open_home(repo, os.environ, {}), os.environ)
 
 
-def _exit_code(wish: InstallWish, *, is_done: bool) -> int:
-    from flyball.surfaces.cli.terminal.exits import FAILED, SUCCEEDED, WAITS
+def _waits() -> int:
+    from flyball.surfaces.cli.terminal.exits import WAITS
 
-    if wish.plan.is_change and not is_done:
-        return WAITS
-    return SUCCEEDED if wish.is_ready else FAILED
+    return WAITS
 
 
 def _settle(plan: InstallPlan, *, yes: bool, as_json: bool) -> bool:

@@ -1,7 +1,10 @@
 """Reading a command: the tree must be the one a shell would see."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from flyball.shellcheck.words import source
 from flyball.shellcheck.words.source import MAX_DEPTH, MAX_LENGTH, read
 
 
@@ -51,3 +54,10 @@ def test_what_a_shell_may_see_otherwise_is_refused(command, reason):
     found = read(command)
     assert isinstance(found, str)
     assert reason in found
+
+
+def test_a_grammar_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(source, "PathFinder", SimpleNamespace(find_spec=lambda *_: None))
+    source._parser.cache_clear()
+    with pytest.raises(ImportError, match="tree_sitter_bash is not installed"):
+        source.read("ls")

@@ -133,7 +133,7 @@ def test_work_in_progress_stays_out_of_the_revert_and_gets_into_the_next_card(wo
 def test_a_card_that_is_not_there_is_named_with_those_that_are(workspace: Workspace):
     workspace.commit_card("r", "c1", "Empty")
 
-    with pytest.raises(NotFound, match="these cards: c1"):
+    with pytest.raises(NotFound, match="changed something: c1"):
         workspace.card("c2")
     with pytest.raises(UsageError, match="run r, not of q"):
         workspace.commit_card("q", "c2", "x")
