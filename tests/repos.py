@@ -14,6 +14,9 @@ USER = (
     "user.email=ada@example.org",
     "-c",
     "protocol.file.allow=always",
+    # Newer versions of git tidy up in the background, while a test looks at the repository.
+    "-c",
+    "maintenance.auto=false",
 )
 
 
