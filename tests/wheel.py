@@ -51,8 +51,11 @@ def install(wheel: Path, place: Path, extra: str, python: str = sys.executable) 
 def use(programs: Path, *words: str, said: str = "") -> subprocess.CompletedProcess[str]:
     """What a program of the environment answers, far from our own source."""
     command = [str(programs / words[0]), *words[1:]]
+    # Beside the environment: nothing confined may read a home, so none may be one.
+    home = programs.parent.with_name(f"{programs.parent.name}-home")
+    home.mkdir(exist_ok=True)
     clean = {
-        "HOME": str(programs.parent),
+        "HOME": str(home),
         "PATH": f"{programs}:/usr/bin:/bin",
         "FLYBALL_DATABASE": "postgresql://127.0.0.1:1/none" if "list" in words else "",
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1" if "--scripted" in words else "",
@@ -81,7 +84,7 @@ def missing(programs: Path) -> set[str]:
 def works(built: Path, extra: str, python: str = sys.executable) -> bool:
     """Whether the demo is mended in a new environment, and no extra that it has is missed."""
     with tempfile.TemporaryDirectory() as place:
-        programs = install(built, Path(place), extra, python)
+        programs = install(built, Path(place, "environment"), extra, python)
         demo = use(programs, "flyball", "demo")
         lacks = missing(programs)
         is_well = demo.returncode == 0 and extra not in lacks and not (extra == "all" and lacks)
