@@ -13,6 +13,7 @@ from flyball.surfaces.cli.card import DATABASE, JSON, REPO
 from flyball.surfaces.cli.doctor_host import examine_host
 from flyball.surfaces.cli.init import HOSTS
 from flyball.surfaces.cli.terminal.edge import clean_console, say
+from flyball.surfaces.cli.typed.words import complete_file
 
 if TYPE_CHECKING:
     from flyball.app.project import Home
@@ -27,7 +28,11 @@ PIPED_WIDTH = 100_000
 @JSON
 @click.option("--host", type=HOSTS, help="Prove instead that this agent is held by its hooks.")
 @click.option(
-    "--program", default="", metavar="PATH", help="The agent's executable, if not on the PATH."
+    "--program",
+    default="",
+    metavar="PATH",
+    shell_complete=complete_file,
+    help="The agent's executable, if not on the PATH.",
 )
 @click.option(
     "--seconds",
