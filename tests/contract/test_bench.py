@@ -76,6 +76,7 @@ def test_a_bench_returns_figures(name: str, options: tuple[str, ...]):
     assert all(isinstance(figure, Figure) and figure.name for figure in figures)
 
 
+@pytest.mark.exhaustive
 def test_benches_run_one_after_the_other_into_one_report():
     done = bench("judge", "judge", "--json")
     assert done.returncode in (0, 1), done.stderr

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import pytest
@@ -33,7 +34,6 @@ def module_of(path: Path) -> str:
 FILES = {module_of(path): path for path in sorted(SRC.rglob("*.py"))}
 
 
-@cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
@@ -41,17 +41,37 @@ def parsed(path: Path) -> ast.Module:
 ROOMS = [path.parent for path in FILES.values() if path.name == "__init__.py"]
 
 
+class ModuleFacts(NamedTuple):
+    """The public classes of a module, and the modules of ours that it imports."""
+
+    classes: tuple[str, ...]
+    imports: frozenset[str]
+
+
 @cache
-def imported(module: str) -> frozenset[str]:
-    """The modules of ours that a module imports; of a package, the ones it takes names from."""
+def facts(module: str) -> ModuleFacts:
+    """What a module holds; of a package, it imports the ones that it takes names from."""
+    classes: list[str] = []
     found: set[str] = set()
-    for node in ast.walk(parsed(FILES[module])):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            inner = [f"{node.module}.{alias.name}" for alias in node.names]
-            found.update(name if name in FILES else node.module for name in inner)
-    return frozenset(found & FILES.keys())
+    waiting: list[ast.AST] = [parsed(FILES[module])]
+    while waiting:
+        for node in ast.iter_child_nodes(waiting.pop()):
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                inner = [f"{node.module}.{alias.name}" for alias in node.names]
+                found.update(name if name in FILES else node.module for name in inner)
+            elif not isinstance(node, ast.expr):
+                waiting.append(node)
+                classes += [node.name] if isinstance(node, ast.ClassDef) else []
+    return ModuleFacts(
+        tuple([name for name in classes if not name.startswith("_")]),
+        frozenset(found & FILES.keys()),
+    )
+
+
+def imported(module: str) -> frozenset[str]:
+    return facts(module).imports
 
 
 def name_of(room: Path) -> str:
@@ -60,10 +80,9 @@ def name_of(room: Path) -> str:
 
 def test_no_public_class_name_is_defined_twice():
     places: dict[str, list[str]] = defaultdict(list)
-    for module, path in FILES.items():
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(module)
+    for module in FILES:
+        for name in facts(module).classes:
+            places[name].append(module)
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 

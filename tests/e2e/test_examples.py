@@ -119,7 +119,7 @@ def test_the_code_in_the_readme_prints_what_its_comments_say(tmp_path: Path):
     assert done.stdout.splitlines() == re.findall(r"# → (.*)", code)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_readme_shows_what_the_demo_says(tmp_path: Path):
     text = (ROOT / "README.md").read_text()
     (shown,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
