@@ -141,7 +141,7 @@ def next_steps(
         for card in cards
     ]
     if cards and not in_place and (is_merged or status != "success"):
-        away = "delete its branch and worktree" if is_merged else "throw it away"
+        away = "delete its worktree, branch and records" if is_merged else "throw it away"
         steps.append(NextStep(f"flyball runs prune {run} --abandon", away))
     return tuple(steps)
 

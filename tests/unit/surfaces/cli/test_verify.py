@@ -73,6 +73,11 @@ def test_a_weaker_test_is_a_question(place: Path):
     result = invoke(place)
     assert result.exit_code == 3, result.output
     assert result.output.startswith("? a question:")
+    assert "as it was, it fails on the new code" in result.output
+    shown = [line.strip() for line in result.output.splitlines()]
+    assert "-        self.assertEqual(total([(2, 3)]), 6)" in shown
+    assert "+        self.assertTrue(total([(2, 3)]))" in shown
+    assert shown[-1].startswith("A person decides whether that is meant")
     told = invoke(place, "--markdown")
     assert told.exit_code == 3
     assert told.output.startswith("### A question: ")
