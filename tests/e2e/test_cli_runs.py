@@ -288,6 +288,15 @@ def test_merging_and_pruning_are_commands_of_runs(shell: Shell, tmp_path: Path):
     assert merged.returncode == 0, merged.stderr
     assert "price * quantity" in (shell.cwd / "cart.py").read_text()
     assert f"Flyball-Run: {run}" in git(shell.cwd, "log", "-1", "--format=%B")
+
+    def offered() -> list[str]:
+        """What is offered after the merge, by the words that are typed."""
+        (shown,) = objects(shell("runs", "show", run, "--json").stdout)
+        return [" ".join(each["command"].split()[1:3]) for each in shown["next"]]
+
+    assert offered() == ["card revert", "runs prune"]
+    assert shell("card", "revert", run, "step-1").returncode == 0
+    assert offered() == ["card apply", "runs prune"]
     assert shell("runs", "prune", run, "--abandon", "--yes").returncode == 0
 
 

@@ -332,6 +332,8 @@ def reverted_in(home: Home, state: RunState) -> frozenset[str]:
     own = frozenset(card.id for card in state.cards if card.is_taken_back)
     if not any(card.commit for card in state.cards):
         return own
+    # What was taken back in a checkout is in no commit before the user makes one.
+    own |= noted_reverted(home, state)
     try:
         places = ProjectPlaces(home.repo, home.state, Path(home.environ.get("HOME", "/")))
         return own | reverted_cards(places, state.run)
