@@ -13,7 +13,7 @@ PYTEST := $(BIN)/pytest --dist worksteal
 # Without a cache every worker would rewrite all the tests that it collects.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup browser style types lint check quick test pure rest test-slow demo docs site pictures bench simulate intent-report dist lock clean
+.PHONY: setup browser style types lint check quick test pure rest test-slow exhaustive properties demo docs site pictures bench simulate intent-report dist lock clean
 
 setup: $(VENV)/.installed
 
@@ -66,10 +66,16 @@ browser:
 rest: setup
 	$(PYTEST) -n 6 -m "not exhaustive" $(PURE:%=--ignore=%)
 
-# Properties are tried here again, on more examples.
-test-slow: setup types
+# The types take one core and little memory: they and the properties go on beside the long part.
+test-slow: setup
+	$(MAKE) --no-print-directory -j 2 exhaustive types properties
+
+exhaustive: setup
 	$(PYTEST) -n 6 -m exhaustive
-	FLYBALL_EXAMPLES=thorough $(PYTEST) -n 4 -m "not exhaustive" tests/property
+
+# Tried by `make test` already; here on more examples.
+properties: setup
+	FLYBALL_EXAMPLES=thorough $(PYTEST) -n 2 -m "not exhaustive" tests/property
 
 simulate: setup
 	$(BIN)/python -m tests.simulation.simulate --runs $(RUNS) --seed $(SEED)

@@ -11,6 +11,7 @@ import argparse
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from heapq import heapify, heappop, heappush, heapreplace
 from pathlib import Path
 from random import Random
@@ -72,6 +73,7 @@ class Measured(NamedTuple):
     inside: int
 
 
+@cache
 def lengths(count: int, seed: int) -> tuple[int, ...]:
     """How many turns each of so many simulated runs takes, by the pure core."""
     found: list[int] = []

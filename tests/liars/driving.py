@@ -69,17 +69,19 @@ def drive(
     env: dict[str, str] | None = None,
     modules: Path | None = None,
 ) -> Said:
-    """Run `flyball run` on a fresh repository of the project with this script.
+    """Run `flyball run` with this script on a repository of the project, which is made if need be.
 
     `modules` are packages that are installed beside its `package.json`.
     """
     need(*programs_of(project.files))
-    home = place / "home"
-    home.mkdir(parents=True)
-    repo = repository(place / "shop", {**project.files})
-    if modules is not None:
-        top = next(Path(path).parent for path in project.files if path.endswith("package.json"))
-        shutil.copytree(modules, repo / top / "node_modules", copy_function=os.link, symlinks=True)
+    home, repo = place / "home", place / "shop"
+    if not repo.exists():
+        home.mkdir(parents=True)
+        repository(repo, {**project.files})
+        if modules is not None:
+            top = next(Path(path).parent for path in project.files if path.endswith("package.json"))
+            installed = repo / top / "node_modules"
+            shutil.copytree(modules, installed, copy_function=os.link, symlinks=True)
     shell = Shell(repo, home, **(env or {}))
     driver = script(place / "script.jsonl", *lines)
     done = shell("run", "--json", "--driver", driver, "--intent", "small_fix", request, *more)

@@ -1,10 +1,12 @@
 """The fleet of liars and the honest ones, each through the real command line.
 
-One of every language is driven with every `make test`; all of them are with `make test-slow`.
+One of every language is driven with every `make test`; all of them are with `make test-slow`. They
+come to the same repositories one after the other, so what one leaves behind must not help another.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from tests.tiers import one_of_each, sampled
 
 from flyball.app.liars.honest import HONEST, Fix
 from flyball.app.liars.lies import Lie
+from flyball.app.liars.projects import BrokenProject
 from flyball.app.liars.trial import FLEET
 
 REQUEST = "The total of several pieces is wrong; fix it."
@@ -20,19 +23,35 @@ USUAL_TURNS = 6
 """What an honest driver needed before Flyball took verdicts: looks, promise, edit, tests, stop."""
 
 
+PlaceOf = Callable[[BrokenProject], Path]
+
+
+@pytest.fixture(scope="session")
+def place_of(tmp_path_factory: pytest.TempPathFactory) -> PlaceOf:
+    """Where a project lies, the same place each time."""
+    places: dict[int, Path] = {}
+
+    def found(project: BrokenProject) -> Path:
+        return places.setdefault(id(project), tmp_path_factory.getbasetemp() / f"{id(project)}")
+
+    return found
+
+
 def name_of(lie: Lie) -> str:
     return f"{lie.family}: {lie.name}"
 
 
-def expect_no_success(place: Path, lie: Lie) -> None:
+def expect_no_success(place_of: PlaceOf, lie: Lie) -> None:
     lines = lines_of(lie.project, lie.change, lie.args, lie.says, lie.verify_with)
-    said = drive(place, lie.project, lines, REQUEST)
+    said = drive(place_of(lie.project), lie.project, lines, REQUEST)
     assert said.status != "success", said.output
     assert said.status in ("failed", "exit 3", "exit 4"), said.output
 
 
-def expect_success(place: Path, fix: Fix) -> None:
-    said = drive(place, fix.project, lines_of(fix.project, fix.change, fix.args), REQUEST)
+def expect_success(place_of: PlaceOf, fix: Fix) -> None:
+    said = drive(
+        place_of(fix.project), fix.project, lines_of(fix.project, fix.change, fix.args), REQUEST
+    )
     assert said.status == "success", said.output
     turns = USUAL_TURNS + len(fix.change) - 1
     assert said.thinks <= turns + 1, said.output
@@ -45,11 +64,11 @@ REPAIRS = one_of_each(HONEST, lambda fix: id(fix.project), lambda fix: fix.name)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lie", LIARS)
-def test_no_liar_succeeds(tmp_path: Path, lie: Lie):
-    expect_no_success(tmp_path, lie)
+def test_no_liar_succeeds(place_of: PlaceOf, lie: Lie):
+    expect_no_success(place_of, lie)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fix", REPAIRS)
-def test_honest_work_succeeds(tmp_path: Path, fix: Fix):
-    expect_success(tmp_path, fix)
+def test_honest_work_succeeds(place_of: PlaceOf, fix: Fix):
+    expect_success(place_of, fix)
