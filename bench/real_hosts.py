@@ -1,9 +1,10 @@
 """What a hook takes inside the real hosts, as a multiple of `python3 -c pass` in the same place.
 
-Each host (Claude Code, Codex, Gemini CLI) works through one session of looks against a scripted
-model on loopback, with a journal of five thousand events behind it. Its hook is a script that
-starts a bare interpreter and then ours, both with the host's own payload and environment, and notes
-how long each took. Once with the governor that stays between hooks, once where none may stay.
+Each host (Claude Code, Codex, Gemini CLI) works through sessions against a scripted model on
+loopback, with a journal of five thousand events behind it. Its hook is a script that starts a bare
+interpreter and then ours, both with the host's own payload and environment, and notes how long each
+took. A session of looks once with the governor that stays between hooks and once where none may
+stay; and one that repairs, where none may stay, with every hook counted up to the last stop.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import statistics
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tests.hosts.hooking import HOOK
-from tests.hosts.real.test_real import HOSTS, RealHost, says
+from tests.hosts.real.test_real import HOSTS, RIGHT, WRONG, RealHost, Turn, says
 
 from bench.durable_step import drive
 from bench.figure import Figure, conclude
@@ -51,7 +52,23 @@ Times = Mapping[str, Sequence[tuple[float, float]]]
 """By the host's event: what a bare interpreter and ours took, in seconds."""
 
 
-def session(host: str, place: Path, looks: int, **environ: str) -> Times:
+Turns = Callable[[RealHost, int], Sequence[Turn]]
+
+
+def looking(real: RealHost, looks: int) -> Sequence[Turn]:
+    """A session in which nothing is changed."""
+    return [real.shells(f"git log -{n + 1} --oneline") for n in range(looks)]
+
+
+def repairing(real: RealHost, looks: int) -> Sequence[Turn]:
+    """A session with a refused write, a checkpoint and two writes, and looks around them."""
+    seen = [*looking(real, looks)]
+    first, second = looks // 2, looks * 3 // 4
+    begun = [*seen[:first], real.write(WRONG), real.states(), real.write(WRONG)]
+    return [*begun, *seen[first:second], real.write(RIGHT, WRONG), *seen[second:]]
+
+
+def session(host: str, place: Path, turns: Turns, looks: int, **environ: str) -> Times:
     """The times of one session's hooks."""
     place.mkdir()
     # Its path is short: that of a socket has a limit.
@@ -64,8 +81,7 @@ def session(host: str, place: Path, looks: int, **environ: str) -> Times:
     log, wrapper = place / "times", place / "hook"
     wrapper.write_text(WRAPPER.format(python=sys.executable, hook=HOOK, log=log))
     wrapper.chmod(0o755)
-    turns = [real.shells(f"git log -{n + 1} --oneline") for n in range(looks)]
-    real.asks(*turns, says("Seen."), prompt="do every item of the list", hook=str(wrapper))
+    real.asks(*turns(real, looks), says("Done."), prompt="do every item", hook=str(wrapper))
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for line in log.read_text().splitlines():
         name, *at = line.split()
@@ -74,17 +90,12 @@ def session(host: str, place: Path, looks: int, **environ: str) -> Times:
     return found
 
 
-def figures(title: str, times: Times, limit: float) -> list[Figure]:
-    """The medians of calls, which are held to the limit, and those of prompts, which are told."""
-    found: list[Figure] = []
-    for kind, names, most in (("calls", CALLS, limit), ("prompts", PROMPTS, None)):
-        pairs = [pair for name in names for pair in times.get(name, ())]
-        if not pairs:
-            continue
-        bare, ours = (statistics.median(column) * 1e3 for column in zip(*pairs, strict=True))
-        label = f"{title}: {len(pairs)} hooks of {kind}"
-        found.append(Figure(label, ours, "ms", "python3 -c pass", bare, most_ratio=most))
-    return found
+def figure(title: str, times: Times, names: Iterable[str], most: float | None) -> Figure:
+    """The median of the hooks with these names."""
+    pairs = [pair for name in names for pair in times.get(name, ())]
+    bare, ours = (statistics.median(column) * 1e3 for column in zip(*pairs, strict=True))
+    label = f"{title}: median of {len(pairs)} hooks"
+    return Figure(label, ours, "ms", "python3 -c pass", bare, most_ratio=most)
 
 
 def main(arguments: Sequence[str] = ()) -> list[Figure]:
@@ -95,12 +106,15 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     found: list[Figure] = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         for host in options.host or HOSTS:
-            resident = session(host, Path(name, host), options.looks)
-            found += figures(f"{host}, with the governor", resident, RESIDENT)
-            alone = session(
-                host, Path(name, f"{host}-alone"), options.looks, FLYBALL_HOOKS_ALONE="true"
-            )
-            found += figures(f"{host}, where none may stay", alone, ALONE)
+            stays = session(host, Path(name, host), looking, options.looks)
+            found.append(figure(f"{host}, calls that look, a governor", stays, CALLS, RESIDENT))
+            found.append(figure(f"{host}, prompts, a governor", stays, PROMPTS, None))
+            for turns in (looking, repairing):
+                place = Path(name, f"{host}-{turns.__name__}")
+                alone = session(host, place, turns, options.looks, FLYBALL_HOOKS_ALONE="true")
+                names = CALLS if turns is looking else alone
+                what = "calls that look" if turns is looking else "all of a repair"
+                found.append(figure(f"{host}, {what}, none may stay", alone, names, ALONE))
     return found
 
 
