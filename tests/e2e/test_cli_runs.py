@@ -288,6 +288,7 @@ def test_merging_and_pruning_are_commands_of_runs(shell: Shell, tmp_path: Path):
     assert merged.returncode == 0, merged.stderr
     assert "price * quantity" in (shell.cwd / "cart.py").read_text()
     assert f"Flyball-Run: {run}" in git(shell.cwd, "log", "-1", "--format=%B")
+    assert "success, merged " in shell("runs", "list").stdout
 
     def offered() -> list[str]:
         """What is offered after the merge, by the words that are typed."""

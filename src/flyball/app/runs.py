@@ -14,7 +14,7 @@ import msgspec
 
 from flyball.app.answering import next_steps, pending
 from flyball.app.carrying.fetching import bring_run
-from flyball.app.people.decisions import MERGED, decisions_of
+from flyball.app.people.decisions import MERGED, decisions_of, merged_runs
 from flyball.app.project import Home, load_extra, project_name, redactor_of
 from flyball.app.sessions import HOSTED, Sessions
 from flyball.app.settling import Sources, settle
@@ -136,6 +136,8 @@ class Overview(NamedTuple):
     driven_by: str
     reverted: str = ""
     """Whether its work was taken back, whole or in part."""
+    is_merged: bool = False
+    """Whether somebody merged its work; told where all runs are listed."""
 
 
 async def overviews(home: Home) -> tuple[Overview, ...]:
@@ -144,10 +146,11 @@ async def overviews(home: Home) -> tuple[Overview, ...]:
     summaries = await list_runs(home)
     if not summaries:
         return ()
+    merged = merged_runs(home)
     async with opened(home) as journal:
         for each in summaries:
-            state = await journal.load(each.run)
-            found.append(overview_of(home, each, state))
+            one = overview_of(home, each, await journal.load(each.run))
+            found.append(one._replace(is_merged=each.run in merged))
     return tuple(found)
 
 

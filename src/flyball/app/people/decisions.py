@@ -99,10 +99,20 @@ def _decided(event: AnyEvent) -> Iterable[tuple[str, str, str]]:
             return
 
 
+def merged_runs(home: Home) -> frozenset[str]:
+    """The runs of a project whose work somebody merged."""
+    if home.database:
+        return load_extra(DATABASE).runs_noted(home.database, MERGED)
+    return frozenset(each.run for each in _in_file(home) if each.what == MERGED)
+
+
 def _noted(home: Home, run: str) -> Iterable[NotedDecision]:
     if home.database:
-        yield from load_extra(DATABASE).noted_about(home.database, run)
-        return
+        return load_extra(DATABASE).noted_about(home.database, run)
+    return (each for each in _in_file(home) if each.run == run)
+
+
+def _in_file(home: Home) -> Iterable[NotedDecision]:
     try:
         data = (home.state / FILE).read_bytes()
     except OSError:
@@ -110,6 +120,4 @@ def _noted(home: Home, run: str) -> Iterable[NotedDecision]:
     for line in data.splitlines():
         # A line that a full disk cut off; the others still count.
         with suppress(msgspec.MsgspecError, UnicodeDecodeError):
-            each = msgspec.json.decode(line, type=NotedDecision)
-            if each.run == run:
-                yield each
+            yield msgspec.json.decode(line, type=NotedDecision)

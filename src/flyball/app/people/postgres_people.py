@@ -108,6 +108,14 @@ def noted_about(url: str, run: str) -> Sequence[NotedDecision]:
     return [NotedDecision(*row) for row in rows]
 
 
+def runs_noted(url: str, what: str) -> frozenset[str]:
+    """The runs of which such a decision was written down."""
+    statement = "SELECT DISTINCT run FROM decisions WHERE what = %s"
+    with closing(PostgresLink(url, patience=PATIENCE)) as link:
+        rows = link.ask(lambda db, _: db.execute(statement, (what,)).fetchall())
+    return frozenset(run for (run,) in rows)
+
+
 def _named(db: Connection, name: str, lock: str = "") -> Person | None:
     row = db.execute(f"SELECT {COLUMNS} FROM people WHERE name = %s {lock}".encode(), (name,))
     found = row.fetchone()

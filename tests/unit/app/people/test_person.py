@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from tests.postgres import database, postgres
 
-from flyball.app.people.decisions import NotedDecision, decisions_of, note_decision
+from flyball.app.people.decisions import NotedDecision, decisions_of, merged_runs, note_decision
 from flyball.app.people.file_people import FilePeople
 from flyball.app.people.person import (
     EVERY,
@@ -182,3 +182,4 @@ def test_decisions_name_who_made_them_in_their_order(
         ("cid", "cancelled it", ""),
         ("eve", "took back step-1", ""),
     ]
+    assert merged_runs(home) == {"r2"}

@@ -69,7 +69,8 @@ def print_list(found: Sequence[Overview], *, as_json: bool) -> None:
         request = " ".join(each.request.split())
         short = request if len(request) <= REQUEST_WIDTH else f"{request[: REQUEST_WIDTH - 1]}…"
         used = f"{each.used}/{each.limit}"
-        status = ", ".join(filter(None, (each.status, each.reverted)))
+        merged = "merged" if each.is_merged else ""
+        status = ", ".join(filter(None, (each.status, merged, each.reverted)))
         row = (each.run, status, each.intent, short, age(now - each.created_at), used)
         table.add_row(*(Text(cell, no_wrap=True) for cell in row))
     console = clean_console(highlight=False)
