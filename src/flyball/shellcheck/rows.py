@@ -19,6 +19,7 @@ class Fields(TypedDict, total=False):
 
     operands: Operands
     writes: str
+    reads: str
     places: str
     mutates: str
     destroys: str
@@ -42,6 +43,7 @@ def rule(kind: CommandKind, does: str, **fields: Unpack[Fields]) -> Rule:
         does=does,
         operands=fields.get("operands", Operands.READ),
         writes=names(fields.get("writes", "")),
+        reads=names(fields.get("reads", "")),
         places=names(fields.get("places", "")),
         mutates=names(fields.get("mutates", "")),
         destroys=names(fields.get("destroys", "")),

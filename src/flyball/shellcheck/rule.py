@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -61,6 +62,8 @@ class Rule(NamedTuple):
     """Options whose value is a file that gets written."""
     mutates: frozenset[str] = frozenset()
     destroys: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()
+    """Options whose value is a file, or a pattern of files, of which the contents are shown."""
     places: frozenset[str] = frozenset()
     """Options whose value is a directory or file to work on, which must lie inside."""
     runs: frozenset[str] = frozenset()
@@ -89,7 +92,11 @@ class Rule(NamedTuple):
 
     def takes_value(self, flag: str) -> bool:
         """Whether the word after this option belongs to it."""
-        return any(flag in names for names in (self.valued, self.writes, self.places, self.runs))
+        return any(flag in names for names in self._valued)
+
+    @property
+    def _valued(self) -> tuple[frozenset[str], ...]:
+        return self.valued, self.writes, self.places, self.runs, self.reads
 
     def heeds(self, flag: str) -> bool:
         """Whether the tables say anything about this option."""
@@ -97,6 +104,9 @@ class Rule(NamedTuple):
 
 
 Check = Callable[[Inquiry, Rule, Sequence[Word]], Iterable[Finding]]
+
+
+_ON = frozenset(("true", "t", "1", "yes"))
 
 
 class SortedWords(NamedTuple):
@@ -109,6 +119,18 @@ class SortedWords(NamedTuple):
     def has(self, *names: str) -> bool:
         """Whether one of these options is given."""
         return any(flag in names for flag, _ in self.flags)
+
+    def keeps(self, *names: str) -> bool:
+        """Whether one of these options is given, and no other word takes it back."""
+        bare = {name.lstrip("-") for name in names}
+        for flag, value in self.flags:
+            off = value is not None and (value.value or "").lower() not in _ON
+            if flag in names and off:
+                return False
+            lifted = flag.removeprefix("--no").lstrip("-") if flag.startswith("--no") else ""
+            if lifted and flag not in names and any(name.startswith(lifted) for name in bare):
+                return False
+        return self.has(*names)
 
     def value(self, *names: str) -> Word | None:
         """The value of the last of these options."""
@@ -136,11 +158,17 @@ def parse(rule: Rule, words: Sequence[Word], *, stop_at_operand: bool = False) -
                 operands.extend(rest)
                 break
             continue
-        if text.startswith("--") or rule.single:
+        if text.startswith("--") or rule.single or _is_long(rule, text):
             _take_long(rule, word, rest, flags, doubtful)
         else:
             _take_cluster(rule, word, rest, flags, doubtful)
     return SortedWords(tuple(flags), tuple(operands), tuple(doubtful))
+
+
+def _is_long(rule: Rule, text: str) -> bool:
+    """Whether a word with one dash is, as a whole, a long name that the tables hold."""
+    name = text.partition("=")[0]
+    return len(name) > 2 and rule.heeds(name)
 
 
 def _take_long(
@@ -195,7 +223,7 @@ def named(flag: str, names: frozenset[str], rule: Rule) -> bool:
     """Whether an option is one of these, or may be short for one."""
     if flag in names:
         return True
-    if not flag.startswith("--") or len(flag) < 3 or flag in rule.known or flag in rule.valued:
+    if not flag.startswith("--") or len(flag) < 3 or flag in rule.known or rule.takes_value(flag):
         return False
     return any(name.startswith(flag) for name in names)
 
@@ -239,6 +267,9 @@ def _judge_subcommand(
     if inner is None:
         reason = f"`{program} {name.source}` is not a known subcommand of {program}"
         return [Finding(text, CommandKind.UNKNOWN, reason)]
+    # What runs other programs does so after the subcommand too, unless that reads it otherwise.
+    taken = inner.valued | inner.known | inner.writes | inner.places | inner.attached
+    inner = inner._replace(runs=inner.runs | (rule.runs - taken))
     shown = name._replace(source=f"{program} {name.source}")
     found = judge_rule(inquiry, inner, [shown, *parsed.operands[1:]])
     return [f._replace(text=text) if f.text.startswith(shown.source) else f for f in found]
@@ -316,12 +347,15 @@ def _operand_finding(
 ) -> Finding:
     operands = parsed.operands
     kind = rule.kind
-    if rule.spares and any(flag in rule.spares for flag, _ in parsed.flags):
+    if rule.spares and parsed.keeps(*rule.spares):
         return Finding(text, CommandKind.READ_ONLY, f"{program} only shows what it would do")
     reason = f"{program} {rule.does}"
     if kind is CommandKind.UNKNOWN:
         return Finding(text, kind, reason)
     how = rule.operands
+    if how is Operands.SECOND and (many := next(filter(_is_many, operands), None)):
+        reason = f"{many.source} may be two names, and {program} writes to the second"
+        return Finding(text, CommandKind.MUTATING, reason)
     if how in (Operands.WRITE, Operands.LAST, Operands.SECOND):
         targets = {
             Operands.WRITE: operands,
@@ -339,13 +373,22 @@ def _operand_finding(
     return Finding(text, kind, reason, proves=rule.proves)
 
 
+_PATTERN_GIVEN = frozenset(("-e", "--regexp", "-f", "--file", "--files", "--from-file"))
+
+
+def _is_many(word: Word) -> bool:
+    """Whether a word may turn into several."""
+    return word.glob or (word.splits and not word.tame)
+
+
 def _read_words(rule: Rule, parsed: SortedWords) -> list[Word]:
     """The words of which the contents would be shown."""
+    told = [value for flag, value in parsed.flags if value and named(flag, rule.reads, rule)]
     if rule.operands in (Operands.TEXT, Operands.NAMES, Operands.NONE):
-        return []
+        return told
     if rule.operands is Operands.PATTERN:
-        given = parsed.has("-e", "--regexp", "-f", "--file", "--files")
-        return list(parsed.operands if given else parsed.operands[1:])
+        given = any(named(flag, _PATTERN_GIVEN, rule) for flag, _ in parsed.flags)
+        return [*told, *(parsed.operands if given else parsed.operands[1:])]
     return [*parsed.operands, *(value for _, value in parsed.flags if value)]
 
 
@@ -360,8 +403,13 @@ def named_secret(words: Iterable[Word]) -> str | None:
 
 
 def _is_secret(word: Word) -> bool:
-    hidden = word.glob and any(_all_hidden(part) for part in word.known.split("/"))
-    return hidden or secret(word.known) or secret(word.likely)
+    # In what is guessed a wildcard stands for what is not known, and that may be anything.
+    names = [*(word.known.split("/") if word.glob else ()), *re.split(r"[/\s]", word.likely)]
+    return (
+        any(map(_all_hidden, names))
+        or secret(word.known, hidden=not word.glob)
+        or secret(word.likely)
+    )
 
 
 def _all_hidden(part: str) -> bool:

@@ -248,3 +248,68 @@ def test_programs(command, kind, reason):
 )
 def test_interpreters_and_databases(command, kind, reason):
     check(command, kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "reason"),
+    [
+        ("git clean -n --no-dry-run", DESTROY, "deletes"),
+        ("git clean -n --no-color", READ, "would do"),
+        ("git branch --no-merged main", READ, "lists"),
+        ("terraform fmt -check=true", READ, "would do"),
+        ("terraform fmt -check=false", MUTATE, "formats"),
+        ("git apply --stat --app x", MUTATE, "--app"),
+        ("rsync -n --no-n a b", DESTROY, ""),
+        ("black --check --no-check .", MUTATE, "rewrites"),
+    ],
+)
+def test_an_option_that_only_looks_may_be_taken_back(command, kind, reason):
+    check(command, kind, reason)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "reason"),
+    [
+        ("kubectl auth can-i get pods --kubeconfig=k", UNKNOWN, "runs another program"),
+        ("apt search -o A=b x", UNKNOWN, "runs another program"),
+        ("cargo --config=x check", UNKNOWN, "runs another program"),
+        ("7z x -oout a.7z", MUTATE, "writes out"),
+        ("gcc -fsyntax-only -wrapper ./x a.c", UNKNOWN, "runs another program"),
+        ("gcc -fsyntax-only -std=c11 a.c", VERIFY, "only checks"),
+        ("gcc -v a.c", MUTATE, "compiles"),
+        ("rustc --print target-list", READ, "settings"),
+        ("clang-tidy -fix a.c", MUTATE, "-fix"),
+        ("uniq [ab].txt", MUTATE, "may be two names"),
+        ("ls | xargs -n1 xxd", READ, "dumps"),
+        ("find . -exec xxd {} +", MUTATE, "may be two names"),
+        ("find . -exec xxd {} ';'", READ, "dumps"),
+        ("git merge-tree a b c", READ, "only looks"),
+        ("git merge-tree --trivial-merge a b c", READ, "only looks"),
+        ("git merge-tree a b", MUTATE, "objects"),
+        ("git reflog -n 20 --date=relative", READ, "only looks"),
+        ("git reflog --all expire", DESTROY, "lose"),
+        ("make -j deploy", DESTROY, "deploy"),
+        ("make -kj 4 test", VERIFY, "test"),
+        ("npm run -- deploy", DESTROY, "deploy"),
+        ("npm run", READ, "lists"),
+        ("tar tfI x.tar ./evil.sh", UNKNOWN, "run another program"),
+        ("tar tfb x.tar 20 a", READ, "lists"),
+        ("coverage run -m pytest -q", VERIFY, "tests"),
+        ("coverage run -m timeit x", MUTATE, "timeit"),
+        ("coverage run a.py", MUTATE, "a.py"),
+        ("tox exec -- ls", UNKNOWN, "any program"),
+        ("buildifier -mode=check BUILD", VERIFY, "only checks"),
+        ("buildifier -mode=check -lint=fix BUILD", MUTATE, "rewrites"),
+        ("pytest -o addopts=", VERIFY, "tests"),
+        ("pytest -o log_file=x", MUTATE, "name a file"),
+        ("bash -n +n x.sh", UNKNOWN, "takes back"),
+        ("find . -exec bash -n {} ';'", READ, "syntax"),
+        ("python -m json.tool --indent 2 a.json", READ, "prints JSON"),
+        ("python -m json.tool a.json b.json", MUTATE, "writes b.json"),
+        ("python -X pycache_prefix=x -c 'print(1)'", UNKNOWN, "not understood"),
+        ("perl -lane 'print $F[0], \"\\t\", $F[1]' f", READ, "only prints"),
+        ("perl -ne 'print if /x/' 'x |'", UNKNOWN, "anything"),
+    ],
+)
+def test_a_word_does_what_its_program_reads_in_it(command, kind, reason):
+    check(command, kind, reason)

@@ -34,7 +34,7 @@ def _tar(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     text = " ".join(word.source for word in words)
     rest = list(words[1:])
     if rest and re.fullmatch(r"[A-Za-z]+", rest[0].value or ""):
-        rest[0] = literal("-" + rest[0].known)
+        rest = _old_style(rule, rest[0].known, rest[1:])
     parsed = parse(rule, rest)
     modes = [f for f, _ in parsed.flags if f in rule.known]
     if parsed.doubtful or any(named(f, _TAR_RUNS, rule) for f, _ in parsed.flags):
@@ -45,6 +45,8 @@ def _tar(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
         yield written(inquiry, text, f"tar {index}", [parsed.value(index)])
     elif any("::" in w.known or re.match(r"[\w.@-]+:", w.known) for _, w in parsed.flags if w):
         yield Finding(text, CommandKind.UNKNOWN, "tar would reach another machine")
+    elif hidden := secret_among(v for f, v in parsed.flags if v and named(f, rule.reads, rule)):
+        yield secret_finding(text, hidden)
     elif modes and all(m in ("-t", "--list", "-d", "--diff", "--compare") for m in modes):
         yield Finding(text, CommandKind.READ_ONLY, "tar lists an archive")
     elif modes == ["-x"] and parsed.has("-O", "--to-stdout"):
@@ -59,11 +61,23 @@ def _tar(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
         yield written(inquiry, text, "tar", [target or literal(".")])
 
 
+def _old_style(rule: Rule, letters: str, rest: list[Word]) -> list[Word]:
+    """Letters without a dash take their values from the words that follow, in order."""
+    found: list[Word] = []
+    for letter in letters:
+        found.append(literal(f"-{letter}"))
+        if rule.takes_value(f"-{letter}") and rest:
+            found.append(rest.pop(0))
+    return found + rest
+
+
 def _unzip(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """unzip: listing, testing and printing are harmless."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
-    if parsed.has("-l", "-v", "-t", "-Z", "-p", "-c", "-z"):
+    # A second dash takes back the letters after it.
+    back = any(re.match(r"-.*-", word.known) for word in words[1:])
+    if parsed.has("-l", "-v", "-t", "-Z", "-p", "-c", "-z") and not back:
         yield Finding(text, CommandKind.READ_ONLY, "unzip lists or prints an archive")
     else:
         yield written(inquiry, text, "unzip", [parsed.value("-d") or literal(".")])
@@ -73,7 +87,7 @@ def _squeeze(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
     """gzip and its kin replace files, unless told to print, test or list."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
-    prints = parsed.has("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test")
+    prints = parsed.keeps("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test")
     if (prints or not parsed.operands) and not parsed.doubtful:
         yield from judge_words(inquiry, rule, words)
     else:
@@ -94,7 +108,7 @@ def _keyed(lists: frozenset[str]) -> Check:
 
 
 _LIST = rule(READ, "lists an archive")
-_PACK = rule(MUTATE, "packs or unpacks")
+_PACK = rule(MUTATE, "packs or unpacks", writes="-o")
 
 ARCHIVES = table(
     {
@@ -102,8 +116,9 @@ ARCHIVES = table(
             READ,
             "handles archives",
             check=_tar,
-            valued="-f -C -X -T -b -g -H -K -L -N -V --file --directory --exclude --exclude-from "
-            "--files-from --strip-components --transform --owner --group --mode --format "
+            reads="-X -T --exclude-from --files-from",
+            valued="-f -C -b -g -H -K -L -N -V --file --directory --exclude "
+            "--strip-components --transform --owner --group --mode --format "
             "--checkpoint",
             known="-t -x -c -r -u -d -A --list --extract --get --create --append --update --diff "
             "--compare --delete --concatenate --checkpoint",

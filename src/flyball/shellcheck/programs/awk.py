@@ -14,7 +14,8 @@ from flyball.shellcheck.rule import (
     secret_among,
     secret_finding,
 )
-from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern, is_open
 from flyball.shellcheck.words.word import Word
 
 _TOKEN = Pattern(
@@ -29,7 +30,10 @@ _TOKEN = Pattern(
     re.X,
 )
 _REGEX = Pattern(r"/(?:[^/\\\n]|\\.)*/")
-_OPENERS = frozenset(("print", "printf", "return", "in", "case", "else", "do"))
+_OPENERS = names(
+    "print printf return in case else do exit delete next nextfile continue break default BEGIN "
+    "END BEGINFILE ENDFILE while if for switch function func"
+)
 _ODD = Pattern(r"[|>@]|system|getline")
 
 
@@ -69,7 +73,7 @@ def program_objection(program: str | None) -> str | None:
     tokens = _tokens(program)
     if tokens is None:
         return "gets a program that is not understood"
-    for name in ("system", "getline", "close", "fflush", "@", "|", "|&", ">>"):
+    for name in ("system", "getline", "close", "fflush", "ARGV", "@", "|", "|&", ">>"):
         if name in tokens:
             return f"uses `{name}`, which can run programs or reach other files"
     printing = False
@@ -89,16 +93,18 @@ def _tokens(program: str) -> list[str] | None:
         if match is None:
             return None
         at = match.end()
-        if match.lastgroup == "blank":
-            continue
         token = match.group()
+        if match.lastgroup == "blank":
+            # A statement ends with its line, so a slash after that opens a pattern.
+            found.extend(["\n"] if "\n" in token and token[0] != "\\" else [])
+            continue
         if match.lastgroup == "slash":
             before = found[-1] if found else ";"
             if before in (")", "++", "--") and _ODD.search(program, at):
                 return None
             if not (before in (")", "]", "$", "++", "--") or _is_value(before)):
                 regex = _REGEX.match(program, match.start())
-                if regex is None:
+                if regex is None or (is_open(regex.group()) and _ODD.search(program)):
                     return None
                 at, token = regex.end(), "0"
         found.append('""' if match.lastgroup == "string" else token)

@@ -14,7 +14,7 @@ from flyball.shellcheck.words.place import secret
 from flyball.shellcheck.words.word import Word
 
 _SHOPTS = names(
-    "globstar nullglob dotglob extglob nocaseglob failglob lastpipe inherit_errexit nocasematch"
+    "globstar nullglob extglob nocaseglob failglob lastpipe inherit_errexit nocasematch"
 )
 _ACTIVATE = Pattern(r"(\./)?([\w.-]+/)*\.?v?env[\w.-]*/bin/activate")
 
@@ -52,7 +52,7 @@ def check_set(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable
 
 
 def check_shopt(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`shopt` with options that only change matching."""
+    """`shopt` with options that only change matching; `dotglob` shows what is hidden."""
     if all(w.value in _SHOPTS or w.value in ("-s", "-u", "-q", "-p") for w in words[1:]):
         yield Finding(_text(words), CommandKind.READ_ONLY, "it sets how the shell matches names")
     else:

@@ -10,8 +10,9 @@ from flyball.shellcheck.programs.project import SCRIPT
 from flyball.shellcheck.rows import MUTATE, READ, TEXT, UNKNOWN, VERIFY, each, rule, table
 from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_words, parse
 from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import device, outside
-from flyball.shellcheck.words.word import Word
+from flyball.shellcheck.words.word import Word, literal
 
 
 def check_inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -34,7 +35,7 @@ def _changes_unless(flags: str, proves: str) -> Check:
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         general = judge_words(inquiry, rule, words)[0]
-        if general.kind is CommandKind.VERIFICATION and not parse(rule, words[1:]).has(*sparing):
+        if general.kind is CommandKind.VERIFICATION and not parse(rule, words[1:]).keeps(*sparing):
             yield general._replace(
                 kind=CommandKind.MUTATING, reason=f"{words[0].source} rewrites files"
             )
@@ -47,15 +48,26 @@ def _changes_unless(flags: str, proves: str) -> Check:
 _COMPILER_SHOWS = names("-v -V -version --version -dumpversion -dumpmachine --print -vV")
 
 
+_COMPILER_CHECKS = Pattern(
+    r"[^-@].*|-[IDULl].*|-W(?![pal],)[\w=+-]*|-(std|O|g|m|x|include|isystem|iquote|idirafter)[\w=+.-]*|"
+    r"-f(?!.*(plugin|dump|save|profile|time-trace|callgraph|stack-usage|use-ld))[\w=+.-]+|"
+    r"-([EPCcwo]|ansi|pedantic|pedantic-errors|pthread|nostdinc|undef)|--noEmit|-noEmit"
+)
+"""Words of a compiler that leave a check a check: everything else may write or run."""
+
+
 def _compiler(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Compilers write what they make; a syntax check does not."""
     general = judge_words(inquiry, rule, words)[0]
-    if len(words) > 1 and words[1].value in _COMPILER_SHOWS and len(words) < 4:
+    asked = [word.value for word in words[1:]]
+    prints = asked[:1] == ["--print"] and len(asked) == 2 and "=" not in (asked[1] or "=")
+    if prints or (asked and all(word in _COMPILER_SHOWS for word in asked)):
         yield general._replace(
             kind=CommandKind.READ_ONLY, reason="it only shows its version or settings"
         )
         return
-    checks = any(w.value in ("-fsyntax-only", "-E", "--noEmit", "-noEmit") for w in words)
+    checks = any(word in ("-fsyntax-only", "-E", "--noEmit", "-noEmit") for word in asked)
+    checks = checks and all(word and _COMPILER_CHECKS.fullmatch(word) for word in asked)
     if (
         general.kind is CommandKind.MUTATING
         and checks
@@ -69,12 +81,29 @@ def _compiler(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
         yield general
 
 
+_SETTINGS = Pattern(
+    r"addopts=(-[qvxsl]+ ?)*|(xfail_strict|log_\w*level|log_cli\w*|log_(date_)?format|markers|"
+    r"log_auto_indent|console_output_style|python_(files|classes|functions)|filterwarnings|"
+    r"asyncio_\w+|junit_\w+|timeout\w*|usefixtures|faulthandler_timeout|norecursedirs|"
+    r"empty_parameter_set_mark|verbosity_\w+|truncation_\w+)=.*"
+)
+"""Settings of pytest that neither name a file to write nor bring more options in."""
+
+
+def check_pytest(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """A setting on the command line can do what any option can."""
+    given = [v for f, v in parse(rule, words[1:]).flags if f in ("-o", "--override-ini")]
+    odd = [v for v in given if v is None or not _SETTINGS.fullmatch(v.value or "")]
+    for found in check_inside(inquiry, rule, words):
+        yield found.at_least(CommandKind.MUTATING, "a setting may name a file") if odd else found
+
+
 _PYTEST = rule(
     VERIFY,
     "runs the tests",
     operands=TEXT,
     proves="tests",
-    check=check_inside,
+    check=check_pytest,
     valued="-k -m -n -p -W -o --override-ini --tb --maxfail --cov --durations --rootdir -c "
     "--ignore --deselect --timeout --color --dist --randomly-seed --cov-config --log-level "
     "--log-cli-level --capture --import-mode --durations-min --cov-fail-under",
@@ -114,8 +143,11 @@ _LINT = rule(
     check=check_inside,
     mutates="--fix --fix-only --unsafe-fixes --add-noqa --write --apply -w --apply-unsafe "
     "--in-place -a -A --autocorrect --autocorrect-all --auto-correct --generate-config "
-    "--generate-rcfile --auto-gen-config --install-types",
-    writes="--output-file --output -o",
+    "--generate-rcfile --auto-gen-config --install-types "
+    "--autofix --createstub",
+    writes="--output-file --output -o --cache-dir --cache-location --junit-xml --html-report "
+    "--txt-report --xml-report --linecoverage-report --linecount-report --any-exprs-report "
+    "--cobertura-xml-report",
     runs="--init-hook --load-plugins --require --python-executable",
     valued="-c --config -f --format --select --ignore --ext --max-line-length --exclude --rules "
     "-d -e --rcfile --line-length -l -E",
@@ -130,7 +162,15 @@ _FORMAT = rule(
     valued="-l --line-length --config -c --target-version -t --exclude --profile",
     known="--config",
 )
-_BUILD = rule(VERIFY, "builds", proves="build", operands=TEXT, runs="--exec")
+_BUILD = rule(
+    VERIFY,
+    "builds",
+    proves="build",
+    operands=TEXT,
+    runs="--exec",
+    places="--outfile --outdir --output-path --out-dir --out-file -o --output --dist-dir --outDir",
+    check=check_inside,
+)
 _SERVE = rule(MUTATE, "starts a server or watches", operands=TEXT)
 _COMPILE = rule(
     MUTATE,
@@ -138,9 +178,39 @@ _COMPILE = rule(
     operands=TEXT,
     check=_compiler,
     writes="-o",
-    runs="-wrapper -B -fplugin -specs --specs -load -Xclang",
+    runs="-wrapper -B -fplugin -fpass-plugin -specs --specs -load -Xclang",
     valued="-I -L -l -D -U -std -x -W -f -m",
 )
+
+
+def _covered(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`coverage run` is Python with a notebook: what it runs is judged as Python's own."""
+    text = " ".join(word.source for word in words)
+    parsed = parse(rule, words[1:], stop_at_operand=True)
+    module = parsed.value("-m")
+    start = next((i for i, w in enumerate(words) if w is module), len(words))
+    inner = [literal("-m"), *words[start:]] if module else list(parsed.operands)
+    own = judge_words(inquiry, rule, words[:start])[0] if module else None
+    if own is not None and own.kind is not CommandKind.VERIFICATION:
+        yield own._replace(text=text)
+        return
+    for found in inquiry.command([literal("python"), *inner]):
+        yield found._replace(text=text).at_least(CommandKind.VERIFICATION, "it notes what runs")
+
+
+def _buildifier(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Rewrites files unless a mode says otherwise."""
+    general = judge_words(inquiry, rule, words)[0]
+    parsed = parse(rule, words[1:])
+    mode, lint = parsed.value("-mode"), parsed.value("-lint")
+    looks = mode is not None and mode.value in ("check", "diff", "print_if_changed")
+    fixes = lint is not None and lint.value not in ("off", "warn")
+    if general.kind is CommandKind.MUTATING and looks and not fixes:
+        yield general._replace(
+            kind=CommandKind.VERIFICATION, reason="it only checks", proves="lint"
+        )
+    else:
+        yield general
 
 
 def _first(rows: dict[str, Rule], bare: Rule) -> Rule:
@@ -168,12 +238,21 @@ CHECKERS = table(
         ),
         "mypy pyright basedpyright pyre pytype ty dmypy flow": _TYPES,
         "flake8 pylint bandit vulture pydocstyle pycodestyle pyflakes djlint radon xenon eslint "
-        "oxlint jshint stylelint standard xo markdownlint markdownlint-cli2 yamllint jsonlint "
+        "oxlint jshint stylelint standard xo markdownlint-cli2 yamllint jsonlint "
         "hadolint actionlint shellcheck semgrep staticcheck revive golint errcheck ineffassign "
-        "govulncheck reek brakeman phpcs phpstan psalm cppcheck cpplint ktlint detekt swiftlint "
+        "govulncheck reek brakeman phpcs phpstan psalm cppcheck cpplint detekt swiftlint "
         "luacheck credo tflint checkov trivy ansible-lint codespell typos vale proselint "
         "commitlint knip depcheck dependency-cruiser madge pip-audit safety deptry import-linter "
         "lint-imports interrogate": _LINT,
+        "markdownlint": _LINT._replace(
+            mutates=_LINT.mutates | {"-f"}, valued=_LINT.valued - {"-f"}
+        ),
+        "ktlint": _LINT._replace(
+            mutates=_LINT.mutates | {"-F", "--format"},
+            valued=_LINT.valued - {"--format"},
+            known=_LINT.known - {"--format"},
+            runs=_LINT.runs | {"-R", "--ruleset"},
+        ),
         "golangci-lint": _first(
             {
                 "run": _LINT,
@@ -200,18 +279,44 @@ CHECKERS = table(
             valued=frozenset(("--config", "--parser", "--ignore-path")),
             proves="lint",
         ),
-        "gofmt gofumpt goimports shfmt clang-format buildifier stylua taplo": rule(
+        "gofmt gofumpt goimports shfmt clang-format": rule(
             READ,
             "prints formatted code",
             mutates="-w --write -i --inplace --in-place",
             valued="-style --style -r -e -ci",
             runs="-cpuprofile",
         ),
+        "stylua": rule(
+            MUTATE,
+            "rewrites files",
+            operands=TEXT,
+            spares="-c --check",
+            valued="-f --config-path -g --glob --stdin-filepath",
+        ),
+        "taplo": _first(
+            {
+                **each(
+                    "fmt format", rule(MUTATE, "rewrites files", operands=TEXT, spares="--check")
+                ),
+                **each("lint check validate", _LINT),
+                "get": rule(READ, "shows a value"),
+            },
+            rule(READ, "shows help"),
+        ),
+        "buildifier": rule(
+            MUTATE,
+            "rewrites files",
+            operands=TEXT,
+            single=True,
+            runs="-diff_command",
+            valued="-mode -lint -type -warnings -path",
+            check=_buildifier,
+        ),
         "clang-tidy": rule(
             VERIFY,
             "lints",
             proves="lint",
-            mutates="-fix --fix --fix-errors -fix-errors",
+            mutates="-fix --fix --fix-errors -fix-errors --fix-notes -fix-notes",
             runs="-load --load",
             writes="-export-fixes --export-fixes",
         ),
@@ -224,7 +329,9 @@ CHECKERS = table(
                         "runs the tests",
                         operands=TEXT,
                         proves="tests",
-                        valued="--source -m --omit --include --rcfile -p",
+                        check=_covered,
+                        valued="--source -m --omit --include --rcfile",
+                        writes="--data-file",
                     ),
                 ),
                 **each(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import READ, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Check, Inquiry, Rule, parse
+from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word
 
@@ -41,6 +42,36 @@ def _asking(pattern: str) -> Check:
     return check
 
 
+_GCLOUD = names(
+    "active-directory accounts addresses ai alpha api-gateway app artifacts auth backend- "
+    "services backups beta billing buckets builds certificates clusters components composer "
+    "compute config configurations container dashboards databases dataflow dataproc "
+    "deployments disks dns docker domain-mappings domains endpoints environments eventarc "
+    "executions filestore firewall-rules folders forwarding-rules functions health-checks iam "
+    "images instance-groups instance-templates instances jobs logging machine-types managed "
+    "managed-zones models monitoring networks node-pools notebooks objects operations "
+    "organizations policies projects pubsub queues record-sets redis regions repos "
+    "repositories revisions roles routers routes run scheduler service-accounts services "
+    "sinks snapshots source spanner sql ssl-certificates storage subnets subscriptions tasks "
+    "target-pools topics triggers types url-maps users versions vpn-tunnels workflows zones"
+)
+_AZURE = names(
+    "account acr ad aks app appservice assignment batch blob boards build cdn cloud container "
+    "containerapp cosmosdb db definition deployment devops disk dns endpoint env eventhubs "
+    "extension feature flexible-server functionapp group hub identity image iot job lb lock "
+    "log-analytics metrics ml monitor mysql namespace network nic nodepool nsg pipelines plan "
+    "policy postgres pr profile project provider public-ip queue record-set redis repos "
+    "repository resource revision role rule runs server servicebus share sig slot snapshot sp "
+    "sql storage subnet tag topic user vm vmss vnet webapp workspace zone"
+)
+"""Words that stand for kinds of things. A verb comes after them, and after the verb anything."""
+
+
+def _verb(groups: frozenset[str], verbs: str) -> str:
+    """A pattern for known groups with one of these verbs right after them."""
+    return rf"(?:(?:{'|'.join(sorted(groups))}) )*(?:{verbs})(?: |$)"
+
+
 CLOUDS = table(
     {
         "aws": rule(
@@ -55,9 +86,7 @@ CLOUDS = table(
         "gcloud": rule(
             READ,
             "asks",
-            check=_asking(
-                r"([\w-]+ )*(list|ls|describe|get-value|info|du)\b|info$|version$|help\b"
-            ),
+            check=_asking(_verb(_GCLOUD, "list|ls|describe|get-value|get|info|du|version|help")),
             valued="--project --format --zone --region --filter --limit",
         ),
         "gsutil bq": rule(
@@ -69,14 +98,17 @@ CLOUDS = table(
         "az": rule(
             READ,
             "asks",
-            check=_asking(r"([\w-]+ )*(list|show)\b|version$"),
+            check=_asking(
+                _verb(_AZURE, "list|show|list-(?:locations|sizes|skus|ip-addresses)|version")
+            ),
             valued="-g -n -o --resource-group --name --output --query --subscription",
         ),
         "heroku fly flyctl vercel netlify wrangler railway": rule(
             READ,
             "asks",
             check=_asking(
-                r"(logs|ps|apps|status|info|releases|list|ls|whoami|inspect|version|help)\b"
+                r"((logs|status|info|whoami|version|help|list|ls|inspect)( [\w./:-]+)?|"
+                r"(ps|apps|releases)( (list|ls|show|status|info))?|\w+:info( [\w.-]+)?)$"
             ),
             valued="-a --app -n --num",
         ),

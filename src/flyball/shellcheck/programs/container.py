@@ -42,7 +42,9 @@ def _api(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     parsed = parse(rule, words[1:])
     method = parsed.value("-X", "--method")
     asks = method is not None and method.value in ("GET", "HEAD")
-    if general.kind is CommandKind.DESTRUCTIVE and asks and not parsed.has("--input"):
+    # A field that begins with `@` is filled from a file.
+    loads = any("=@" in word.known for word in words)
+    if general.kind is CommandKind.DESTRUCTIVE and asks and not (parsed.has("--input") or loads):
         yield general._replace(kind=CommandKind.READ_ONLY, reason="gh api only asks")
     elif general.kind is CommandKind.READ_ONLY and method is not None and not asks:
         yield general._replace(kind=CommandKind.DESTRUCTIVE, reason="gh api changes something")
@@ -99,7 +101,7 @@ _COMPOSE = Rule(
 _KUBE = "-n --namespace -l --selector -o --output --context --field-selector -c --container "
 "--tail --since"
 _KUBE_LOOK = rule(
-    READ, "asks the cluster", operands=TEXT, valued=_KUBE, runs="--kubeconfig", check=_get
+    READ, "asks the cluster", operands=TEXT, valued=_KUBE, runs="--kubeconfig --raw", check=_get
 )
 _GH = rule(
     READ,
@@ -246,7 +248,7 @@ CONTAINERS = table(
                 "state": _group("list show", "", "rm mv push pull replace-provider"),
                 "workspace": _group("list show", "", "new delete select"),
                 "validate": rule(VERIFY, "checks the configuration", proves="lint"),
-                "fmt": rule(MUTATE, "formats files", spares="-check -diff", single=True),
+                "fmt": rule(MUTATE, "formats files", spares="-check", single=True),
                 "init": rule(MUTATE, "fetches providers", runs="-plugin-dir", single=True),
                 "get": _BUILD,
                 "plan": rule(VERIFY, "plans without applying", writes="-out", single=True),

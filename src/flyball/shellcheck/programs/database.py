@@ -19,7 +19,15 @@ _FUNCTIONS = names(
 )
 _QUESTION = Pattern(r"\s*(select|explain|with|values|show|describe|desc)\b[^;]*;?\s*", re.I)
 _CHANGES = Pattern(r"\b(insert|update|delete|drop|alter|create|replace|into|copy|set)\b", re.I)
-_PRAGMA = Pattern(r"\s*pragma\s+[\w.]+(\(\w+\))?;?\s*", re.I)
+_PRAGMA = Pattern(
+    r"\s*pragma\s+(\w+\.)?((table_x?info|index_list|index_x?info|foreign_key_list|foreign_key_check|"
+    r"integrity_check|quick_check)(\(\w+\))?|user_version|schema_version|application_id|journal_mode|"
+    r"foreign_keys|encoding|page_size|page_count|freelist_count|(database|collation|function|module|"
+    r"pragma|table)_list|compile_options|cache_size|synchronous|auto_vacuum|data_version);?\s*",
+    re.I,
+)
+_COVERED = Pattern(r"""/\*|--|#.*\n|["'`\]]\s*\(""")
+"""A comment or quotes, behind which the name of a function may hide."""
 _DOT = Pattern(r"\s*\.(tables|schema|databases|indexes|indices|fullschema|dbinfo|show)[\w \"%*]*")
 _SLASH = Pattern(r"\s*\\(d[a-zA-Z]*\+?|l\+?|conninfo|dt|du)( [\w.*\"]+)?\s*")
 _REDIS = names(
@@ -34,6 +42,8 @@ def asks_only(statement: str | None) -> bool:
         return False
     if _PRAGMA.fullmatch(statement) or _DOT.fullmatch(statement) or _SLASH.fullmatch(statement):
         return True
+    if _COVERED.search(statement):
+        return False
     called = re.findall(r"(\w+)\s*\(", statement)
     return (
         bool(_QUESTION.fullmatch(statement))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rule import Inquiry, Rule, secret_finding, written
 from flyball.shellcheck.words.names import names
-from flyball.shellcheck.words.place import secret
+from flyball.shellcheck.words.place import aimed, secret
 from flyball.shellcheck.words.word import Word, opaque
 
 _RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+_PATTERNS = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -samefile"
+)
+_NAMING = names("ls stat du echo basename dirname realpath readlink")
+"""Programs that show no more of a file than its name."""
 _WRITES = frozenset(("-fprint", "-fprint0", "-fls", "-fprintf"))
 _TESTS = names(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime "
@@ -40,12 +47,17 @@ def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Find
         if word.may_be_option:
             yield Finding(text, CommandKind.UNKNOWN, f"{word.source} may become an action of find")
             return
+        if word.known.startswith("+"):
+            yield Finding(text, CommandKind.UNKNOWN, f"{word.source} may become a shell's option")
+            return
         if name is None or not (name.startswith("-") or name in _FLAGS):
             continue
         if name in _RUNS:
-            inner = _taken(rest)
+            inner, many = _taken(rest)
             found += 1
-            yield from _executed(inquiry, text, inner)
+            if (hidden := _aim(words)) and not (inner and inner[0].value in _NAMING):
+                yield secret_finding(text, hidden)
+            yield from _executed(inquiry, text, inner, many=many)
         elif name == "-delete":
             found += 1
             yield Finding(text, CommandKind.DESTRUCTIVE, "find -delete deletes what it finds")
@@ -62,25 +74,42 @@ def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Find
         yield Finding(text, CommandKind.READ_ONLY, "find only lists")
 
 
-def _taken(rest: list[Word]) -> list[Word]:
+def _is_start(word: Word) -> bool:
+    return word.value in ("-L", "-H", "-P") or not re.match(r"[-(!]", word.known)
+
+
+def _aim(words: Sequence[Word]) -> str | None:
+    """The first name to look for, below the places to start from, that is a secret's."""
+    starts = [word.known for word in itertools.takewhile(_is_start, words[1:])]
+    for before, test, pattern in zip(words, words[1:], words[2:], strict=False):
+        wanted = test.value in _PATTERNS and before.value not in ("!", "-not")
+        if wanted and any(aimed(f"{start}/{pattern.known}") for start in ("", *starts)):
+            return pattern.source
+    return None
+
+
+def _taken(rest: list[Word]) -> tuple[list[Word], bool]:
+    """The words up to the end of an action, and whether it gets many names at once."""
     inner: list[Word] = []
     while rest:
         word = rest.pop(0)
-        if word.value == ";" or (word.value == "+" and inner and inner[-1].value == "{}"):
-            break
+        many = word.value == "+" and bool(inner) and inner[-1].value == "{}"
+        if many or word.value == ";":
+            return inner, many
         inner.append(word)
-    return inner
+    return inner, False
 
 
-def _executed(inquiry: Inquiry, text: str, inner: list[Word]) -> Iterable[Finding]:
+def _executed(inquiry: Inquiry, text: str, inner: list[Word], *, many: bool) -> Iterable[Finding]:
     if not inner or "{}" in inner[0].known:
         yield Finding(text, CommandKind.UNKNOWN, "find runs what it finds")
     else:
-        yield from inquiry.command([_filled(word) for word in inner])
+        yield from inquiry.command([_filled(word, many=many) for word in inner])
 
 
-def _filled(word: Word) -> Word:
+def _filled(word: Word, *, many: bool) -> Word:
     """The word with the found name in it, which begins with the starting point, never a dash."""
     if "{}" not in word.known:
         return word
-    return opaque(word.source, head=word.known.partition("{}")[0], tame=True, splits=False)
+    head = word.known.partition("{}")[0]
+    return opaque(word.source, head=head, tame=True, splits=False)._replace(glob=many)

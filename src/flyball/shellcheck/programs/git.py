@@ -26,7 +26,7 @@ from flyball.shellcheck.words.word import Word
 _SAFE_CONFIG = Pattern(
     r"(?:color\.[\w.]+|core\.(?:pager|quotepath|abbrev|autocrlf)|log\.\w+|advice\.\w+|"
     r"diff\.(?:renames|algorithm|noprefix|mnemonicprefix|context|colormoved)|user\.(?:name|email)|"
-    r"column\.ui|blame\.\w+|grep\.\w+|status\.\w+|init\.defaultbranch|commit\.gpgsign)"
+    r"column\.ui|blame\.(?!ignorerevsfile)\w+|grep\.\w+|status\.\w+|init\.defaultbranch|commit\.gpgsign)"
     r"(?:=(?P<value>[\w@. +:-]*))?",
     re.I,
 )
@@ -88,7 +88,7 @@ def _listing(changes: str, shows: str = "") -> Check:
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         parsed = parse(rule, words[1:])
         general = judge_words(inquiry, rule, words)[0]
-        shown = any(f.partition("=")[0] in showing for f, _ in parsed.flags)
+        shown = parsed.keeps(*showing)
         if general.kind is not CommandKind.READ_ONLY or shown or not parsed.operands:
             yield general
         else:
@@ -156,6 +156,16 @@ def _remote_url(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
     yield from judge_words(inquiry, rule, words)
 
 
+def _remote_show(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Without `-n` it connects to whatever address it is given or finds in the settings."""
+    parsed = parse(rule, words[1:])
+    if parsed.operands and not parsed.has("-n"):
+        text = " ".join(word.source for word in words)
+        yield Finding(text, CommandKind.UNKNOWN, "it connects to the remote unless told -n")
+    else:
+        yield from judge_words(inquiry, rule, words)
+
+
 _BRANCH = Pattern(
     r"-|@.*|HEAD.*|main|master|trunk|dev|develop|[0-9a-f]{7,40}|v?\d+(\.\d+)+|"
     r"(origin|upstream|feature|feat|fix|bugfix|hotfix|release|chore|refactor|topic)"
@@ -198,11 +208,13 @@ _SHOW = rule(
     "only looks",
     writes="--output",
     runs="--ext-diff --textconv --show-signature",
-    valued="-n -L -S -G --author --grep --since --until --format --pretty --date --max-count "
-    "--after --before --committer --skip --diff-filter -U --stat --color --abbrev --exclude "
-    "--glob",
+    valued="-n -L -S -G --author --grep --since --until --date --max-count --after --before "
+    "--committer --skip --diff-filter --exclude --glob",
+    attached="-U",
     known="--text --exclude --extended-regexp",
 )
+_SHOW_NUMBERED = _SHOW._replace(valued=_SHOW.valued - {"-n"})
+"""Where `-n` is a word of its own, so that the next one is not its value."""
 _GIT_GREP = rule(
     READ,
     "searches",
@@ -236,6 +248,26 @@ _LOSES = rule(
 )
 
 
+def _reflog(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """It shows, unless one of its subcommands is there, before or after options."""
+    shows = len(words) > 1 and words[1].value in ("show", "list", "exists")
+    loses = any(w.value in ("expire", "delete", "drop", "write", None) for w in words[1:])
+    yield from judge_words(inquiry, _LOSES if loses and not shows else _SHOW, words)
+
+
+def _merge_tree(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Three trees, or the word for it, are merged on paper only."""
+    general = judge_words(inquiry, rule, words)[0]
+    parsed = parse(rule, words[1:])
+    known = all(w.value is not None and not w.glob for w in words)
+    flags = {flag for flag, _ in parsed.flags}
+    trivial = flags == {"--trivial-merge"} or (not flags and len(parsed.operands) == 3)
+    if known and trivial:
+        yield general._replace(kind=CommandKind.READ_ONLY, reason="git merge-tree only looks")
+    else:
+        yield general
+
+
 def _subs(shows: str = "", changes: str = "", loses: str = "", bare: Rule | None = None) -> Rule:
     rows = {**each(shows, _PLAIN), **each(changes, _LOCAL), **each(loses, _LOSES)}
     return Rule(subcommands=rows, bare=bare)
@@ -243,12 +275,12 @@ def _subs(shows: str = "", changes: str = "", loses: str = "", bare: Rule | None
 
 _SUBCOMMANDS = table(
     {
-        "log show diff shortlog whatchanged diff-tree diff-files diff-index rev-list range-diff "
-        "blame annotate": _SHOW,
+        "log show diff whatchanged diff-tree diff-files diff-index rev-list range-diff": _SHOW,
+        "shortlog blame annotate": _SHOW_NUMBERED,
         "grep": _GIT_GREP,
         "status ls-files ls-tree rev-parse describe merge-base name-rev cherry for-each-ref "
         "show-ref show-branch count-objects check-ignore check-attr check-ref-format var version "
-        "help fsck get-tar-commit-id verify-pack cat-file merge-tree stripspace patch-id column "
+        "help fsck get-tar-commit-id verify-pack stripspace patch-id column "
         "check-mailmap": rule(
             READ,
             "only looks",
@@ -257,12 +289,9 @@ _SUBCOMMANDS = table(
             mutates="--lost-found",
             known="--worktree --with-tree --text",
         ),
-        "reflog": _subs("show exists list", "", "expire delete drop", _PLAIN)._replace(
-            subcommands={
-                **each("show exists list HEAD", _SHOW),
-                **each("expire delete drop", _LOSES),
-            }
-        ),
+        "cat-file": rule(READ, "only looks", runs="--textconv --filters --batch --batch-command"),
+        "merge-tree": rule(MUTATE, "writes what it merges as objects", check=_merge_tree),
+        "reflog": _SHOW._replace(check=_reflog),
         "ls-remote": rule(
             READ,
             "asks a remote",
@@ -302,7 +331,8 @@ _SUBCOMMANDS = table(
         ),
         "remote": Rule(
             subcommands={
-                **each("show get-url", rule(READ, "shows remotes", operands=TEXT)),
+                "get-url": _PLAIN,
+                "show": rule(READ, "shows remotes", operands=TEXT, check=_remote_show),
                 **each("add rename set-url set-head set-branches prune update", _LOCAL),
                 **each("remove rm", _LOSES),
             },
@@ -329,7 +359,13 @@ _SUBCOMMANDS = table(
             },
             bare=_PLAIN,
         ),
-        "bisect": _subs("log view", "start good bad skip reset new old"),
+        "bisect": Rule(
+            subcommands={
+                "log": _PLAIN,
+                **each("view visualize", _SHOW),
+                **each("start good bad skip reset new old", _LOCAL),
+            }
+        ),
         "bundle": _subs("verify list-heads", "create unbundle"),
         "lfs": _subs(
             "ls-files status env version locks", "track untrack pull fetch install", "prune"
@@ -358,6 +394,9 @@ _SUBCOMMANDS = table(
             "changes files",
             operands=TEXT,
             valued="-p -C --directory --exclude",
+            mutates="--apply",
+            writes="--build-fake-ancestor",
+            known="--allow-empty",
             spares="--check --stat --numstat --summary",
         ),
         "add commit revert init format-patch update-index write-tree commit-tree mktree pack-refs "
@@ -399,33 +438,38 @@ _SUBCOMMANDS = table(
     }
 )
 
+_VERSIONED = Rule(
+    subcommands={
+        **each(
+            "status st log diff cat info annotate blame list ls heads tip branches tags "
+            "summary id identify paths root manifest files parents",
+            rule(
+                READ,
+                "only looks",
+            ),
+        ),
+        **each(
+            "add commit ci update up checkout co merge resolve move mv copy cp remove rm",
+            rule(
+                MUTATE,
+                "changes the repository",
+                operands=TEXT,
+                destroys="-C --clean -f --force",
+            ),
+        ),
+        **each("revert cleanup purge strip rollback", _LOSES),
+    }
+)
+
 GITS = table(
     {
         "git": rule(READ, "looks at the repository", check=_git),
         "tig gitui lazygit gitk": rule(UNKNOWN, "is interactive"),
-        "hg svn": Rule(
-            subcommands={
-                **each(
-                    "status st log diff cat info annotate blame list ls heads tip branches tags "
-                    "summary id identify paths root manifest files parents",
-                    rule(
-                        READ,
-                        "only looks",
-                        runs="--config --diff-cmd --config-option --config-dir --editor-cmd --tool",
-                    ),
-                ),
-                **each(
-                    "add commit ci update up checkout co merge resolve move mv copy cp remove rm",
-                    rule(
-                        MUTATE,
-                        "changes the repository",
-                        operands=TEXT,
-                        destroys="-C --clean -f --force",
-                        runs="--config --config-option --config-dir --tool",
-                    ),
-                ),
-                **each("revert cleanup purge strip rollback", _LOSES),
-            }
+        "hg": _VERSIONED._replace(
+            runs=names("--config --cwd -R --repository --config-file --pager --editor-cmd --tool")
+        ),
+        "svn": _VERSIONED._replace(
+            runs=names("--diff-cmd --diff3-cmd --config-option --config-dir --editor-cmd")
         ),
     }
 )

@@ -9,7 +9,15 @@ from collections.abc import Iterable, Sequence
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.programs.wrapper import script_finding
 from flyball.shellcheck.rows import MUTATE, READ, TEXT, UNKNOWN, VERIFY, rule, table
-from flyball.shellcheck.rule import Inquiry, Rule, parse
+from flyball.shellcheck.rule import (
+    Inquiry,
+    Operands,
+    Rule,
+    judge_words,
+    parse,
+    secret_among,
+    secret_finding,
+)
 from flyball.shellcheck.task import task_kind
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
@@ -75,7 +83,10 @@ def _is_plain(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         called = node.func
         if isinstance(called, ast.Name):
-            return called.id in _CALLS and not any(k.arg == "file" for k in node.keywords)
+            # A function given as a value may be called in turn: by `key=`, or by a class.
+            told = all(k.arg and isinstance(k.value, ast.Constant) for k in node.keywords)
+            one = len(node.args) == 1 and not isinstance(node.args[0], ast.Starred)
+            return called.id in _CALLS and told and (called.id != "type" or one)
         return isinstance(called, ast.Attribute) and called.attr in _METHODS
     if isinstance(node, ast.Attribute):
         return (
@@ -112,7 +123,6 @@ _MODULES = {
     "sphinx": "sphinx-build",
 }
 _STDLIB = {
-    "json.tool": (CommandKind.READ_ONLY, "prints JSON", ""),
     "site": (CommandKind.READ_ONLY, "shows where packages are", ""),
     "sysconfig": (CommandKind.READ_ONLY, "shows the build of Python", ""),
     "platform": (CommandKind.READ_ONLY, "shows the platform", ""),
@@ -134,12 +144,23 @@ _STDLIB = {
 }
 
 
+_MODES = names(
+    "dev importtime utf8 faulthandler tracemalloc showrefcount no_debug_ranges frozen_modules gil "
+    "int_max_str_digits warn_default_encoding cpu_count"
+)
+"""What `-X` may ask for: how Python reports, not where it writes or what it loads."""
+
+
 def _python(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Python: `-m` by module, `-c` by its syntax tree, files as the workspace's own programs."""
     text = " ".join(word.source for word in words)
     own, mode, rest = _split(words[1:])
-    flags = {flag for flag, _ in parse(rule, own).flags}
-    if any(flag not in rule.known and flag not in rule.valued for flag in flags):
+    given = parse(rule, own).flags
+    flags = {flag for flag, _ in given}
+    modes = [value.known if value else "" for flag, value in given if flag == "-X"]
+    if any(flag not in rule.known and flag not in rule.valued for flag in flags) or not all(
+        mode.partition("=")[0] in _MODES for mode in modes
+    ):
         yield Finding(text, CommandKind.UNKNOWN, "an option of Python here is not understood")
     elif flags & {"-V", "--version", "-h", "--help"}:
         yield Finding(text, CommandKind.READ_ONLY, "it shows its version")
@@ -185,6 +206,9 @@ def _inline(text: str, code: Word | None) -> Finding:
     )
 
 
+_JSON = rule(READ, "prints JSON", operands=Operands.SECOND, valued="--indent")
+
+
 def _module(
     inquiry: Inquiry, text: str, module: Word | None, rest: Sequence[Word]
 ) -> Iterable[Finding]:
@@ -193,9 +217,14 @@ def _module(
         program = Word(f"python -m {name}", _MODULES[name])
         for found in inquiry.command([program, *rest]):
             yield found._replace(text=text)
+    elif hidden := secret_among(rest):
+        yield secret_finding(text, hidden)
+    elif name == "json.tool":
+        for found in judge_words(inquiry, _JSON, [literal("json.tool"), *rest]):
+            yield found._replace(text=text)
     elif name in _STDLIB:
         kind, does, proves = _STDLIB[name]
-        writes = name == "json.tool" and len([w for w in rest if not w.known.startswith("-")]) > 1
+        writes = name == "sysconfig" and bool(rest)
         yield Finding(
             text, CommandKind.MUTATING if writes else kind, f"{name} {does}", proves=proves
         )
@@ -231,7 +260,10 @@ _NODE_PRINTS = Pattern(
     r"require\(['\"]\./[\w./-]+\.json['\"]\)(\.\w+)*|[\d+*/ .-]+)\)?;?"
 )
 _RUBY_PRINTS = Pattern(r"(puts|print|p) [A-Z_]+")
+_FIELD = r"(?:\$F\[-?\d+\]|\"[\w ,.:;=\t-]*(?:\\[nt])?\")"
+_PERL_FIELDS = rf"print {_FIELD}(?:, ?{_FIELD})*"
 _PERL_FILTERS = Pattern(
+    rf"{_PERL_FIELDS}|"
     r"print( if| unless) "
     r"/[\w\s.,:;=<>'^*+|\[\]-]*/i?|s/[\w\s.,:;=<>'^*+|\[\]-]*/[\w\s.,:;=<>-]*/g?i?"
 )
@@ -244,18 +276,30 @@ _PRINTS = {
 """Inline texts so plain that they can only print, per interpreter."""
 
 
+_PERL_INLINE = names("-pe -ne -ane -lne -nle -lpe -ple -lane -lape -alne -anle")
+_FILE = Pattern(r"-|\w|[\w./~][^|<>]*\w")
+
+
+def _is_file(word: Word) -> bool:
+    """Whether a word names files only: perl runs or writes a name that a `|` or `>` marks."""
+    return word.value is not None and bool(_FILE.fullmatch(word.value))
+
+
 def _other(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Other interpreters: version, syntax check, test runner, a plain print, or a file."""
     text = " ".join(word.source for word in words)
     program = words[0].source
     parsed = parse(rule, words[1:], stop_at_operand=True)
     flags = {flag for flag, _ in parsed.flags}
-    inline = parsed.value("-e", "-p", "--eval", "--print", "-pe", "-ne")
+    inline = parsed.value("-e", "-p", "--eval", "--print", *_PERL_INLINE)
     if parsed.doubtful or any(f not in rule.known and f not in rule.valued for f in flags):
         yield Finding(text, CommandKind.UNKNOWN, f"an option of {program} here is not understood")
+    elif hidden := secret_among([*([inline] if inline else []), *parsed.operands]):
+        yield secret_finding(text, hidden)
     elif inline is not None:
         plain = _PRINTS.get(words[0].known)
-        if plain is not None and inline.value and plain.fullmatch(inline.value):
+        named = all(_is_file(word) for word in parsed.operands)
+        if plain is not None and named and inline.value and plain.fullmatch(inline.value):
             yield Finding(text, CommandKind.READ_ONLY, "the code only prints")
         else:
             yield Finding(
@@ -326,8 +370,8 @@ INTERPRETERS = table(
             READ,
             "runs",
             check=_other,
-            known="-v --version -V -pe -ne",
-            valued="-pe -ne -e",
+            known="-v --version -V",
+            valued="-e " + " ".join(_PERL_INLINE),
             single=True,
         ),
         "java kotlin scala": rule(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import DESTROY, READ, TEXT, UNKNOWN, rule, table
-from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
+from flyball.shellcheck.rule import Inquiry, Rule, SortedWords, judge_words, parse
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word
 
@@ -19,23 +19,44 @@ def _curl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     method = parsed.value("-X", "--request")
-    loads = [v for _, v in parsed.flags if v and (v.known.startswith("@") or "%output" in v.known)]
+    loads = [v for flag, v in parsed.flags if v and _is_loaded(flag, v.known)]
     if loads:
         yield Finding(
             text, CommandKind.UNKNOWN, f"{loads[0].source} makes curl read or write a file"
         )
     elif method is not None and method.value not in ("GET", "HEAD", "OPTIONS"):
         yield Finding(text, CommandKind.DESTRUCTIVE, f"it sends {method.source} to another machine")
-    elif odd := next((w for w in parsed.operands if not _is_web(w.value)), None):
+    elif odd := next((w for w in _addresses(parsed) if not _is_web(w.value)), None):
         yield Finding(text, CommandKind.UNKNOWN, f"{odd.source} is not a plain web address")
+    elif strange := next((f for f, _ in parsed.flags if not _is_listed(rule, f)), None):
+        reason = f"curl {strange} is not a known option, or is short for another"
+        yield Finding(text, CommandKind.UNKNOWN, reason)
     else:
         yield from judge_words(inquiry, rule, words)
+
+
+def _is_loaded(flag: str, value: str) -> bool:
+    """Whether a value names a file; a cookie without `=` does too."""
+    cookies = flag in ("-b", "--cookie") and "=" not in value
+    return value.startswith("@") or "%output" in value or cookies
+
+
+def _is_listed(rule: Rule, flag: str) -> bool:
+    return rule.heeds(flag) or flag in rule.known
+
+
+def _addresses(parsed: SortedWords) -> list[Word]:
+    return [*parsed.operands, *(v for flag, v in parsed.flags if flag == "--url" and v)]
+
+
+_HOST = Pattern(r"(?!(ftp|dict|ldap|imap|smtp|pop3)\.)[\w.-]+(:\d+)?([/?#].*)?", re.I | re.S)
+"""An address without a scheme; curl guesses another one from some names."""
 
 
 def _is_web(address: str | None) -> bool:
     if address is None or _METADATA.search(address):
         return False
-    return bool(re.match(r"https?://", address)) or "://" not in address
+    return bool(re.match(r"https?://", address, re.I) or _HOST.fullmatch(address))
 
 
 def _wget(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -44,7 +65,7 @@ def _wget(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     target = parsed.value("-O", "--output-document")
     general = judge_words(inquiry, rule, words)[0]
     prints = target is not None and target.value in ("-", "/dev/null", "/dev/stdout")
-    if general.kind is CommandKind.READ_ONLY and not (prints or parsed.has("--spider")):
+    if general.kind is CommandKind.READ_ONLY and not (prints or parsed.keeps("--spider")):
         yield Finding(general.text, CommandKind.MUTATING, "wget writes what it fetches to a file")
     else:
         yield general
@@ -81,9 +102,18 @@ NETWORKS = table(
             "--expand-output --netrc-file -n --netrc --netrc-optional",
             valued="-X --request -H --header -A --user-agent -u --user -e --referer -m --max-time "
             "--connect-timeout --retry -w --write-out -b --cookie -r --range --resolve --cacert "
-            "--retry-delay --max-redirs",
-            known="--compressed --compressed-ssh --connect-to --fail --form-escape "
-            "--no-progress-meter --path-as-is --proto --retry --resolve --next --no-buffer",
+            "--retry-delay --max-redirs --url --connect-to --proto --retry-max-time --max-filesize "
+            "--limit-rate --speed-limit --speed-time -y -Y --noproxy --interface --capath "
+            "--ciphers --tls-max --keepalive-time --expect100-timeout --happy-eyeballs-timeout-ms",
+            known="-s -S -L -f -I -k -v -i -g -N -# -0 -1 -2 -3 -4 -6 -G -j -l -q -Z -V -h -: "
+            "--silent --show-error --location --fail --fail-with-body --fail-early --head "
+            "--insecure --verbose --include --show-headers --globoff --http1.0 --http1.1 --http2 "
+            "--http2-prior-knowledge --http3 --http3-only --http0.9 --tlsv1 --tlsv1.0 --tlsv1.1 "
+            "--tlsv1.2 --tlsv1.3 --ipv4 --ipv6 --get --parallel --progress-bar --compressed "
+            "--compressed-ssh --form-escape --no-progress-meter --path-as-is --next --no-buffer "
+            "--retry-all-errors --retry-connrefused --tcp-nodelay --no-keepalive --no-sessionid "
+            "--ssl-no-revoke --ca-native --raw --disable --version --help --styled-output "
+            "--no-styled-output --junk-session-cookies --trace-time",
         ),
         "wget": rule(
             READ,
@@ -94,7 +124,8 @@ NETWORKS = table(
             writes="-o --output-file -a --append-output -O --output-document -P "
             "--directory-prefix --save-cookies --warc-file --rejected-log --hsts-file",
             destroys="--post-data --post-file --method --body-data --body-file --delete-after",
-            runs="-e --execute --use-askpass --config -i --input-file",
+            runs="-e --execute --use-askpass --config -i --input-file --load-cookies "
+            "--certificate --private-key",
             valued="-T --timeout -t --tries -U --user-agent --header",
             known="--continue --quiet --no-check-certificate --page-requisites",
         ),

@@ -19,12 +19,14 @@ from flyball.shellcheck.rows import (
 )
 from flyball.shellcheck.rule import Check, Inquiry, Rule, judge_rule, judge_words, parse
 from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word
 
 LOOK = rule(
     READ,
     "only shows",
     operands=TEXT,
+    reads="-r --requirement",
     runs=f"{NPM_RUNS} --python --config-file --editor",
     writes="--log --output-file",
     places="--prefix --directory --project --cwd",
@@ -66,7 +68,29 @@ def group(shows: str = "", changes: str = "", loses: str = "", bare: Rule | None
     return Rule(subcommands=rows, bare=bare)
 
 
-_VERSION = rule(READ, "shows versions", operands=TEXT, check=_one_or_more("sets the version"))
+_VERSION = LOOK._replace(
+    does="shows versions",
+    check=_one_or_more("sets the version"),
+    mutates=names(
+        "--bump --patch --minor --major --new-version --premajor --preminor --prepatch "
+        "--prerelease --preid -i --interactive -d --deferred --immediate"
+    ),
+)
+_UV_LOOK = LOOK._replace(runs=LOOK.runs | {"-p"})
+_RELEASE = Pattern(r"((c?python|pypy|graalpy)[@=]*)?[<>=~!]*\d[\w.,<>=~!*-]*")
+
+
+def _interpreter(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """uv asks an interpreter by running it, so only a version may be named."""
+    general = judge_words(inquiry, rule, words)[0]
+    operands = parse(rule, words[1:]).operands
+    odd = next((w for w in operands if not _RELEASE.fullmatch(w.value or "")), None)
+    if odd is not None and general.kind is CommandKind.READ_ONLY:
+        reason = f"{odd.source} is not a version of Python"
+        general = general._replace(kind=CommandKind.UNKNOWN, reason=reason)
+    yield general
+
+
 _AUDIT = Rule(
     subcommands={"fix": CHANGE, "signatures": LOOK},
     bare=rule(READ, "asks for advisories", mutates="--fix", operands=TEXT),
@@ -172,7 +196,8 @@ PACKAGES = table(
             READ,
             "handles packages",
             runs="--python --config-settings",
-            valued="--log --proxy",
+            valued="--proxy",
+            writes="--log",
             subcommands={
                 **each("list show freeze check inspect search debug help hash", LOOK),
                 "config": group("list get debug", "set unset edit"),
@@ -195,12 +220,20 @@ PACKAGES = table(
             subcommands={
                 "pip": Rule(
                     subcommands={
-                        **each("list show freeze check tree", LOOK),
+                        **each("list show freeze check tree", _UV_LOOK),
                         **each("install uninstall sync compile", _INSTALL),
                     }
                 ),
-                **each("tree version help", LOOK),
-                "python": group("list find dir", "pin", "install uninstall"),
+                **each("tree help", _UV_LOOK),
+                "version": _VERSION,
+                "python": Rule(
+                    subcommands={
+                        **each("list find", _UV_LOOK._replace(check=_interpreter)),
+                        "dir": LOOK,
+                        "pin": CHANGE,
+                        **each("install uninstall", PUBLISH),
+                    }
+                ),
                 "tool": Rule(
                     subcommands={
                         "list": LOOK,

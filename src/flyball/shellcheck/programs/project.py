@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import MUTATE, VERIFY, rule, table
-from flyball.shellcheck.rule import Inquiry, Rule, SortedWords, named, parse
+from flyball.shellcheck.rule import Inquiry, Rule, SortedWords, judge_words, named, parse, written
 from flyball.shellcheck.task import task_kind
 from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import outside
 from flyball.shellcheck.words.word import Word, literal
 
@@ -33,6 +34,8 @@ def tasks_finding(
             return Finding(
                 text, CommandKind.UNKNOWN, f"{program} {flag} loads code or runs a program"
             )
+        if named(flag, rule.writes, rule):
+            return written(inquiry, text, f"{program} {flag}", [value])
         if named(flag, rule.places, rule) and (
             value is None or outside(value.value or "/", inquiry.scope)
         ):
@@ -58,13 +61,28 @@ def tasks_finding(
     return worst
 
 
+_PLAIN = Pattern(r"\w+[:?+!]*=[\w.@-]*")
+
+
+def _glued(words: Sequence[Word]) -> list[Word]:
+    """The words with a number joined to the `-j` or `-l` before it: no other word is its value."""
+    found: list[Word] = []
+    for word in words:
+        number = re.fullmatch(r"[\d.]+", word.value or "")
+        if number and found and re.fullmatch(r"-\w*[jl]", found[-1].value or ""):
+            word = literal(f"{found.pop().value}{number[0]}")
+        found.append(word)
+    return found
+
+
 def check_make(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """make: targets by name; a variable on the command line can hold a command."""
-    parsed = parse(rule, words[1:])
+    parsed = parse(rule, _glued(words[1:]))
     names = [w for w in parsed.operands if "=" not in w.known]
     found = tasks_finding(inquiry, rule, words, parsed, names)
     sets = [w.known.partition("=")[0].rstrip(":?+!") for w in parsed.operands if "=" in w.known]
-    if any(name not in _HARMLESS for name in sets):
+    plain = all(_PLAIN.fullmatch(w.value or "\0") for w in parsed.operands if "=" in w.known)
+    if not plain or any(name not in _HARMLESS for name in sets):
         found = found.at_least(CommandKind.MUTATING, "a variable given to make can hold a command")
     if any(re.match(r"SHELL|\.|MAKE", name) for name in sets):
         found = found._replace(kind=CommandKind.UNKNOWN, reason="it changes what make runs")
@@ -97,14 +115,15 @@ def check_script(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
     """`npm run NAME -- arguments`: the first operand is a task; alone it lists them."""
     cut = next((i for i, w in enumerate(words) if w.value == "--"), len(words))
     parsed = parse(rule, words[1:cut])
-    if not parsed.operands:
+    given = [*parsed.operands, *words[cut + 1 :]]
+    if not given:
         text = " ".join(word.source for word in words)
         yield Finding(text, CommandKind.READ_ONLY, f"{words[0].source} lists the scripts")
         return
-    found = tasks_finding(inquiry, rule, words, parsed, parsed.operands[:1])
-    after = [*parsed.operands[1:], *words[cut + 1 :]]
+    found = tasks_finding(inquiry, rule, words, parsed, given[:1])
     if any(
-        re.fullmatch(r"-u|--fix|--write|-w|--update\S*|--updateSnapshot", w.known) for w in after
+        re.fullmatch(r"-u|--fix|--write|-w|--update\S*|--updateSnapshot", w.known)
+        for w in given[1:]
     ):
         found = found.at_least(CommandKind.MUTATING, "its arguments make it change files")
     yield found
@@ -113,6 +132,20 @@ def check_script(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
 def check_test(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`npm test`: the script of that name."""
     yield from check_script(inquiry, rule, [words[0], literal("test"), *words[1:]])
+
+
+_TOX = names("run r run-parallel p list l config c depends de legacy le")
+
+
+def _tox(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """tox and nox run what the project sets down, but for subcommands that run given words."""
+    cut = next((i for i, w in enumerate(words) if w.value == "--"), len(words))
+    odd = [w for w in parse(rule, words[1:cut]).operands if w.value not in _TOX]
+    general = judge_words(inquiry, rule, words)[0]
+    if odd and general.kind is CommandKind.VERIFICATION:
+        reason = f"{words[0].source} {odd[0].source} may run any program"
+        general = general._replace(kind=CommandKind.UNKNOWN, reason=reason)
+    yield general
 
 
 NPM_RUNS = (
@@ -138,7 +171,8 @@ PROJECTS = table(
             "builds",
             check=check_make,
             runs="--eval -E",
-            valued="-j -l -k -o -W",
+            valued="-o -W",
+            attached="-j -l",
             places="-C --directory -I --include-dir -f --file --makefile",
             known="--environment-overrides --jobs --keep-going",
         ),
@@ -147,7 +181,7 @@ PROJECTS = table(
             VERIFY,
             "runs tasks",
             check=check_tasks,
-            valued="-j",
+            attached="-j",
             runs="-e --execute --shell --command --evaluate --edit --choose --chooser -r "
             "--require -c --init --global",
             places="-f --justfile -d --working-directory --rakefile --taskfile --dir",
@@ -157,7 +191,8 @@ PROJECTS = table(
             "builds",
             check=check_tasks,
             single=True,
-            valued="-pl -T -P -rf -l --projects -s",
+            valued="-pl -T -P -rf --projects -s",
+            writes="-l --log-file",
             runs="-Dmaven.ext.class.path -gs -t --global-toolchains --toolchains",
             places="-f --file",
         ),
@@ -179,6 +214,7 @@ PROJECTS = table(
             places="-c --conf -f --noxfile",
             valued="-e -s -p -k --session --env",
             mutates="--devenv --notest",
+            check=_tox,
         ),
         "pre-commit lefthook husky": rule(MUTATE, "runs hooks that may change files"),
     }

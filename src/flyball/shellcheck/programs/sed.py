@@ -17,7 +17,7 @@ from flyball.shellcheck.rule import (
     secret_finding,
     written,
 )
-from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.pattern import Pattern, is_open
 from flyball.shellcheck.words.word import Word, opaque
 
 
@@ -70,9 +70,15 @@ _INSERT = Pattern(r"[aic](?:[^\n\\]|\\.)*", re.S)
 _FLAGS = Pattern(r"[gpiIm0-9]*\s*(?=[;}\n]|$)")
 
 
+_BRACKETS = "has a delimiter in brackets, which not every sed reads alike; put \\ before it"
+
+
 def _step(rest: str) -> int | str:
     """The length of the first command of a script, or what is wrong with it."""
-    at = next(_ADDRESS.every(rest)).end()
+    address = next(_ADDRESS.every(rest))
+    at = address.end()
+    if is_open(address.group()):
+        return _BRACKETS
     if at == len(rest):
         return at
     for pattern in (_SIMPLE, _BLOCK, _LABEL, _INSERT):
@@ -90,7 +96,9 @@ def _substitution(rest: str, at: int) -> int | str:
     if mark in ("\\\\", "\\\n", "\n"):
         return "uses a delimiter that is not understood"
     body = rf"(?:[^{mark}\\\n]|\\.)*"
-    match = Pattern(rf"[sy]{mark}{body}{mark}{body}{mark}", re.S).match(rest, at)
+    match = Pattern(rf"[sy]{mark}({body}){mark}{body}{mark}", re.S).match(rest, at)
+    if match is not None and rest[at] == "s" and is_open(match[1]):
+        return _BRACKETS
     if match is None:
         return "has a substitution that is not understood"
     flags = _FLAGS.match(rest, match.end())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Sequence
 
@@ -17,7 +18,7 @@ from flyball.shellcheck.rows import (
     rule,
     table,
 )
-from flyball.shellcheck.rule import Inquiry, Operands, Rule, judge_words, parse
+from flyball.shellcheck.rule import Inquiry, Operands, Rule, judge_words, parse, secret_finding
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word
 
@@ -32,6 +33,18 @@ def _no_operands(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
         yield from judge_words(inquiry, rule, words)
 
 
+def _mount(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Without a word that tells what to mount, it lists."""
+    text = " ".join(w.source for w in words)
+    parsed = parse(rule, words[1:])
+    if parsed.operands or any(
+        f not in rule.known and f not in rule.valued for f, _ in parsed.flags
+    ):
+        yield Finding(text, CommandKind.DESTRUCTIVE, "it may mount something")
+    else:
+        yield Finding(text, CommandKind.READ_ONLY, "mount shows mounts")
+
+
 def _date(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`date` sets the clock when given a bare number."""
     operands = parse(rule, words[1:]).operands
@@ -42,11 +55,21 @@ def _date(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
         yield from judge_words(inquiry, rule, words)
 
 
+def _getent(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Every database but those that hold passwords."""
+    asked = parse(rule, words[1:]).operands
+    if odd := next((w for w in asked[:1] if w.value in (None, "shadow", "gshadow")), None):
+        yield secret_finding(" ".join(w.source for w in words), odd.source)
+    else:
+        yield from judge_words(inquiry, rule, words)
+
+
 def _ifconfig(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """One interface at most is shown; more words configure it."""
     text = " ".join(w.source for w in words)
     parsed = parse(rule, words[1:])
-    if len(parsed.operands) > 1 or parsed.has("-d", "-s", "-f", "--delete", "--set"):
+    several = len(parsed.operands) > 1 or any(w.value is None or w.glob for w in parsed.operands)
+    if several or parsed.has("-d", "-s", "-f", "--delete", "--set"):
         yield Finding(text, CommandKind.DESTRUCTIVE, "it configures a network interface")
     else:
         yield Finding(text, CommandKind.READ_ONLY, "it shows network interfaces")
@@ -68,17 +91,33 @@ def _ip(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findi
         yield Finding(text, CommandKind.UNKNOWN, "ip may change the network or run a program")
 
 
-_QUERY = Pattern(
-    r"-[lLsSpW]|-[qQ][a-zA-Z]*|-S[sil]+|--(list|listfiles|status|search|print-avail|get-selections|show|"
-    r"print-architecture|query|version)"
+_DPKG = (
+    r"-[lLsSpW]|-f.*|--(list|listfiles|status|search|print-avail|get-selections|show|version|"
+    r"print-architecture|showformat(=.*)?)"
 )
+_QUERIES = {
+    "dpkg": _DPKG,
+    "dpkg-query": _DPKG,
+    "rpm": r"-q[aficldRsgp]*|--(query|version|all|info|list|requires|provides|changelog|last|"
+    r"scripts|whatprovides|whatrequires|conflicts|obsoletes|docfiles|configfiles|state|"
+    r"(qf|queryformat)(=.*)?)",
+    "pacman": r"-Q[a-z]*|-S[silgq]*[silg][silgq]*|-F[lxq]*|--(query|version)",
+}
+"""The options of package databases that ask; one that is not here may do anything."""
+
+
+def _asks(word: Word, query: str) -> bool:
+    if word.value is None or "://" in word.value:
+        return False
+    return not word.value.startswith("-") or bool(Pattern(query).fullmatch(word.value))
 
 
 def _dpkg(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Package databases: queries only."""
     text = " ".join(w.source for w in words)
-    first = words[1].value if len(words) > 1 else None
-    if first is not None and _QUERY.fullmatch(first):
+    query = _QUERIES[posixpath.basename(words[0].known)]
+    first = words[1].known if len(words) > 1 else ""
+    if first.startswith("-") and all(_asks(word, query) for word in words[1:]):
         yield Finding(text, CommandKind.READ_ONLY, f"{words[0].source} asks the package database")
     else:
         yield Finding(
@@ -98,7 +137,8 @@ def _to_stdout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
 def _service(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """`service X status`, or the list."""
     text = " ".join(w.source for w in words)
-    if words[-1].value in ("status", "--status-all"):
+    said = " ".join(w.value or "/" for w in words[1:])
+    if re.fullmatch(r"--status-all|\w[\w@.-]* status", said):
         yield Finding(text, CommandKind.READ_ONLY, "it shows a service")
     else:
         yield Finding(text, CommandKind.DESTRUCTIVE, "it changes a service")
@@ -149,10 +189,23 @@ _CHANGE = rule(DESTROY, "changes the machine", operands=TEXT)
 SYSTEMS = table(
     {
         "uname nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo free vmstat iostat mpstat sar "
-        "uptime w who whoami id groups users last logname getent getconf printenv locale pstree "
-        "pgrep pidof pidstat findmnt blkid netstat sw_vers system_profiler vm_stat lsns "
+        "uptime w who whoami id groups users last logname getconf printenv locale pstree "
+        "pgrep pidof findmnt netstat sw_vers system_profiler vm_stat lsns "
         "lsb_release hostid acpi finger dircolors ps pmap prtstat ipcs lslocks lslogins cpuid "
         "systemd-detect-virt": _SHOW,
+        "pidstat": rule(READ, "shows processes", operands=TEXT, runs="-e"),
+        "blkid": rule(
+            READ,
+            "shows disks",
+            operands=TEXT,
+            writes="-c --cache-file",
+            mutates="-g --garbage-collect",
+            valued="-o -s -t -L -U -n -u --output --match-tag --match-token",
+            known="--match-types",
+        ),
+        "getent": rule(
+            READ, "asks the name service", operands=TEXT, valued="-s --service", check=_getent
+        ),
         "top htop": rule(READ, "shows processes", operands=TEXT),
         "arch": rule(READ, "shows the machine", check=_no_operands),
         "sar": rule(READ, "shows load", operands=TEXT, writes="-o"),
@@ -170,12 +223,15 @@ SYSTEMS = table(
         "hostname domainname": rule(
             READ, "shows the name", destroys="-F --file -b --boot", check=_no_operands
         ),
-        "mount": rule(READ, "shows mounts", valued="-t", runs="-a -o", check=_no_operands),
+        "mount": rule(
+            READ, "shows mounts", valued="-t --types", known="-l -v --show-labels", check=_mount
+        ),
         "date": rule(
             READ,
             "shows the time",
             destroys="-s --set",
-            valued="-d --date -r --reference -f",
+            reads="-f --file",
+            valued="-d --date -r --reference",
             attached="-I",
             operands=TEXT,
             check=_date,
@@ -200,12 +256,28 @@ SYSTEMS = table(
         ),
         "yum dnf zypper": Rule(
             subcommands={
-                **each("list info search repolist history provides check-update", _SHOW),
+                **each("list info search repolist provides check-update", _SHOW),
                 **each("install remove update upgrade clean", _CHANGE),
+                "history": Rule(
+                    bare=_SHOW,
+                    subcommands={
+                        **each("list info", _SHOW),
+                        **each("undo redo rollback store replay", _CHANGE),
+                    },
+                ),
             }
         ),
         "xclip xsel": rule(MUTATE, "changes the clipboard", spares="-o --output"),
-        "pbpaste atq jps javap pdfinfo ffprobe identify": _SHOW._replace(operands=Operands.READ),
+        "pbpaste atq pdfinfo identify": _SHOW._replace(operands=Operands.READ),
+        "jps javap": rule(READ, "only shows", runs="-J"),
+        "ffprobe": rule(
+            READ,
+            "only shows",
+            single=True,
+            writes="-o",
+            mutates="-report",
+            valued="-v -i -of -show_entries -select_streams -print_format -loglevel -f",
+        ),
         "pdftotext": rule(MUTATE, "writes text", check=_to_stdout),
         "ss": rule(
             READ,
@@ -276,7 +348,9 @@ SYSTEMS = table(
                 ),
             },
         ),
-        "apt-cache": rule(READ, "asks for packages", operands=TEXT, runs="-o --option -c"),
+        "apt-cache": rule(
+            READ, "asks for packages", operands=TEXT, runs="-o --option -c --config-file"
+        ),
         "brew": rule(
             READ,
             "asks for packages",
@@ -300,14 +374,14 @@ SYSTEMS = table(
             READ,
             "handles keys",
             subcommands=each(
-                "version x509 dgst verify rand asn1parse crl ciphers list s_client sha256 md5",
+                "version x509 dgst verify rand asn1parse crl ciphers list sha256 md5",
                 rule(
                     READ,
                     "only shows",
                     single=True,
                     writes="-out -writerand -sess_out -keylogfile",
                     runs="-engine -provider -provider-path -config -sign -key -inkey -proxy",
-                    valued="-in -connect -servername",
+                    valued="-in",
                 ),
             ),
         ),

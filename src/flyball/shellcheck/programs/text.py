@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.programs import awk, sed
 from flyball.shellcheck.rows import MUTATE, NAMES, READ, TEXT, UNKNOWN, rule, table
-from flyball.shellcheck.rule import Inquiry, Operands, Rule, judge_words, parse
+from flyball.shellcheck.rule import (
+    Inquiry,
+    Operands,
+    Rule,
+    judge_words,
+    parse,
+    secret_among,
+    secret_finding,
+)
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word
 
@@ -34,22 +42,77 @@ def check_file(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
         yield from judge_words(inquiry, rule, words)
 
 
+def check_cloc(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """One dash is as good as two for it, and a name may be cut short after either."""
+    doubled = [w._replace(value=f"-{w.value}") for w in words if _ONE_DASH.match(w.value or "")]
+    rest = [w for w in words if not _ONE_DASH.match(w.value or "")]
+    yield from judge_words(inquiry, rule, [*rest[:1], *doubled, *rest[1:]])
+
+
+_ONE_DASH = Pattern(r"-\w")
+_LOADS = Pattern(r"\b(import|include)\b[^.|]*\"|\bload\w*\s*\(")
+
+
+def check_loading(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """A filter that can read other files than those it is given."""
+    text = " ".join(w.source for w in words)
+    # These take a name and then a file.
+    named = parse(rule, words[1:]).has("--rawfile", "--slurpfile")
+    if odd := next((word for word in words[1:] if _LOADS.search(word.known)), None):
+        yield Finding(text, CommandKind.UNKNOWN, f"{odd.source} loads another file")
+    elif named and (hidden := secret_among(words[1:])):
+        yield secret_finding(text, hidden)
+    else:
+        yield from judge_words(inquiry, rule, words)
+
+
 SECOND, PATTERN = Operands.SECOND, Operands.PATTERN
 
 TEXTS = table(
     {
         "cat tac nl head tail wc rev cut paste tr fold fmt expand unexpand comm join cmp diff "
-        "colordiff diff3 wdiff diffstat od hexdump hd column colrm pr look md5sum sha1sum "
+        "colordiff wdiff diffstat od hexdump hd column colrm pr look md5sum sha1sum "
         "sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum zcat bzcat xzcat "
-        "zstdcat lz4cat gzcat zdiff zcmp gron csvlook csvcut csvgrep csvstat tsort ul cloc tokei "
-        "scc sloccount jless hexyl pipdeptree": rule(
+        "zstdcat lz4cat gzcat zdiff zcmp gron csvlook csvcut csvgrep csvstat tsort ul tokei "
+        "sloccount jless hexyl pipdeptree": rule(
             READ, "only reads", valued="-n -c -e -f -d -w -m -A -B -C"
         ),
-        "grep": rule(
-            READ, "searches", operands=PATTERN, valued="-e -f -m -A -B -C --include --exclude"
+        "diff3": rule(READ, "compares", runs="--diff-program", valued="-L --label"),
+        "scc": rule(READ, "counts", writes="-o --output --format-multi", valued="-f --format -i"),
+        "cloc": rule(
+            READ,
+            "counts",
+            check=check_cloc,
+            runs="--vcs --extract-with --config --read-lang-def --force-lang-def --strip-comments "
+            "--original-dir --sdir",
+            writes="--out --report-file --ignored --counted --found --categorized --sql "
+            "--write-lang-def --save-lang-def --dump-lang-def",
+            known="--count-and-diff --original --strip-str-comments --sum-one --sum-reports "
+            "--force-lang --skip-uniqueness --show-lang --show-ext --no-recurse --exclude-dir "
+            "--exclude-ext --exclude-lang --include-lang --include-ext --csv --json --yaml --xml "
+            "--md --by-file --by-file-by-lang --quiet --git",
         ),
-        "egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep jq": rule(
-            READ, "searches", operands=PATTERN, valued="-e -f -m -A -B -C --arg --argjson"
+        "grep": rule(
+            READ,
+            "searches",
+            operands=PATTERN,
+            reads="-f --file --include",
+            valued="-e -m -A -B -C --exclude",
+        ),
+        "egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep": rule(
+            READ,
+            "searches",
+            operands=PATTERN,
+            reads="-f --file --include",
+            valued="-e -m -A -B -C",
+        ),
+        "jq": rule(
+            READ,
+            "searches",
+            operands=PATTERN,
+            reads="-f --from-file --rawfile --slurpfile",
+            valued="--arg --argjson --indent -L --library-path",
+            check=check_loading,
         ),
         "nm readelf size strings": rule(READ, "dumps", runs="--plugin"),
         "test": rule(READ, "tests", operands=TEXT, runs="-v -R"),
@@ -59,9 +122,15 @@ TEXTS = table(
         "ls ll la dir vdir exa eza lsd stat realpath readlink pathchk namei getfacl lsattr": rule(
             READ, "lists", operands=NAMES
         ),
-        "du df": rule(READ, "measures", operands=NAMES),
+        "du df": rule(READ, "measures", operands=NAMES, reads="--files0-from"),
         "tree": rule(READ, "lists", operands=NAMES, writes="-o", mutates="-R", valued="-L -P -I"),
-        "file": rule(READ, "looks at file types", operands=NAMES, check=check_file),
+        "file": rule(
+            READ,
+            "looks at file types",
+            operands=NAMES,
+            reads="-f --files-from -m --magic-file",
+            check=check_file,
+        ),
         "sort": rule(
             READ,
             "sorts",
@@ -79,8 +148,9 @@ TEXTS = table(
             "searches",
             operands=PATTERN,
             runs="--pre --hostname-bin",
-            valued="-e -f -g -t -T -A -B -C -m -r -E -j -M --glob --type --regexp --file "
-            "--max-count --context --replace --sort --iglob --max-depth --pre-glob",
+            reads="-f --file -g --glob --iglob --ignore-file",
+            valued="-e -t -T -A -B -C -m -r -E -j -M --type --regexp --max-count --context "
+            "--replace --sort --max-depth --pre-glob",
             known="--pre-glob --pretty",
         ),
         "ag": rule(
@@ -124,7 +194,6 @@ TEXTS = table(
         "man info apropos whatis tldr": rule(
             READ,
             "shows documentation",
-            operands=TEXT,
             runs="-P --pager -H --html -X --gxditview -T --troff-device -C --config-file -p "
             "--preprocessor -o --output -O --restore --init-file",
             valued="-s -S -M -L -m -e",
@@ -134,7 +203,9 @@ TEXTS = table(
             "reads",
             operands=PATTERN,
             mutates="-i --inplace --in-place -s --split-exp --split-exp-file",
+            reads="--from-file",
             valued="-p -o -I --input-format --output-format --arg",
+            check=check_loading,
         ),
         "base64 base32": rule(READ, "converts", writes="-o --output", valued="-w -i"),
         "iconv": rule(READ, "converts", writes="-o --output", valued="-f -t"),

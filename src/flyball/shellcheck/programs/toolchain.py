@@ -89,7 +89,14 @@ def _go(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding
 
 TOOLCHAINS = table(
     {
-        "cargo": rule(VERIFY, "builds", check=_cargo),
+        "cargo": rule(
+            VERIFY,
+            "builds",
+            check=_cargo,
+            runs="--config -Z -C",
+            valued="--color",
+            places="--manifest-path",
+        ),
         "go": Rule(
             subcommands={
                 **each("build vet", _GO._replace(check=_go)),

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import READ, UNKNOWN, VERIFY, rule, table
-from flyball.shellcheck.rule import Inquiry, Rule, named, parse
+from flyball.shellcheck.rule import Inquiry, Rule, named, parse, secret_among, secret_finding
+from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.place import outside
 from flyball.shellcheck.words.variable import assignment_objection, is_harmless, is_plain
 from flyball.shellcheck.words.word import Word, literal, opaque
@@ -60,17 +61,17 @@ def _env(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
         yield odd
         return
     rest = list(parsed.operands)
-    names: list[str] = []
+    given: list[str] = []
     while rest and (match := re.match(r"([A-Za-z_]\w*)=(.*)", rest[0].known, re.S)):
         value = literal(match[2]) if rest.pop(0).value is not None else None
-        names.append(match[1])
+        given.append(match[1])
         if objection := assignment_objection(match[1], value):
             yield Finding(text, CommandKind.UNKNOWN, objection)
             return
     prints = [Finding(text, CommandKind.READ_ONLY, "env prints the environment")]
     found = inquiry.command(rest) if rest else prints
     only_read = all(f.kind is CommandKind.READ_ONLY for f in found)
-    for name in names:
+    for name in given:
         if not (is_plain(name) if only_read else is_harmless(name)):
             yield Finding(text, CommandKind.MUTATING, f"{name} is not known to be harmless")
     yield from found
@@ -98,10 +99,15 @@ def _xargs(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
         yield odd
         return
+    if hidden := secret_among(v for f, v in parsed.flags if v and f in ("-a", "--arg-file")):
+        yield secret_finding(_text(words), hidden)
+        return
     mark = parsed.value("-I", "--replace", "-i")
     slot = (mark.value if mark else None) or ("{}" if parsed.has("-i", "-I", "--replace") else None)
     inner = list(parsed.operands) or [literal("echo")]
-    added = opaque("…")
+    most = parsed.value("-n", "--max-args")
+    lines = parsed.has("-L", "-l", "--max-lines")
+    added = opaque("…", splits=lines or most is None or most.value != "1")
     if inquiry.fed is not None:
         added = added._replace(likely=inquiry.fed.likely, made=inquiry.fed.made)
     if slot:
@@ -115,7 +121,7 @@ def _filled(word: Word, slot: str, added: Word) -> Word:
     if slot not in word.known:
         return word
     head = word.known.partition(slot)[0]
-    likely = word.known.replace(slot, added.likely)
+    likely = " ".join(word.known.replace(slot, guess) for guess in added.likely.split())
     return opaque(word.source, head=head, splits=False)._replace(likely=likely, made=added.made)
 
 
@@ -125,20 +131,32 @@ def _shell(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     parsed = parse(rule, words[1:], stop_at_operand=True)
     flags = [f for f, _ in parsed.flags]
     script = parsed.operands[0] if parsed.operands else None
+    modes = [value.value if value else None for flag, value in parsed.flags if flag == "-o"]
     if odd := _odd(rule, words, flags):
         yield odd
+    elif not all(mode in _SHELL_MODES for mode in modes) or (
+        script is not None and script.known.startswith("+")
+    ):
+        yield Finding(text, CommandKind.UNKNOWN, "an option takes back what another one promises")
     elif script is None:
         yield Finding(text, CommandKind.UNKNOWN, f"{words[0].source} runs whatever it is fed")
-    elif script.value is None:
+    elif script.value is None and not ("-n" in flags and "-c" not in flags and _is_found(script)):
         yield Finding(text, CommandKind.UNKNOWN, "the script is only known when it runs")
+    elif "-c" in flags and (hidden := secret_among(parsed.operands[1:])):
+        yield secret_finding(text, hidden)
     elif "-c" in flags:
-        found = inquiry.script(script.value)
+        found = inquiry.script(script.known)
         yield from found
     elif "-n" in flags:
         yield Finding(text, CommandKind.READ_ONLY, "it only checks syntax", proves="syntax")
     else:
         from_script = script_finding(inquiry, text, script)
         yield from_script
+
+
+def _is_found(word: Word) -> bool:
+    """Whether a word is the name of a file that `find` has found, which is never an option."""
+    return word.tame and word.source == "{}"
 
 
 def script_finding(inquiry: Inquiry, text: str, script: Word) -> Finding:
@@ -215,6 +233,7 @@ def _runner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
         yield found.at_least(floor, f"{words[0].source} uses the project's own tools")
 
 
+_SHELL_MODES = names("pipefail errexit nounset xtrace verbose noglob noclobber noexec posix")
 _SHELL_FLAGS = "-c -e -u -x -v -n -l --norc --noprofile --posix -o"
 
 RUNNER = rule(
@@ -258,10 +277,10 @@ WRAPPERS = table(
             READ,
             "runs",
             check=_xargs,
-            valued="-n -L -P -I -d -s -E -a --max-args --max-lines --max-procs --delimiter "
-            "--replace --arg-file",
+            valued="-n -L -P -I -d -s -E -a --max-args --max-procs --delimiter --arg-file",
             attached="-i -l -e",
-            known="-0 -r -t -x --null --no-run-if-empty --verbose --exit -i -l -e --replace",
+            known="-0 -r -t -x --null --no-run-if-empty --verbose --exit -i -l -e --replace "
+            "--max-lines --eof",
         ),
         "sh bash dash ash ksh zsh": rule(
             READ, "runs", known=_SHELL_FLAGS, valued="-o", check=_shell

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.rule import named_secret, secret_finding
-from flyball.shellcheck.walk.expression import examine
+from flyball.shellcheck.walk.expression import check_counted, examine
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import outside
 from flyball.shellcheck.words.variable import SEARCHED, assignment_objection, is_harmless, is_plain
-from flyball.shellcheck.words.word import Word, text_of, words_of
+from flyball.shellcheck.words.word import HOME_NAMES, Word, text_of, words_of
 
 if TYPE_CHECKING:
     from flyball.shellcheck.walk.walk import Walk
@@ -28,6 +29,8 @@ def assign(
     if name is None or name.type != "variable_name":
         walk.unknown(node, "assigning to an element evaluates its index")
         return
+    if value is not None and value.type == "array":
+        _indices(walk, value)
     listed = value.named_children if value is not None and value.type == "array" else [value]
     held = tuple(word for item in listed if item is not None for word in words_of(item))
     if value is not None:
@@ -46,6 +49,44 @@ def assign(
         walk.found(node, CommandKind.READ_ONLY, f"it sets {label} for this command")
 
 
+_INDEX = Pattern(r"""\[(["']?)([\w ./:-]*)\1\]\+?=.*""", re.S)
+
+
+def _indices(walk: Walk, array: Node) -> None:
+    """`([index]=value)`: an index is arithmetic."""
+    for item in array.named_children:
+        text = text_of(item)
+        match = _INDEX.fullmatch(text)
+        if match:
+            check_counted(walk, item, match[2])
+        elif text.startswith("["):
+            walk.unknown(item, "an index that is not plain is evaluated")
+
+
+def _may_be_list(walk: Walk, node: Node) -> bool:
+    """Whether a value in quotes may be read as a list again, which evaluates it.
+
+    A shell does so where the name is declared as an array, here or before.
+    """
+    value = node.child_by_field_name("value")
+    if value is None or value.type == "array":
+        return False
+    words = words_of(value, walk.facts)
+    if all(word.value is not None for word in words):
+        return any(word.known.lstrip().startswith("(") for word in words)
+    top = node
+    while top.parent is not None:
+        top = top.parent
+    name = re.escape(text_of(node).partition("=")[0].rstrip("+"))
+    return bool(
+        re.search(
+            rf"(declare|typeset|local|readonly|export)\s+(-\w+\s+)*-\w*[aA]|"
+            rf"\b{name}\+?=\(",
+            text_of(top),
+        )
+    )
+
+
 def _search_path(walk: Walk, node: Node, label: str, value: Word | None) -> None:
     places = (value.value or "/").split(":") if value else []
     if any(outside(path or ".", walk.scope) for path in places):
@@ -58,7 +99,9 @@ def declare(walk: Walk, node: Node) -> None:
     """Judge `export`, `declare` and their kin."""
     keyword = node.children[0].type
     for child in node.named_children:
-        if child.type == "variable_assignment":
+        if child.type == "variable_assignment" and _may_be_list(walk, child):
+            walk.unknown(child, "a text that becomes an array is evaluated again")
+        elif child.type == "variable_assignment":
             assign(walk, child, exported=True)
         elif child.type == "variable_name":
             if assignment_objection(text_of(child), None):
@@ -70,7 +113,10 @@ def declare(walk: Walk, node: Node) -> None:
 
 def forget(walk: Walk, node: Node) -> None:
     """Judge `unset`."""
-    if any(child.type != "variable_name" for child in node.named_children):
+    if any(
+        child.type != "variable_name" or text_of(child) in HOME_NAMES
+        for child in node.named_children
+    ):
         walk.unknown(node, "what it unsets is not a plain name")
     else:
         walk.found(node, CommandKind.READ_ONLY, "it forgets a variable")

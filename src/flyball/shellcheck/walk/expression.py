@@ -9,7 +9,8 @@ from tree_sitter import Node
 
 from flyball.shellcheck.rule import named_secret, secret_finding
 from flyball.shellcheck.words.names import names
-from flyball.shellcheck.words.variable import assignment_objection
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.variable import assignment_objection, is_told
 from flyball.shellcheck.words.word import text_of, words_of
 
 if TYPE_CHECKING:
@@ -25,6 +26,12 @@ _NESTED = names(
     "ternary_expression"
 )
 _COUNTING = names("arithmetic_expansion subscript postfix_expression ternary_expression")
+_COUNTS = Pattern(
+    r"(wc|nproc|date \+%[sNYjmdHMS]+|git rev-list --count|grep -\w*c\w*|tput|"
+    r"stat -c ?\W?%[sYXZWhu])(?!\w)[^*?$\[`]*"
+)
+"""A command that prints a number, and no name that is made up when it runs."""
+_NARROWS = Pattern(r"(cut|head|tail|tr -d|awk '\{ ?print \$\d ?\}')(?!\w)[^$`]*")
 _COMPARISONS = names("-eq -ne -lt -le -gt -ge")
 
 
@@ -33,8 +40,10 @@ def examine(walk: Walk, node: Node, *, arithmetic: bool = False) -> None:
     kind = node.type
     if kind in ("command_substitution", "process_substitution"):
         _substitution(walk, node)
+        if arithmetic and not _is_count(node):
+            walk.unknown(node, "arithmetic evaluates what a command prints, which is not known")
     elif kind == "expansion":
-        _expansion(walk, node)
+        _expansion(walk, node, arithmetic=arithmetic)
     elif kind in _LEAVES:
         if arithmetic:
             _counted(walk, node)
@@ -56,7 +65,20 @@ def _substitution(walk: Walk, node: Node) -> None:
     walk.scope = before
 
 
-def _expansion(walk: Walk, node: Node) -> None:
+def _is_count(node: Node) -> bool:
+    """Whether a substitution is one pipeline that ends in a number."""
+    inner = node.named_children
+    if len(inner) == 1 and inner[0].type == "pipeline":
+        inner = inner[0].named_children
+    elif len(inner) != 1 or inner[0].type not in ("command", "redirected_statement"):
+        return False
+    texts = [text_of(part) for part in inner]
+    while len(texts) > 1 and _NARROWS.fullmatch(texts[-1]):
+        texts.pop()
+    return bool(_COUNTS.fullmatch(texts[-1]))
+
+
+def _expansion(walk: Walk, node: Node, *, arithmetic: bool) -> None:
     """`${…}`: not prompt expansion, not indirection, no setting of controlling names."""
     text = text_of(node).strip()
     operators = [text_of(child) for child in node.children_by_field_name("operator")]
@@ -68,7 +90,8 @@ def _expansion(walk: Walk, node: Node) -> None:
     ):
         walk.unknown(node, f"{text} sets a controlling variable")
     for i, child in enumerate(node.named_children):
-        examine(walk, child, arithmetic=":" in operators and i > 0)
+        counted = (arithmetic and "#" not in operators[:1]) or (":" in operators and i > 0)
+        examine(walk, child, arithmetic=counted)
         if i > 0 and named_secret(words_of(child)):
             walk.findings.append(secret_finding(text, text))
 
@@ -76,14 +99,28 @@ def _expansion(walk: Walk, node: Node) -> None:
 def _counted(walk: Walk, node: Node) -> None:
     """Arithmetic evaluates the value of a name again, so the name must hold a number."""
     text = text_of(node)
-    if node.type in ("number", "special_variable_name"):
+    if node.type == "number" or (node.type == "special_variable_name" and text in "?#$!-"):
         return
-    if node.type not in ("variable_name", "word", "string_content") or not re.fullmatch(
-        r"[\w@*+-]+", text
-    ):
+    plain = node.type in ("variable_name", "word", "string_content", "special_variable_name")
+    if not plain or not re.fullmatch(r"[\w@*+-]+", text):
         walk.unknown(node, "arithmetic on this text is not understood")
+    if _is_argument(node):
+        walk.unknown(node, f"arithmetic evaluates what ${text} holds, which is not known")
+    check_counted(walk, node, text)
+
+
+def _is_argument(node: Node) -> bool:
+    """Whether a name is an argument of the script: all of them, or one by its number."""
+    above = node.parent
+    if above is None or above.type not in ("simple_expansion", "expansion"):
+        return False
+    return above.named_children[0] == node and bool(re.fullmatch(r"\d+|[@*]", text_of(node)))
+
+
+def check_counted(walk: Walk, node: Node, text: str) -> None:
+    """Object to names in an arithmetic text that may hold more than a number."""
     for name in re.findall(r"[A-Za-z_]\w*", text):
-        if name in walk.facts.tainted:
+        if name in walk.facts.tainted or is_told(name):
             walk.unknown(node, f"arithmetic evaluates what {name} holds, which is not known")
 
 

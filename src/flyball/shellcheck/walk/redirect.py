@@ -11,6 +11,7 @@ from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.rule import named_secret, secret_among, secret_finding, written
 from flyball.shellcheck.walk.expression import examine
 from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import device
 from flyball.shellcheck.words.source import heredoc_delimiter
 from flyball.shellcheck.words.word import Word, text_of, words_of
@@ -48,15 +49,25 @@ def _open(walk: Walk, node: Node, operator: str, target: Word) -> None:
         return
     if path is not None and device(path):
         return
-    if target.known.startswith(("/dev/tcp/", "/dev/udp/")):
-        walk.unknown(node, "it opens a network connection")
+    if any(_may_connect(text) for text in target.guesses):
+        walk.unknown(node, f"{target.source} is or may be a network connection")
     elif operator in ("<", "<&"):
-        if secret_among([target]):
+        if secret_among([target, target.below(walk.scope.cwd or "/etc")]):
             walk.findings.append(secret_finding(text_of(node), target.source))
     elif (path is None and not target.local) or target.glob:
         walk.unknown(node, f"it writes to {target.source}, which is only known when it runs")
     else:
         walk.findings.append(written(walk, text_of(node), "the redirection", [target]))
+
+
+_WIRE = Pattern(r"/+dev/+(tcp|udp)/")
+
+
+def _may_connect(path: str) -> bool:
+    """Whether the shell connects when it opens this; `*` stands for what is not known."""
+    head, gap, _ = path.partition("*")
+    open_ended = bool(gap) and any(wire.startswith(head) for wire in ("/dev/tcp/", "/dev/udp/"))
+    return open_ended or bool(_WIRE.match(path))
 
 
 def _heredoc(walk: Walk, node: Node) -> list[Word]:

@@ -13,7 +13,15 @@ from flyball.shellcheck.walk.assignment import assign, declare, forget
 from flyball.shellcheck.walk.expression import examine, examine_condition
 from flyball.shellcheck.walk.redirect import REDIRECTS, redirect
 from flyball.shellcheck.words.variable import assignment_objection
-from flyball.shellcheck.words.word import Word, makes_text, opaque, said_words, text_of, words_of
+from flyball.shellcheck.words.word import (
+    Word,
+    listed_secrets,
+    makes_text,
+    opaque,
+    said_words,
+    text_of,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from flyball.shellcheck.walk.walk import Walk
@@ -42,14 +50,16 @@ def _pipeline(walk: Walk, node: Node) -> None:
             walk.findings.append(secret_finding(text_of(node), hidden))
         walk.visit(child)
         walk.scope = before
-        text = _told(child) if text is None else text._replace(made=True)
+        # What goes through another program is no longer followed, except names of files.
+        text = _told(child) if text is None else text._replace(made=text.tame)
     walk.fed = fed
 
 
 def _told(node: Node) -> Word | None:
     """What a command that starts from text of its own sends down a pipeline."""
     if not makes_text(node):
-        return None
+        listed = listed_secrets(node)
+        return opaque(text_of(node))._replace(likely=" ".join(listed)) if listed else None
     words = said_words(node)
     told = opaque(text_of(node), tame=True)
     return told._replace(made=True) if words is None else told._replace(likely=" ".join(words))

@@ -79,6 +79,8 @@ class Walk:
         self.commands.append(tuple(word.known for word in words))
         text = " ".join(word.source for word in words)
         name = words[0]
+        if self.scope.cwd != ".":
+            words = [name, *(word.below(self.scope.cwd or "/etc") for word in words[1:])]
         if not name.value or name.glob:
             reason = f"which program {name.source} stands for is only known when it runs"
             return [Finding(text, CommandKind.UNKNOWN, reason)]

@@ -11,6 +11,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 
+def is_open(text: str) -> bool:
+    """Whether a regular expression of sed or awk breaks off inside of brackets.
+
+    Then a delimiter stands in them, and whether that ends the expression is each program's choice.
+    """
+    brackets = r"\\.|\[\^?\]?(?:\[[:.=].*?[:.=]\]|[^\]])*\]"
+    return "[" in re.sub(brackets, "", text, flags=re.S)
+
+
 class Pattern(NamedTuple):
     """The text of a regular expression, with the questions asked of it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -14,7 +15,8 @@ SECRET_NAMES = names(
     ".ssh .gnupg .aws .azure .kube .netrc .pgpass .pypirc .git-credentials .password-store "
     ".vault-token .env .envrc .bash_history .zsh_history .python_history .my.cnf .htpasswd id_rsa "
     "id_dsa id_ecdsa id_ed25519 hosts.yml~gh master.key credentials.json service-account.json "
-    "shadow~etc gshadow~etc sudoers~etc environ~proc mem~proc"
+    "shadow~etc gshadow~etc shadow-~etc gshadow-~etc sudoers~etc sudoers.d~etc environ~proc "
+    "mem~proc"
 )
 """File and directory names that usually hold a secret; `name~parent` needs that parent."""
 
@@ -48,31 +50,57 @@ class Scope(NamedTuple):
         return self.cwd is not None and (self.cwd == "." or self.cwd == self.root)
 
 
-def secret(path: str) -> bool:
-    """Whether a path (or pattern of one) names something that usually holds a secret."""
-    parts = [p for p in re.split(r"[/:=\s]", path) if p]
-    above = ["", *parts]
-    return any(_secret_name(name, above[i]) for i, name in enumerate(parts))
+def secret(path: str, *, hidden: bool = True) -> bool:
+    """Whether a path (or pattern of one) names something that usually holds a secret.
 
-
-def _secret_name(name: str, parent: str) -> bool:
-    if name.startswith(".env."):
-        return name.rpartition(".")[2] not in OPEN_VARIANTS
-    for known in SECRET_NAMES:
-        plain, _, needs = known.partition("~")
-        if needs and parent != needs and not (needs == "proc" and _is_process(parent)):
-            continue
-        if name == plain or (_pointed(name) and fnmatchcase(plain, name)):
+    `hidden`: whether a wildcard at the beginning of a name matches a dot, as in most programs, but
+    not in the shell. Case does not count: to many patterns and file systems it does not.
+    """
+    for whole in re.split(r"[:=\s(),'\"]", _simple(path.lower())):
+        parts = [part for part in whole.split("/") if part not in ("", ".")]
+        if any(_secret_name(name, parts[:i], hidden) for i, name in enumerate(parts)):
             return True
     return False
 
 
-def _pointed(name: str) -> bool:
-    """A pattern with something literal to go by; a bare `*` aims at nothing in particular."""
-    return bool(WILD.search(name)) and not WILD.match(name) and name[:2] != ".*"
+def aimed(pattern: str) -> bool:
+    """Whether a pattern to look for files, a wildcard or a regular expression, finds a secret."""
+    return secret(pattern) or secret(pattern.replace(".*", "*").replace("\\", ""))
 
 
-def _is_process(name: str) -> bool:
+def _simple(pattern: str) -> str:
+    """A pattern with less clever wildcards, that match at least as much."""
+    pattern = re.sub(r"\[[^]/]*(?:\[[:.=][^]/]*[:.=]\][^]/]*)+\]", "?", pattern)
+    pattern = re.sub(r"[?*+@!]\([^)/]*\)", "*", pattern)
+    return pattern.replace("[^", "[!")
+
+
+def _secret_name(name: str, above: Sequence[str], hidden: bool) -> bool:
+    if name.startswith(".env."):
+        return name.rpartition(".")[2] not in OPEN_VARIANTS
+    for known in SECRET_NAMES:
+        plain, _, needs = known.partition("~")
+        if needs and needs not in above and not (needs == "proc" and _is_process(above)):
+            continue
+        if name == plain or (_pointed(name, plain, hidden) and fnmatchcase(plain, name)):
+            return True
+    return False
+
+
+def _pointed(name: str, plain: str, hidden: bool) -> bool:
+    """A pattern with something literal to go by; `*` and `*.json` aim at nothing in particular."""
+    if not WILD.search(name) or name[:2] == ".*":
+        return False
+    if not WILD.match(name):
+        return True
+    if plain.startswith(".") and not hidden:
+        return False
+    said = re.sub(r"\[[^]]*\]|[*?]", "", name)
+    return 2 * len(said) >= len(plain) and not (name[:2] == "*." and said != plain)
+
+
+def _is_process(above: Sequence[str]) -> bool:
+    name = above[-1] if above else ""
     return name in ("self", "thread-self") or name.isdigit() or bool(WILD.search(name))
 
 

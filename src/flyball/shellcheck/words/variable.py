@@ -9,7 +9,17 @@ from tree_sitter import Node
 
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
-from flyball.shellcheck.words.word import VariableFacts, Word, literal, text_of, words_of
+from flyball.shellcheck.words.word import (
+    HOME_NAMES,
+    MAX_GUESSES,
+    NO_FACTS,
+    VariableFacts,
+    Word,
+    literal,
+    opaque,
+    text_of,
+    words_of,
+)
 
 HARMLESS = names(
     "LC_ALL LANG LANGUAGE LC_CTYPE LC_COLLATE LC_NUMERIC LC_TIME LC_MESSAGES TZ TERM COLUMNS "
@@ -46,7 +56,7 @@ def assignment_objection(name: str, value: Word | None) -> str | None:
         return None
     if name.endswith("PAGER") and value is not None and value.value in PASSIVE_PAGERS:
         return None
-    if _CONTROLLING.fullmatch(name):
+    if name in HOME_NAMES or _CONTROLLING.fullmatch(name):
         return f"setting {name} changes which programs run or how"
     return None
 
@@ -72,6 +82,17 @@ def is_harmless(name: str) -> bool:
     )
 
 
+_TOLD = Pattern(
+    r"_|REPLY|MAPFILE|OPTARG|DIRSTACK|COPROC|(BASH|COMP|READLINE|HIST|PROMPT|FUNC)(?!PID|_SUBSHELL|"
+    r"_VERSINFO|CMD|SIZE|FILESIZE).*"
+)
+
+
+def is_told(name: str) -> bool:
+    """Whether a shell sets a name by itself, to text that a command has said."""
+    return bool(_TOLD.fullmatch(name))
+
+
 def facts_of(root: Node, *, fresh: bool = False) -> VariableFacts:
     """Gather every value that the command itself gives to a name.
 
@@ -85,11 +106,28 @@ def facts_of(root: Node, *, fresh: bool = False) -> VariableFacts:
     tainted = frozenset(
         n for n, held in values.items() if not all(w and _is_number(w) for w in held)
     )
-    made = frozenset(n for n, held in values.items() if any(w and w.made for w in held))
-    literals = {n: {w.value if w else None for w in held} for n, held in values.items()}
-    single = {n: v for n, held in literals.items() for v in held if v and len(held) == 1}
     given = frozenset(values) if fresh else None
-    return VariableFacts(tame, local, tainted, made, single, given)
+    facts = VariableFacts(tame, local, tainted, given=given)
+    for _ in range(MAX_HOPS):
+        facts = _told(root, facts)
+    return facts
+
+
+MAX_HOPS = 5
+"""How often a name may get its value from another name that was given one."""
+
+
+def _told(root: Node, facts: VariableFacts) -> VariableFacts:
+    """The facts with what every name may hold, going by what the others are known to hold."""
+    made = set(facts.made)
+    values: dict[str, dict[str, None]] = {}
+    for name, word in _settings(root, facts):
+        guesses = (word.guesses or word.likely.split() or [""]) if word else ["*"]
+        values.setdefault(name, {}).update(dict.fromkeys(guesses))
+        if (word and word.made) or len(values[name]) > MAX_GUESSES:
+            made.add(name)
+    told = {name: ("*",) if name in made else tuple(held) for name, held in values.items()}
+    return facts._replace(made=frozenset(made), values=told)
 
 
 def _is_tame(word: Word) -> bool:
@@ -113,32 +151,54 @@ def _is_number(word: Word) -> bool:
 _SETTERS = frozenset(("read", "mapfile", "readarray", "printf", "getopts"))
 
 
-def _settings(root: Node) -> Iterator[tuple[str, Word | None]]:
+def _settings(root: Node, facts: VariableFacts = NO_FACTS) -> Iterator[tuple[str, Word | None]]:
     stack = [root]
     while stack:
         node = stack.pop()
         stack.extend(node.children)
         if node.type == "variable_assignment":
-            yield from _assigned(node)
+            yield from _assigned(node, facts)
         elif node.type in ("expansion", "arithmetic_expansion", "compound_statement"):
             # `${name:=text}` and `((name = 1))` set a name too; which ones need not be known well.
             yield from ((name, None) for name in re.findall(r"([A-Za-z_]\w*)\W*=", text_of(node)))
         elif node.type == "for_statement":
             name = node.child_by_field_name("variable")
-            held = [w for v in node.children_by_field_name("value") for w in words_of(v)]
+            held = [w for v in node.children_by_field_name("value") for w in words_of(v, facts)]
             for word in held or [None]:
                 yield (text_of(name) if name else ""), word
         elif node.type == "command":
-            words = [text_of(child) for child in node.named_children]
-            if words[0] in _SETTERS:
-                yield from ((word, None) for word in words[1:])
+            words = [word.known for child in node.named_children for word in words_of(child)]
+            at = next((i for i, word in enumerate(words) if word in _SETTERS), len(words))
+            # Without a name these set one of their own.
+            told = [*words[at + 1 :], "REPLY", "MAPFILE", "OPTARG"] if at < len(words) else []
+            yield from ((word, None) for word in told)
 
 
-def _assigned(node: Node) -> Iterator[tuple[str, Word | None]]:
+def _loops(node: Node) -> bool:
+    """Whether a node stands in a loop, where a text may grow without end."""
+    above = node.parent
+    return above is not None and (above.type == "do_group" or _loops(above))
+
+
+def _assigned(node: Node, facts: VariableFacts) -> Iterator[tuple[str, Word | None]]:
     name = node.child_by_field_name("name")
     value = node.child_by_field_name("value")
     plain = name is not None and name.type == "variable_name" and text_of(node.children[1]) == "="
-    words = words_of(value) if value is not None else ()
+    words = words_of(value, facts) if value is not None else ()
     if plain and value is not None and value.type == "arithmetic_expansion":
         words = (literal("0"),)
-    yield text_of(name) if name else "", words[0] if plain and len(words) == 1 else None
+    label = text_of(name) if name else ""
+    if value is not None and value.type == "array":
+        # Not plain for whoever asks for an option or a path, but its texts are told.
+        for word in (word for item in value.named_children for word in words_of(item, facts)):
+            yield label, word._replace(value=None, likely=" ".join(word.guesses))
+    elif plain or len(words) != 1:
+        yield label, words[0] if plain and len(words) == 1 else None
+    else:
+        longer = [old + new for old in facts.values.get(label, "*") for new in words[0].guesses]
+        yield (
+            label,
+            opaque(text_of(node))._replace(
+                likely=" ".join(longer), made=words[0].made or _loops(node)
+            ),
+        )

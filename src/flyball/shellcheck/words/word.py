@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tree_sitter import Node
 
+from flyball.shellcheck.words.expansion import changed
 from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.place import aimed
 
 HOME_NAMES = {"HOME": "~", "PWD": ".", "TMPDIR": "$TMPDIR"}
 """Variables whose value the workspace fixes; they are read as these texts."""
 
 MAX_BRACES = 64
+MAX_GUESSES = 64
 
 
 class Word(NamedTuple):
@@ -34,9 +38,21 @@ class Word(NamedTuple):
     splits: bool = False
     """Whether an unquoted expansion may turn it into several words."""
     likely: str = ""
-    """What an unknown value is when everything goes as the command itself tells, `*` for gaps."""
+    """What a value is when everything goes as the command itself tells, `*` for gaps; where it may
+    be one of several, all of them with blanks between."""
     made: bool = False
     """Whether the command puts an unknown value together from text, in a way not followed here."""
+
+    @property
+    def guesses(self) -> list[str]:
+        """What the value is or may be, `*` for gaps; none for a path known to stay inside."""
+        if self.value is not None:
+            return [self.value]
+        return [] if self.local else self.likely.split()
+
+    def below(self, cwd: str) -> Word:
+        """The word, guessed as the path it names for a command in this directory."""
+        return self._replace(likely=" ".join([self.likely, *(f"{cwd}/{g}" for g in self.guesses)]))
 
     @property
     def known(self) -> str:
@@ -63,7 +79,7 @@ def literal(text: str) -> Word:
 
 def opaque(source: str, *, head: str = "", tame: bool = False, splits: bool = True) -> Word:
     """A word of which no more than its beginning is known."""
-    return Word(source, None, head, tame=tame, splits=splits)
+    return Word(source, None, head, tame=tame, splits=splits, likely=head + "*")
 
 
 class _Piece(NamedTuple):
@@ -84,8 +100,8 @@ class VariableFacts(NamedTuple):
     """Names whose value an arithmetic context might execute."""
     made: frozenset[str] = frozenset()
     """Names that may hold text which the command puts together in a way not followed here."""
-    values: Mapping[str, str] = {}
-    """Names that hold one literal text and no other."""
+    values: Mapping[str, tuple[str, ...]] = {}
+    """All that the command gives to a name, `*` for what is not known of it."""
     given: frozenset[str] | None = None
     """Every name the command sets, where the others are sure to be empty; None where not."""
 
@@ -111,19 +127,39 @@ def words_of(node: Node, facts: VariableFacts = NO_FACTS) -> tuple[Word, ...]:
         value = "".join(p.text or "" for p in pieces)
         return (Word(source, value, glob=bool(re.search(r"[*?\[]", bare))),)
     if _has_braces(bare):
-        return (opaque(source),)
+        return (_guessed_braces(source, pieces, facts),)
     head = "".join(p.text or "" for p in itertools.takewhile(lambda p: p.text is not None, pieces))
     splits = any(p.text is None and not p.quoted for p in pieces)
-    likely = [_likely(piece, facts) for piece in pieces]
+    guesses = ["".join(texts) for texts in _texts(pieces, facts)]
     tame = _is_one_of(source, facts.tame) or _is_idle(pieces, facts)
     plain = _is_one_of(source, facts.local) and not re.search(r"\.\.|\$.*\$|[`(~]", source)
     return (
         opaque(source, head=head, splits=splits, tame=tame)._replace(
             local=plain,
-            likely="".join("*" if text is None else text for text in likely),
-            made=any(_is_made(piece, facts) for piece in pieces),
+            likely=" ".join(guesses),
+            made=not guesses or any(_is_made(piece, facts) for piece in pieces),
         ),
     )
+
+
+def _texts(pieces: Sequence[_Piece], facts: VariableFacts) -> list[tuple[str, ...]]:
+    """Every choice of texts for the pieces; none where too many, or one is not followed."""
+    likely = [_likely(piece, facts) for piece in pieces]
+    return [] if math.prod(map(len, likely)) > MAX_GUESSES else list(itertools.product(*likely))
+
+
+def _guessed_braces(source: str, pieces: tuple[_Piece, ...], facts: VariableFacts) -> Word:
+    told = [
+        word
+        for texts in _texts(pieces, facts)
+        for word in _expanded(source, tuple(map(_filled, pieces, texts)))
+    ]
+    likely = " ".join(word.value or "*" for word in told)
+    return opaque(source)._replace(likely=likely, made=not told or any(w.made for w in told))
+
+
+def _filled(piece: _Piece, text: str) -> _Piece:
+    return piece._replace(text=text)
 
 
 def _is_idle(pieces: tuple[_Piece, ...], facts: VariableFacts) -> bool:
@@ -138,15 +174,24 @@ def _name(node: Node | None) -> str:
     return (plain[1] or plain[2]) if plain else "_"
 
 
-def _likely(piece: _Piece, facts: VariableFacts) -> str | None:
-    """The text of a piece, as far as the command itself tells it."""
+def _likely(piece: _Piece, facts: VariableFacts) -> Sequence[str]:
+    """What a piece may be, as far as the command itself tells it; nothing if it is not followed."""
     if piece.text is not None or piece.node is None:
-        return piece.text
+        return ["*" if piece.text is None else piece.text]
+    if piece.node.type == "process_substitution":
+        return ["/dev/fd/63"]
     if piece.node.type == "command_substitution":
         words = said_words(piece.node)
-        return None if words is None else " ".join(words)
-    name = _name(piece.node)
-    return "" if facts.is_empty(name) else facts.values.get(name)
+        return ["*", *listed_secrets(piece.node)] if words is None else [" ".join(words)]
+    match = _VARIABLE.fullmatch(text_of(piece.node).strip())
+    if match is None:
+        return ["*"]
+    name = match[1] or match[2]
+    held = [""] if facts.is_empty(name) else facts.values.get(name, ("*",))
+    return changed(held, match[3] or "")
+
+
+_VARIABLE = Pattern(r"\$(\w+|[@*])|\$\{(\w+|[@*])(?:\[[^]]*\])?(.*)\}", re.S)
 
 
 def _is_made(piece: _Piece, facts: VariableFacts) -> bool:
@@ -181,6 +226,20 @@ def said_words(node: Node) -> list[str] | None:
         return None
     listed = [value for value in told if not _SPACED.fullmatch(value)]
     return None if any(re.search(r"[%\\]", value) for value in listed) else listed
+
+
+_LISTERS = frozenset(("find", "fd", "fdfind", "ls", "locate", "git"))
+
+
+def listed_secrets(node: Node) -> list[str]:
+    """The names of secrets that a program is told to look for, so that another may read them."""
+    first = _first_command(node)
+    if first is None or _called(first) not in _LISTERS:
+        return []
+    words = [word.known for child in first.named_children[1:] for word in words_of(child)]
+    pairs = zip(["", "", *words], ["", *words], words, strict=False)
+    # `! -name .env` leaves it out.
+    return [w for left, _, w in pairs if aimed(w) and left not in ("!", "-not", "-E")]
 
 
 def _below(node: Node) -> Iterator[Node]:
@@ -303,17 +362,18 @@ def _has_braces(bare: str) -> bool:
 
 def _expanded(source: str, pieces: tuple[_Piece, ...]) -> tuple[Word, ...]:
     """Brace expansion of one level; anything cleverer stays unknown."""
+    clever = opaque(source)._replace(made=True)
     if any(p.quoted and re.search(r"[{},]", p.text or "") for p in pieces):
-        return (opaque(source),)
+        return (clever,)
     value = "".join(p.text or "" for p in pieces)
     if re.search(r"\{[^}]*\{|\}[^{]*\}", value):
-        return (opaque(source),)
+        return (clever,)
     values = [""]
     for i, part in enumerate(_BRACES.split(value)):
         choices = _choices(part) if i % 2 else [part]
         values = [v + choice for v in values for choice in choices]
         if not 0 < len(values) <= MAX_BRACES:
-            return (opaque(source),)
+            return (clever,)
     glob = bool(re.search(r"[*?\[]", value))
     return tuple(Word(source, v, glob=glob) for v in values if v)
 
@@ -321,12 +381,16 @@ def _expanded(source: str, pieces: tuple[_Piece, ...]) -> tuple[Word, ...]:
 def _choices(body: str) -> list[str]:
     if "," in body:
         return body.split(",")
-    match = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", body)
+    match = re.fullmatch(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?", body)
     if match:
-        low, high = sorted((int(match[1]), int(match[2])))
-        return [str(n) for n in range(low, high + 1)] if high - low < MAX_BRACES else []
-    match = re.fullmatch(r"([a-zA-Z])\.\.([a-zA-Z])", body)
+        return [str(n) for n in _steps(int(match[1]), int(match[2]), match[3])]
+    match = re.fullmatch(r"([a-zA-Z])\.\.([a-zA-Z])(?:\.\.(-?\d+))?", body)
     if match:
-        low, high = sorted((ord(match[1]), ord(match[2])))
-        return [chr(n) for n in range(low, high + 1)]
+        return [chr(n) for n in _steps(ord(match[1]), ord(match[2]), match[3])]
     return []
+
+
+def _steps(first: int, last: int, step: str | None) -> Sequence[int]:
+    size = abs(int(step or 1)) or 1
+    steps = range(first, last + 1, size) if first <= last else range(first, last - 1, -size)
+    return steps if len(steps) <= MAX_BRACES else ()

@@ -150,3 +150,38 @@ def test_node_types_without_a_handler_are_unknown():
     examine(walk, command)
     assert [finding.kind for finding in walk.findings] == [CommandKind.UNKNOWN, CommandKind.UNKNOWN]
     assert all("not understood" in finding.reason for finding in walk.findings)
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("read <<< x; echo $((REPLY))", "what REPLY holds"),
+        ("command read y <<< x; echo $((y))", "what y holds"),
+        ("read y <<< x; echo $((${y}))", "what y holds"),
+        ("bash -c 'echo $(($1))' a b", "what $1 holds"),
+        ("echo $(( $(cat f) ))", "what a command prints"),
+        ("declare -a x='(1)'", "evaluated again"),
+        ('declare -a x="$y"', "evaluated again"),
+        ('x=(1); declare x="$y"', "evaluated again"),
+        ("a=([$y]=1)", "not plain"),
+        ("y=$(ls); a=([y]=1)", "what y holds"),
+        ("PWD=-ox; ls", "setting PWD"),
+        ("unset PWD", "not a plain name"),
+    ],
+)
+def test_text_that_a_shell_evaluates_again(command, reason):
+    assert any(reason in part.reason for part in judge(command, fresh=False).parts)
+    assert judge(command, phase="recon", fresh=False).decision == "deny"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "declare -A m=([a]=1 ['b c']=2)",
+        'declare x="$y"',
+        "echo $(( $(wc -l < f) + ${#x} + ${y:-1} ))",
+        "echo $((BASH_SUBSHELL + $# + $?))",
+    ],
+)
+def test_counting_and_lists_that_hold_no_surprise(command):
+    assert judge(command, phase="recon", fresh=False).decision == "allow", judge(command).reason

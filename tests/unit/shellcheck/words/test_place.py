@@ -12,7 +12,8 @@ ROOTED = Scope("/home/me/project")
     [
         "~/.ssh/id_rsa", ".env", "a/.env", ".env.production", "/etc/shadow", "~/.s?h/x",
         "/proc/self/environ", "/proc/12/environ", "HEAD:.env", "if=.env", "~/.config/gh/hosts.yml",
-        "~/.aw[s]/credentials",
+        "~/.aw[s]/credentials", ".ENV", ".[^x]nv", ".[[:alpha:]]nv", "?env", "*env", "*.env",
+        "/etc/./shadow", "/etc/x/../shadow", "/etc/shadow-", ":(top).env", "require('./.env')",
     ],
 )  # fmt: skip
 def test_secrets(path):
@@ -23,11 +24,16 @@ def test_secrets(path):
     "path",
     [
         ".env.example", "src/env.py", "*", ".*", "shadow.css", "environ", "docs/hosts.yml", "a/b.c",
-        "/proc/cpuinfo",
+        "/proc/cpuinfo", "*.json", "*.key", "*.cnf", ":!.env", "[[:alpha:]]*",
     ],
 )  # fmt: skip
 def test_ordinary_paths_are_no_secret(path):
     assert not secret(path)
+
+
+def test_the_shell_hides_dotted_names_from_wildcards():
+    assert not secret("*env", hidden=False)
+    assert secret("*_rsa", hidden=False)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def words(text: str, facts: VariableFacts | None = None) -> list[Word]:
         ('"$HOME/x" ${HOME}/y $PWD $TMPDIR/z', ["~/x", "~/y", ".", "$TMPDIR/z"]),
         ("{a,b}c", ["ac", "bc"]),
         ("{a,b}{1..2}", ["a1", "a2", "b1", "b2"]),
-        ("{c..a}", ["a", "b", "c"]),
+        ("{c..a}", ["c", "b", "a"]),
         ("stash@{0} @{u} {}", ["stash@{0}", "@{u}", "{}"]),
         ('"$" $', ["$", "$"]),
     ],
@@ -73,6 +73,13 @@ def test_facts_tame_a_variable():
         assert not word.may_be_option
     assert not words('"$f/../x"', facts)[0].local
     assert not words('"$g"', facts)[0].local
+
+
+def test_a_variable_may_hold_one_of_several_texts():
+    facts = VariableFacts(values={"d": ("env", "x"), "many": tuple("abcdefghi")})
+    assert words(".$d", facts)[0].guesses == [".env", ".x"]
+    assert words(".{a,$d}", facts)[0].guesses == [".a", ".env", ".a", ".x"]
+    assert words("$many$many", facts)[0].made
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,58 @@
+"""What `${name…}` makes of the texts that a name may hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.place import WILD
+
+_SLICE = Pattern(r":\s*(\d+|\s-\d+|\(-\d+\))\s*(?::\s*(-?\d+)\s*)?")
+_REPLACE = Pattern(r"/([/#%]?)((?:[^/\\]|\\.)+)(?:/(.*))?", re.S)
+MAX_CUT = 60
+
+
+def changed(held: Sequence[str], how: str) -> Sequence[str]:
+    """The texts after the operator and its argument; nothing where that is not followed.
+
+    Letters that only change their case count as the same.
+    """
+    if how == "" or how[0] in ",^~?" or how[:2] == ":?":
+        return held
+    if match := re.fullmatch(r":?[-=+](.*)", how, re.S):
+        return [*held, _plain(match[1])]
+    if not any(text.strip("*") for text in held):
+        return ["*"]
+    if how[0] in "%#":
+        return [left for text in held for left in _cut(text, how)]
+    if match := _SLICE.fullmatch(how):
+        return [_sliced(text, match[1], match[2]) for text in held]
+    if (match := _REPLACE.fullmatch(how)) and not WILD.search(match[2]):
+        old, new = _plain(match[2]), _plain(match[3] or "")
+        return [text.replace(old, new, -1 if match[1] == "/" else 1) for text in held]
+    return []
+
+
+def _plain(argument: str) -> str:
+    """An argument without its quotes; a gap where something in it is expanded."""
+    return "*" if re.search(r"[$`]", argument) else re.sub(r"['\"\\]", "", argument)
+
+
+def _cut(text: str, how: str) -> list[str]:
+    """What is left of a text, or all that may be left where a pattern is cut off."""
+    ends = how[0] == "%"
+    cut = _plain(how.lstrip(how[0]))
+    if not WILD.search(cut):
+        return [text.removesuffix(cut) if ends else text.removeprefix(cut)]
+    if len(text) > MAX_CUT:
+        return []
+    return [text[:i] if ends else text[i:] for i in range(len(text) + 1)]
+
+
+def _sliced(text: str, start: str, size: str | None) -> str:
+    at = int(start.strip("( )"))
+    rest = text[at:]
+    if size is None:
+        return rest
+    return rest[: int(size)]
