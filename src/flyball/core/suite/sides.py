@@ -7,6 +7,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, cast
 
 from flyball.core.suite.part import TOP, is_within
@@ -36,8 +37,8 @@ _SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|py|[cm]?[jt]s|rb|pl|php|lua|exs|awk|tc
 _C = re.compile(r".*\.(?:c|cc|cpp|cxx)")
 _MAIN = re.compile(r"\bmain\s*\(")
 _HELPER = re.compile(
-    r"(?:.*[_.-])?(?:tests?|testing|mocks?|stubs?|fakes?|fixtures?|specs?|harness|helpers?)"
-    r"(?:[_.-].*)?|.*(?:Test|Mock|Spec|Fixture)(?:s|Utils?|Helpers?|Case|Base|Kit|Support)?"
+    r"(?:.*[_.-])?(?:tests?|testing|mocks?|stubs?|fakes?|fixtures?|specs?|harness|helpers?"
+    r"|expect(?:ed|ations?)|goldens?)(?:[_.-].*)?|.*(?:Test|Mock|Spec|Fixture)(?:s|Utils?|Helpers?|Case|Base|Kit|Support)?"
     r"|(?:test|mock|spec)[A-Z].*|testutils?|testlib|testkit",
 )
 DATA_DIRS = re.compile(
@@ -60,6 +61,8 @@ def find_testing_side(paths: Iterable[str], read: Read, part: str = TOP) -> froz
     config = {path for path in own if _is_config(path)}
     config |= {path for path in every if _is_config(path) and _is_around(path, part)}
     sure = {path for path in own if is_test_path(path) or _SHADOW.fullmatch(path)} | config
+    globs = [glob for path in config for glob in _collected_by(read(path) or "")]
+    sure |= {path for path in own if _is_collected(path, globs)}
     named = {file for path in config for file in _named_by(path, read(path) or "", every)}
     # A recipe compiles the code under test as well: only a source with a `main` is a test program.
     named -= {file for file in named if _C.fullmatch(file) and not _MAIN.search(read(file) or "")}
@@ -82,20 +85,37 @@ def find_test_data(candidates: Iterable[str], paths: Iterable[str], read: Read) 
     wanted = [path for path in candidates if _DATA.fullmatch(path) and not is_test_path(path)]
     if not wanted:
         return frozenset()
-    sources = [path for path in paths if _SOURCE.fullmatch(path)]
-    tests = "\n".join(read(path) or "" for path in sources if is_test_path(path))
-    code = "\n".join(read(path) or "" for path in sources if not is_test_path(path))
+    texts = {path: read(path) or "" for path in paths if _speaks(path)}
+    recipes = [text for path, text in texts.items() if _RECIPES.fullmatch(_name_of(path))]
+    tests = "\n".join([*recipes, *(text for path, text in texts.items() if is_test_path(path))])
+    code = "\n".join(text for path, text in texts.items() if _is_code(path))
     return frozenset([path for path in wanted if _is_test_data(path, tests, code)])
 
 
+def _speaks(path: str) -> bool:
+    """Whether a file may name what tests or the code read."""
+    is_script = _SOURCE.fullmatch(path) or (is_test_path(path) and _SCRIPT.fullmatch(path))
+    return bool(is_script or _RECIPES.fullmatch(_name_of(path)))
+
+
+def _is_code(path: str) -> bool:
+    return bool(_SOURCE.fullmatch(path)) and not is_test_path(path)
+
+
 def _is_test_data(path: str, tests: str, code: str) -> bool:
-    folder, _, name = path.rpartition("/")
+    folder, name = path.rpartition("/")[0].rpartition("/")[2], _name_of(path)
     stem, _, ending = name.rpartition(".")
-    named = {name, stem, f".{ending}", *filter(None, [folder.rpartition("/")[2]])}
-    return name in tests and not any(each in code for each in named)
+    places = [re.escape(each) for each in (stem, folder) if each]
+    found_by_code = rf"(?<![\w-])\.{re.escape(ending)}(?!\w)|[\"'/](?:{'|'.join(places)})[\"'/.]"
+    if name in code or re.search(found_by_code, code):
+        return False
+    return name in tests or bool(folder and re.search(rf"[\"'/\s]{re.escape(folder)}[\"'/]", tests))
 
 
-_DATA = re.compile(r".*\.(?:json|ya?ml|csv|tsv|txt|xml|html?|snap|golden|out|expected|dat|sql)")
+_DATA = re.compile(
+    r".*\.(?:jsonl?|ya?ml|toml|csv|tsv|txt|xml|html?|snap|golden|in|out|expected|dat|sql|feature)"
+)
+_RECIPES = re.compile(r"(?:GNU)?[Mm]akefile|.*\.mk|[Jj]ustfile")
 
 
 def is_shared(path: str) -> bool:
@@ -116,8 +136,31 @@ def is_data(folder: str) -> bool:
     return any(name not in TEST_DIRS for name in names[first:])
 
 
+_FILES_OF_PYTEST = re.compile(
+    r"^[ \t]*python_files[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]+)*)", re.MULTILINE
+)
+
+
+def _collected_by(config: str) -> Iterator[str]:
+    """The patterns by which pytest is told to find test files."""
+    for found in _FILES_OF_PYTEST.findall(config):
+        yield from re.findall(r"[^\s\"',\[\]]+", found)
+
+
+def _is_collected(path: str, globs: Sequence[str]) -> bool:
+    name = _name_of(path)
+    # A pattern for every file would make the code under test one of its own tests.
+    return name.endswith(".py") and any(
+        fnmatchcase(name, glob) for glob in globs if glob not in ("*.py", "*")
+    )
+
+
+def _name_of(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
 def _is_config(path: str) -> bool:
-    name = path.rpartition("/")[2]
+    name = _name_of(path)
     return is_test_config(path) or bool(_CONFIG.fullmatch(name)) or ".cargo/config" in path
 
 
@@ -186,7 +229,7 @@ def _words(name: str, text: str) -> Iterator[str]:
     if name == "package.json":
         yield from _package_words(text)
         return
-    if re.fullmatch(r"(?:GNU)?[Mm]akefile|.*\.mk", name):
+    if _RECIPES.fullmatch(name) and not name.lower().endswith("justfile"):
         yield from _recipe_words(text)
         return
     for found in _LOADED.finditer(text):

@@ -75,6 +75,7 @@ def _of_suite(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterato
     yield from _hidden_red(suite)
     yield from _unsteady(suite)
     yield from _vanished_red(suite, change)
+    yield from _vanished_rows(suite)
     yield from _regressions(suite, change)
     yield from changed_promises(suite, change, asked)
     yield from _fewer_tests(suite, change)
@@ -141,7 +142,7 @@ def _hidden_red(suite: SuiteRuns) -> Iterator[ChangeFinding]:
     unknown -= suite.a.ends.keys()
     hidden = ((suite.a.red & suite.b.red) - suite.c.red) | unknown
     hidden -= suite.flaky
-    if hidden and not suite.c.is_counted and _told(suite) == (False, False, True):
+    if hidden and _told(suite) == (False, False, True):
         # Only the exit code was red: no test from before ever ran, so none was made to agree.
         yield ChangeFinding(
             FindingKind.PROMISE_CHANGED,
@@ -209,6 +210,24 @@ def _vanished_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindi
             f"{listed(gone)} failed before and no longer runs. That is no repair.",
             suite.part,
             tuple(sorted(gone)),
+        )
+
+
+def _vanished_rows(suite: SuiteRuns) -> Iterator[ChangeFinding]:
+    """Finding 2 for the rows of a test: red before, and green now that fewer of them run."""
+    if suite.a is None or suite.c is None or suite.c.whole or suite.c.trouble:
+        return
+    before, now = suite.a.rows, suite.c.rows
+    mended = (suite.a.red & suite.c.green) - suite.flaky
+    fewer = {name for name in mended if now.get(name, 0) < before.get(name, 0)}
+    if fewer:
+        yield ChangeFinding(
+            FindingKind.HIDDEN_RED,
+            Weight.ASKS,
+            f"{listed(fewer)} failed before and passes now with fewer of its rows: those that are "
+            "gone or skipped may be the ones that failed.",
+            suite.part,
+            tuple(sorted(fewer)),
         )
 
 

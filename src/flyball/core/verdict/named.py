@@ -56,6 +56,8 @@ def resolve_named(
             bad = sorted(name for name, end in tests.items() if end is not CaseOutcome.PASSED)
             end = NamedEnd.RED if bad else NamedEnd.GREEN
             found.append(Named(what, end, ", ".join(bad[:3])))
+        elif missing := _missing_tests(what, suites):
+            found.append(Named(what, NamedEnd.NOT_RUN, f"no test of {missing} was run"))
         elif _plain(what) in started:
             continue
         elif not is_suite(what):
@@ -78,6 +80,29 @@ def _tests_named(what: str, runs: Iterable[TreeRun]) -> Mapping[str, CaseOutcome
             if function in words and len(function) > 3 and "::" in name:
                 found[name] = end
     return found
+
+
+_PYTHON_TEST = re.compile(r"(?:^|/)(test_\w+|\w+_test)\.py(?:::([\w:]+))?$")
+
+
+def _missing_tests(what: str, runs: Sequence[TreeRun]) -> str:
+    """The test file or test among the words of which no run tells, where all tests were run.
+
+    Only Python's runners always tell in which file a test stands.
+    """
+    told = [name for run in runs for name in run.ends]
+    if any(run.whole or not run.is_counted for run in runs) or not any(".py" in n for n in told):
+        return ""
+    for word in what.split():
+        named = _PYTHON_TEST.search(word)
+        if named and not any(_has(name, named) for name in told):
+            return word
+    return ""
+
+
+def _has(name: str, named: re.Match[str]) -> bool:
+    file, test = named[1], (named[2] or "").rpartition("::")[2]
+    return file in re.split(r"[/.:]", name) and (not test or test in re.split(r"[.:]+", name))
 
 
 def _plain(command: str) -> str:

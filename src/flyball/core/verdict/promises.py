@@ -9,10 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from flyball.core.suite.part import is_within
+from flyball.core.suite.sides import is_shared
 from flyball.core.terms.change_verdict import ChangeFinding, FindingKind, Weight
 from flyball.core.terms.changed_test import ChangedTest, Comparison
 from flyball.core.terms.shape import listed
 from flyball.core.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun, file_of
+from flyball.core.weakening.paths import is_test_path
 
 NOT_COLLECTED = "::(collection)"
 """How the name of what is told in the place of a file's tests ends, where it cannot be loaded."""
@@ -39,7 +41,7 @@ def changed_promises(
     if suite.b is not None and not suite.b.trouble:
         yield from _grouped(_broken_promises(suite, suite.a, suite.b, change, asked))
         own = [each for each in own if each.path not in change.testing_side]
-    own = [each for each in own if _is_run(each, suite.a)]
+    own = [each for each in own if change.runs_examples or _is_run(each, suite.a)]
     yield from _grouped(_promise(suite, each, asked) for each in own if _asks(each, asked))
 
 
@@ -103,6 +105,36 @@ def _broken_promises(
             yield _promise(suite, test, asked, end=_end_of(name, kept))
         elif test is None and not (file in change.testing_side and _is_uncollected(file, kept)):
             yield from _unexplained(suite, name, kept)
+    files = {file_of(name) for name in before.ends} & change.testing_side
+    if unloaded := {file for file in files if _is_uncollected(file, kept)}:
+        yield from _told_by_text_alone(suite, unloaded, change, asked, told)
+
+
+def _told_by_text_alone(
+    suite: SuiteRuns,
+    unloaded: set[str],
+    change: ChangeFacts,
+    asked: AskedFor,
+    told: set[str],
+) -> Iterator[ChangeFinding]:
+    """What became of the tests in old files that the new code cannot load.
+
+    Nobody knows how such a test would end, whether it failed before or not: what it asks now may be
+    less than it did, in its own text or by what it uses.
+    """
+    near = {path for path in change.testing_side if is_shared(path)}
+    near = {path for path in near if is_test_path(path) and is_within(path, suite.part)}
+    for test in change.tests:
+        if test.path in unloaded | near and test.name not in told and _asks(test, asked):
+            yield _promise(suite, test, asked, end=_DOES_NOT_RUN if test.function else "")
+    for path in sorted(near - {test.path for test in change.tests}):
+        yield ChangeFinding(
+            FindingKind.PROMISE_CHANGED,
+            Weight.ASKS,
+            f"{path} was changed, and {listed(unloaded)} as it was cannot be loaded with the new "
+            "code: nobody can tell whether its tests still ask what they did.",
+            suite.part,
+        )
 
 
 def _grouped(found: Iterable[ChangeFinding]) -> Iterator[ChangeFinding]:
@@ -162,8 +194,16 @@ def _weight(test: ChangedTest, asked: AskedFor) -> Weight:
         return Weight.ASKS
     if test.comparison is not Comparison.OTHER_EXPECTATION:
         return Weight.NOTES
-    is_announced = any((test.function or test.path) in text for text in asked.announced)
+    is_announced = any(_speaks_of(text, test.function or test.path) for text in asked.announced)
     return Weight.NOTES if is_announced and not asked.keeps_behaviour else Weight.ASKS
+
+
+def _speaks_of(text: str, name: str) -> bool:
+    """Whether a text names a test; one that is called by a plain word must be in quotes."""
+    named = re.escape(name)
+    if name.isalpha():
+        return re.search(rf"[`'\"“«]{named}[`'\"”»]", text) is not None
+    return re.search(rf"(?<!\w){named}(?!\w)", text) is not None
 
 
 def _promise(

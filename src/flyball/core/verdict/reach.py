@@ -104,6 +104,7 @@ _SIGNS = (
         "makes a comparison of its own by name",
         r"['\"]__(?:eq|ne|bool|lt|gt|le|ge)__['\"]",
     ),
+    _sign("py", "leaves something out of comparisons", r"\b(?:compare|eq)\s*=\s*False\b"),
     _sign("py", "reads or writes tests", r"\bopen\(.*['\"][^'\"]*\btests?[/_]"),
     _sign(
         "py",
@@ -313,7 +314,12 @@ def _fixed_answer(node: ast.AST) -> str:
 
 
 def _says_yes_to_all(answer: ast.expr | None, other: str) -> bool:
-    """Whether an answer is true by something that the other side has no part in."""
+    """Whether an answer is true by something that the other side has no part in but its type."""
+    match answer:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=asked), *_]):
+            return asked == other
+        case _:
+            pass
     if not isinstance(answer, ast.BoolOp) or not isinstance(answer.op, ast.Or):
         return False
     return not all(_names(each, other) for each in answer.values)

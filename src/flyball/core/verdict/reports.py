@@ -12,6 +12,7 @@ from flyball.core.terms.changed_test import ChangedTest
 
 NO_ENDS: Mapping[str, CaseOutcome] = MappingProxyType({})
 NO_SECONDS: Mapping[str, float] = MappingProxyType({})
+NO_ROWS: Mapping[str, int] = MappingProxyType({})
 
 
 def file_of(name: str) -> str:
@@ -39,6 +40,8 @@ class TreeRun(NamedTuple):
     """Passed, failed and skipped as the runner counts them: a function may be many tests."""
     seconds: Mapping[str, float] = NO_SECONDS
     """How long the tests of each file took, where the runner tells."""
+    rows: Mapping[str, int] = NO_ROWS
+    """How many tests each function was, without those that were skipped."""
 
     def where(self, *wanted: CaseOutcome) -> frozenset[str]:
         """The tests that ended in one of these ways."""
@@ -123,6 +126,8 @@ class ChangeFacts(NamedTuple):
     """Where new lines silence a type checker, each in a sentence."""
     shared_literals: tuple[str, ...] = ()
     left_behind: tuple[str, ...] = ()
+    runs_examples: bool = False
+    """Whether the tests, what configures them or the changed code themselves run examples."""
     tests_apart: frozenset[str] = frozenset()
     """Test files that use nothing of what changed, so that a failure in them may be another's."""
 

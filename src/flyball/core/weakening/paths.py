@@ -8,7 +8,7 @@ TEST_DIRS = frozenset({"test", "tests", "__tests__", "spec", "specs", "e2e", "te
 EXPECTED_DIRS = frozenset({"golden", "goldens", "expected", "snapshots", "__snapshots__"})
 
 TEST_NAME = re.compile(
-    r"test_.*\.py|.*_test\.(?:py|go|rb|dart|exs|cc|cpp|c)|test.*\.rb|.*_spec\.rb"
+    r"test_.*\.py|.*_tests\.py|.*_test\.(?:py|go|rb|dart|exs|cc|cpp|c)|test.*\.rb|.*_spec\.rb"
     r"|.*[._-](?:tests?|spec)\.[cm]?[jt]sx?|tests?[.-].*\.[cm]?[jt]sx?|tests?\.(?:py|rs|c|cc|cpp"
     r"|sh|lua|[cm]?[jt]sx?)"
     r"|test_.*\.(?:c|cc|cpp|sh|lua|php)|.*_tests?\.(?:rs|sh|lua)|.*_spec\.lua|.*\.bats"

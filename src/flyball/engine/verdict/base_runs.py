@@ -13,7 +13,7 @@ import msgspec
 from flyball.core.suite.case import CaseOutcome, SuiteCase
 from flyball.core.suite.part import PartSuite
 from flyball.core.verdict.reports import TreeRun
-from flyball.engine.verdict.tree_run import Taken
+from flyball.engine.verdict.tree_run import Taken, rows_of
 from flyball.workspace.run.workspace import Workspace
 
 KEPT = 200
@@ -61,6 +61,7 @@ class BaseRuns:
             elapsed=stored.elapsed,
             counts=stored.counts,
             trouble=stored.trouble,
+            rows=rows_of(stored.cases),
         )
         return Taken(run, stored.cases, stored.has_canary, stored.timed_out, rewrote=stored.rewrote)
 

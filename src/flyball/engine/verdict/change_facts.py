@@ -10,6 +10,7 @@ from flyball.core.verdict.reach import runner_reaches, shared_literals
 from flyball.core.verdict.reports import ChangeFacts
 from flyball.core.verdict.type_checks import silenced_lines
 from flyball.core.weakening.change import compare_tests
+from flyball.core.weakening.paths import is_test_config, is_test_path
 from flyball.tools.runner.layout import Land
 from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, Trees
 
@@ -40,7 +41,14 @@ def change_facts(
         tuple([path for path in files if path in unkept]),
         tuple(silenced_lines(old, {path: new.get(path) for path in code})),
         shared_literals(added, tests),
+        runs_examples=_runs_examples(after, code),
     )
+
+
+def _runs_examples(land: Land, code: Sequence[str]) -> bool:
+    """Whether anything that decides about tests, or a changed file, runs a session's examples."""
+    near = [path for path in land.files if is_test_path(path) or is_test_config(path)]
+    return any("doctest" in land.text(path) for path in (*near, *code) if land.has(path))
 
 
 def _texts(trees: Trees, entries: Mapping[str, TreeEntry | None]) -> dict[str, str | None]:

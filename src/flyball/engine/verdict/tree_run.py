@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -230,6 +231,7 @@ def _taken(ran: SuiteRun, canary: Canary | None, suite: PartSuite) -> Taken:
         elapsed=report.elapsed,
         counts=counts,
         seconds=_seconds(own),
+        rows=rows_of(own),
     )
     return Taken(run, tuple(own), is_alive, report.timed_out)
 
@@ -249,6 +251,11 @@ def _ends(cases: Sequence[SuiteCase]) -> dict[str, CaseOutcome]:
         before = found.get(case.function, end)
         found[case.function] = max(before, end, key=_WORST.index)
     return found
+
+
+def rows_of(cases: Sequence[SuiteCase]) -> dict[str, int]:
+    """How many tests each function was, without those that were skipped."""
+    return Counter(case.function for case in cases if case.outcome is not CaseOutcome.SKIPPED)
 
 
 def _counts(cases: Sequence[SuiteCase]) -> tuple[int, int, int]:

@@ -119,10 +119,12 @@ class CallContext(NamedTuple):
     """A private directory for one process; nothing can be put there until `set_up` makes one."""
     shared: Path | None = None
     """Where all runs of the project keep caches; None: what is cached here ends with its run."""
+    is_scratch: bool = False
+    """Whether `root` is a copy of the tree that nobody works in."""
 
     def on_tree(self, root: Root, tree: str) -> CallContext:
         """The same call on a scratch copy of a tree."""
-        return self._replace(root=root, tree=tree)
+        return self._replace(root=root, tree=tree, is_scratch=True)
 
     def evidence_id(self, n: int = 1) -> str:
         """The name of the nth observation that this call makes."""

@@ -113,7 +113,7 @@ def environment(context: CallContext) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(map(os.fspath, import_path(context))),
         "GOCACHE": os.fspath(context.caches / "go"),
         "GOTOOLCHAIN": "local",
-        "CARGO_TARGET_DIR": os.fspath(context.cache / "cargo"),
+        "CARGO_TARGET_DIR": os.fspath(context.cache / _built(context)),
         "npm_config_cache": os.fspath(context.caches / "npm"),
         "npm_config_update_notifier": "false",
         "npm_config_fund": "false",
@@ -124,6 +124,15 @@ def environment(context: CallContext) -> dict[str, str]:
     if not context.settings.network:
         env |= {"CARGO_NET_OFFLINE": "true", "GOPROXY": "off"}
     return env
+
+
+def _built(context: CallContext) -> str:
+    """Where Cargo puts what it builds.
+
+    It rebuilds what is newer than the last build. Copies of two trees that were made before either
+    was built would be one to it, and the tests of the one would run the code of the other.
+    """
+    return f"cargo-{context.tree[:16]}" if context.is_scratch else "cargo"
 
 
 def import_path(context: CallContext) -> tuple[Path, ...]:

@@ -159,6 +159,19 @@ def test_a_source_with_a_main_that_the_test_recipe_needs_is_a_test_program():
     assert find_testing_side(files, files.get) == {"Makefile", "check.c"}
 
 
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [
+        ("pyproject.toml", '[tool.pytest.ini_options]\npython_files = ["check_*.py"]\n'),
+        ("pytest.ini", "[pytest]\npython_files =\n    check_*.py\n    *.py\n"),
+        ("setup.cfg", "[tool:pytest]\npython_files = check_*.py *\n"),
+    ],
+)
+def test_files_that_pytest_is_told_to_collect_are_tests(name: str, config: str):
+    files = {name: config, "qa/check_cart.py": "", "qa/check.txt": "", "cart.py": ""}
+    assert side(files) == {name, "qa/check_cart.py"}
+
+
 def test_only_a_test_file_bears_on_itself_alone():
     assert not is_shared("tests/test_cart.py")
     assert not is_shared("web/cart.spec.ts")
@@ -176,6 +189,13 @@ DATA = {
     "rates.yaml": "",
     "tax.csv": "",
     "notes.txt": "",
+    "tests/run.sh": 'for each in "$HERE"/golden/*; do check "$each"; done\n',
+    "Makefile": "test:\n\tfor i in cases/*.in; do ./cart < $$i; done\n",
+    "cases/one.in": "",
+    "golden/big.toml": "",
+    "prices/book.toml": "",
+    "loose.toml": "",
+    "shop/prices.py": "PLACE = here / 'prices' / name\n",
 }
 
 
@@ -189,6 +209,10 @@ DATA = {
         ("notes.txt", False),
         ("shop/cart.py", False),
         ("tests/data.json", False),
+        ("cases/one.in", True),
+        ("golden/big.toml", True),
+        ("prices/book.toml", False),
+        ("loose.toml", False),
     ],
 )
 def test_data_that_only_tests_name_is_theirs(path: str, wanted: bool):

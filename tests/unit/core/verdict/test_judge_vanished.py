@@ -28,6 +28,21 @@ def test_a_failing_test_that_no_longer_runs_is_a_question():
     assert (HIDDEN, Weight.ASKS) in found_in(run(x="F", y="."), run(y="."))
 
 
+def test_rows_of_a_failing_test_that_no_longer_run_are_a_question():
+    name = f"{TESTS}::x"
+    before, now = run(x="F", y=".")._replace(rows={name: 3}), run(x=".", y=".")
+    assert (HIDDEN, Weight.ASKS) in found_in(before, now._replace(rows={name: 2}))
+    assert found_in(before, now._replace(rows={name: 3})) == set()
+    assert found_in(before, now._replace(rows={name: 2}, whole=9)) == set()
+
+
+def test_a_suite_that_could_not_begin_before_is_a_question_when_it_counts_now():
+    stuck = TreeRun("pytest", 4, {"pytest": CaseOutcome.FAILED}, is_counted=False)
+    found = found_in(stuck, run(x=".")._replace(counts=(1, 0, 0)), BOTH, b=stuck)
+    assert (FindingKind.PROMISE_CHANGED, Weight.ASKS) in found
+    assert all(weight is not Weight.BLOCKS for _, weight in found)
+
+
 def within(*ends: tuple[str, CaseOutcome]) -> TreeRun:
     """A run that tells of two subtests that passed, and of these."""
     inner = [("TestCart::one", CaseOutcome.PASSED), ("TestCart::two", CaseOutcome.PASSED)]

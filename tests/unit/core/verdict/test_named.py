@@ -41,6 +41,25 @@ def test_a_suite_is_the_verdicts_own_business_but_must_be_there():
     assert ends("npm test", runs=()) == ([("npm test", NamedEnd.NOT_RUN)], ())
 
 
+@pytest.mark.parametrize(
+    ("what", "is_there"),
+    [
+        ("pytest tests/test_cart.py", True),
+        ("python -m pytest tests/test_bulk.py", False),
+        ("pytest tests/test_cart.py::TestBulk::test_discount", False),
+        ("pytest tests/test_cart.py::test_total", True),
+        ("pytest -k bulk", True),
+    ],
+)
+def test_tests_that_nobody_ran_are_no_verification(what, is_there):
+    found, _ = ends(what)
+    assert ((what, NamedEnd.NOT_RUN) in found) is not is_there
+    # Of a part that was chosen, and of runners that tell of no file, nothing can be said.
+    assert (what, NamedEnd.NOT_RUN) not in ends(what, runs=(RUN._replace(whole=9),))[0]
+    other = TreeRun("node --test", 0, {"cart::total": CaseOutcome.PASSED})
+    assert (what, NamedEnd.NOT_RUN) not in ends(what, runs=(other,))[0]
+
+
 def test_words_that_no_program_could_run_are_told_apart():
     assert ends("look at the page", "look at the page", " ") == ([], ("look at the page",))
     assert ends("say 'unclosed") == ([], ("say 'unclosed",))

@@ -19,7 +19,14 @@ from flyball.engine.verdict.tree_run import Taken
 SUITE = PartSuite("pytest")
 CASE = SuiteCase("test_a", CaseOutcome.PASSED, file="t.py")
 TAKEN = Taken(
-    TreeRun("pytest", 0, {"t.py::test_a": CaseOutcome.PASSED}, elapsed=1.5, counts=(1, 0, 0)),
+    TreeRun(
+        "pytest",
+        0,
+        {"t.py::test_a": CaseOutcome.PASSED},
+        elapsed=1.5,
+        counts=(1, 0, 0),
+        rows={"t.py::test_a": 1},
+    ),
     (CASE,),
     has_canary=True,
 )

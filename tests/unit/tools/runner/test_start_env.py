@@ -107,6 +107,14 @@ def test_only_what_is_installed_is_in_reach(places):
     assert program_of(context(*places), "cargo") == "cargo"
 
 
+def test_copies_of_two_trees_are_never_built_in_one_place(places):
+    working = context(*places)
+    copies = [working.on_tree(working.root, tree * 40) for tree in ("a", "b", "a")]
+    first, second, again = (environment(each)["CARGO_TARGET_DIR"] for each in copies)
+    assert first == again
+    assert len({first, second, environment(working)["CARGO_TARGET_DIR"]}) == 3
+
+
 def test_without_a_python_on_the_path_the_one_that_we_run_on_serves(places):
     nowhere = context(*places, env={"PATH": "/nowhere"})
     own = Path(sys.executable).resolve()
