@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.driven import context_of, driven, unheard
+from flyball.app.hosts.elsewhere import changed_elsewhere
 from flyball.app.hosts.hosted_run import HostedRun
 from flyball.app.hosts.kept import KeptWorkspaces
 from flyball.app.project import Home
@@ -182,19 +183,10 @@ class HostedRuns:
                 state,
                 self._rules,
                 partial(self._kept.open, session.run, self._home.state),
-                partial(self._elsewhere, session, engine.journal),
+                partial(changed_elsewhere, session.run, engine.journal),
             )
             if context.opened:
                 self._kept.keep(session.run, context.opened)
-
-    async def _elsewhere(self, session: Session, journal: Journal) -> frozenset[str]:
-        """What other sessions in this checkout have changed, so that nobody is blamed for it."""
-        found: set[str] = set()
-        for other in self._sessions.in_checkout():
-            if (other.host, other.session) != (session.host, session.session):
-                state = await self._state(other, journal)
-                found.update(state.cards[-1].changed if state else ())
-        return frozenset(found)
 
     @asynccontextmanager
     async def driven(self, run: str) -> AsyncGenerator[tuple[Engine, RunContext]]:

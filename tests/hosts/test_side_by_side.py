@@ -1,0 +1,42 @@
+"""Two sessions in one checkout: neither is blamed for the other's work, nor praised for it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+from tests.governed import CART, Shell
+from tests.hosts.hooking import HostSession
+
+RIGHT = CART.replace("result += price", "result += price * quantity")
+
+
+@pytest.fixture
+def beside(shell: Shell) -> Generator[HostSession]:
+    """Another session in the same checkout."""
+    session = HostSession(shell, session="s2")
+    yield session
+    session.end()
+
+
+def mend(host: HostSession) -> None:
+    """A whole piece of work, from the prompt to a stop that is let go."""
+    host.prompt()
+    host.checkpoint()
+    assert host.write("cart.py", RIGHT).is_allowed
+    assert "success" in host.stop().notice
+
+
+@pytest.mark.parametrize("request_", ["explain the cart", "the total is wrong, fix it"])
+def test_what_a_session_has_finished_is_not_taken_back_by_one_that_began_before(
+    host: HostSession, beside: HostSession, request_: str
+):
+    beside.prompt(request_)
+    mend(host)
+    host.prompt("and now explain it")
+    host.end()
+    assert beside.run("ls") == (0, "", "")
+    heard = beside.stop()
+    assert "cart.py" not in heard.err
+    assert "taken back" not in heard.notice
+    assert (beside.repo / "cart.py").read_text() == RIGHT
