@@ -40,3 +40,35 @@ def test_what_a_session_has_finished_is_not_taken_back_by_one_that_began_before(
     assert "cart.py" not in heard.err
     assert "taken back" not in heard.notice
     assert (beside.repo / "cart.py").read_text() == RIGHT
+
+
+def test_a_write_that_is_under_way_is_not_taken_back_by_a_look(
+    host: HostSession, beside: HostSession
+):
+    host.prompt()
+    host.checkpoint()
+    beside.prompt("explain the cart")
+    place = host.repo / "cart.py"
+    args = {"file_path": str(place), "content": RIGHT}
+    assert host.before("Write", "w1", **args).is_allowed
+    place.write_text(RIGHT)
+    (host.repo / "notes.md").write_text("of nobody")
+    assert "notes.md" in beside.run("ls").told
+    assert place.read_text() == RIGHT
+    assert not (host.repo / "notes.md").exists()
+    assert host.after("Write", "w1", args, "").is_allowed
+
+
+def test_nothing_is_taken_back_while_another_session_runs_a_command_that_may_write(
+    host: HostSession, beside: HostSession
+):
+    host.prompt()
+    host.checkpoint()
+    beside.prompt("explain the cart")
+    args = {"command": "make report"}
+    assert host.before("Bash", "m1", **args).is_allowed
+    (host.repo / "report.txt").write_text("3 pens")
+    assert beside.run("ls") == (0, "", "")
+    assert host.after("Bash", "m1", args, "").is_allowed
+    assert beside.run("ls") == (0, "", "")
+    assert (host.repo / "report.txt").read_text() == "3 pens"

@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+
+import msgspec
 
 from flyball.core.run.event import CallReturned, RunStarted
+from flyball.core.run.state import RunState
+from flyball.core.terms.call import Access, Call
+from flyball.core.terms.phase import Phase
 from flyball.journal.protocol import Journal, JournalEntry
+from flyball.workspace.files.path_rules import reads_hooks_from
 
 
-async def changed_elsewhere(run: str, journal: Journal) -> frozenset[str]:
-    """The files that other runs in this checkout have changed with leave since a run began.
+class Elsewhere(msgspec.Struct, frozen=True):
+    """The files that others have changed or are changing; a container of paths."""
 
-    A run that has ended counts like any other: its work is still there.
+    paths: frozenset[str] = frozenset()
+    is_anywhere: bool = False
+    """Whether a command of somebody else's is under way: nobody knows what it writes."""
+
+    def __contains__(self, path: object) -> bool:
+        if path in self.paths:
+            return True
+        return self.is_anywhere and not reads_hooks_from(str(path))
+
+
+async def changed_elsewhere(run: str, journal: Journal, live: Collection[str]) -> Elsewhere:
+    """What other runs in this checkout have changed with leave since a run began, or may now.
+
+    A run that has ended counts like any other: its work is still there. `live` are those whose
+    host is there, for nothing is under way in the others.
     """
     runs = await journal.runs()
     began = next((each.created_at for each in runs if each.run == run), 0.0)
     found: set[str] = set()
+    is_anywhere = False
     for other in runs:
-        if other.run != run and other.updated_at >= began:
+        if other.run == run:
+            continue
+        if other.updated_at >= began:
             found.update(_changed_since(began, await journal.events(other.run)))
-    return frozenset(found)
+        if other.run in live:
+            calls = _writing(await journal.load(other.run))
+            found.update(fact.path for call in calls for fact in call.paths if fact.write)
+            is_anywhere = is_anywhere or any(_is_unbounded(call) for call in calls)
+    return Elsewhere(frozenset(found), is_anywhere)
 
 
 def _changed_since(began: float, entries: Sequence[JournalEntry]) -> set[str]:
@@ -29,3 +56,16 @@ def _changed_since(began: float, entries: Sequence[JournalEntry]) -> set[str]:
     events = [entry.event for entry in entries]
     returned = [each for each in events if isinstance(each, CallReturned) and each.at >= began]
     return {path for each in returned for path in each.changed}
+
+
+def _writing(state: RunState) -> list[Call]:
+    """The calls that are under way and may write: what they leave is theirs."""
+    if state.has_ended or not state.cards or state.cards[-1].phase is not Phase.EXECUTE:
+        return []
+    calls = state.cards[-1].in_flight
+    return [call for call in calls if call.access in (Access.MUTATE, Access.VERIFY)]
+
+
+def _is_unbounded(call: Call) -> bool:
+    """Whether a call may write files that it does not name."""
+    return call.command is not None or not call.paths

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from flyball.app.answering import RESTING
 from flyball.app.hosts.calls import HostRules, call_of, is_plain, is_waiting
+from flyball.app.hosts.elsewhere import Elsewhere
 from flyball.app.hosts.words import (
     ending_of,
     greeting,
@@ -88,7 +89,7 @@ class HostedRun:
         state: RunState,
         rules: HostRules,
         open_workspace: Callable[[], Workspace],
-        elsewhere: Callable[[], Awaitable[frozenset[str]]],
+        elsewhere: Callable[[], Awaitable[Elsewhere]],
     ) -> None:
         self._engine = engine
         self._context = context
@@ -210,7 +211,7 @@ class HostedRun:
         """The tree as it is, and what has changed since the run last saw it."""
         workspace, was = self._workspace, TreeHash(self.card.tree)
         now = self._present = workspace.tree_hash()
-        elsewhere = await self._elsewhere() if now != was else frozenset[str]()
+        elsewhere = await self._elsewhere() if now != was else Elsewhere()
         found = [each.path for each in workspace.trees.changes(was, now)] if now != was else []
         return now, tuple(path for path in found if path not in elsewhere)
 

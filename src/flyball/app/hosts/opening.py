@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.driven import context_of, driven, unheard
-from flyball.app.hosts.elsewhere import changed_elsewhere
+from flyball.app.hosts.elsewhere import Elsewhere, changed_elsewhere
 from flyball.app.hosts.hosted_run import HostedRun
 from flyball.app.hosts.kept import KeptWorkspaces
 from flyball.app.project import Home
@@ -183,10 +183,15 @@ class HostedRuns:
                 state,
                 self._rules,
                 partial(self._kept.open, session.run, self._home.state),
-                partial(changed_elsewhere, session.run, engine.journal),
+                partial(self._elsewhere, session, engine.journal),
             )
             if context.opened:
                 self._kept.keep(session.run, context.opened)
+
+    async def _elsewhere(self, session: Session, journal: Journal) -> Elsewhere:
+        """What is changed in this checkout by others, so that the session is not blamed for it."""
+        live = {each.run for each in self._sessions.in_checkout() if each.run}
+        return await changed_elsewhere(session.run, journal, live)
 
     @asynccontextmanager
     async def driven(self, run: str) -> AsyncGenerator[tuple[Engine, RunContext]]:
