@@ -72,3 +72,30 @@ def test_nothing_is_taken_back_while_another_session_runs_a_command_that_may_wri
     assert host.after("Bash", "m1", args, "").is_allowed
     assert beside.run("ls") == (0, "", "")
     assert (host.repo / "report.txt").read_text() == "3 pens"
+
+
+@pytest.mark.parametrize("request_", ["explain the cart", "the total is wrong, fix it"])
+def test_who_only_looked_is_not_praised_for_what_another_session_changed(
+    host: HostSession, beside: HostSession, request_: str
+):
+    beside.prompt(request_)
+    host.prompt()
+    host.checkpoint()
+    assert host.write("cart.py", RIGHT).is_allowed
+    assert beside.run("ls") == (0, "", "")
+    assert "success" in host.stop().notice
+    assert beside.run("ls") == (0, "", "")
+    heard = beside.stop()
+    assert not heard.is_refused
+    assert "cart.py" not in heard.notice
+    assert "green" not in heard.notice
+
+
+def test_each_of_two_sessions_is_judged_by_its_own_change(host: HostSession, beside: HostSession):
+    beside.prompt("say in a new file pens.py what a pen costs")
+    mend(host)
+    beside.checkpoint("pens.py")
+    assert beside.write("pens.py", "PEN = 2\n").is_allowed
+    assert "Every test passes without the change" in beside.stop().err
+    heard = beside.stop()
+    assert "changed: pens.py\n" in heard.notice

@@ -160,7 +160,10 @@ class HostedRun:
         if call is None or not owed:
             found = await self.look()
             return HostAnswer(text=found, notice=found) if found else GO_ON
-        await self._append(replace(await self._outcome(event, call, owed), effect=owed))
+        outcome = await self._outcome(event, call, owed)
+        if isinstance(outcome, CallReturned):
+            outcome = await self._without_others(outcome)
+        await self._append(replace(outcome, effect=owed))
         card = self.card
         undone = [each.text for each in card.said if "that was undone" in each.text]
         words = told(card.said)
@@ -214,6 +217,23 @@ class HostedRun:
         elsewhere = await self._elsewhere() if now != was else Elsewhere()
         found = [each.path for each in workspace.trees.changes(was, now)] if now != was else []
         return now, tuple(path for path in found if path not in elsewhere)
+
+    async def _without_others(self, event: CallReturned) -> CallReturned:
+        """The same, with a base that has what only others changed: that is no work of this run."""
+        card, trees = self.card, self._workspace.trees
+        if event.tree == card.tree:
+            return event
+        base, own = TreeHash(card.base), {*card.changed, *event.changed}
+        found = trees.changes(base, TreeHash(event.tree))
+        changes = [each for each in found if each.path not in own]
+        elsewhere = await self._elsewhere() if changes else Elsewhere()
+        theirs = {each.path: each.after for each in changes if each.path in elsewhere}
+        if not theirs:
+            return event
+        moved = trees.overlay(base, theirs)
+        # Kept under a name, so that it is not thrown away while the run may need it.
+        self._workspace.snapshot(f"{self.state.run}/base/{self.state.seq}", moved)
+        return replace(event, base=moved)
 
     def _would_undo(self, path: str) -> bool:
         is_looking = self.card.phase is not Phase.EXECUTE
@@ -333,6 +353,7 @@ class HostedRun:
         elsewhere = await self._elsewhere()
         mine = tuple(path for path in changed if path not in elsewhere)
         if not mine:
+            await self._record_look(now)
             return ""
         undone = self._without_leave(mine)
         if self._rules.only_advises:
@@ -368,17 +389,16 @@ class HostedRun:
         await self._reply((call,), Finish.TOOL_CALLS)
         data: dict[str, object] = {WOULD_UNDO: [*would_undo]} if would_undo else {}
         outcome = Outcome(ok=True, digest=f"look-{seq}", data=data)
-        await self._append(
-            CallReturned(
-                card=self.card.id,
-                call=call.id,
-                outcome=outcome,
-                tree=tree,
-                changed=changed,
-                undone=undone,
-                effect=self._owed_call(call.id),
-            )
+        event = CallReturned(
+            card=self.card.id,
+            call=call.id,
+            outcome=outcome,
+            tree=tree,
+            changed=changed,
+            undone=undone,
+            effect=self._owed_call(call.id),
         )
+        await self._append(await self._without_others(event))
 
     async def _forget_calls(self) -> None:
         """Whoever stops or is spoken to waits for no call: what is left was refused in the host.

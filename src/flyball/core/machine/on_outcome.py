@@ -74,6 +74,8 @@ def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str
 
 def _take_tree(d: WorkingCopy, call: Call, event: CallReturned | CallInterrupted) -> None:
     """The tree a call left, and which of its files only programs made."""
+    if isinstance(event, CallReturned) and event.base:
+        _move_base(d, event.base)
     known, made = {*d.card.changed}, dict.fromkeys(d.card.made)
     changed = event.changed if isinstance(event, CallReturned) else event.created
     # A tool may have written a file that a program then removed and made anew: it stays the tool's.
@@ -88,6 +90,13 @@ def _take_tree(d: WorkingCopy, call: Call, event: CallReturned | CallInterrupted
             f"`{call.name}` made {names}. What only commands make is left behind, not committed. "
             "If it belongs to the work, write it with `write_file` or `edit_diff`.",
         )
+
+
+def _move_base(d: WorkingCopy, base: TreeHash) -> None:
+    """Begin from a tree that has what others changed meanwhile: it is not the card's doing."""
+    if d.run.tree == d.run.base == d.card.base:
+        d.set_run(base=base, tree=base, snapshot=base)
+    d.set(base=base)
 
 
 def _tell_put_back(d: WorkingCopy, call: Call, paths: tuple[str, ...]) -> None:

@@ -147,6 +147,8 @@ class CallReturned(CardEvent, frozen=True, kw_only=True, tag="call-returned"):
     """Files of the user's, in no commit, that the call removed or overwrote unasked."""
     created: tuple[str, ...] = ()
     """Files that a program made where none was."""
+    base: TreeHash = ""
+    """What the card is compared with from now on: others have changed the same checkout."""
 
 
 class CallInterrupted(CardEvent, frozen=True, kw_only=True, tag="call-interrupted"):
