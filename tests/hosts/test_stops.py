@@ -146,3 +146,20 @@ def test_who_waits_is_not_told_half_of_what_is_being_written(shell: Shell):
     writing.release()
     waiting.join()
     assert "red → green" in heard[0]
+
+
+def test_what_is_taken_back_at_a_stop_is_said_with_the_way_to_get_it_back(host: HostSession):
+    host.prompt("explain the cart")
+    host.run("ls")
+    (host.repo / "notes.md").write_text("an hour of somebody's\n")
+    (host.repo / "cart.py").write_text(RIGHT)
+    heard = host.stop()
+    assert "cart.py, notes.md changed although no allowed call changed it" in heard.notice
+    assert "Flyball: success" in heard.notice
+    assert (host.repo / "cart.py").read_text() == CART
+    host.prompt("go on")
+    assert "notes.md changed although no allowed call changed it" in host.run("ls").told
+    snapshot = heard.notice.partition("`flyball undo ")[2].partition("`")[0]
+    assert host.shell("undo", snapshot).returncode == 0
+    assert (host.repo / "notes.md").read_text() == "an hour of somebody's\n"
+    assert (host.repo / "cart.py").read_text() == RIGHT

@@ -213,12 +213,17 @@ class HostGovernor:
         """Whether the host may stop. Other moments do not wait for the verdict."""
         async with self._turn():
             session = self._session(event)
-            said = await self.runs.at(session, lambda run: run.stop(event))
+            async with self.runs.opened(session) as run:
+                said = GO_ON if run is None else await run.stop(event)
+                found = run.found if run else ""
         if said is None:
             said = await self._held(session)
+        said = _with_found(said, found)
         async with self._turn():
-            rejected = said.text if said.is_refused else ""
-            self.sessions.keep(replace(self._session(event), rejected=rejected))
+            now, rejected = self._session(event), said.text if said.is_refused else ""
+            # A model whose stop is let go hears no more; it is told when it goes on.
+            untold = now.untold if rejected else "\n".join(filter(None, (now.untold, found)))
+            self.sessions.keep(replace(now, rejected=rejected, untold=untold))
         return said
 
     async def _held(self, session: Session) -> HostAnswer:
@@ -428,6 +433,13 @@ def _joined(found: HostAnswer, greeted: HostAnswer) -> HostAnswer:
     """A greeting, after what was found before it."""
     text = "\n".join(filter(None, (found.text, greeted.text)))
     return replace(greeted, notice=found.notice, text=text)
+
+
+def _with_found(said: HostAnswer, found: str) -> HostAnswer:
+    """The answer to a stop, after what was taken back at it: the model hears it, or the person."""
+    if said.is_refused:
+        return replace(said, text="\n".join(filter(None, (found, said.text))))
+    return replace(said, notice="\n".join(filter(None, (found, said.notice))))
 
 
 def _no_session() -> NotFound:

@@ -100,6 +100,8 @@ class HostedRun:
         """The files that other sessions in this checkout have changed or are changing."""
         self._present: TreeHash | None = None
         """The tree as it was just seen; in one moment nothing of ours is under way in it."""
+        self.found = ""
+        """What the look at a stop took back; it is said with whatever the stop comes to."""
 
     @property
     def card(self) -> CardState:
@@ -244,13 +246,13 @@ class HostedRun:
         if owed_verdict(self.state):
             return None
         await self._forget_calls()
-        found = await self.look()
+        self.found = await self.look()
         card = self.card
         if card.phase is Phase.PAUSED:
-            return HostAnswer(notice="\n".join(filter(None, (found, waiting_for(card)))))
+            return HostAnswer(notice=waiting_for(card))
         if not card.has_changed and may_build(self.state, card):
             # Somebody talked, and nothing came of it yet: the next prompt goes on from here.
-            return HostAnswer(notice=found) if found else GO_ON
+            return GO_ON
         await self._reply((), Finish.STOP, event.text.strip() or NO_WORDS)
         return await self._settled()
 
