@@ -163,3 +163,36 @@ def test_what_is_taken_back_at_a_stop_is_said_with_the_way_to_get_it_back(host: 
     assert host.shell("undo", snapshot).returncode == 0
     assert (host.repo / "notes.md").read_text() == "an hour of somebody's\n"
     assert (host.repo / "cart.py").read_text() == RIGHT
+
+
+def test_a_write_that_never_came_back_is_no_ground_for_the_next_prompt(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    assert host.before("Write", file_path=str(host.repo / "cart.py"), content=WRONG).is_allowed
+    (host.repo / "cart.py").write_text(WRONG)
+    host.prompt("go on")
+    assert host.stop().is_refused
+    host.write("cart.py", RIGHT)
+    assert "red → green" in host.stop().notice
+
+
+def test_what_a_look_that_never_came_back_has_left_is_taken_back_at_the_next_prompt(
+    host: HostSession,
+):
+    host.prompt()
+    assert host.before("Bash", command="ls").is_allowed
+    (host.repo / "cart.py").write_text(WRONG)
+    heard = host.prompt("go on")
+    assert "cart.py changed although no allowed call changed it" in heard.told
+    assert heard.told.count("Flyball governs") == 1
+    assert "cart.py changed" in heard.notice
+    assert (host.repo / "cart.py").read_text() == CART
+
+
+def test_what_a_person_edits_before_the_next_prompt_stays(host: HostSession):
+    host.prompt()
+    host.run("ls")
+    host.stop("What do you mean?")
+    (host.repo / "cart.py").write_text(WRONG)
+    assert host.prompt("look again").notice == ""
+    assert (host.repo / "cart.py").read_text() == WRONG

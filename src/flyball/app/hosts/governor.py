@@ -373,12 +373,14 @@ class HostGovernor:
             # What a slash command's own shell has written is seen before the model is asked.
             found = await self.runs.at(session, lambda run: run.seen())
             return _joined(found, await self._greet(session))
+        left = await self.runs.at(session, lambda run: run.cut_off())
+        state = await self.runs.live_state(session)
         if state and state.cards[-1].has_changed:
-            return await self.runs.at(session, lambda run: run.heard(event))
+            return _joined(left, await self.runs.at(session, lambda run: run.heard(event)))
         if state:
             await self._end_run(session, NEXT_PROMPT)
         _, begun = await self._begin(event, session)
-        return HostAnswer(text=greeting(begun, begun.cards[-1]))
+        return _joined(left, HostAnswer(text=greeting(begun, begun.cards[-1])))
 
     async def _greet(self, session: Session) -> HostAnswer:
         return await self.runs.at(session, lambda run: run.greeted())
@@ -429,10 +431,11 @@ class HostGovernor:
         return self.home.effective.settings.policy.around_host()
 
 
-def _joined(found: HostAnswer, greeted: HostAnswer) -> HostAnswer:
-    """A greeting, after what was found before it."""
-    text = "\n".join(filter(None, (found.text, greeted.text)))
-    return replace(greeted, notice=found.notice, text=text)
+def _joined(found: HostAnswer, said: HostAnswer) -> HostAnswer:
+    """An answer, after what was found before it."""
+    text = "\n".join(filter(None, (found.text, said.text)))
+    notice = "\n".join(filter(None, (found.notice, said.notice)))
+    return replace(said, notice=notice, text=text)
 
 
 def _with_found(said: HostAnswer, found: str) -> HostAnswer:

@@ -298,6 +298,17 @@ class HostedRun:
         await self._bring_on()
         return HostAnswer(text=found, notice=found)
 
+    async def cut_off(self) -> HostAnswer:
+        """What calls have left that never came back, for model and person.
+
+        Where none of them could write, what has changed since is the person's own.
+        """
+        calls = self.card.in_flight
+        if not any(call.access is not Access.READ or call.command for call in calls):
+            return GO_ON
+        await self._forget_calls()
+        return await self.seen()
+
     async def state_checkpoint(self, point: Checkpoint) -> None:
         """A checkpoint from the host's shell; the call that brings it is answered by it."""
         own = [call for call in self.card.in_flight if call.access is Access.CHECKPOINT]
