@@ -1,4 +1,4 @@
-"""Two sessions in one checkout: neither is blamed for the other's work, nor praised for it."""
+"""Several agents in one checkout: none is blamed for another's work, nor praised for it."""
 
 from __future__ import annotations
 
@@ -99,3 +99,18 @@ def test_each_of_two_sessions_is_judged_by_its_own_change(host: HostSession, bes
     assert "Every test passes without the change" in beside.stop().err
     heard = beside.stop()
     assert "changed: pens.py\n" in heard.notice
+
+
+def test_the_plan_of_a_sub_agent_is_no_checkpoint_of_the_session(host: HostSession):
+    host.prompt()
+    call: dict[str, object] = {
+        "tool_name": "ExitPlanMode",
+        "tool_input": {"plan": "Fix cart.py"},
+        "tool_use_id": "p1",
+        "agent_id": "a1",
+    }
+    assert host.hook("PreToolUse", **call).is_allowed
+    assert host.hook("PostToolUse", **call, tool_response="ok").is_allowed
+    assert host.write("cart.py", RIGHT).is_refused
+    assert host.checkpoint().returncode == 0
+    assert host.write("cart.py", RIGHT).is_allowed

@@ -15,6 +15,7 @@ from flyball.core.host.tool import (
     COMMAND_FIELDS,
     PATCH_FIELDS,
     PATH_FIELDS,
+    PLAN_EXIT,
     Naming,
     host_tool,
     patched_files,
@@ -85,11 +86,13 @@ def call_of(
     The context costs a look into the checkout, which most calls of a host need not pay for.
     """
     row = host_tool(event.tool, rules.read_only)
+    # A sub-agent's plan is for the agent above it, and no person said yes to it.
+    is_inner_plan = bool(event.agent) and event.tool == PLAN_EXIT
     call = Call(
         id=event.call,
         tool=row.tool,
         args=_recorded(event.args, redactor),
-        access=row.access,
+        access=Access.READ if is_inner_plan else row.access,
         digest=digest([event.tool, event.args]),
         # No host can say its call again with a word of confirmation: a person is asked instead.
         confirmed=True,

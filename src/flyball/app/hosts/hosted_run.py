@@ -177,7 +177,7 @@ class HostedRun:
         card = self.card
         if event.is_interrupted:
             return CallInterrupted(card=card.id, call=call.id, tree=self._workspace.tree_hash())
-        if event.tool == PLAN_EXIT and event.ok:
+        if event.tool == PLAN_EXIT and call.access is Access.CHECKPOINT and event.ok:
             plan = str(event.args.get("plan") or event.text)
             return self._stated(plan_as_checkpoint(plan), call.id)
         text = bounded(event.text, LONGEST_OUTCOME)[0]
