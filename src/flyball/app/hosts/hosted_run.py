@@ -261,7 +261,8 @@ class HostedRun:
         if all(each.n != seen.effect for each in self.state.owed):
             # A person went on meanwhile: nobody waits for it any more.
             return GO_ON
-        await self._append(seen)
+        _, changed = await self._changes()
+        await self._append(replace(seen, changed=changed))
         return await self._settled()
 
     async def _settled(self) -> HostAnswer | None:

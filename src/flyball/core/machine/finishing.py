@@ -35,6 +35,7 @@ from flyball.core.terms.evidence import (
 )
 from flyball.core.terms.evidence_rows import latest_of
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.shape import listed
 
 SAID_TWICE = 2
 FORM = "End your answer with the evidence form in one fenced JSON block."
@@ -181,6 +182,16 @@ def _verify(d: WorkingCopy) -> bool:
     trouble = Trouble.MISSING_EVIDENCE if is_missing else Trouble.FAILING_CHECK
     _send_back(d, judgement.sentence, trouble, is_worth_it=is_verifiable)
     return True
+
+
+def reject_moved(d: WorkingCopy, changed: tuple[str, ...]) -> None:
+    """Hold a stop whose verdict is of a tree that is not there any more."""
+    names = listed(changed)
+    why = f"{names} changed while Flyball took its verdict. Stop again when nothing writes there."
+    _send_back(d, why, Trouble.MISSING_EVIDENCE)
+    if d.card.phase is Phase.VERIFY:
+        # What was changed may be somebody's work: it is judged next, and not taken back.
+        d.enter(Phase.EXECUTE)
 
 
 def _send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool = True) -> None:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from flyball.core.flow.library import template_for
 from flyball.core.machine.call_queue import go_on, leave_unmade, promote, take_back
-from flyball.core.machine.finishing import conclude, settle
+from flyball.core.machine.finishing import conclude, reject_moved, settle
 from flyball.core.machine.mistake import notice
 from flyball.core.machine.setback import halt
 from flyball.core.memory.fingerprint import fingerprint
@@ -289,6 +289,9 @@ def take_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:
     if event.undone:
         names = ", ".join(event.undone)
         d.say("guidance", f"Checking the gates changed {names}; that was undone.")
+    if event.changed and d.card.phase is Phase.VERIFY:
+        reject_moved(d, event.changed)
+        return
     if event.effect and not d.card.turns:
         # Looked at before anybody was asked: now its driver is.
         d.think()

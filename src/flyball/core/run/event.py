@@ -204,6 +204,8 @@ class EvidenceTaken(CardEvent, frozen=True, kw_only=True, tag="evidence-taken"):
 
     evidence: tuple[AnyEvidence, ...]
     undone: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    """What is not as it was when the look began: somebody has changed it meanwhile."""
 
 
 class EvidenceSubmitted(CardEvent, frozen=True, kw_only=True, tag="evidence-submitted"):

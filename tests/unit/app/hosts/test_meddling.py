@@ -1,0 +1,84 @@
+"""Somebody changes files while the verdict on them is taken."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.governed import CART
+from tests.unit.app.hosts.alone import AloneHost, alone_in
+
+from flyball.app.hosts.calls import HostRules
+from flyball.app.hosts.governor import HostGovernor
+from flyball.app.hosts.kept import KeptWorkspaces
+from flyball.app.hosts.opening import HostedRuns
+from flyball.app.sessions import Session
+from flyball.core.host.event import HostAnswer
+from flyball.core.run.effect import Owed
+from flyball.core.run.event import EvidenceTaken
+from flyball.core.run.state import Checkpoint, RunState
+from flyball.surfaces.hooks.payload import read_payload
+
+RIGHT = CART.replace("result += price", "result += price * quantity")
+POINT = Checkpoint(
+    goal="The total counts every piece.",
+    findings="total() ignores the quantity.",
+    proposed_action="Multiply by the quantity.",
+    files=("cart.py",),
+    verify_with=("python -m unittest",),
+)
+
+
+class MeddledRuns(HostedRuns):
+    """Runs during whose verdicts somebody writes the next of some texts into the cart."""
+
+    texts: Iterator[str] = iter(())
+
+    async def inspected(self, session: Session, state: RunState, owed: Owed) -> EvidenceTaken:
+        seen = await super().inspected(session, state, owed)
+        if text := next(self.texts, ""):
+            (self._home.repo / "cart.py").write_text(text)
+        return seen
+
+
+def meddled(host: AloneHost, *texts: str) -> HostGovernor:
+    """A governor of a host that has mended the cart and stated why."""
+    governor = host.governor
+    runs = MeddledRuns(governor.home, governor.sessions, HostRules(), time.time, KeptWorkspaces())
+    runs.texts = iter(texts)
+    governor.runs = runs
+    asyncio.run(governor.checkpoint(POINT))
+    assert not host.judged(host.before("cart.py", "Write")).is_refused
+    (host.repo / "cart.py").write_text(RIGHT)
+    done = {"tool_name": "Write", "tool_input": {"file_path": "cart.py"}, "tool_use_id": "cart.py"}
+    host.judged(host.data("PostToolUse", **done, tool_response="ok"))
+    return governor
+
+
+def stop(governor: HostGovernor, host: AloneHost) -> HostAnswer:
+    event = read_payload("claude", host.data("Stop", last_assistant_message="It is done."))
+    return asyncio.run(governor.answer(event))
+
+
+def test_a_verdict_on_files_that_changed_meanwhile_lets_nobody_go(tmp_path: Path):
+    host = alone_in(tmp_path)
+    governor = meddled(host, "broken(")
+    said = stop(governor, host)
+    assert said.is_refused
+    assert "cart.py changed while Flyball took its verdict" in said.text
+    # What is there now is judged at the next stop.
+    said = stop(governor, host)
+    assert said.is_refused
+    assert "changed while" not in said.text
+    (host.repo / "cart.py").write_text(RIGHT)
+    assert "success" in stop(governor, host).notice
+
+
+def test_files_that_never_rest_hold_a_stop_a_few_times_only(tmp_path: Path):
+    host = alone_in(tmp_path)
+    governor = meddled(host, *(f"{RIGHT}# {number}\n" for number in range(9)))
+    answers = [stop(governor, host) for _ in range(4)]
+    assert [each.is_refused for each in answers] == [True, True, True, False]
+    assert "unverified" in answers[-1].notice
