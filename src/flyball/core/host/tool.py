@@ -7,6 +7,7 @@ judged as something that changes things.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
@@ -114,7 +115,7 @@ def text_in(args: Mapping[str, object], fields: Sequence[str]) -> str:
         if isinstance(value, str) and value.strip():
             return value
         if isinstance(value, list) and value:
-            return " ".join(map(str, cast(list[object], value)))
+            return shlex.join(map(str, cast(list[object], value)))
     return ""
 
 

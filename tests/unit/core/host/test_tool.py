@@ -66,6 +66,11 @@ def test_arguments_are_found_under_any_of_their_names():
     assert text_in({"command": 3}, COMMAND_FIELDS) == ""
 
 
+def test_the_words_of_a_list_stay_the_words_they_are():
+    args = {"command": ["bash", "-lc", "find . -delete"]}
+    assert text_in(args, COMMAND_FIELDS) == "bash -lc 'find . -delete'"
+
+
 def test_the_files_of_a_patch_are_read_in_both_notations():
     envelope = (
         "*** Begin Patch\n*** Add File: new.py\n+x\n*** Update File: a/b.py\n*** Move to: c.py\n"
