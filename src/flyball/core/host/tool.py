@@ -119,8 +119,10 @@ def text_in(args: Mapping[str, object], fields: Sequence[str]) -> str:
     return ""
 
 
+# Hosts trim the lines of an envelope before they read them; those of a diff begin where they begin.
 _PATCHED = re.compile(
-    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:\+\+\+|---) (?:[ab]/)?)(.+?)\s*$",
+    r"^(?:[^\S\n]*\*\*\*\s*(?:(?:Add|Update|Delete) File|Move to):[^\S\n]*"
+    r"|(?:\+\+\+|---) (?:[ab]/)?)(.+?)\s*$",
     re.MULTILINE,
 )
 

@@ -82,6 +82,13 @@ def test_the_files_of_a_patch_are_read_in_both_notations():
     assert patched_files("no patch") == ()
 
 
+@pytest.mark.parametrize("space", ["  ", "\t", "\u2003", "\u2028"], ids=ascii)
+def test_the_marks_of_a_patch_are_seen_behind_spaces(space: str):
+    body = f"*** Add File: a.txt\n+x\n{space}*** Add File: /etc/x\n{space}*** Move to:  y"
+    assert patched_files(body) == ("a.txt", "/etc/x", "y")
+    assert patched_files("*** Add File: a.txt\n+*** Add File: b.txt\n") == ("a.txt",)
+
+
 def test_files_are_found_in_prose():
     plan = "1. Mend `src/cart.py` and ./test_cart.py; see docs/a.md. Nothing else."
     assert files_in_words(plan) == ("src/cart.py", "test_cart.py", "docs/a.md")
