@@ -533,3 +533,18 @@ def test_a_place_for_scratch_is_open_at_any_time(tmp_path: Path, shell: Shell):
     assert host.before("Write", file_path=str(place / "plan.md"), content="x").is_allowed
     assert host.before("Write", file_path=str(tmp_path / "elsewhere"), content="x").is_refused
     host.end()
+
+
+def test_an_argument_beside_another_is_judged_as_well(shell: Shell):
+    host = HostSession(shell, "opencode")
+    host.prompt()
+    host.checkpoint()
+    ours, patch = str(host.repo / "cart.py"), "*** Begin Patch\n*** Add File: {}\n+x\n"
+    assert host.before("write", filePath=ours, file_path=ours, content="x").is_allowed
+    assert host.before("write", filePath="/etc/x", file_path=ours, content="x").is_refused
+    args = {"patchText": patch.format("/etc/x"), "command": patch.format("cart.py")}
+    assert host.before("apply_patch", **args).is_refused
+    args = {"command": "ls '", "cmd": "flyball off; echo '"}
+    assert host.before("bash", **args).is_refused
+    assert host.before("bash", command="ls", cmd="git reset --hard; rm -rf /").is_refused
+    host.end()

@@ -19,7 +19,7 @@ from flyball.core.host.tool import (
     Naming,
     host_tool,
     patched_files,
-    text_in,
+    texts_in,
 )
 from flyball.core.terms.call import Access, Call, CommandFact, digest
 from flyball.shellcheck import CommandKind, CommandPart, commands_in, judge
@@ -103,17 +103,20 @@ def call_of(
     context = open_context()
     match row.names:
         case Naming.A_COMMAND:
-            return _command(call, text_in(event.args, COMMAND_FIELDS), context, rules)
+            texts = texts_in(event.args, COMMAND_FIELDS)
+            return _strictest([_command(call, text, context, rules) for text in texts or ("",)])
         case Naming.A_FILE:
-            return _writing(call, [text_in(event.args, PATH_FIELDS)], event, context, rules)
+            return _writing(call, texts_in(event.args, PATH_FIELDS), event, context, rules)
         case _:
-            patch = text_in(event.args, PATCH_FIELDS)
-            return _writing(call, patched_files(patch), event, context, rules)
+            patches = texts_in(event.args, PATCH_FIELDS)
+            names = [name for patch in patches for name in patched_files(patch)]
+            return _writing(call, names, event, context, rules)
 
 
 def is_waiting(event: HostEvent) -> bool:
     """Whether a call does nothing but wait for our verdict."""
-    return bool(_WAITING.fullmatch(text_in(event.args, COMMAND_FIELDS).strip()))
+    texts = texts_in(event.args, COMMAND_FIELDS)
+    return bool(texts) and all(_WAITING.fullmatch(text.strip()) for text in texts)
 
 
 def is_plain(event: HostEvent, rules: HostRules) -> bool:
@@ -171,6 +174,32 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> C
     )
 
 
+def _strictest(calls: Sequence[Call]) -> Call:
+    """One call that may be made only if each of these may; what they name is named by it."""
+    worst = max(calls, key=_strictness)
+    if len(calls) == 1 or worst.command is None:
+        return worst
+    said = "\n".join(each.command.command for each in calls if each.command)
+    return replace(
+        worst,
+        paths=tuple(dict.fromkeys(path for each in calls for path in each.paths)),
+        command=replace(worst.command, command=said),
+    )
+
+
+def _strictness(call: Call) -> tuple[bool, ...]:
+    """By what one of several commands is the one to be judged; the weightiest reason first."""
+    decision = call.command.decision if call.command else ""
+    return (
+        bool(call.fault),
+        decision == "deny",
+        bool(call.destructive),
+        decision == "ask",
+        call.access is Access.MUTATE,
+        call.access is not Access.READ,
+    )
+
+
 def _names_our_state(text: str, state: str) -> bool:
     """Whether a command names the place of our journal and switches, to whatever end.
 
@@ -203,11 +232,13 @@ def own_verbs(command: str, root: str) -> Iterator[str]:
     The walk of the judge tells every command that another one runs (`env`, `bash -c`).
     Where it does not understand something that is not ours, the words alone are enough.
     """
-    for words in commands_in(command, root=root):
+    found = [*commands_in(command, root=root)]
+    for words in found:
         for n in range(len(words)):
             if _is_ours(words, n) and (verb := _verb(words, n)):
                 yield verb
-    if any(each.kind is CommandKind.UNKNOWN for each in _others(command, root)):
+    # Of what cannot be read to its end, a shell still runs the lines before.
+    if not found or any(each.kind is CommandKind.UNKNOWN for each in _others(command, root)):
         yield from _named(command)
 
 

@@ -110,13 +110,19 @@ def host_tool(name: str, read_only: Sequence[str] = ()) -> HostTool:
 
 def text_in(args: Mapping[str, object], fields: Sequence[str]) -> str:
     """The first of these arguments that holds a text; lists are taken as words of a command."""
-    for field in fields:
-        value = args.get(field)
-        if isinstance(value, str) and value.strip():
-            return value
-        if isinstance(value, list) and value:
-            return shlex.join(map(str, cast(list[object], value)))
-    return ""
+    return next(iter(texts_in(args, fields)), "")
+
+
+def texts_in(args: Mapping[str, object], fields: Sequence[str]) -> tuple[str, ...]:
+    """Every text that these arguments hold, once: nobody knows which of them the host goes by."""
+    found = (_text(args.get(field)) for field in fields)
+    return tuple(dict.fromkeys(text for text in found if text.strip()))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return shlex.join(map(str, cast(list[object], value)))
+    return value if isinstance(value, str) else ""
 
 
 # Hosts trim the lines of an envelope before they read them; those of a diff begin where they begin.

@@ -68,6 +68,7 @@ def test_a_person_s_command_is_found_wherever_it_hides(command: str):
         "unknowntool 'flyball off'",
         "flyball trust",
         "sudo flyball extend r1 --calls 50",
+        "flyball off\necho '",
     ],
 )
 def test_so_is_everything_else_that_is_for_people(command: str):

@@ -8,12 +8,14 @@ from flyball.core.host.event import GO_ON
 from flyball.core.host.tool import (
     COMMAND_FIELDS,
     HOST_TOOLS,
+    PATH_FIELDS,
     UNKNOWN,
     Naming,
     files_in_words,
     host_tool,
     patched_files,
     text_in,
+    texts_in,
 )
 from flyball.core.terms.call import Access
 from flyball.core.terms.tool import TOOL_ROWS
@@ -64,6 +66,12 @@ def test_arguments_are_found_under_any_of_their_names():
     assert text_in({"command": ["git", "status"]}, COMMAND_FIELDS) == "git status"
     assert text_in({"command": "  ", "script": "x"}, COMMAND_FIELDS) == "x"
     assert text_in({"command": 3}, COMMAND_FIELDS) == ""
+
+
+def test_every_argument_that_may_be_meant_is_found_once():
+    args = {"filePath": "/etc/x", "file_path": "cart.py", "path": "cart.py", "file": 3}
+    assert texts_in(args, PATH_FIELDS) == ("cart.py", "/etc/x")
+    assert texts_in({}, PATH_FIELDS) == ()
 
 
 def test_the_words_of_a_list_stay_the_words_they_are():
