@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from pwd import getpwuid
 
 from flyball.app.installing.json_hooks import only_observes
 from flyball.app.installing.plugin import is_observing
 from flyball.app.installing.targets import HostPlaces
 from flyball.app.project import Home
-from flyball.app.sessions import Sessions
+from flyball.app.sessions import Session, Sessions
+from flyball.app.settling import state_dir
 from flyball.core.host.event import HostEvent
 from flyball.errors import NotAPerson
 from flyball.workspace.files.plain import read_plain
@@ -37,10 +39,69 @@ def is_unattended(event: HostEvent) -> bool:
 def require_person(home: Home, environ: Mapping[str, str]) -> None:
     """Raise unless a person says it: from a terminal, and from nothing that a host has started.
 
-    Only where a host works in this project; elsewhere there is nobody to keep from it.
+    The terminal is asked for only where a host works in this project.
     """
     require_no_host(home, environ)
-    sessions = Sessions(home.state).all()
+    _require_terminal(_sessions_of(home, _environments(environ)))
+
+
+def require_person_anywhere(home: Home, environ: Mapping[str, str]) -> None:
+    """The same for what concerns every project of this user: no host may say it in any."""
+    require_person(home, environ)
+    own = {name: value for name, value in environ.items() if name == "HOME"}
+    bases = {state_dir(each) / "projects" for each in (*_environments(environ), own)}
+    states = (state for base in bases if base.is_dir() for state in base.iterdir())
+    sessions = [each for state in states for each in Sessions(state).all()]
+    _require_not_above(sessions)
+    _require_terminal(sessions)
+
+
+def require_no_host(home: Home, environ: Mapping[str, str]) -> None:
+    """Raise where a host has started this process.
+
+    Enough for a server: its token stands for the person at the page.
+    """
+    known = _environments(environ)
+    _require_not_above(_sessions_of(home, known))
+    if marks := [name for name in MARKS if any(each.get(name) for each in known)]:
+        raise NotAPerson(f"This was started by an agent: {marks[0]} is set.", HOW)
+
+
+def _environments(environ: Mapping[str, str]) -> list[Mapping[str, str]]:
+    """This process's environment, and those of all above it.
+
+    Whoever wipes the marks off its own, or names another state directory in it, has not done so
+    to those above it.
+    """
+    return [environ, *(environ_of(each.process) for each in ancestors(os.getpid()))]
+
+
+def _sessions_of(home: Home, known: Iterable[Mapping[str, str]]) -> list[Session]:
+    """Who works in a project, by whatever state directory that these environments lead to."""
+    user = {"HOME": _own_directory()}
+    states = [state_dir(each) / "projects" / home.state.name for each in (*known, user)]
+    # A state directory may be made of links into another one.
+    led_to = [(home.state / name).resolve().parent for name in ("journal.sqlite", "off.json")]
+    trusted = (home.state.parent.parent / "trusted.json").resolve().parent
+    states += [*led_to, trusted / "projects" / home.state.name]
+    return [each for state in {home.state, *states} for each in Sessions(state).all()]
+
+
+def _own_directory() -> str:
+    """The directory of this user, as the system has it and no environment."""
+    try:
+        return getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return str(Path.home())
+
+
+def _require_not_above(sessions: Iterable[Session]) -> None:
+    hosts = {each.process for each in sessions} - {""}
+    if any(each.process in hosts for each in ancestors(os.getpid())):
+        raise NotAPerson("This was started by the agent that is governed here.", HOW)
+
+
+def _require_terminal(sessions: Sequence[Session]) -> None:
     if not sessions:
         return
     if not sys.stdin.isatty():
@@ -48,31 +109,6 @@ def require_person(home: Home, environ: Mapping[str, str]) -> None:
     agents = [int(each.process.partition("@")[0]) for each in sessions if each.process]
     if doubt := doubt_about_terminal(os.getpid(), agents):
         raise NotAPerson(f"An agent is governed here, and {doubt}.", IN_DOUBT)
-
-
-def require_person_anywhere(home: Home, environ: Mapping[str, str]) -> None:
-    """The same for what concerns every project of this user: no host may say it in any."""
-    projects = home.state.parent
-    for state in sorted(projects.iterdir()) if projects.is_dir() else ():
-        require_person(home._replace(state=state), environ)
-
-
-def require_no_host(home: Home, environ: Mapping[str, str]) -> None:
-    """Raise where a host that works in this project has started this process.
-
-    Enough for a server: its token stands for the person at the page.
-    """
-    sessions = Sessions(home.state).all()
-    if not sessions:
-        return
-    hosts = {each.process for each in sessions} - {""}
-    above = ancestors(os.getpid())
-    if any(each.process in hosts for each in above):
-        raise NotAPerson("This was started by the agent that is governed here.", HOW)
-    # Whoever wipes the marks off its own environment has not wiped them off those above it.
-    known = [environ, *(environ_of(each.process) for each in above)]
-    if marks := [name for name in MARKS if any(each.get(name) for each in known)]:
-        raise NotAPerson(f"This was started by an agent: {marks[0]} is set.", HOW)
 
 
 HOW = "Say it yourself, in a terminal of your own."
