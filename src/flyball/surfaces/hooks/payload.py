@@ -38,12 +38,35 @@ def read_payload(host: str, data: bytes) -> HostEvent:
     if host not in HOSTS:
         raise UsageError(f"There is no host {host!r}.", f"Name one of {', '.join(HOSTS)}.")
     try:
-        payload = json.loads(data.decode("utf-8", "replace"))
+        payload = _whole(json.loads(data.decode("utf-8", "replace")), data)
     except ValueError as error:
         raise UsageError(f"What {host} sent its hook is no JSON: {error}.", NO_PAYLOAD) from error
     if not isinstance(payload, dict):
         raise UsageError(f"What {host} sent its hook is no object.", NO_PAYLOAD)
     return _event(host, cast(dict[str, Any], payload))
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a character, as it is left where a text was cut: no file and no journal takes it."""
+
+
+def _whole(value: Any, data: bytes) -> Any:
+    """The value with a sign in the place of every half of a character, as hosts print it."""
+    # Only an escape can bring one in, and hardly any payload has such an escape.
+    return _mended(value) if b"\\ud" in data or b"\\uD" in data else value
+
+
+def _mended(value: Any) -> Any:
+    match value:
+        case str():
+            return _HALF.sub("\N{REPLACEMENT CHARACTER}", value)
+        case dict():
+            found = cast(dict[str, Any], value)
+            return {_mended(name): _mended(each) for name, each in found.items()}
+        case list():
+            return [_mended(each) for each in cast(list[Any], value)]
+        case _:
+            return value
 
 
 NO_PAYLOAD = "Hosts send one JSON object on standard input; see the guide on hosts."

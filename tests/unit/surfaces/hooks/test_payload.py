@@ -117,3 +117,16 @@ def test_what_a_host_adds_of_the_moment_does_not_make_the_same_output_another():
         for pid in (1, 22)
     }
     assert texts == {"Output: start\n"}
+
+
+def test_half_a_character_is_text_like_any_other():
+    payload = {
+        "hook_event_name": "PostToolUse",
+        "session_id": "s\ud800",
+        "tool_name": "Bash",
+        "tool_input": {"command": "cat \ud83d", "more": ["\udfff", 1], "x\ud800": None},
+        "tool_response": {"stdout": "abc\ud83d", "stderr": "whole 😀"},
+    }
+    event = read_payload("claude", json.dumps(payload).encode())
+    assert (event.session, event.text) == ("s\ufffd", "abc\ufffdwhole 😀")
+    assert event.args == {"command": "cat \ufffd", "more": ["\ufffd", 1], "x\ufffd": None}
