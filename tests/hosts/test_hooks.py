@@ -548,3 +548,24 @@ def test_an_argument_beside_another_is_judged_as_well(shell: Shell):
     assert host.before("bash", **args).is_refused
     assert host.before("bash", command="ls", cmd="git reset --hard; rm -rf /").is_refused
     host.end()
+
+
+def test_only_our_own_program_is_ours(host: HostSession):
+    host.prompt()
+    assert host.run("flyball --help").is_allowed
+    assert host.run("flyball ledger list").is_allowed
+    assert host.before("Bash", command="flyball ledger forget --all --yes").is_refused
+    assert host.before("Bash", command="./flyball checkpoint x").is_refused
+    assert host.before("Bash", command=f"{host.repo}/flyball verify").is_refused
+    ours = HOOK.with_name("flyball")
+    assert host.before("Bash", command=f"{ours} checkpoint --goal x").is_allowed
+
+
+def test_a_plan_for_the_person_is_no_change(host: HostSession):
+    plans = Path(host.shell.env["HOME"]) / ".claude" / "plans"
+    plans.mkdir(parents=True)
+    host.prompt()
+    assert host.before("Write", file_path=str(plans / "a.md"), content="x").is_allowed
+    (plans / "b.md").symlink_to("/etc/hosts")
+    assert host.before("Write", file_path=str(plans / "b.md"), content="x").is_refused
+    assert host.before("Write", file_path=str(plans.parent / "a.md"), content="x").is_refused

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -30,9 +31,12 @@ from flyball.workspace.redaction import Redactor
 
 CHECKPOINT = "checkpoint"
 WAIT = "wait"
-LOOKING = frozenset({"command", "guards", "intent", "judge", "ledger", "machine", "verify", WAIT})
+LOOKING = frozenset({"command", "guards", "intent", "judge", "machine", "verify", WAIT})
 """Our own commands that a governed agent may run like any other reader."""
-OF_RUNS = frozenset({"list", "show"})
+HELP = "help"
+SHOWING = frozenset({"list", "show"})
+"""What an agent may run of our commands that have others under them."""
+GROUPS = frozenset({"runs", "ledger"})
 NOT_YOURS = (
     "`flyball {verb}` is for the person, not for the agent that is governed. Say what you need; "
     "they can run it in their own terminal."
@@ -43,10 +47,11 @@ OURS = (
     "governed touches. `flyball runs show` tells what is in it."
 )
 PROGRAMS = ("flyball", "flyball-hook")
+OWN_PLACE = Path(sys.executable).parent.resolve()
 FOR_PEOPLE = ("approve", "deny", "extend", "trust", "answer")
 """What only a person says, in words that hardly anybody uses beside our name for something else."""
 VERBS = LOOKING | {
-    *("run", "runs", "card", "undo", "approve", "deny", "extend", "answer", "serve", "worker"),
+    *("run", *GROUPS, "card", "undo", "approve", "deny", "extend", "answer", "serve", "worker"),
     *(CHECKPOINT, "mcp", "off", "on", "demo", "init", "trust", "doctor", "patch", "flow", "audit"),
     *("hook", "bench", "people", "completion", "acp"),
 }
@@ -129,7 +134,9 @@ def _writing(
 ) -> Call:
     """A call that writes files. One that names none is judged as what may write any."""
     named = [_from_root(name, event, context) for name in names if name]
-    places = [name for name in named if not _is_scratch(name, rules)]
+    places = [
+        name for name in named if not (_is_scratch(name, rules) or _is_plan(name, event.host))
+    ]
     if named and not places:
         return replace(call, access=Access.READ)
     return replace(call, paths=tuple(path_fact(each, context, write=True) for each in places))
@@ -146,6 +153,14 @@ def _is_scratch(name: str, rules: HostRules) -> bool:
     place = os.path.normpath(Path(name).expanduser())
     tops = [os.path.normpath(Path(each).expanduser()) for each in rules.scratch]
     return any(place == top or place.startswith(f"{top}/") for top in tops)
+
+
+def _is_plan(name: str, host: str) -> bool:
+    """Whether a file is a plan that Claude Code has its model write down for the person."""
+    folder = os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
+    place, plans = Path(name), Path(folder, "plans")
+    is_there = place.parent == plans and place.suffix == ".md"
+    return host == "claude" and is_there and place.resolve() == plans.resolve() / place.name
 
 
 def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> Call:
@@ -249,19 +264,30 @@ def _is_ours(words: Sequence[str], n: int) -> bool:
 
 def _verb(words: Sequence[str], n: int) -> str:
     """The command that follows our name; nothing where the name is a file that something reads."""
-    rest = [each for each in words[n + 1 :] if not each.startswith("-")]
+    given = words[n + 1 :]
+    rest = [each for each in given if not each.startswith("-")]
+    if not rest and given and {*given} <= {"--help", "-h", "--version"}:
+        return HELP
     is_program = n == 0 or words[n - 1] == "-m"
     if not is_program and (not rest or rest[0] not in VERBS):
         return ""
-    return " ".join(rest[:2] if rest[:1] == ["runs"] else rest[:1]) or "hook"
+    return " ".join(rest[:2] if rest and rest[0] in GROUPS else rest[:1]) or "hook"
 
 
 def _others(command: str, root: str) -> Iterator[CommandPart]:
     """The parts of a command that are not one of our own."""
     for part in judge(command, phase="execute", root=root).parts:
         words = part.text.split()
-        if not words or Path(words[0].strip("'\"")).name not in PROGRAMS or len(words) == 1:
+        if len(words) < 2 or not _is_our_program(words[0].strip("'\""), root):
             yield part
+
+
+def _is_our_program(word: str, root: str) -> bool:
+    """Whether a command starts us: by our name, or from where we are; others may be called so."""
+    if word in PROGRAMS:
+        return True
+    place = Path(root, Path(word).expanduser())
+    return place.name in PROGRAMS and place.resolve() == OWN_PLACE / place.name
 
 
 def _named(command: str) -> Iterator[str]:
@@ -276,7 +302,9 @@ def _named(command: str) -> Iterator[str]:
 
 def _is_open(verb: str) -> bool:
     name, _, inner = verb.partition(" ")
-    return name == CHECKPOINT or name in LOOKING or (name == "runs" and inner in OF_RUNS)
+    if name in GROUPS:
+        return inner in SHOWING
+    return name in (CHECKPOINT, HELP) or name in LOOKING
 
 
 def _recorded(args: dict[str, object], redactor: Redactor) -> dict[str, object]:

@@ -57,7 +57,8 @@ _READERS = """
     Read NotebookRead Grep Glob LS ToolSearch BashOutput TaskOutput WebFetch WebSearch LSP
     ListMcpResourcesTool ReadMcpResourceTool
     read_file read_many_files list_directory glob search_file_content grep_search web_fetch
-    google_web_search view_image
+    google_web_search view_image web_search list_dir
+    list_mcp_resources list_mcp_resource_templates read_mcp_resource
     read list grep webfetch websearch lsp codesearch
 """
 _WRITERS = "Write Edit MultiEdit NotebookEdit write_file replace write edit multiedit"
@@ -65,6 +66,7 @@ _RUNNERS = "Bash Monitor PowerShell run_shell_command bash shell exec_command"
 _SPEAKERS = """
     TodoWrite TodoRead TaskCreate TaskUpdate TaskGet TaskList AskUserQuestion EnterPlanMode
     update_plan request_user_input write_todos ask_user todowrite todoread question
+    enter_plan_mode exit_plan_mode plan_enter plan_exit StructuredOutput
 """
 _LEADERS = """
     Agent Task Skill SlashCommand KillShell KillBash TaskStop SendMessage

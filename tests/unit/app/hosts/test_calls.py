@@ -99,6 +99,10 @@ def test_what_only_names_us_is_none_of_ours(command: str):
         ("timeout 60 flyball wait", {"wait"}),
         ("flyball runs show r1", {"runs show"}),
         ("cd app && flyball verify", {"verify"}),
+        ("flyball --help", {"help"}),
+        ("flyball --version", {"help"}),
+        ("flyball ledger list", {"ledger list"}),
+        ("flyball ledger forget --all", {"ledger forget"}),
     ],
 )
 def test_what_is_open_to_an_agent_is_told_by_its_name(command: str, verbs: set[str]):

@@ -47,6 +47,27 @@ def test_our_own_server_is_known_by_whatever_name_a_host_gives_it(name: str):
     assert host_tool(name.format("approve")) is UNKNOWN
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "enter_plan_mode",
+        "exit_plan_mode",
+        "plan_enter",
+        "plan_exit",
+        "web_search",
+        "list_mcp_resources",
+        "read_mcp_resource",
+        "ListMcpResourcesTool",
+        "ReadMcpResourceTool",
+        "StructuredOutput",
+        "list_dir",
+    ],
+)
+def test_what_harms_nobody_is_plain(name: str):
+    row = host_tool(name)
+    assert (row.access, row.is_plain) == (Access.READ, True)
+
+
 @pytest.mark.parametrize("name", ["Frobnicate", "mcp__lab__put_file", "", "lab_put_file"])
 def test_a_tool_that_nobody_knows_may_do_anything(name: str):
     assert host_tool(name) is UNKNOWN
