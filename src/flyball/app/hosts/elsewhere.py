@@ -14,7 +14,7 @@ from flyball.journal.protocol import Journal, JournalEntry
 from flyball.workspace.files.path_rules import reads_hooks_from
 
 
-class Elsewhere(msgspec.Struct, frozen=True):
+class OthersChanges(msgspec.Struct, frozen=True):
     """The files that others have changed or are changing; a container of paths."""
 
     paths: frozenset[str] = frozenset()
@@ -27,7 +27,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         return self.is_anywhere and not reads_hooks_from(str(path))
 
 
-async def changed_elsewhere(run: str, journal: Journal, live: Collection[str]) -> Elsewhere:
+async def changed_elsewhere(run: str, journal: Journal, live: Collection[str]) -> OthersChanges:
     """What other runs in this checkout have changed with leave since a run began, or may now.
 
     A run that has ended counts like any other: its work is still there. `live` are those whose
@@ -46,7 +46,7 @@ async def changed_elsewhere(run: str, journal: Journal, live: Collection[str]) -
             calls = _writing(await journal.load(other.run))
             found.update(fact.path for call in calls for fact in call.paths if fact.write)
             is_anywhere = is_anywhere or any(_is_unbounded(call) for call in calls)
-    return Elsewhere(frozenset(found), is_anywhere)
+    return OthersChanges(frozenset(found), is_anywhere)
 
 
 def _changed_since(began: float, entries: Sequence[JournalEntry]) -> set[str]:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from flyball.app.hosts.ahead import Leaves, Reader
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.hosted_run import HostedRun, owed_verdict, stopped
 from flyball.app.hosts.kept import KeptWorkspaces
+from flyball.app.hosts.leaves.ahead import Leaves, Reader
 from flyball.app.hosts.meter import Meter
 from flyball.app.hosts.opening import HostedRuns
 from flyball.app.hosts.person import disarms, is_unattended

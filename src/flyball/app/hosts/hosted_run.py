@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from flyball.app.answering import RESTING
 from flyball.app.hosts.calls import HostRules, call_of, is_plain, is_waiting
-from flyball.app.hosts.elsewhere import Elsewhere
+from flyball.app.hosts.elsewhere import OthersChanges
 from flyball.app.hosts.words import (
     ending_of,
     greeting,
@@ -89,7 +89,7 @@ class HostedRun:
         state: RunState,
         rules: HostRules,
         open_workspace: Callable[[], Workspace],
-        elsewhere: Callable[[], Awaitable[Elsewhere]],
+        elsewhere: Callable[[], Awaitable[OthersChanges]],
     ) -> None:
         self._engine = engine
         self._context = context
@@ -216,7 +216,7 @@ class HostedRun:
         """The tree as it is, and what has changed since the run last saw it."""
         workspace, was = self._workspace, TreeHash(self.card.tree)
         now = self._present = workspace.tree_hash()
-        elsewhere = await self._elsewhere() if now != was else Elsewhere()
+        elsewhere = await self._elsewhere() if now != was else OthersChanges()
         found = [each.path for each in workspace.trees.changes(was, now)] if now != was else []
         return now, tuple(path for path in found if path not in elsewhere)
 
@@ -228,7 +228,7 @@ class HostedRun:
         base, own = TreeHash(card.base), {*card.changed, *event.changed}
         found = trees.changes(base, TreeHash(event.tree))
         changes = [each for each in found if each.path not in own]
-        elsewhere = await self._elsewhere() if changes else Elsewhere()
+        elsewhere = await self._elsewhere() if changes else OthersChanges()
         theirs = {each.path: each.after for each in changes if each.path in elsewhere}
         if not theirs:
             return event

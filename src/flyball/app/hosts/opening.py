@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.driven import context_of, driven, unheard
-from flyball.app.hosts.elsewhere import Elsewhere, changed_elsewhere
+from flyball.app.hosts.elsewhere import OthersChanges, changed_elsewhere
 from flyball.app.hosts.hosted_run import HostedRun
 from flyball.app.hosts.kept import KeptWorkspaces
 from flyball.app.project import Home
@@ -188,7 +188,7 @@ class HostedRuns:
             if context.opened:
                 self._kept.keep(session.run, context.opened)
 
-    async def _elsewhere(self, session: Session, journal: Journal) -> Elsewhere:
+    async def _elsewhere(self, session: Session, journal: Journal) -> OthersChanges:
         """What is changed in this checkout by others, so that the session is not blamed for it."""
         live = {each.run for each in self._sessions.in_checkout() if each.run}
         return await changed_elsewhere(session.run, journal, live)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.driven import driven, unheard
+from flyball.app.hosts.elsewhere import OthersChanges
 from flyball.app.hosts.hosted_run import HostedRun
 from flyball.app.project import Home
 from flyball.app.runs import Record
@@ -135,9 +136,9 @@ class HeldTurn:
         return run.state
 
 
-async def _nothing() -> frozenset[str]:
+async def _nothing() -> OthersChanges:
     """Nobody else works in the tree of a run."""
-    return frozenset()
+    return OthersChanges()
 
 
 def is_thinking(owed: Owed) -> bool:

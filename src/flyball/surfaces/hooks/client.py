@@ -153,7 +153,7 @@ def said_beforehand(host: str, data: bytes) -> str | None:
     if not any(name in data for name in ANSWERED_BEFOREHAND):
         return None
     try:
-        from flyball.app.hosts.leave import let_pass
+        from flyball.app.hosts.leaves.leave import let_pass
 
         return let_pass(host, data, top_of, os.environ, HookEyes())
     except (OSError, ValueError, LookupError, TypeError, AttributeError):

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from tests.governed import environment, shop
 from tests.unit.workspace.trees.test_footprint import settle
 
-from flyball.app.hosts import leave
 from flyball.app.hosts.governor import HostGovernor
+from flyball.app.hosts.leaves import leave
 from flyball.app.project import open_home, project_top
 from flyball.core.host.event import HostAnswer
 from flyball.core.run.state import RunState

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from flyball.app.hosts import leave
+from flyball.app.hosts.leaves import leave
 from flyball.app.hosts.words import refusal
 from flyball.app.project import Home
 from flyball.app.sessions import Session

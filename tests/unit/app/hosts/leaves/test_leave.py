@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.app.hosts.alone import AloneHost, alone_in, top_of
 
-from flyball.app.hosts import leave
-from flyball.app.hosts.ahead import MOST_READS, MOST_REFUSALS, reads_ahead
+from flyball.app.hosts.leaves import leave
+from flyball.app.hosts.leaves.ahead import MOST_READS, MOST_REFUSALS, reads_ahead
 from flyball.app.project import open_home
 from flyball.core.machine.machine import advance
 from flyball.core.run.codec import decode_event
