@@ -52,19 +52,17 @@ def require_person_anywhere(home: Home, environ: Mapping[str, str]) -> None:
     bases = {state_dir(each) / "projects" for each in (*_environments(environ), own)}
     states = (state for base in bases if base.is_dir() for state in base.iterdir())
     sessions = [each for state in states for each in Sessions(state).all()]
-    _require_not_above(sessions)
+    _require_unstarted(sessions, _environments(environ))
     _require_terminal(sessions)
 
 
 def require_no_host(home: Home, environ: Mapping[str, str]) -> None:
-    """Raise where a host has started this process.
+    """Raise where a host that works in this project has started this process.
 
     Enough for a server: its token stands for the person at the page.
     """
     known = _environments(environ)
-    _require_not_above(_sessions_of(home, known))
-    if marks := [name for name in MARKS if any(each.get(name) for each in known)]:
-        raise NotAPerson(f"This was started by an agent: {marks[0]} is set.", HOW)
+    _require_unstarted(_sessions_of(home, known), known)
 
 
 def _environments(environ: Mapping[str, str]) -> list[Mapping[str, str]]:
@@ -95,10 +93,18 @@ def _own_directory() -> str:
         return str(Path.home())
 
 
-def _require_not_above(sessions: Iterable[Session]) -> None:
+def _require_unstarted(sessions: Sequence[Session], known: Iterable[Mapping[str, str]]) -> None:
+    """Raise where one of these sessions, or anything with an agent's marks, started this process.
+
+    Where nobody is governed there is nobody to keep from it: an agent may well work with Flyball.
+    """
+    if not sessions:
+        return
     hosts = {each.process for each in sessions} - {""}
     if any(each.process in hosts for each in ancestors(os.getpid())):
         raise NotAPerson("This was started by the agent that is governed here.", HOW)
+    if marks := [name for name in MARKS if any(each.get(name) for each in known)]:
+        raise NotAPerson(f"This was started by an agent: {marks[0]} is set.", HOW)
 
 
 def _require_terminal(sessions: Sequence[Session]) -> None:

@@ -74,11 +74,17 @@ def home_with(state: Path, repo: Path) -> tuple[Home, dict[str, str]]:
 
 @ASKING
 def test_where_nobody_works_anybody_may_speak(tmp_path: Path, ask: Asks):
-    ask(*home_with(tmp_path / "state", tmp_path / "repo"))
+    home, environ = home_with(tmp_path / "state", tmp_path / "repo")
+    ask(home, {**environ, "CLAUDECODE": "1"})
 
 
 @ASKING
-def test_an_agent_is_known_by_its_mark_whatever_the_state_directory(tmp_path: Path, ask: Asks):
+def test_an_agent_is_known_by_its_mark_whatever_the_state_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Asks
+):
+    real, above = home_with(tmp_path / "state", tmp_path / "repo")
+    Sessions(real.state).keep(Session("claude", "s1"))
+    monkeypatch.setattr(person, "environ_of", lambda _: above)
     home, environ = home_with(tmp_path / "elsewhere", tmp_path / "repo")
     with pytest.raises(NotAPerson, match="CLAUDECODE is set"):
         ask(home, {**environ, "CLAUDECODE": "1"})
