@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
-from tests.simulation.verdicts import REGRESSED
+from tests.simulation.verdicts import REGRESSED, SHOWN, judged
 from tests.simulation.world import call
 from tests.unit.core.stories import ALONE, CARD, Story
 
 from flyball.core.run.effect import Inspect
-from flyball.core.run.event import DriverReplied, Finish, ThreadReset
+from flyball.core.run.event import DriverReplied, EvidenceTaken, Finish, ThreadReset
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
 
@@ -86,3 +86,29 @@ def test_a_person_who_speaks_into_the_verdict_has_the_work_go_on():
         assert story.phase is Phase.VERIFY
         story.happens(ThreadReset(card=CARD, reason="the person spoke", text="go on"))
         assert story.phase is phase
+
+
+def moved(story: Story) -> Story:
+    """The verdict is in, and a file has changed since it was begun."""
+    found = (judged(story.card.tree, story.card.base, SHOWN),)
+    return story.answers(EvidenceTaken(card=CARD, evidence=found, changed=("cart.py",)))
+
+
+def test_a_verdict_on_a_tree_that_is_gone_holds_the_stop_and_after_some_times_ends_it():
+    story = Story(policy=HOSTED).checkpoints("cart.py").edits("t1").stops()
+    assert moved(story).phase is Phase.EXECUTE
+    assert "cart.py changed while Flyball took its verdict." in story.said
+    for tree in ("t2", "t3", "t4"):
+        moved(story.edits(tree).stops())
+    assert story.phase is Phase.FINAL
+    assert "unverified" in str(story.card.ending)
+
+
+def test_what_others_changed_is_what_the_work_begins_from():
+    story = Story(policy=HOSTED).asks("read").returns("t1", changed=("b.py",), base="t1")
+    assert (story.card.base, story.state.base, story.state.tree) == ("t1", "t1", "t1")
+    story.checkpoints("cart.py").edits("t2", "cart.py")
+    # A run that has kept the work of another card began before that.
+    story.state = replace(story.state, tree="t0")
+    story.asks("read").returns("t3", changed=("b.py",), base="t1b")
+    assert (story.card.base, story.state.base, story.state.tree) == ("t1b", "t1", "t0")
