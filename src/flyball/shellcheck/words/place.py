@@ -78,18 +78,20 @@ def _simple(pattern: str) -> str:
 def _secret_name(name: str, above: Sequence[str], hidden: bool) -> bool:
     if name.startswith(".env."):
         return name.rpartition(".")[2] not in OPEN_VARIANTS
+    is_wild = bool(WILD.search(name))
     for known in SECRET_NAMES:
         plain, _, needs = known.partition("~")
         if needs and needs not in above and not (needs == "proc" and _is_process(above)):
             continue
-        if name == plain or (_pointed(name, plain, hidden) and fnmatchcase(plain, name)):
+        is_aimed = is_wild and _pointed(name, plain, hidden)
+        if name == plain or (is_aimed and fnmatchcase(plain, name)):
             return True
     return False
 
 
 def _pointed(name: str, plain: str, hidden: bool) -> bool:
     """A pattern with something literal to go by; `*` and `*.json` aim at nothing in particular."""
-    if not WILD.search(name) or name[:2] == ".*":
+    if name[:2] == ".*":
         return False
     if not WILD.match(name):
         return True
