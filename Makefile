@@ -8,7 +8,8 @@ SEED ?= 0
 # The pure rooms are tested to every branch.
 PURE := tests/unit/core tests/unit/patch tests/unit/shellcheck tests/golden tests/property/test_verdict.py
 COVERAGE := --cov=flyball.core --cov=flyball.patch --cov=flyball.shellcheck --cov-branch --cov-report=term --cov-fail-under=100
-PYTEST := $(BIN)/pytest --dist worksteal
+# What tests start with make is none of this one's jobs.
+PYTEST := env -u MAKEFLAGS -u MFLAGS $(BIN)/pytest --dist worksteal
 
 # Without a cache every worker would rewrite all the tests that it collects.
 unexport PYTHONDONTWRITEBYTECODE
