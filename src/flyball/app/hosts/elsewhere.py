@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
+from flyball.core.record.observed import OBSERVED
 from flyball.core.run.event import CallReturned, RunStarted
 from flyball.core.run.state import RunState
 from flyball.core.terms.call import Access, Call
@@ -52,6 +53,9 @@ async def changed_elsewhere(run: str, journal: Journal, live: Collection[str]) -
 def _changed_since(began: float, entries: Sequence[JournalEntry]) -> set[str]:
     started = entries[0].event if entries else None
     if not isinstance(started, RunStarted) or not started.shell.get("in_place"):
+        return set()
+    # Nobody gave leave to an agent that is only observed: its changes explain nothing.
+    if started.shell.get(OBSERVED):
         return set()
     events = [entry.event for entry in entries]
     returned = [each for each in events if isinstance(each, CallReturned) and each.at >= began]
