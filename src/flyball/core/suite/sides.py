@@ -115,7 +115,8 @@ def _is_test_data(path: str, tests: str, code: str) -> bool:
 _DATA = re.compile(
     r".*\.(?:jsonl?|ya?ml|toml|csv|tsv|txt|xml|html?|snap|golden|in|out|expected|dat|sql|feature)"
 )
-_RECIPES = re.compile(r"(?:GNU)?[Mm]akefile|.*\.mk|[Jj]ustfile")
+_MAKEFILE = re.compile(r"(?:GNU)?[Mm]akefile|.*\.mk")
+_RECIPES = re.compile(rf"{_MAKEFILE.pattern}|[Jj]ustfile")
 
 
 def is_shared(path: str) -> bool:
@@ -229,7 +230,7 @@ def _words(name: str, text: str) -> Iterator[str]:
     if name == "package.json":
         yield from _package_words(text)
         return
-    if _RECIPES.fullmatch(name) and not name.lower().endswith("justfile"):
+    if _MAKEFILE.fullmatch(name):
         yield from _recipe_words(text)
         return
     for found in _LOADED.finditer(text):

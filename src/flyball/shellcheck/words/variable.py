@@ -108,9 +108,10 @@ def facts_of(root: Node, *, fresh: bool = False) -> VariableFacts:
     )
     given = frozenset(values) if fresh else None
     facts = VariableFacts(tame, local, tainted, given=given)
-    for _ in range(MAX_HOPS):
-        facts = _told(root, facts)
-    return facts
+    told, hops = _told(root, facts), 1
+    while told != facts and hops < MAX_HOPS:
+        facts, told, hops = told, _told(root, told), hops + 1
+    return told
 
 
 MAX_HOPS = 5
