@@ -188,6 +188,27 @@ def test_a_command_that_changes_things_waits_for_the_checkpoint(host: HostSessio
     assert host.before("Bash", command="git push --force origin main").is_refused
 
 
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("some-unknown-tool; rm -rf /etc/x", "outside"),
+        ("some-unknown-tool; cat ~/.ssh/id_rsa", "secret"),
+        ("some-unknown-tool && git reset --hard", "A person must decide"),
+        ("git push --force || some-unknown-tool", "A person must decide"),
+        ("true;" * 60 + "some-unknown-tool", "split it up"),
+        ("rm -rf /etc/x\nif", "cannot read"),
+    ],
+)
+def test_what_stands_beside_a_program_that_is_not_known_is_judged(
+    host: HostSession, command: str, why: str
+):
+    host.prompt()
+    host.checkpoint()
+    refused = host.before("Bash", command=command)
+    assert refused.is_refused
+    assert why in refused.err
+
+
 FOR_A_PERSON = (
     "flyball approve last",
     "flyball extend last 50 --why because",

@@ -15,6 +15,8 @@ from flyball.workspace.process.holder import is_running
 
 HOSTED = "host:"
 """How the driver of a run is named that another program drives."""
+WITHIN = "within"
+"""Under which name a run's log has the sessions in which its host was started, if in any."""
 MCP = "mcp"
 """The name of whoever takes steps from us by MCP: it works in the tree of its run."""
 
@@ -49,6 +51,11 @@ class Sessions:
         """What is known of a session; of a new one, nothing."""
         found = _read(self._file(host, session), Session)
         return found if isinstance(found, Session) else Session(host, session)
+
+    def known(self, host: str, session: str) -> Session | None:
+        """A session that was not ended, and whose host has not died."""
+        found = _read(self._file(host, session), Session)
+        return found if isinstance(found, Session) and not _has_died(found) else None
 
     def all(self) -> tuple[Session, ...]:
         """Every session that was not ended, and whose host has not died."""

@@ -29,13 +29,17 @@ Answer = Literal["allow", "ask", "deny"]
 
 
 class Finding(NamedTuple):
-    """One thing the walk saw; a veto is refused whatever the phase."""
+    """One thing the walk saw; a veto is refused whatever the phase.
+
+    Where it is `unread`, nobody has looked at what it stands for, be it harmless or not.
+    """
 
     text: str
     kind: CommandKind
     reason: str
     veto: bool = False
     proves: str = ""
+    unread: bool = False
 
     def at_least(self, floor: CommandKind, reason: str) -> Finding:
         """The same finding, or one raised to the floor."""

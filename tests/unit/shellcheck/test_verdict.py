@@ -3,7 +3,15 @@
 import msgspec
 import pytest
 
-from flyball.shellcheck import AllowRule, CommandKind, Judgement, commands_in, judge, phase_of
+from flyball.shellcheck import (
+    AllowRule,
+    CommandKind,
+    Judgement,
+    commands_in,
+    findings_of,
+    judge,
+    phase_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,6 +89,23 @@ def test_too_many_commands():
     assert judge("; ".join(["ls"] * 50), phase="recon").decision == "allow"
     assert judge("; ".join(["ls"] * 51), phase="recon").decision == "deny"
     assert judge("bash -c 'ls; ls'; " * 26, phase="recon").decision == "deny"
+
+
+@pytest.mark.parametrize("wrapper", ["env A=b ", "nice ", "timeout 1 ", "xargs "])
+def test_programs_that_run_programs_nested_too_deep(wrapper):
+    assert judge(f"{wrapper * 8}ls").kind is not CommandKind.UNKNOWN
+    found = judge(f"{wrapper * 4_000}ls")
+    assert found.decision == "deny"
+    assert "nested too deep" in found.reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm -rf /\nif", "ls;" * 60, "nice " * 20 + "ls", "(" * 99 + "ls"],
+)
+def test_what_nobody_has_read_is_told_from_what_is_not_known(command):
+    assert any(each.unread for each in findings_of(command))
+    assert not any(each.unread for each in findings_of("some-tool --go; ls"))
 
 
 def test_shells_nested_too_deep():

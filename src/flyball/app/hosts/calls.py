@@ -23,7 +23,7 @@ from flyball.core.host.tool import (
     texts_in,
 )
 from flyball.core.terms.call import Access, Call, CommandFact, digest
-from flyball.shellcheck import CommandKind, CommandPart, commands_in, judge
+from flyball.shellcheck import CommandKind, CommandPart, commands_in, findings_of, judge
 from flyball.tools.call.command_facts import BashForm, command_facts
 from flyball.tools.call.file_facts import path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts
@@ -179,7 +179,7 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> C
         return replace(call, tool=CHECKPOINT, access=Access.CHECKPOINT)
     # Some hosts keep one shell, in which an earlier command may have set any variable.
     facts = command_facts(BashForm(cmd=text), context, fresh=False)
-    known = _with_own(facts, bool(verbs) and not rides, rules)
+    known = _with_own(facts, text, context, is_ours=bool(verbs) and not rides, rules=rules)
     return replace(
         call,
         access=known.access or call.access,
@@ -225,19 +225,29 @@ def _names_our_state(text: str, state: str) -> bool:
     return bool(state) and state in said
 
 
-def _with_own(facts: CallFacts, is_ours: bool, rules: HostRules) -> CallFacts:
+def _with_own(
+    facts: CallFacts, text: str, context: CallContext, *, is_ours: bool, rules: HostRules
+) -> CallFacts:
     """The judgement of a command, as it holds around a host.
 
     Programs that are not known may do anything, so they belong to `execute`. There the host has its
-    own sandbox and its own questions, and only who wants it strict is asked by us as well.
+    own sandbox and its own questions, and only who wants it strict is asked by us as well. But what
+    is known to stand beside them is judged as ever, and what nobody can read is not run.
     """
     found = cast(CommandFact, facts.command)
     if found.kind != CommandKind.UNKNOWN or found.decision == "allow":
         return facts
     if is_ours:
         return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
-    if rules.is_strict:
+    root, allow = os.fspath(context.root.path), context.settings.allow
+    parts = findings_of(text, allow=allow, root=root, fresh=False)
+    if rules.is_strict or any(each.veto or each.unread for each in parts):
         return facts
+    if doomed := [each for each in parts if each.kind is CommandKind.DESTRUCTIVE]:
+        command = replace(found, kind=CommandKind.DESTRUCTIVE.value, decision="ask")
+        return facts._replace(
+            command=command, destructive=f"destroys something: {doomed[0].text}: {doomed[0].reason}"
+        )
     return facts._replace(command=replace(found, decision="allow"))
 
 

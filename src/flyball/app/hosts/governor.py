@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
-import math
-import threading
 import time
 from collections.abc import AsyncGenerator, Callable
-from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from msgspec.structs import replace
 
+from flyball.app.hosts.asker.process import is_below, is_pretended, is_unattended
 from flyball.app.hosts.calls import HostRules
-from flyball.app.hosts.hosted_run import HostedRun, owed_verdict, stopped
-from flyball.app.hosts.kept import KeptWorkspaces
+from flyball.app.hosts.hook_files import disarms, put_back_hooks, remember_hooks
 from flyball.app.hosts.leaves.ahead import Leaves, Reader
 from flyball.app.hosts.meter import Meter
-from flyball.app.hosts.opening import HostedRuns
-from flyball.app.hosts.person import disarms, is_unattended
+from flyball.app.hosts.runs.hosted_run import HostedRun
+from flyball.app.hosts.runs.kept import KeptWorkspaces
+from flyball.app.hosts.runs.opening import HostedRuns
+from flyball.app.hosts.stops import HostStops, no_session
 from flyball.app.hosts.words import (
     CAPPED,
     DISARMED,
     NEXT_PROMPT,
-    NOBODY_LOOKS,
+    PRETENDED,
     SESSION_ENDED,
-    TOO_LONG,
     greeting,
     is_notification,
-    under_way,
 )
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import new_run_id, opened
-from flyball.app.sessions import HOSTED, Session, Sessions, Switch
+from flyball.app.runs import new_run_id
+from flyball.app.sessions import HOSTED, WITHIN, Session, Sessions, Switch
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.host.usage import nearly_reached, reached
 from flyball.core.reading.classifier import classify
@@ -42,8 +37,7 @@ from flyball.core.run.policy import Policy
 from flyball.core.run.state import Checkpoint, RunState
 from flyball.core.terms.call import Access
 from flyball.core.terms.intent import Intent
-from flyball.errors import Conflict, NotFound
-from flyball.workspace.errors import WorkspaceHeld
+from flyball.errors import Conflict
 from flyball.workspace.run.lock import wait_for_lock
 
 TOO_SMALL = frozenset({Intent.CONVERSATIONAL, Intent.STATUS_CHECK})
@@ -52,7 +46,6 @@ EARLY_SHELLS = frozenset({"gemini"})
 """Hosts that run a slash command's shell before the first hook that tells of it."""
 UNDER_WAY = "Work that was under way when Flyball came to it"
 LEAVES_AT = (Moment.PROMPTED, Moment.BEFORE_CALL, Moment.AFTER_CALL)
-LOOK_SECONDS = 1.0
 PATIENCE = 60.0
 """Seconds that one moment waits for another one of the same project."""
 
@@ -86,6 +79,18 @@ class HostGovernor:
         self._meter = Meter(home.state, clock)
         self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept or KeptWorkspaces())
 
+    @property
+    def stops(self) -> HostStops:
+        """The stops of the hosts in this project."""
+        return HostStops(
+            self.home,
+            self.runs,
+            self._rules,
+            turn=self._turn,
+            session=self._session,
+            leave=self._leave,
+        )
+
     async def answer(self, event: HostEvent, *, is_alone: bool = False) -> HostAnswer:
         """What the host is told; nothing where there is nothing to say.
 
@@ -93,8 +98,20 @@ class HostGovernor:
         """
         if event.moment is Moment.OTHER or self.switch.off_until():
             return GO_ON
+        known = self.sessions.find(event.host, event.session)
+        if is_pretended(event, known.process):
+            return HostAnswer(is_refused=True, text=PRETENDED)
+        said = await self._said(event, is_alone=is_alone)
+        # After it: what git sees of them has been put back by now. Before a call nothing has come
+        # of it yet.
+        if event.moment is Moment.BEFORE_CALL or self._rules.only_advises:
+            return said
+        found = put_back_hooks(self.home, self.sessions.find(event.host, event.session).run)
+        return _joined(HostAnswer(text=found, notice=found), said) if found else said
+
+    async def _said(self, event: HostEvent, *, is_alone: bool) -> HostAnswer:
         if event.moment is Moment.STOPPING:
-            return GO_ON if event.works_on else await self._stopped(event)
+            return GO_ON if event.works_on else await self.stops.answer(event)
         async with self._turn():
             session = self._session(event)
             if stop := await self._capped(event, session):
@@ -209,108 +226,6 @@ class HostGovernor:
             return HostAnswer(notice=f"Flyball would refuse this: {words}")
         return HostAnswer(is_refused=True, text=words)
 
-    async def _stopped(self, event: HostEvent) -> HostAnswer:
-        """Whether the host may stop. Other moments do not wait for the verdict."""
-        async with self._turn():
-            session = self._session(event)
-            async with self.runs.opened(session) as run:
-                said = GO_ON if run is None else await run.stop(event)
-                found = run.found if run else ""
-        if said is None:
-            said = await self._held(session)
-        said = _with_found(said, found)
-        async with self._turn():
-            now, rejected = self._session(event), said.text if said.is_refused else ""
-            # A model whose stop is let go hears no more; it is told when it goes on.
-            untold = now.untold if rejected else "\n".join(filter(None, (now.untold, found)))
-            self.sessions.keep(replace(now, rejected=rejected, untold=untold))
-        return said
-
-    async def _held(self, session: Session) -> HostAnswer:
-        """The verdict's answer to a stop, or where to wait for it: a host gives a hook some time.
-
-        It is taken in a thread that goes on when this moment is answered.
-        """
-        settings, taken = self.home.effective.settings, Future[HostAnswer]()
-
-        def take() -> None:
-            try:
-                taken.set_result(asyncio.run(self._take_verdict(session)))
-            except BaseException as error:  # noqa: BLE001
-                # It is raised again where somebody waits for the answer.
-                taken.set_exception(error)
-
-        threading.Thread(target=take, daemon=True).start()
-        try:
-            return taken.result(settings.hooks_hold)
-        except TimeoutError:
-            if not settings.hooks_alone and self._rules.only_advises:
-                return HostAnswer(notice=under_way())
-            if not settings.hooks_alone:
-                return HostAnswer(is_refused=True, text=under_way())
-        async with self._turn():
-            await self._leave(session, TOO_LONG)
-        return HostAnswer(notice=f"Flyball let this stop pass unverified: {TOO_LONG}.")
-
-    async def _take_verdict(self, session: Session) -> HostAnswer:
-        """Take the verdict that a run's stop waits for, or see what somebody else's came to."""
-        lock = await wait_for_lock(self._verdict_lock(session), math.inf)
-        try:
-            while (state := await self.runs.live_state(session)) and (owed := owed_verdict(state)):
-                seen = await self.runs.inspected(session, state, owed)
-                async with self._turn():
-                    said = await self.runs.at(session, lambda run, seen=seen: run.judged(seen))
-                if said is not None:
-                    return said
-        finally:
-            lock.release()
-        return await self._last_stop(session)
-
-    async def wait(self, seconds: float) -> str:
-        """What the last stop in this project came to, once that is known; nothing if not in time.
-
-        It only waits. Whoever is governed can call it, with an environment of its own making, and
-        nothing that it has a hand in is a verdict.
-        """
-        deadline = time.monotonic() + seconds
-        session = await self._last_asked()
-        is_taken = True
-        while await self._is_owing(session):
-            if not is_taken:
-                return NOBODY_LOOKS
-            try:
-                (await wait_for_lock(self._verdict_lock(session), LOOK_SECONDS)).release()
-                # Whoever had it may have just come to an end: then nothing is owed any more.
-                is_taken = False
-            except WorkspaceHeld:
-                if time.monotonic() > deadline:
-                    return ""
-        # A verdict is written in several steps of one turn, and only the last one ends the stop.
-        async with self._turn():
-            said = await self._last_stop(session)
-        return said.text or said.notice
-
-    async def _last_asked(self) -> Session:
-        """The session whose verdict is being taken, or else the one that moved last."""
-        found = [each for each in self.sessions.in_checkout() if each.run]
-        if not found:
-            raise _no_session()
-        owing = [each for each in found if await self._is_owing(each)]
-        return (owing or found)[-1]
-
-    async def _is_owing(self, session: Session) -> bool:
-        state = await self.runs.live_state(session)
-        return state is not None and owed_verdict(state) is not None
-
-    async def _last_stop(self, session: Session) -> HostAnswer:
-        """What the last stop of a session came to."""
-        async with opened(self.home) as journal:
-            return stopped(await journal.load(session.run), self._rules)
-
-    def _verdict_lock(self, session: Session) -> Path:
-        """What is locked while somebody takes the verdict on a session's run."""
-        return self.home.state / "hosts" / f"{session.run}.verdict"
-
     def _with_untold(self, said: HostAnswer, session: Session) -> HostAnswer:
         """An answer with what could not be told before: not every host passes on words there."""
         if not session.untold:
@@ -330,6 +245,18 @@ class HostGovernor:
                 assert run is not None
                 await run.state_checkpoint(point)
                 return run
+
+    async def let_person(self, change: Callable[[], None]) -> None:
+        """Have a person change which hooks run: whoever is at work here goes on from that."""
+        async with self._turn():
+            sessions = self.sessions.in_checkout()
+            live = [each for each in sessions if await self.runs.live_state(each)]
+            for session in live:
+                await self.runs.at(session, lambda run: run.seen())
+            change()
+            for session in live:
+                await self.runs.at(session, lambda run: run.accept())
+                remember_hooks(self.home, session.run)
 
     async def turn_off(self, seconds: float) -> float:
         """Govern nobody for so long; each run that is under way has it in its log."""
@@ -352,7 +279,7 @@ class HostGovernor:
         ]
         found = asked or live
         if not found:
-            raise _no_session()
+            raise no_session()
         if len(found) > 1 and not asked:
             raise Conflict(
                 "Several hosts work in this project, and none of them has just asked for this.",
@@ -397,6 +324,7 @@ class HostGovernor:
             "in_place": "yes",
             "session": event.session,
             **self._marks,
+            **self._within(session),
         }
 
         def started(run: str) -> RunStarted:
@@ -414,7 +342,14 @@ class HostGovernor:
             raise Conflict(state.response.message, "Look at `flyball doctor`.")
         begun = replace(session, run=state.run, is_fresh=is_fresh, awaited="", tree="")
         self.sessions.keep(begun)
+        remember_hooks(self.home, state.run)
         return begun, state
+
+    def _within(self, session: Session) -> dict[str, str]:
+        """In which sessions a host was started, if in any: its work is theirs as well."""
+        sessions = self.sessions.in_checkout()
+        found = [each.session for each in sessions if is_below(session.process, each.process)]
+        return {WITHIN: "\n".join(found)} if found else {}
 
     async def _leave(self, session: Session, why: str) -> None:
         """End a run that nobody goes on with."""
@@ -436,17 +371,6 @@ def _joined(found: HostAnswer, said: HostAnswer) -> HostAnswer:
     text = "\n".join(filter(None, (found.text, said.text)))
     notice = "\n".join(filter(None, (found.notice, said.notice)))
     return replace(said, notice=notice, text=text)
-
-
-def _with_found(said: HostAnswer, found: str) -> HostAnswer:
-    """The answer to a stop, after what was taken back at it: the model hears it, or the person."""
-    if said.is_refused:
-        return replace(said, text="\n".join(filter(None, (found, said.text))))
-    return replace(said, notice="\n".join(filter(None, (found, said.notice))))
-
-
-def _no_session() -> NotFound:
-    return NotFound("session", "of a host", "A host's session begins with a prompt in it.")
 
 
 def _is_nobodys(event: HostEvent, session: Session) -> bool:

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from flyball.app.answering import RESTING
 from flyball.app.hosts.calls import is_plain
 from flyball.app.hosts.governor import HostGovernor
-from flyball.app.hosts.hosted_run import NO_WORDS, HostedRun
-from flyball.app.hosts.kept import KeptWorkspaces
-from flyball.app.hosts.opening import HostedRuns
+from flyball.app.hosts.runs.hosted_run import NO_WORDS, HostedRun
+from flyball.app.hosts.runs.kept import KeptWorkspaces
+from flyball.app.hosts.runs.opening import HostedRuns
 from flyball.app.hosts.words import NEXT_PROMPT, SESSION_ENDED, is_notification
 from flyball.app.project import Home
 from flyball.app.sessions import Session, Sessions

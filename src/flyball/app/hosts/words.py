@@ -21,6 +21,10 @@ DISARMED = (
     "{file} was not taken: while Flyball governs this session nobody changes which hooks run. A "
     "person can with `flyball init --remove` or `flyball off` in their own terminal."
 )
+PRETENDED = (
+    "This hook was not called by the agent, but by something that the agent has started, and "
+    "nothing of what it says counts."
+)
 UNDER_WAY = (
     "Flyball is taking its verdict on this work: it runs the tests itself, and that takes a while. "
     "Run `{flyball} wait`, and when it comes back, stop again."

@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from flyball.app.hosts.person import HOW, MARKS, SHELLS
+from flyball.app.hosts.asker.person import HOW
+from flyball.app.hosts.asker.process import MARKS, SHELLS
 from flyball.app.sessions import Sessions
 from flyball.errors import NotAPerson
 from flyball.workspace.process.holder import ancestors, environ_of, is_running, this_process

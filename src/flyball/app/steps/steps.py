@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from flyball.app.answering import asked as question_of
 from flyball.app.answering import no, pending, yes
 from flyball.app.driving import RunControl, Watcher
-from flyball.app.hosts.driven import driven, unheard
 from flyball.app.hosts.governor import HostGovernor
+from flyball.app.hosts.runs.driven import driven, unheard
 from flyball.app.project import Home
 from flyball.app.runs import Record, find_run, record_of
 from flyball.app.sessions import HOSTED, MCP, Session, Sessions

@@ -12,9 +12,9 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import NamedTuple
 
 from flyball.app.hosts.calls import HostRules
-from flyball.app.hosts.driven import driven, unheard
-from flyball.app.hosts.elsewhere import OthersChanges
-from flyball.app.hosts.hosted_run import HostedRun
+from flyball.app.hosts.runs.driven import driven, unheard
+from flyball.app.hosts.runs.elsewhere import OthersChanges
+from flyball.app.hosts.runs.hosted_run import HostedRun
 from flyball.app.project import Home
 from flyball.app.runs import Record
 from flyball.app.sessions import MCP

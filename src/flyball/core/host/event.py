@@ -24,6 +24,10 @@ class Moment(StrEnum):
     OTHER = "other"
 
 
+NAMELESS = "without a name"
+"""The session of a host that does not tell its sessions apart."""
+
+
 class HostEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that happened in a host's session."""
 
@@ -50,6 +54,8 @@ class HostEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether a session goes on with a shortened memory."""
     process: str = ""
     """The host's own process, as the machine knows it."""
+    hook: int = 0
+    """The number of the process that the host has called; none where it asks by itself."""
     transcript: str = ""
     """The file in which the host keeps what was said, and what it was billed for."""
     agent_transcript: str = ""

@@ -20,6 +20,7 @@ from flyball.shellcheck.words.word import NO_FACTS, Word, text_of
 
 MAX_COMMANDS = 50
 MAX_SCRIPTS = 4
+MAX_WRAPPERS = 12
 
 
 def _lost(found: Finding, words: Sequence[Word]) -> Finding:
@@ -28,6 +29,11 @@ def _lost(found: Finding, words: Sequence[Word]) -> Finding:
     if word is None or found.kind is not CommandKind.MUTATING:
         return found
     return found._replace(kind=CommandKind.DESTRUCTIVE, reason=f"`{word}` throws data away")
+
+
+def _too_many(text: str) -> Finding:
+    reason = f"it runs more than {MAX_COMMANDS} commands; split it up"
+    return Finding(text, CommandKind.UNKNOWN, reason, unread=True)
 
 
 class Walk:
@@ -44,18 +50,18 @@ class Walk:
         """The words of every simple command, those inside of others included, as far as known."""
         self._allow = allow
         self._depth = depth
+        self._wrapped = 0
         self._fresh = fresh
 
     def over(self, command: str) -> list[Finding]:
         """Judge a whole command line."""
         root = read(command)
         if isinstance(root, str):
-            return [Finding(command, CommandKind.UNKNOWN, root)]
+            return [Finding(command, CommandKind.UNKNOWN, root, unread=True)]
         self.facts = facts_of(root, fresh=self._fresh)
         self.visit(root)
         if len(self.commands) > MAX_COMMANDS:
-            reason = f"it runs more than {MAX_COMMANDS} commands; split it up"
-            self.findings.append(Finding(command, CommandKind.UNKNOWN, reason))
+            self.findings.append(_too_many(command))
         return self.findings
 
     def visit(self, node: Node) -> None:
@@ -78,6 +84,18 @@ class Walk:
         """Judge one simple command, given as words."""
         self.commands.append(tuple(word.known for word in words))
         text = " ".join(word.source for word in words)
+        if len(self.commands) > MAX_COMMANDS:
+            return [_too_many(text)]
+        if self._wrapped >= MAX_WRAPPERS:
+            reason = "programs that run programs are nested too deep"
+            return [Finding(text, CommandKind.UNKNOWN, reason, unread=True)]
+        self._wrapped += 1
+        try:
+            return self._command(words, text)
+        finally:
+            self._wrapped -= 1
+
+    def _command(self, words: Sequence[Word], text: str) -> list[Finding]:
         name = words[0]
         if self.scope.cwd != ".":
             words = [name, *(word.below(self.scope.cwd or "/etc") for word in words[1:])]
@@ -97,7 +115,7 @@ class Walk:
     def script(self, text: str) -> list[Finding]:
         """Judge text that a program hands to a shell."""
         if self._depth >= MAX_SCRIPTS:
-            return [Finding(text, CommandKind.UNKNOWN, "shells are nested too deep")]
+            return [Finding(text, CommandKind.UNKNOWN, "shells are nested too deep", unread=True)]
         inner = Walk(self.scope, self._allow, self._depth + 1)
         found = inner.over(text)
         self.commands += inner.commands

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import NamedTuple
 
 from flyball.shellcheck.words.names import names
@@ -50,6 +51,8 @@ class Scope(NamedTuple):
         return self.cwd is not None and (self.cwd == "." or self.cwd == self.root)
 
 
+# The words of a command that programs hand on are asked about again for each of them.
+@lru_cache(4_096)
 def secret(path: str, *, hidden: bool = True) -> bool:
     """Whether a path (or pattern of one) names something that usually holds a secret.
 

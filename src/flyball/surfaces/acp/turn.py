@@ -13,7 +13,7 @@ from acp.schema import AllowedOutcome, StopReason
 from flyball.app import answering
 from flyball.app.answering import next_steps, pending
 from flyball.app.driving import RunControl, RunRequest, RunResult, Watcher
-from flyball.app.hosts.person import require_no_host
+from flyball.app.hosts.asker.person import require_no_host
 from flyball.app.project import Home
 from flyball.core.run.state import RunState
 from flyball.engine.telemetry import Telemetry

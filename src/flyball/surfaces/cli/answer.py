@@ -135,7 +135,7 @@ def _say(
 ) -> None:
     import asyncio
 
-    from flyball.app.hosts.person import require_person
+    from flyball.app.hosts.asker.person import require_person
     from flyball.app.runs import find_run
     from flyball.surfaces.cli.terminal.driving import drive
     from flyball.surfaces.cli.terminal.view import home_at, user

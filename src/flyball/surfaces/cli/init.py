@@ -99,7 +99,7 @@ def init(
     if remove or observe:
         _require_person(repo)
     wish = _plan(repo, host, scope, remove=remove, observe=observe, http=http)
-    is_done = _settle(wish.plan, yes=yes, as_json=as_json)
+    is_done = _settle(wish, yes=yes, as_json=as_json)
     if as_json:
         said = {"host": host, "scope": scope, "path": wish.plan.target.path, "removed": remove}
         said["observes"] = observe
@@ -133,7 +133,7 @@ def _plan(
 
 def _require_person(repo: Path) -> None:
     """Refuse to be disarmed by an agent that is governed, in whatever project it works."""
-    from flyball.app.hosts.person import require_person_anywhere
+    from flyball.app.hosts.asker.person import require_person_anywhere
     from flyball.app.project import open_home
 
     require_person_anywhere(open_home(repo, os.environ, {}), os.environ)
@@ -145,11 +145,12 @@ def _waits() -> int:
     return WAITS
 
 
-def _settle(plan: InstallPlan, *, yes: bool, as_json: bool) -> bool:
+def _settle(wish: InstallWish, *, yes: bool, as_json: bool) -> bool:
     """Show the change, ask if somebody can answer, and make it; whether it was made."""
     from flyball.app.installing.plan import carry_out
     from flyball.surfaces.cli.card import say_diff
 
+    plan = wish.plan
     if not plan.is_change:
         carry_out(plan)
         return False
@@ -164,8 +165,30 @@ def _settle(plan: InstallPlan, *, yes: bool, as_json: bool) -> bool:
             return False
         if not click.confirm("\nWrite this?"):
             return False
-    carry_out(plan)
+    _write(plan, wish.repo)
     return True
+
+
+def _write(plan: InstallPlan, repo: Path) -> None:
+    """Make the change; where agents are at work, as a change that a person has made."""
+    import asyncio
+
+    from flyball.app.hosts.asker.place import governed_at
+    from flyball.app.hosts.governor import HostGovernor
+    from flyball.app.installing.plan import carry_out
+    from flyball.errors import NotAPerson
+
+    home = governed_at(repo, os.environ)
+    if home is None:
+        carry_out(plan)
+        return
+    try:
+        _require_person(repo)
+    except NotAPerson:
+        # It may put hooks in like anybody, and what they are in is looked at like any change.
+        carry_out(plan)
+    else:
+        asyncio.run(HostGovernor(home).let_person(lambda: carry_out(plan)))
 
 
 def _is_somebody_there() -> bool:

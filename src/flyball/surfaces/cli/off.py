@@ -40,8 +40,8 @@ def off(how_long: str, repo: Path, as_json: bool) -> None:
     """Let the agents in this project go ungoverned for a while; it goes on again by itself."""
     import asyncio
 
+    from flyball.app.hosts.asker.person import require_person
     from flyball.app.hosts.governor import HostGovernor
-    from flyball.app.hosts.person import require_person
     from flyball.app.project import open_home
 
     seconds = seconds_in(how_long)

@@ -127,7 +127,7 @@ def revoke(name: str, project: str, as_json: bool) -> None:
 
 def _require_person() -> None:
     """Refuse an agent that is governed: a token of its own would let it answer itself."""
-    from flyball.app.hosts.person import require_person_anywhere
+    from flyball.app.hosts.asker.person import require_person_anywhere
 
     require_person_anywhere(_home(), os.environ)
 

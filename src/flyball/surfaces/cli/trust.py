@@ -27,7 +27,7 @@ def trust(repo: Path, yes: bool, as_json: bool) -> None:
     The former can tighten rules, never loosen them. What is accepted are the files as they are now;
     one that changes must be accepted again.
     """
-    from flyball.app.hosts.person import require_person
+    from flyball.app.hosts.asker.person import require_person
     from flyball.app.project import offer, open_home
     from flyball.app.project import trust as accept
     from flyball.errors import UsageError

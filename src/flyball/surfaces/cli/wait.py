@@ -36,7 +36,7 @@ def wait(seconds: float, repo: Path, as_json: bool) -> None:
     from flyball.app.hosts.governor import HostGovernor
     from flyball.app.project import open_home
 
-    words = asyncio.run(HostGovernor(open_home(repo, os.environ, {})).wait(seconds))
+    words = asyncio.run(HostGovernor(open_home(repo, os.environ, {})).stops.wait(seconds))
     if as_json:
         say_json({"done": bool(words), "verdict": words})
     else:

@@ -10,23 +10,27 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from flyball.app.hosts.asker.place import from_there, governed_at, governed_by
+from flyball.app.hosts.asker.process import host_of, is_below
 from flyball.app.hosts.governor import HostGovernor
-from flyball.app.hosts.kept import KeptWorkspaces
 from flyball.app.hosts.observer import HostObserver
-from flyball.app.hosts.person import host_of
+from flyball.app.hosts.runs.kept import KeptWorkspaces
 from flyball.app.installing.json_hooks import OBSERVE
-from flyball.app.project import Home, open_home, project_top
+from flyball.app.project import Home
+from flyball.app.sessions import Sessions
 from flyball.core.host.event import HostAnswer, HostEvent, Moment
 from flyball.core.host.tool import host_tool
 from flyball.core.terms.call import Access
 from flyball.errors import FlyballError, UsageError
 from flyball.surfaces.hooks.payload import read_payload
 from flyball.workspace.errors import disk_trouble
+from flyball.workspace.process.holder import environ_of
 
 REFUSED = 2
 FAILED = 1
@@ -70,14 +74,16 @@ def answer(
         return Printed(REFUSED, err=f"Flyball: {error}\n")
     fails_open = False
     try:
-        home = governed_at(Path(event.cwd) if event.cwd else Path.cwd())
-        if home is None:
-            return Printed()
-        settings = home.effective.settings
-        fails_open = settings.hooks_fail == "open" or settings.hooks_mode == "advisory"
-        event = replace(event, process=host_of(process))
-        governor = HostGovernor(home, kept, read=read_payload)
-        return _printed(asyncio.run(governor.answer(event, is_alone=is_alone)), event)
+        event, environ = _as_called(event, process)
+        told: list[Printed] = []
+        for home in governed_by(event, environ):
+            settings = home.effective.settings
+            fails_open = settings.hooks_fail == "open" or settings.hooks_mode == "advisory"
+            governor = HostGovernor(home, kept, read=read_payload)
+            meant = replace(event, cwd=from_there(event, home))
+            said = asyncio.run(governor.answer(meant, is_alone=is_alone))
+            told.append(_printed(said, event))
+        return _together(told)
     except FlyballError as error:
         return _failed(event, str(error), fails_open)
     except Exception as error:  # noqa: BLE001
@@ -90,31 +96,36 @@ def _observed(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Pri
     """Nothing, once it is in the journal; a failure is told to nobody who could be kept by it."""
     try:
         event = read_payload(host, data)
-        home = governed_at(Path(event.cwd) if event.cwd else Path.cwd())
-        if home is not None:
-            event = replace(event, process=host_of(process))
+        event, environ = _as_called(event, process)
+        for home in governed_by(event, environ):
             asyncio.run(HostObserver(home, kept).answer(event))
     except Exception as error:  # noqa: BLE001
         return Printed(err=f"Flyball could not observe this: {error}\n")
     return Printed()
 
 
-def governed_at(place: Path) -> Home | None:
-    """The project of a directory, where it is one that we govern."""
-    # Without git there is no cheap tree to compare, and a home directory is no project.
-    if not place.is_dir() or not (project_top(place.resolve()) / ".git").exists():
-        return None
-    return open_home(place, os.environ, {})
+def _as_called(event: HostEvent, hook: int) -> tuple[HostEvent, Mapping[str, str]]:
+    """An event with who is behind it, and the environment that its hook was called with.
+
+    Not that of whoever started the governor: another session, or a script, may have.
+    """
+    environ = environ_of(str(hook)) if hook else {}
+    return replace(event, process=host_of(hook), hook=hook), environ or os.environ
 
 
 def stays_at(place: str) -> Home | None:
     """The project whose governor may stay between hooks in a directory; None where none may."""
     try:
-        home = governed_at(Path(place))
+        home = governed_at(Path(place), os.environ)
     except FlyballError:
         # Whoever is judged is told of it.
         return None
-    return None if home is None or home.effective.settings.hooks_alone else home
+    if home is None or home.effective.settings.hooks_alone:
+        return None
+    # Nothing that a governed agent has started may answer for us, in an environment of its making.
+    host = host_of(os.getpid())
+    hosts = (each.process for each in Sessions(home.state).in_checkout())
+    return None if any(is_below(host, each) for each in hosts) else home
 
 
 def _failed(event: HostEvent, why: str, fails_open: bool) -> Printed:
@@ -125,6 +136,13 @@ def _failed(event: HostEvent, why: str, fails_open: bool) -> Printed:
     if is_closed or event.moment is Moment.CONFIG_CHANGED:
         return Printed(REFUSED, err=text)
     return Printed(FAILED, err=text)
+
+
+def _together(told: Sequence[Printed]) -> Printed:
+    """One answer for several projects: refused where one refuses, with the words of each."""
+    code = max((each.code for each in told), default=0)
+    errors = "".join(each.err for each in told)
+    return Printed(code, "" if code else next((each.out for each in told if each.out), ""), errors)
 
 
 def _printed(said: HostAnswer, event: HostEvent) -> Printed:

@@ -53,7 +53,7 @@ def observe(host: str) -> NoReturn:
     """Have a payload written down, without a word."""
     try:
         data = sys.stdin.buffer.read(MOST)
-        place = address(os.getcwd(), os.environ)
+        place = address(here(), os.environ)
         if ask(place, host + OBSERVE, data) is None:
             ask_anew(place, host + OBSERVE, data)
     finally:
@@ -63,7 +63,7 @@ def observe(host: str) -> NoReturn:
 
 def answer(host: str, data: bytes) -> int:
     """Print the answer to a payload; the exit code comes back."""
-    place = address(os.getcwd(), os.environ)
+    place = address(here(), os.environ)
     found = ask(place, host, data)
     if found is None:
         words = said_beforehand(host, data)
@@ -89,7 +89,7 @@ def ask_anew(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes]:
     from flyball.surfaces.hooks import answering
 
     is_there = False
-    home = answering.stays_at(os.getcwd())
+    home = answering.stays_at(here())
     if home is not None:
         from flyball.surfaces.hooks import resident
 
@@ -185,6 +185,14 @@ def _print(out: bytes, err: bytes) -> None:
     for stream, text in ((1, out), (2, err)):
         while text:
             text = text[os.write(stream, text) :]
+
+
+def here() -> str:
+    """Where this process is; the root, where its directory is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
 
 
 def address(cwd: str, environ: Mapping[str, str]) -> str:

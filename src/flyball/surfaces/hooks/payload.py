@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from flyball.core.host.event import HostEvent, Moment
+from flyball.core.host.event import NAMELESS, HostEvent, Moment
 from flyball.core.terms.call import digest
 from flyball.errors import UsageError
 
@@ -31,6 +31,8 @@ MOMENTS: Mapping[str, Moment] = {
     "ConfigChange": Moment.CONFIG_CHANGED,
     "SessionEnd": Moment.SESSION_ENDED,
 }
+BESIDE_CALLS = frozenset({"PermissionRequest", "PermissionDenied", "PostToolBatch", "Notification"})
+"""What hosts say of calls besides; whether they may be made is asked for itself."""
 
 
 def read_payload(host: str, data: bytes) -> HostEvent:
@@ -69,12 +71,15 @@ def _mended(value: Any) -> Any:
             return value
 
 
+NEWER = "It may be newer than this Flyball; see the guide on hosts."
 NO_PAYLOAD = "Hosts send one JSON object on standard input; see the guide on hosts."
 
 
 def _event(host: str, payload: dict[str, Any]) -> HostEvent:
     name = _text(payload.get("hook_event_name"))
     moment = MOMENTS.get(name, Moment.OTHER)
+    if moment is Moment.OTHER and _may_be_a_call(name, payload):
+        raise UsageError(f"{host} asks about a call at {name!r}, which is not known.", NEWER)
     agent = _text(payload.get("agent_id"))
     # A sub-agent's own prompt comes from the agent above it, and no person said it.
     if agent and moment in (Moment.PROMPTED, Moment.STOPPING):
@@ -86,7 +91,7 @@ def _event(host: str, payload: dict[str, Any]) -> HostEvent:
     return HostEvent(
         host=host,
         moment=moment,
-        session=_text(payload.get("session_id")) or "without a name",
+        session=_text(payload.get("session_id")) or NAMELESS,
         cwd=_text(payload.get("cwd")),
         name=name,
         agent=agent,
@@ -102,6 +107,12 @@ def _event(host: str, payload: dict[str, Any]) -> HostEvent:
         agent_transcript=_text(payload.get("agent_transcript_path")),
         is_anew=payload.get("source") in ("compact", "resume"),
     )
+
+
+def _may_be_a_call(name: str, payload: dict[str, Any]) -> bool:
+    """Whether a moment that is not known asks about a call that has not been made yet."""
+    is_asked = "tool_name" in payload and "tool_response" not in payload
+    return is_asked and name not in BESIDE_CALLS
 
 
 def _call_id(payload: dict[str, Any], agent: str, tool: str, args: object) -> str:

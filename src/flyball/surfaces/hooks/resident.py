@@ -14,13 +14,14 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from flyball.app.hosts.kept import KeptWorkspaces
+from flyball.app.hosts.asker.place import governed_at
 from flyball.app.hosts.observer import observed_at
+from flyball.app.hosts.runs.kept import KeptWorkspaces
 from flyball.app.installing.door import read_door
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.journal.sqlite import SqliteJournal
-from flyball.surfaces.hooks.answering import decide, governed_at
+from flyball.surfaces.hooks.answering import decide
 from flyball.surfaces.hooks.over_http import HttpHooks
 
 IDLE_SECONDS = 1_800.0
@@ -135,7 +136,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     def prepare(self) -> None:
         """Have ready what the next run will need, as the settings are now."""
         self.kept.is_wanted.clear()
-        home = governed_at(self.home.repo)
+        home = governed_at(self.home.repo, os.environ)
         if home is not None:
             self.kept.prepare(home)
 

@@ -16,7 +16,7 @@ from flyball.app.board.projects import BoardProject, Projects
 from flyball.app.board.running import RunsHere
 from flyball.app.board.watching import Watch
 from flyball.app.board.workers import workers_of
-from flyball.app.hosts.person import require_no_host
+from flyball.app.hosts.asker.person import require_no_host
 from flyball.app.people.person import EVERY, People, Person, Right
 from flyball.app.people.team import open_people
 from flyball.app.project import Home, open_home

@@ -228,14 +228,20 @@ class Git:
         merged = {**self.env, **env}
         return Git(self.directory, program=self.program, env=merged, door=self.door)
 
-    def call(self, *args: str, stdin: bytes = b"", ok: Iterable[int] = (0,)) -> OwnOutput:
+    def call(
+        self,
+        *args: str,
+        stdin: bytes = b"",
+        ok: Iterable[int] = (0,),
+        seconds: float = _SECONDS,
+    ) -> OwnOutput:
         """Run one git command; an exit code that is not among `ok` is an error."""
         settings = [part for switch in SWITCHES for part in ("-c", switch)]
         done = run_sync(
             (self.program, *settings, *args),
             cwd=self.directory,
             env=self.env,
-            seconds=_SECONDS,
+            seconds=seconds,
             stdin=stdin,
             # A git that outlives us, if we are killed, keeps others out until it has ended.
             holds=self.door.held if self.door else (),

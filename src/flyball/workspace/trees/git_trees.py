@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.errors import ToolTimeout
 from flyball.workspace.errors import GitFailed
-from flyball.workspace.files.plain import pipes_named, read_within
+from flyball.workspace.files.plain import pipes_named, read_within, remove_within
 from flyball.workspace.files.shelf import MADE_ANEW
 from flyball.workspace.trees.footprint import Footprint, Tread
 from flyball.workspace.trees.git import Git, ignore_file
@@ -53,6 +54,8 @@ _STATUS = ("status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-
 _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 _READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
 _APART = frozenset({".git", "node_modules"})
+_STALLED = 8.0
+"""Seconds after which git may be waiting for a pipe. Hosts wait longer for a hook, but not much."""
 _AT_ONCE = 400
 _FEW = 64
 """So many changed paths are put into the index's tree; more are put into the index."""
@@ -122,7 +125,7 @@ class GitTrees:
 
     def _ignored_folders(self) -> list[str]:
         args = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-        listed = self._git.call(*args).stdout.split(b"\0")
+        listed = self._ask(*args).split(b"\0")
         return [os.fsdecode(each) for each in listed if each.endswith(b"/")]
 
     def _forget_look(self) -> None:
@@ -158,17 +161,33 @@ class GitTrees:
     def _refuse_pipes(self) -> None:
         """Say once what git would say nothing about: it would wait for ever.
 
-        Later ones are taken away when the program that made them has ended.
+        Later ones are taken away when the program that made them has ended. Around a host nobody
+        knows when that is, so there each is taken away.
         """
         if self._is_looked_through:
             return
-        if pipes := pipes_named(self.root, _READ_BY_GIT, _APART):
+        pipes = pipes_named(self.root, _READ_BY_GIT, _APART)
+        if self._tread:
+            pipes = [each for each in pipes if not remove_within(self.root, each)]
+        if pipes:
             raise GitFailed(
                 f"{', '.join(pipes[:5])} in {self.root} is a pipe or a device, and git would wait"
                 " for it for ever.",
                 "Remove it and try again.",
             )
         self._is_looked_through = True
+
+    def _ask(self, *args: str) -> bytes:
+        """What git says of the working directory; around a host, pipes may have come meanwhile."""
+        if not self._tread:
+            return self._git.call(*args).stdout
+        self._refuse_pipes()
+        try:
+            return self._git.call(*args, seconds=_STALLED).stdout
+        except ToolTimeout:
+            self._is_looked_through = False
+            self._refuse_pipes()
+            return self._git.call(*args).stdout
 
     def _graft(self, tree: TreeHash, gone: Sequence[str], fresh: Sequence[str]) -> TreeHash:
         """The index's tree with a few paths as they are on disk; the index can wait."""
@@ -441,7 +460,7 @@ class GitTrees:
         return gone, fresh, unkept
 
     def _dirty_paths(self) -> Iterator[str]:
-        for line in self._git.call(*_SPLIT, *_STATUS).stdout.split(b"\0"):
+        for line in self._ask(*_SPLIT, *_STATUS).split(b"\0"):
             # The second letter is what the working tree did; the first, what the index did against
             # HEAD, does not matter here.
             if len(line) < 4 or line[1:2] == b" ":

@@ -12,8 +12,8 @@ from tests.unit.app.hosts.alone import AloneHost, alone_in
 
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.governor import HostGovernor
-from flyball.app.hosts.kept import KeptWorkspaces
-from flyball.app.hosts.opening import HostedRuns
+from flyball.app.hosts.runs.kept import KeptWorkspaces
+from flyball.app.hosts.runs.opening import HostedRuns
 from flyball.app.sessions import Session
 from flyball.core.host.event import HostAnswer
 from flyball.core.run.effect import Owed

@@ -11,6 +11,7 @@ import pytest
 from tests.repos import git, repository
 
 from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.trees import git_trees
 from flyball.workspace.trees.footprint import Tread, footprint, settled_before
 from flyball.workspace.trees.git_trees import GitTrees
 
@@ -159,3 +160,16 @@ def test_a_directory_that_is_too_large_is_left_to_git(tmp_path: Path):
 
 def test_a_directory_that_is_not_there_looks_like_nothing(tmp_path: Path):
     assert Tread(tmp_path / "gone", frozenset(), list).look() is None
+
+
+def test_a_pipe_that_comes_between_two_looks_keeps_git_waiting_for_a_moment(
+    trees: GitTrees, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(git_trees, "_STALLED", 0.5)
+    before = trees.capture().tree
+    pipe = trees.root / "sub" / ".gitignore"
+    os.mkfifo(pipe)
+    (trees.root / "a.py").write_text("a = 2\n")
+    now = trees.capture().tree
+    assert [each.path for each in trees.changes(before, now)] == ["a.py"]
+    assert not pipe.exists()

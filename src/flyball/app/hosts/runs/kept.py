@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.app.hosts.driven import context_of
+from flyball.app.hosts.runs.driven import context_of
 from flyball.app.project import Home
 from flyball.app.runs import new_run_id
 from flyball.app.settling import Effective

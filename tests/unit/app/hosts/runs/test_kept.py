@@ -14,7 +14,7 @@ from tests.repos import git, repository
 from tests.unit.workspace.trees.test_footprint import settle
 
 from flyball.app.hosts.governor import HostGovernor
-from flyball.app.hosts.kept import MOST_OPEN, KeptWorkspaces
+from flyball.app.hosts.runs.kept import MOST_OPEN, KeptWorkspaces
 from flyball.app.project import Home, open_home
 from flyball.core.host.event import HostAnswer
 from flyball.surfaces.hooks.payload import read_payload

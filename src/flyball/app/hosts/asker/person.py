@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from pwd import getpwuid
 
-from flyball.app.installing.json_hooks import only_observes
-from flyball.app.installing.plugin import is_observing
-from flyball.app.installing.targets import HostPlaces
+from flyball.app.hosts.asker.process import MARKS
 from flyball.app.project import Home
 from flyball.app.sessions import Session, Sessions
 from flyball.app.settling import state_dir
-from flyball.core.host.event import HostEvent
 from flyball.errors import NotAPerson
-from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.holder import ancestors, environ_of
-from flyball.workspace.process.terminal import doubt_about_terminal, has_terminal
-
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ash", "ksh"})
-MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE")
-"""What hosts put into the environment of everything that they start."""
-
-
-def host_of(pid: int) -> str:
-    """The host that started a hook: the nearest process above it that is no shell."""
-    return next((each.process for each in ancestors(pid) if each.program not in SHELLS), "")
-
-
-def is_unattended(event: HostEvent) -> bool:
-    """Whether nobody can be at work in a host's session: it has been given no terminal."""
-    return bool(event.process) and not has_terminal(event.process)
+from flyball.workspace.process.terminal import doubt_about_terminal
 
 
 def require_person(home: Home, environ: Mapping[str, str]) -> None:
@@ -119,37 +100,3 @@ def _require_terminal(sessions: Sequence[Session]) -> None:
 
 HOW = "Say it yourself, in a terminal of your own."
 IN_DOUBT = "Say it in a terminal that was open before the agent, or on the page of `flyball serve`."
-
-OFF = re.compile(r'"(?:disableAllHooks"\s*:\s*true|enabled"\s*:\s*false)')
-OURS = "flyball-hook"
-
-
-def disarms(event: HostEvent, top: Path, environ: Mapping[str, str]) -> bool:
-    """Whether hooks are switched off in a file, or none of the host's files has ours that govern.
-
-    Where a host keeps its files is settled by its own environment, not by that of a governor that
-    another session has started.
-    """
-    if OFF.search(_read(Path(event.file))):
-        return True
-    places = HostPlaces({**environ, **environ_of(event.process)}, top)
-    texts = map(_read, settings_files(event.host, places))
-    return not any(
-        OURS in each and not (only_observes(each) or is_observing(each)) for each in texts
-    )
-
-
-def settings_files(host: str, places: HostPlaces) -> tuple[Path, ...]:
-    """Every file that a host reads its hooks from."""
-    found = [*places.files(host).values()]
-    if host == "claude":
-        found.append(places.project / ".claude" / "settings.local.json")
-    if host == "codex":
-        found.append(places.directory("CODEX_HOME", ".codex") / "config.toml")
-    if host == "opencode" and (given := places.environ.get("OPENCODE_CONFIG_DIR")):
-        found.append(Path(given) / "plugins" / "flyball.js")
-    return tuple(found)
-
-
-def _read(path: Path) -> str:
-    return (read_plain(path) or b"").decode("utf-8", "replace")

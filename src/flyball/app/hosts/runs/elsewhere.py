@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
+from flyball.app.sessions import WITHIN
 from flyball.core.record.observed import OBSERVED
 from flyball.core.run.event import CallReturned, RunStarted
 from flyball.core.run.state import RunState
@@ -28,21 +29,26 @@ class OthersChanges(msgspec.Struct, frozen=True):
         return self.is_anywhere and not reads_hooks_from(str(path))
 
 
-async def changed_elsewhere(run: str, journal: Journal, live: Collection[str]) -> OthersChanges:
+async def changed_elsewhere(
+    run: str, session: str, journal: Journal, live: Collection[str]
+) -> OthersChanges:
     """What other runs in this checkout have changed with leave since a run began, or may now.
 
     A run that has ended counts like any other: its work is still there. `live` are those whose
-    host is there, for nothing is under way in the others.
+    host is there, for nothing is under way in the others. What a host does that this session has
+    started is this session's own.
     """
     runs = await journal.runs()
     began = next((each.created_at for each in runs if each.run == run), 0.0)
     found: set[str] = set()
     is_anywhere = False
     for other in runs:
-        if other.run == run:
+        if other.run == run or (other.updated_at < began and other.run not in live):
             continue
-        if other.updated_at >= began:
-            found.update(_changed_since(began, await journal.events(other.run)))
+        entries = await journal.events(other.run)
+        if not _is_beside(entries, session):
+            continue
+        found.update(_changed_since(began, entries))
         if other.run in live:
             calls = _writing(await journal.load(other.run))
             found.update(fact.path for call in calls for fact in call.paths if fact.write)
@@ -50,13 +56,17 @@ async def changed_elsewhere(run: str, journal: Journal, live: Collection[str]) -
     return OthersChanges(frozenset(found), is_anywhere)
 
 
-def _changed_since(began: float, entries: Sequence[JournalEntry]) -> set[str]:
+def _is_beside(entries: Sequence[JournalEntry], session: str) -> bool:
+    """Whether a run works in the same checkout, with leave, and not for this session."""
     started = entries[0].event if entries else None
     if not isinstance(started, RunStarted) or not started.shell.get("in_place"):
-        return set()
+        return False
     # Nobody gave leave to an agent that is only observed: its changes explain nothing.
-    if started.shell.get(OBSERVED):
-        return set()
+    is_observed = bool(started.shell.get(OBSERVED))
+    return not is_observed and session not in started.shell.get(WITHIN, "").split("\n")
+
+
+def _changed_since(began: float, entries: Sequence[JournalEntry]) -> set[str]:
     events = [entry.event for entry in entries]
     returned = [each for each in events if isinstance(each, CallReturned) and each.at >= began]
     return {path for each in returned for path in each.changed}

@@ -1,4 +1,4 @@
-"""Who disarms the hooks, and from where."""
+"""Who only a person may be: from which processes, environments and state directories."""
 
 from __future__ import annotations
 
@@ -8,59 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from flyball.app.hosts import person
-from flyball.app.hosts.person import disarms, require_person, require_person_anywhere
+from flyball.app.hosts.asker import person
+from flyball.app.hosts.asker.person import require_person, require_person_anywhere
 from flyball.app.project import Home, open_home
 from flyball.app.sessions import Session, Sessions
-from flyball.core.host.event import HostEvent, Moment
 from flyball.errors import NotAPerson
 from flyball.workspace.process.holder import ancestors
-
-OURS = '{"hooks": {"Stop": [{"hooks": [{"command": "/usr/bin/flyball-hook claude"}]}]}}'
-MOVED = {
-    "claude": ("CLAUDE_CONFIG_DIR", "settings.json"),
-    "codex": ("CODEX_HOME", "hooks.json"),
-    "gemini": ("GEMINI_CLI_HOME", ".gemini/settings.json"),
-    "opencode": ("OPENCODE_CONFIG_DIR", "plugins/flyball.js"),
-}
-
-
-def changed(host: str, file: Path) -> HostEvent:
-    return HostEvent(host, Moment.CONFIG_CHANGED, "s1", "", file=str(file))
-
-
-@pytest.mark.parametrize("host", MOVED)
-def test_hooks_are_found_where_the_host_was_told_to_keep_them(host: str, tmp_path: Path):
-    variable, name = MOVED[host]
-    file = tmp_path / "moved" / name
-    file.parent.mkdir(parents=True)
-    file.write_text(OURS)
-    elsewhere = changed(host, tmp_path / "other.json")
-    environ = {"HOME": str(tmp_path / "home")}
-    assert disarms(elsewhere, tmp_path / "repo", environ)
-    environ[variable] = str(tmp_path / "moved")
-    assert not disarms(elsewhere, tmp_path / "repo", environ)
-    file.write_text("{}")
-    assert disarms(elsewhere, tmp_path / "repo", environ), "they are gone from there"
-
-
-def test_a_file_that_turns_hooks_off_disarms_wherever_they_are(tmp_path: Path):
-    file = tmp_path / ".claude/settings.json"
-    file.parent.mkdir()
-    file.write_text(OURS)
-    environ = {"HOME": str(tmp_path)}
-    assert not disarms(changed("claude", file), tmp_path / "repo", environ)
-    file.write_text(OURS.replace("{", '{"disableAllHooks": true, ', 1))
-    assert disarms(changed("claude", file), tmp_path / "repo", environ)
-
-
-def test_hooks_that_are_made_to_only_observe_are_disarmed(tmp_path: Path):
-    file = tmp_path / ".claude/settings.json"
-    file.parent.mkdir()
-    environ = {"HOME": str(tmp_path)}
-    file.write_text(OURS.replace("flyball-hook claude", "flyball-hook claude --observe"))
-    assert disarms(changed("claude", file), tmp_path / "repo", environ)
-
 
 Asks = Callable[[Home, Mapping[str, str]], None]
 ASKING = pytest.mark.parametrize("ask", [require_person, require_person_anywhere])

@@ -11,10 +11,10 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from flyball.app.hosts.calls import HostRules
-from flyball.app.hosts.driven import context_of, driven, unheard
-from flyball.app.hosts.elsewhere import OthersChanges, changed_elsewhere
-from flyball.app.hosts.hosted_run import HostedRun
-from flyball.app.hosts.kept import KeptWorkspaces
+from flyball.app.hosts.runs.driven import context_of, driven, unheard
+from flyball.app.hosts.runs.elsewhere import OthersChanges, changed_elsewhere
+from flyball.app.hosts.runs.hosted_run import HostedRun
+from flyball.app.hosts.runs.kept import KeptWorkspaces
 from flyball.app.project import Home
 from flyball.app.runs import new_run_id, open_journal
 from flyball.app.sessions import Session, Sessions
@@ -191,7 +191,7 @@ class HostedRuns:
     async def _elsewhere(self, session: Session, journal: Journal) -> OthersChanges:
         """What is changed in this checkout by others, so that the session is not blamed for it."""
         live = {each.run for each in self._sessions.in_checkout() if each.run}
-        return await changed_elsewhere(session.run, journal, live)
+        return await changed_elsewhere(session.run, session.session, journal, live)
 
     @asynccontextmanager
     async def driven(self, run: str) -> AsyncGenerator[tuple[Engine, RunContext]]:

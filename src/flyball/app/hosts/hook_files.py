@@ -1,0 +1,124 @@
+"""The files that hosts read their hooks from: who switches hooks off, and what is put back.
+
+Those in a project that git sees are put back like any other change that nobody may make. Most are
+ignored where they are one person's own, so no tree shows what became of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import cast
+
+from flyball.app.installing.json_hooks import only_observes
+from flyball.app.installing.jsonc import scan
+from flyball.app.installing.plugin import is_observing
+from flyball.app.installing.targets import HostPlaces
+from flyball.app.project import Home
+from flyball.core.host.event import HostEvent
+from flyball.errors import BrokenSettings
+from flyball.workspace.files.path_rules import HOOKS_READ_FROM
+from flyball.workspace.files.plain import read_plain
+from flyball.workspace.process.holder import environ_of
+
+OFF = re.compile(r'"(?:disableAllHooks"\s*:\s*true|enabled"\s*:\s*false)')
+OURS = "flyball-hook"
+PUT_BACK = "{files} had other hooks than when the work began, and is as it was before."
+_KEPT = "hook_files.json"
+_FILES = tuple(name if Path(name).suffix else f"{name}/flyball.js" for name in HOOKS_READ_FROM)
+_DECIDING = ("hooks", "disableAllHooks", "allowManagedHooksOnly", "hooksConfig", "features")
+"""The settings that decide which hooks run; hosts write others down themselves."""
+
+
+def disarms(event: HostEvent, top: Path, environ: Mapping[str, str]) -> bool:
+    """Whether hooks are switched off in a file, or none of the host's files has ours that govern.
+
+    Where a host keeps its files is settled by its own environment, not by that of a governor that
+    another session has started.
+    """
+    if OFF.search(_text(Path(event.file))):
+        return True
+    places = HostPlaces({**environ, **environ_of(event.process)}, top)
+    texts = map(_text, settings_files(event.host, places))
+    return not any(
+        OURS in each and not (only_observes(each) or is_observing(each)) for each in texts
+    )
+
+
+def settings_files(host: str, places: HostPlaces) -> tuple[Path, ...]:
+    """Every file that a host reads its hooks from."""
+    found = [*places.files(host).values()]
+    if host == "claude":
+        found.append(places.project / ".claude" / "settings.local.json")
+    if host == "codex":
+        found.append(places.directory("CODEX_HOME", ".codex") / "config.toml")
+    if host == "opencode" and (given := places.environ.get("OPENCODE_CONFIG_DIR")):
+        found.append(Path(given) / "plugins" / "flyball.js")
+    return tuple(found)
+
+
+def remember_hooks(home: Home, run: str) -> None:
+    """Keep what decides about hooks in a project, as it is when a run begins."""
+    _keep(home, run, {name: _text(home.repo / name) for name in _FILES})
+
+
+def put_back_hooks(home: Home, run: str) -> str:
+    """Put back each file by which other hooks would run than when a run began; words about it."""
+    known = _kept(home, run)
+    now = {name: _text(home.repo / name) for name in known}
+    if now == known:
+        return ""
+    undone = [name for name in known if _deciding(name, known[name]) != _deciding(name, now[name])]
+    for name in undone:
+        _write(home.repo / name, known[name])
+    # What a host has written down itself, such as what it need not ask again, stays.
+    _keep(home, run, {**now, **{name: known[name] for name in undone}})
+    return PUT_BACK.format(files=", ".join(undone)) if undone else ""
+
+
+def _deciding(name: str, text: str) -> object:
+    """What of a file decides about hooks; all of it where it is none of settings, or is broken."""
+    try:
+        match Path(name).suffix:
+            case ".toml":
+                return _of_table(tomllib.loads(text))
+            case ".json":
+                found = scan(text, name)
+                # For a comment, a host may put the whole file aside.
+                return _of_table(found.value), bool(found.oddities)
+            case _:
+                return text
+    except (BrokenSettings, tomllib.TOMLDecodeError):
+        return text
+
+
+def _of_table(found: object) -> dict[str, object]:
+    table = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+    return {key: table.get(key) for key in _DECIDING}
+
+
+def _kept(home: Home, run: str) -> dict[str, str]:
+    with suppress(OSError, ValueError, AttributeError):
+        found = json.loads((home.state / "runs" / run / _KEPT).read_text())
+        return {name: str(found[name]) for name in _FILES if name in found}
+    return {}
+
+
+def _keep(home: Home, run: str, texts: Mapping[str, str]) -> None:
+    (home.state / "runs" / run / _KEPT).write_text(json.dumps(texts))
+
+
+def _text(path: Path) -> str:
+    return (read_plain(path) or b"").decode("utf-8", "surrogateescape")
+
+
+def _write(place: Path, text: str) -> None:
+    # Never through a link: nobody knows what it leads to.
+    place.unlink(missing_ok=True)
+    if text:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,226 @@
+"""One run of a host's session, and the tree it works in: what was changed there, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from msgspec.structs import replace
+
+from flyball.app.hosts.calls import HostRules
+from flyball.app.hosts.runs.elsewhere import OthersChanges
+from flyball.app.hosts.words import taken_back, would_take_back
+from flyball.core.host.event import GO_ON, HostAnswer
+from flyball.core.record.observed import WOULD_UNDO
+from flyball.core.run.decision import may_replace_untracked
+from flyball.core.run.effect import Inspect, Owed, Perform, Think
+from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned, DriverReplied, Finish
+from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Access, Call, Outcome
+from flyball.core.terms.phase import Phase
+from flyball.engine.loop import Engine
+from flyball.engine.perform import take_back
+from flyball.engine.run_context import RunContext
+from flyball.tools.call.protocol import CallContext
+from flyball.workspace.files.path_rules import is_own, reads_hooks_from
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.trees.trees import TreeHash
+
+
+def owed_verdict(state: RunState) -> Owed | None:
+    """The verdict that a stop waits for, if one is to be taken."""
+    return next((each for each in state.due if isinstance(each.effect, Inspect)), None)
+
+
+class WatchedRun:
+    """A run that is open for one moment, and the looks at its tree."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        context: RunContext,
+        state: RunState,
+        rules: HostRules,
+        open_workspace: Callable[[], Workspace],
+        elsewhere: Callable[[], Awaitable[OthersChanges]],
+    ) -> None:
+        self._engine = engine
+        self._context = context
+        self.state = state
+        self._rules = rules
+        self._open_workspace = open_workspace
+        self._elsewhere = elsewhere
+        """The files that other sessions in this checkout have changed or are changing."""
+        self._present: TreeHash | None = None
+        """The tree as it was just seen; in one moment nothing of ours is under way in it."""
+        self.found = ""
+        """What the look at a stop took back; it is said with whatever the stop comes to."""
+
+    @property
+    def card(self) -> CardState:
+        """The card that the host works on: a hosted run has one."""
+        return self.state.cards[-1]
+
+    @property
+    def _workspace(self) -> Workspace:
+        """The checkout, opened when it is first looked at: most moments do not have to."""
+        if self._context.opened is None:
+            self._context.adopt(self._open_workspace())
+        return self._context.workspace
+
+    async def _changes(self) -> tuple[TreeHash, tuple[str, ...]]:
+        """The tree as it is, and what has changed since the run last saw it."""
+        workspace, was = self._workspace, TreeHash(self.card.tree)
+        now = self._present = workspace.tree_hash()
+        elsewhere = await self._elsewhere() if now != was else OthersChanges()
+        found = [each.path for each in workspace.trees.changes(was, now)] if now != was else []
+        return now, tuple(path for path in found if path not in elsewhere)
+
+    async def _without_others(self, event: CallReturned) -> CallReturned:
+        """The same, with a base that has what only others changed: that is no work of this run."""
+        card, trees = self.card, self._workspace.trees
+        if event.tree == card.tree:
+            return event
+        base, own = TreeHash(card.base), {*card.changed, *event.changed}
+        found = trees.changes(base, TreeHash(event.tree))
+        changes = [each for each in found if each.path not in own]
+        elsewhere = await self._elsewhere() if changes else OthersChanges()
+        theirs = {each.path: each.after for each in changes if each.path in elsewhere}
+        if not theirs:
+            return event
+        moved = trees.overlay(base, theirs)
+        # Kept under a name, so that it is not thrown away while the run may need it.
+        self._workspace.snapshot(f"{self.state.run}/base/{self.state.seq}", moved)
+        return replace(event, base=moved)
+
+    def _would_undo(self, path: str) -> bool:
+        is_looking = self.card.phase is not Phase.EXECUTE
+        return is_looking or reads_hooks_from(path) or is_own(path)
+
+    async def seen(self, since: str = "") -> HostAnswer:
+        """What was changed between two moments, for model and person."""
+        found = await self.look(since)
+        return HostAnswer(text=found, notice=found)
+
+    async def look(self, since: str = "") -> str:
+        """What has changed and no call explains: taken back in a phase that only looks, else taken.
+
+        Background shells, slash commands and skills write without a hook. `since` is a tree from
+        before the run.
+        """
+        card = self.card
+        if card.phase is Phase.PAUSED or not card.is_live or owed_verdict(self.state):
+            return ""
+        if any(call.access is not Access.READ for call in card.in_flight):
+            return ""
+        workspace, was = self._workspace, TreeHash(since or card.tree)
+        now = self._present = workspace.tree_hash()
+        if now == was:
+            return ""
+        changed = [each.path for each in workspace.trees.changes(was, now)]
+        elsewhere = await self._elsewhere()
+        mine = tuple(path for path in changed if path not in elsewhere)
+        if not mine:
+            await self._record_look(now)
+            return ""
+        undone = self._without_leave(mine)
+        if self._rules.only_advises:
+            await self._record_look(now, changed=mine, would_undo=undone)
+            return would_take_back(undone) if undone else ""
+        kept = ""
+        if undone:
+            kept = workspace.snapshot(f"{self.state.run}/look/{self.state.seq}")
+            now = self._present = take_back(workspace, was, undone)
+        left = tuple(path for path in mine if path not in undone)
+        await self._record_look(now, changed=left, undone=undone)
+        return taken_back(undone, kept) if undone else ""
+
+    async def accept(self) -> HostAnswer:
+        """Take the tree as it is: a person has just changed it."""
+        if self.card.is_live and self.card.phase is not Phase.PAUSED:
+            await self._record_look(self._workspace.tree_hash())
+        return GO_ON
+
+    def _without_leave(self, changed: tuple[str, ...]) -> tuple[str, ...]:
+        """Which changes between calls are taken back: none of them in `execute`.
+
+        But what a host reads its hooks from is nobody's work, in any phase.
+        """
+        if self.card.phase is not Phase.EXECUTE:
+            return changed
+        return tuple(path for path in changed if reads_hooks_from(path))
+
+    async def _record_look(
+        self,
+        tree: TreeHash,
+        changed: tuple[str, ...] = (),
+        undone: tuple[str, ...] = (),
+        would_undo: tuple[str, ...] = (),
+    ) -> None:
+        """Log what was seen between calls, as a call of nobody's that costs nothing."""
+        seq = self.state.seq
+        call = Call(f"look-{seq}", "note", digest=f"look-{seq}", called="something between calls")
+        await self._reply((call,), Finish.TOOL_CALLS)
+        data: dict[str, object] = {WOULD_UNDO: [*would_undo]} if would_undo else {}
+        outcome = Outcome(ok=True, digest=f"look-{seq}", data=data)
+        event = CallReturned(
+            card=self.card.id,
+            call=call.id,
+            outcome=outcome,
+            tree=tree,
+            changed=changed,
+            undone=undone,
+            effect=self._owed_call(call.id),
+        )
+        await self._append(await self._without_others(event))
+
+    async def _forget_calls(self) -> None:
+        """Whoever stops or is spoken to waits for no call: what is left was refused in the host.
+
+        Or it still runs, and what it has written is seen by the look that follows: this takes no
+        tree for granted.
+        """
+        for call in self.card.in_flight:
+            owed, tree = self._owed_call(call.id), self.card.tree
+            gone = CallInterrupted(card=self.card.id, call=call.id, tree=tree, effect=owed)
+            await self._append(gone)
+
+    async def _reply(self, calls: tuple[Call, ...], finish: Finish, text: str = "") -> None:
+        clean = self._context.redactor.text(text)
+        await self._append(
+            DriverReplied(
+                card=self.card.id,
+                text=clean,
+                calls=calls,
+                finish=finish,
+                effect=self._owed_thought(),
+            )
+        )
+
+    async def _append(self, event: AnyEvent) -> None:
+        self.state = await self._engine.append(self.state, event)
+
+    async def _bring_on(self) -> None:
+        _ = self._workspace
+        self.state = await self._engine.bring_on(self.state)
+
+    def _owed_thought(self) -> int:
+        """The number of what the host is asked now; none where it makes calls side by side."""
+        found = [o.n for o in self.state.owed if isinstance(o.effect, Think)]
+        return found[-1] if found else 0
+
+    def _owed_call(self, call: str) -> int:
+        effects = [(o.n, o.effect) for o in self.state.owed]
+        found = [n for n, e in effects if isinstance(e, Perform) and e.call.id == call]
+        return found[-1] if found else 0
+
+    def _key(self, owed: int) -> str:
+        return f"{self.state.run}/{owed}"
+
+    def _call_context(self, id: str, key: str = "", call: Call | None = None) -> CallContext:
+        state, card, _ = self.state, self.card, self._workspace
+        access = call.access if call else Access.READ
+        made = self._context.call_context(state, card, id, key=key, phase=card.phase, access=access)
+        if call is None:
+            return made
+        return made._replace(may_replace=partial(may_replace_untracked, state, card, call))

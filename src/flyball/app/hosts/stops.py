@@ -1,0 +1,165 @@
+"""The stops of hosts: whether one may stop, and the verdict that it waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from flyball.app.hosts.calls import HostRules
+from flyball.app.hosts.runs.hosted_run import stopped
+from flyball.app.hosts.runs.opening import HostedRuns
+from flyball.app.hosts.runs.watched_run import owed_verdict
+from flyball.app.hosts.words import NOBODY_LOOKS, TOO_LONG, under_way
+from flyball.app.project import Home
+from flyball.app.runs import opened
+from flyball.app.sessions import Session, Sessions
+from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
+from flyball.errors import NotFound
+from flyball.workspace.errors import WorkspaceHeld
+from flyball.workspace.run.lock import wait_for_lock
+
+LOOK_SECONDS = 1.0
+
+
+class HostStops:
+    """Answers the stops of all hosts in one project, and whoever waits for what they come to."""
+
+    def __init__(
+        self,
+        home: Home,
+        runs: HostedRuns,
+        rules: HostRules,
+        *,
+        turn: Callable[[], AbstractAsyncContextManager[None]],
+        session: Callable[[HostEvent], Session],
+        leave: Callable[[Session, str], Awaitable[None]],
+    ) -> None:
+        self._home = home
+        self._sessions = Sessions(home.state)
+        self._runs = runs
+        self._rules = rules
+        self._turn = turn
+        self._session = session
+        self._leave = leave
+        """How a run is ended that nobody goes on with."""
+
+    async def answer(self, event: HostEvent) -> HostAnswer:
+        """Whether the host may stop. Other moments do not wait for the verdict."""
+        async with self._turn():
+            session = self._session(event)
+            async with self._runs.opened(session) as run:
+                said = GO_ON if run is None else await run.stop(event)
+                found = run.found if run else ""
+        if said is None:
+            said = await self._held(session)
+        said = _with_found(said, found)
+        async with self._turn():
+            now, rejected = self._session(event), said.text if said.is_refused else ""
+            # A model whose stop is let go hears no more; it is told when it goes on.
+            untold = now.untold if rejected else "\n".join(filter(None, (now.untold, found)))
+            self._sessions.keep(replace(now, rejected=rejected, untold=untold))
+        return said
+
+    async def _held(self, session: Session) -> HostAnswer:
+        """The verdict's answer to a stop, or where to wait for it: a host gives a hook some time.
+
+        It is taken in a thread that goes on when this moment is answered.
+        """
+        settings, taken = self._home.effective.settings, Future[HostAnswer]()
+
+        def take() -> None:
+            try:
+                taken.set_result(asyncio.run(self._take_verdict(session)))
+            except BaseException as error:  # noqa: BLE001
+                # It is raised again where somebody waits for the answer.
+                taken.set_exception(error)
+
+        threading.Thread(target=take, daemon=True).start()
+        try:
+            return taken.result(settings.hooks_hold)
+        except TimeoutError:
+            if not settings.hooks_alone and self._rules.only_advises:
+                return HostAnswer(notice=under_way())
+            if not settings.hooks_alone:
+                return HostAnswer(is_refused=True, text=under_way())
+        async with self._turn():
+            await self._leave(session, TOO_LONG)
+        return HostAnswer(notice=f"Flyball let this stop pass unverified: {TOO_LONG}.")
+
+    async def _take_verdict(self, session: Session) -> HostAnswer:
+        """Take the verdict that a run's stop waits for, or see what somebody else's came to."""
+        lock = await wait_for_lock(self._verdict_lock(session), math.inf)
+        try:
+            while (state := await self._runs.live_state(session)) and (owed := owed_verdict(state)):
+                seen = await self._runs.inspected(session, state, owed)
+                async with self._turn():
+                    said = await self._runs.at(session, lambda run, seen=seen: run.judged(seen))
+                if said is not None:
+                    return said
+        finally:
+            lock.release()
+        return await self._last_stop(session)
+
+    async def wait(self, seconds: float) -> str:
+        """What the last stop in this project came to, once that is known; nothing if not in time.
+
+        It only waits. Whoever is governed can call it, with an environment of its own making, and
+        nothing that it has a hand in is a verdict.
+        """
+        deadline = time.monotonic() + seconds
+        session = await self._last_asked()
+        is_taken = True
+        while await self._is_owing(session):
+            if not is_taken:
+                return NOBODY_LOOKS
+            try:
+                (await wait_for_lock(self._verdict_lock(session), LOOK_SECONDS)).release()
+                # Whoever had it may have just come to an end: then nothing is owed any more.
+                is_taken = False
+            except WorkspaceHeld:
+                if time.monotonic() > deadline:
+                    return ""
+        # A verdict is written in several steps of one turn, and only the last one ends the stop.
+        async with self._turn():
+            said = await self._last_stop(session)
+        return said.text or said.notice
+
+    async def _last_asked(self) -> Session:
+        """The session whose verdict is being taken, or else the one that moved last."""
+        found = [each for each in self._sessions.in_checkout() if each.run]
+        if not found:
+            raise no_session()
+        owing = [each for each in found if await self._is_owing(each)]
+        return (owing or found)[-1]
+
+    async def _is_owing(self, session: Session) -> bool:
+        state = await self._runs.live_state(session)
+        return state is not None and owed_verdict(state) is not None
+
+    async def _last_stop(self, session: Session) -> HostAnswer:
+        """What the last stop of a session came to."""
+        async with opened(self._home) as journal:
+            return stopped(await journal.load(session.run), self._rules)
+
+    def _verdict_lock(self, session: Session) -> Path:
+        """What is locked while somebody takes the verdict on a session's run."""
+        return self._home.state / "hosts" / f"{session.run}.verdict"
+
+
+def _with_found(said: HostAnswer, found: str) -> HostAnswer:
+    """The answer to a stop, after what was taken back at it: the model hears it, or the person."""
+    if said.is_refused:
+        return replace(said, text="\n".join(filter(None, (found, said.text))))
+    return replace(said, notice="\n".join(filter(None, (found, said.notice))))
+
+
+def no_session() -> NotFound:
+    return NotFound("session", "of a host", "A host's session begins with a prompt in it.")

@@ -1,0 +1,42 @@
+"""The files that hosts read their hooks from, where git ignores them."""
+
+from __future__ import annotations
+
+import pytest
+from tests.hosts.hooking import HostSession
+
+MINE = '{"permissions": {"allow": ["Bash(ls)"]}}'
+
+
+@pytest.mark.parametrize("ignored", [".claude/settings.local.json", ".claude/"])
+def test_hooks_are_switched_on_again_in_a_file_that_git_ignores(host: HostSession, ignored: str):
+    (host.repo / ".git/info/exclude").write_text(f"{ignored}\n")
+    place = host.repo / ".claude/settings.local.json"
+    place.parent.mkdir()
+    place.write_text(MINE)
+    host.prompt()
+    host.checkpoint()
+    place.write_text(more := MINE.replace("ls", "ls -l"))
+    assert host.run("ls").is_allowed
+    assert place.read_text() == more, "what the host itself writes down stays"
+    args = {"command": "python3 -m unittest"}
+    off = '{"disableAllHooks": true}'
+    for now in (off, '{"hooks": {}}', "{", off.replace("A", "\\u0041"), f"// x\n{more}"):
+        assert host.before("Bash", f"c{now}", **args).is_allowed
+        place.write_text(now)
+        found = host.after("Bash", f"c{now}", args, {"stdout": ""})
+        assert ".claude/settings.local.json had other hooks" in found.told
+        assert found.notice
+        assert place.read_text() == more
+
+
+def test_between_two_prompts_hooks_are_the_persons(host: HostSession):
+    (host.repo / ".git/info/exclude").write_text(".claude/\n")
+    place = host.repo / ".claude/settings.local.json"
+    place.parent.mkdir()
+    host.prompt("what does total do?")
+    host.stop()
+    place.write_text('{"hooks": {"Stop": []}}')
+    host.prompt()
+    assert host.run("ls").is_allowed
+    assert place.read_text() == '{"hooks": {"Stop": []}}'
