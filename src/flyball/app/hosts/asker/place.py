@@ -48,9 +48,9 @@ def governed_by(event: HostEvent, environ: Mapping[str, str]) -> tuple[Home, ...
     places = filter(None, (said, place))
     here = next((home for each in places if (home := governed_at(each, environ))), None)
     found = [here] if here else []
-    if not found or event.moment in _OF_THE_SESSION:
-        found += _of_session(event, environ)
-    return tuple({home.state: home for home in found or _of_named(event, environ)}.values())
+    if here is None or event.moment in _OF_THE_SESSION:
+        found += _of_session(event, environ, here)
+    return tuple(found or _of_named(event, environ))
 
 
 def from_there(event: HostEvent, home: Home) -> str:
@@ -74,13 +74,15 @@ def _is_directory(place: Path) -> bool:
         return False
 
 
-def _of_session(event: HostEvent, environ: Mapping[str, str]) -> list[Home]:
-    """The projects in which an event's session has a run; the last one first."""
+def _of_session(event: HostEvent, environ: Mapping[str, str], here: Home | None) -> list[Home]:
+    """The other projects in which an event's session has a run; the last one first."""
     base = state_dir(environ) / "projects"
     if event.session == NAMELESS or not base.is_dir():
         return []
     found: list[tuple[str, Home]] = []
     for state in base.iterdir():
+        if here and state == here.state:
+            continue
         session = Sessions(state).known(event.host, event.session)
         if session and session.run and (home := _of_run(session.run, state, environ)):
             found.append((session.run, home))
