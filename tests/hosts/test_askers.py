@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -186,8 +185,13 @@ def test_what_an_agent_does_through_another_one_is_its_own(host: HostSession):
     assert (host.repo / "cart.py").read_text() == WRONG
     host.after("Bash", "c1", args, {"stdout": "done"})
     assert "test_three_pens" in host.stop().err
-    listed = json.loads(host.shell("runs", "list", "--json").stdout.splitlines()[0])
-    assert listed
+
+
+def test_who_only_looks_takes_nothing_back_from_whom_it_has_started(host: HostSession):
+    host.prompt()
+    as_a_script(host.shell, WORK_WITHIN, str(host.repo), RIGHT)
+    assert host.run("git status").is_allowed
+    assert (host.repo / "cart.py").read_text() == RIGHT
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "sub/.gitignore"])

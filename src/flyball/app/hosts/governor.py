@@ -46,6 +46,8 @@ EARLY_SHELLS = frozenset({"gemini"})
 """Hosts that run a slash command's shell before the first hook that tells of it."""
 UNDER_WAY = "Work that was under way when Flyball came to it"
 LEAVES_AT = (Moment.PROMPTED, Moment.BEFORE_CALL, Moment.AFTER_CALL)
+WROTE = (Moment.AFTER_CALL, Moment.AGENT_STOPPING, Moment.STOPPING)
+"""Moments before which something may have been written."""
 PATIENCE = 60.0
 """Seconds that one moment waits for another one of the same project."""
 
@@ -102,11 +104,10 @@ class HostGovernor:
         if is_pretended(event, known.process):
             return HostAnswer(is_refused=True, text=PRETENDED)
         said = await self._said(event, is_alone=is_alone)
-        # After it: what git sees of them has been put back by now. Before a call nothing has come
-        # of it yet.
-        if event.moment is Moment.BEFORE_CALL or self._rules.only_advises:
+        if event.moment not in WROTE or self._rules.only_advises:
             return said
-        found = put_back_hooks(self.home, self.sessions.find(event.host, event.session).run)
+        # After it: what git sees of them has been put back by now.
+        found = put_back_hooks(self.home, known.run)
         return _joined(HostAnswer(text=found, notice=found), said) if found else said
 
     async def _said(self, event: HostEvent, *, is_alone: bool) -> HostAnswer:
@@ -300,8 +301,10 @@ class HostGovernor:
             # What a slash command's own shell has written is seen before the model is asked.
             found = await self.runs.at(session, lambda run: run.seen())
             return _joined(found, await self._greet(session))
-        left = await self.runs.at(session, lambda run: run.cut_off())
-        state = await self.runs.live_state(session)
+        left = GO_ON
+        if state and state.cards[-1].in_flight:
+            left = await self.runs.at(session, lambda run: run.cut_off())
+            state = await self.runs.live_state(session)
         if state and state.cards[-1].has_changed:
             return _joined(left, await self.runs.at(session, lambda run: run.heard(event)))
         if state:
@@ -347,8 +350,8 @@ class HostGovernor:
 
     def _within(self, session: Session) -> dict[str, str]:
         """In which sessions a host was started, if in any: its work is theirs as well."""
-        sessions = self.sessions.in_checkout()
-        found = [each.session for each in sessions if is_below(session.process, each.process)]
+        others = [each for each in self.sessions.in_checkout() if each.session != session.session]
+        found = [each.session for each in others if is_below(session.process, each.process)]
         return {WITHIN: "\n".join(found)} if found else {}
 
     async def _leave(self, session: Session, why: str) -> None:

@@ -35,8 +35,8 @@ async def changed_elsewhere(
     """What other runs in this checkout have changed with leave since a run began, or may now.
 
     A run that has ended counts like any other: its work is still there. `live` are those whose
-    host is there, for nothing is under way in the others. What a host does that this session has
-    started is this session's own.
+    host is there, for nothing is under way in the others. What a host changes that was started in
+    `session` does not count.
     """
     runs = await journal.runs()
     began = next((each.created_at for each in runs if each.run == run), 0.0)
@@ -63,7 +63,8 @@ def _is_beside(entries: Sequence[JournalEntry], session: str) -> bool:
         return False
     # Nobody gave leave to an agent that is only observed: its changes explain nothing.
     is_observed = bool(started.shell.get(OBSERVED))
-    return not is_observed and session not in started.shell.get(WITHIN, "").split("\n")
+    within = started.shell.get(WITHIN)
+    return not is_observed and (within is None or session not in within.split("\n"))
 
 
 def _changed_since(began: float, entries: Sequence[JournalEntry]) -> set[str]:

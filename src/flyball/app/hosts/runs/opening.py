@@ -188,10 +188,16 @@ class HostedRuns:
             if context.opened:
                 self._kept.keep(session.run, context.opened)
 
-    async def _elsewhere(self, session: Session, journal: Journal) -> OthersChanges:
-        """What is changed in this checkout by others, so that the session is not blamed for it."""
+    async def _elsewhere(
+        self, session: Session, journal: Journal, is_answerable: bool
+    ) -> OthersChanges:
+        """What is changed in this checkout by others, so that the session is not blamed for it.
+
+        One that is answerable for the hosts it has started is blamed for what they change.
+        """
         live = {each.run for each in self._sessions.in_checkout() if each.run}
-        return await changed_elsewhere(session.run, session.session, journal, live)
+        own = session.session if is_answerable else ""
+        return await changed_elsewhere(session.run, own, journal, live)
 
     @asynccontextmanager
     async def driven(self, run: str) -> AsyncGenerator[tuple[Engine, RunContext]]:

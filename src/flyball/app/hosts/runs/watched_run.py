@@ -17,7 +17,7 @@ from flyball.core.run.effect import Inspect, Owed, Perform, Think
 from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned, DriverReplied, Finish
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access, Call, Outcome
-from flyball.core.terms.phase import Phase
+from flyball.core.terms.phase import PLAN, Phase
 from flyball.engine.loop import Engine
 from flyball.engine.perform import take_back
 from flyball.engine.run_context import RunContext
@@ -42,7 +42,7 @@ class WatchedRun:
         state: RunState,
         rules: HostRules,
         open_workspace: Callable[[], Workspace],
-        elsewhere: Callable[[], Awaitable[OthersChanges]],
+        elsewhere: Callable[[bool], Awaitable[OthersChanges]],
     ) -> None:
         self._engine = engine
         self._context = context
@@ -68,11 +68,18 @@ class WatchedRun:
             self._context.adopt(self._open_workspace())
         return self._context.workspace
 
+    async def _others(self) -> OthersChanges:
+        """What others have changed. What they do for this session counts as its own when it builds.
+
+        Before that nothing of its own could be there, and they had leave for theirs.
+        """
+        return await self._elsewhere(not self.card.phase.is_in(PLAN))
+
     async def _changes(self) -> tuple[TreeHash, tuple[str, ...]]:
         """The tree as it is, and what has changed since the run last saw it."""
         workspace, was = self._workspace, TreeHash(self.card.tree)
         now = self._present = workspace.tree_hash()
-        elsewhere = await self._elsewhere() if now != was else OthersChanges()
+        elsewhere = await self._others() if now != was else OthersChanges()
         found = [each.path for each in workspace.trees.changes(was, now)] if now != was else []
         return now, tuple(path for path in found if path not in elsewhere)
 
@@ -84,7 +91,7 @@ class WatchedRun:
         base, own = TreeHash(card.base), {*card.changed, *event.changed}
         found = trees.changes(base, TreeHash(event.tree))
         changes = [each for each in found if each.path not in own]
-        elsewhere = await self._elsewhere() if changes else OthersChanges()
+        elsewhere = await self._others() if changes else OthersChanges()
         theirs = {each.path: each.after for each in changes if each.path in elsewhere}
         if not theirs:
             return event
@@ -118,7 +125,7 @@ class WatchedRun:
         if now == was:
             return ""
         changed = [each.path for each in workspace.trees.changes(was, now)]
-        elsewhere = await self._elsewhere()
+        elsewhere = await self._others()
         mine = tuple(path for path in changed if path not in elsewhere)
         if not mine:
             await self._record_look(now)
