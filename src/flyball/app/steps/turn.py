@@ -136,7 +136,7 @@ class HeldTurn:
         return run.state
 
 
-async def _nothing() -> OthersChanges:
+async def _nothing(_is_answerable: bool) -> OthersChanges:
     """Nobody else works in the tree of a run."""
     return OthersChanges()
 

@@ -86,23 +86,22 @@ def toolchains(source: Mapping[str, str], home: Path | None) -> dict[str, str]:
 
 def search_path(value: str, workspace: Path | None = None) -> list[str]:
     """The directories of a PATH that are safe to run programs from, then the standard ones."""
-    kept: list[str] = []
-    for entry in (*value.split(os.pathsep), *STANDARD_PATH):
-        if entry not in kept and _is_safe(Path(entry), workspace):
-            kept.append(entry)
-    return kept
+    top = os.path.realpath(workspace) if workspace else ""
+    entries = dict.fromkeys((*value.split(os.pathsep), *STANDARD_PATH))
+    return [entry for entry in entries if _is_safe(entry, top)]
 
 
-def _is_safe(entry: Path, workspace: Path | None) -> bool:
-    if not entry.is_absolute() or ".." in entry.parts:
+def _is_safe(entry: str, top: str) -> bool:
+    # Judged by their text: every hook asks, and paths as objects would be half of what it waits.
+    if not entry.startswith("/") or ".." in entry.split("/"):
         return False
-    real = Path(os.path.realpath(entry))
+    real = os.path.realpath(entry)
     # A program planted in the workspace, or in a directory that anybody may write, would run in the
     # place of git or of a test runner the next time one is started by name.
-    if workspace and real.is_relative_to(os.path.realpath(workspace)):
+    if top and f"{real}/".startswith(f"{top}/"):
         return False
     try:
-        mode = real.stat().st_mode
+        mode = Path(real).stat().st_mode
     except OSError:
         return False
     return stat.S_ISDIR(mode) and not mode & stat.S_IWOTH
