@@ -100,6 +100,23 @@ def test_work_whose_repository_is_gone_is_not_let_go_without_a_word(host: HostSe
     assert "test_three_pens" in host.stop().err
 
 
+def test_a_repository_within_that_is_none_any_more_is_told_once(host: HostSession):
+    inner = shop(host.repo / "inner")
+    (host.repo / ".git/info/exclude").write_text("inner/\n")
+    host.prompt()
+    host.checkpoint()
+    given = {"tool_name": "Bash", "tool_input": {"command": "python3 -m unittest"}}
+    assert host.hook("PreToolUse", cwd=str(inner), **given, tool_use_id="c1").is_allowed
+    (inner / ".git").rename(inner / "git")
+    assert host.write("cart.py", WRONG).is_allowed
+    first, then = host.stop(), host.stop()
+    for stopped in (first, then):
+        assert stopped.is_refused
+        assert "This is not done yet" in stopped.err
+    assert f"{inner} has no `.git` any more" in first.err
+    assert "any more" not in then.err
+
+
 def test_a_hook_is_judged_by_the_settings_that_it_was_called_with(shell: Shell):
     loose = Shell(shell.cwd, Path(shell.env["HOME"]))
     loose.env.update(shell.env, FLYBALL_HOOKS_MODE="advisory")

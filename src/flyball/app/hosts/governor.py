@@ -10,7 +10,12 @@ from msgspec.structs import replace
 
 from flyball.app.hosts.asker.process import is_below, is_pretended, is_unattended
 from flyball.app.hosts.calls import HostRules
-from flyball.app.hosts.hook_files import disarms, put_back_hooks, remember_hooks
+from flyball.app.hosts.hook_files import (
+    disarms,
+    put_back_hooks,
+    remember_hooks,
+    were_hooks_touched,
+)
 from flyball.app.hosts.leaves.ahead import Leaves, Reader
 from flyball.app.hosts.meter import Meter
 from flyball.app.hosts.runs.hosted_run import HostedRun
@@ -107,8 +112,16 @@ class HostGovernor:
         if event.moment not in WROTE or self._rules.only_advises:
             return said
         # After it: what git sees of them has been put back by now.
-        found = put_back_hooks(self.home, known.run)
-        return _joined(HostAnswer(text=found, notice=found), said) if found else said
+        if not were_hooks_touched(self.home, known.run):
+            return said
+        return _joined(await self._put_back(known), said)
+
+    async def _put_back(self, session: Session) -> HostAnswer:
+        """What was put back of the files that decide which hooks run, for model and person."""
+        async with self._turn():
+            if found := put_back_hooks(self.home, session.run):
+                await self.runs.at(session, lambda run: run.note(found))
+            return HostAnswer(text=found, notice=found)
 
     async def _said(self, event: HostEvent, *, is_alone: bool) -> HostAnswer:
         if event.moment is Moment.STOPPING:

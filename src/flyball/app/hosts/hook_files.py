@@ -66,12 +66,15 @@ def remember_hooks(home: Home, run: str) -> None:
     _keep(home, run, {name: _text(home.repo / name) for name in _FILES})
 
 
+def were_hooks_touched(home: Home, run: str) -> bool:
+    """Whether a file that decides about hooks is another than the run knows it."""
+    return any(_text(home.repo / name) != text for name, text in _kept(home, run).items())
+
+
 def put_back_hooks(home: Home, run: str) -> str:
     """Put back each file by which other hooks would run than when a run began; words about it."""
     known = _kept(home, run)
     now = {name: _text(home.repo / name) for name in known}
-    if now == known:
-        return ""
     undone = [name for name in known if _deciding(name, known[name]) != _deciding(name, now[name])]
     for name in undone:
         _write(home.repo / name, known[name])

@@ -173,13 +173,14 @@ def _write(plan: InstallPlan, repo: Path) -> None:
     """Make the change; where agents are at work, as a change that a person has made."""
     import asyncio
 
-    from flyball.app.hosts.asker.place import governed_at
     from flyball.app.hosts.governor import HostGovernor
     from flyball.app.installing.plan import carry_out
+    from flyball.app.project import open_home_anyhow
+    from flyball.app.sessions import Sessions
     from flyball.errors import NotAPerson
 
-    home = governed_at(repo, os.environ)
-    if home is None:
+    home, _ = open_home_anyhow(repo, os.environ)
+    if not Sessions(home.state).in_checkout():
         carry_out(plan)
         return
     try:

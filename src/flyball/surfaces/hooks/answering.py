@@ -75,8 +75,9 @@ def answer(
     fails_open = False
     try:
         event, environ = _as_called(event, process)
-        told: list[Printed] = []
-        for home in governed_by(event, environ):
+        governed = governed_by(event, environ)
+        told = [_failed(event, governed.lost, fails_open)] if governed.lost else []
+        for home in governed.homes:
             settings = home.effective.settings
             fails_open = settings.hooks_fail == "open" or settings.hooks_mode == "advisory"
             governor = HostGovernor(home, kept, read=read_payload)
@@ -97,7 +98,7 @@ def _observed(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Pri
     try:
         event = read_payload(host, data)
         event, environ = _as_called(event, process)
-        for home in governed_by(event, environ):
+        for home in governed_by(event, environ).homes:
             asyncio.run(HostObserver(home, kept).answer(event))
     except Exception as error:  # noqa: BLE001
         return Printed(err=f"Flyball could not observe this: {error}\n")

@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from flyball.app.project import Home, open_home, project_top
-from flyball.app.sessions import Sessions
+from flyball.app.sessions import Session, Sessions
 from flyball.app.settling import state_dir
 from flyball.core.host.event import NAMELESS, HostEvent, Moment
 from flyball.core.host.tool import (
@@ -20,12 +21,15 @@ from flyball.core.host.tool import (
     patched_files,
     texts_in,
 )
-from flyball.errors import Conflict
 from flyball.workspace.process.holder import PROC
 from flyball.workspace.run.opening import find_workspace
 
 _OF_THE_SESSION = (Moment.AFTER_CALL, Moment.STOPPING, Moment.SESSION_ENDED)
 """Moments that concern whatever a session has under way, wherever it has gone since."""
+LOST = (
+    "{project} has no `.git` any more, and what became of run {run} cannot be looked at. Put it "
+    "back; a person can let the agent go on with `flyball off`."
+)
 _WHOLE_PATH = re.compile(r"(?<![\w.~/-])/[^\s'\"`;|&<>()$*?]+")
 
 
@@ -37,8 +41,16 @@ def governed_at(place: Path, environ: Mapping[str, str]) -> Home | None:
     return open_home(place, environ, {})
 
 
-def governed_by(event: HostEvent, environ: Mapping[str, str]) -> tuple[Home, ...]:
-    """The projects that an event belongs to, where we govern them; most belong to one.
+class Governed(NamedTuple):
+    """The projects that an event belongs to, where we govern them; most belong to one."""
+
+    homes: tuple[Home, ...]
+    lost: str = ""
+    """What cannot be looked at any more of what its session has under way."""
+
+
+def governed_by(event: HostEvent, environ: Mapping[str, str]) -> Governed:
+    """Where an event belongs.
 
     A host may say that it is anywhere, and may go from one project into another. Where it is in
     none, it is asked where its hook is, in which project its session works, and in which the files
@@ -47,10 +59,20 @@ def governed_by(event: HostEvent, environ: Mapping[str, str]) -> tuple[Home, ...
     said, place = Path(event.cwd) if event.cwd else None, _place_of(event.hook)
     places = filter(None, (said, place))
     here = next((home for each in places if (home := governed_at(each, environ))), None)
+    if here and event.moment not in _OF_THE_SESSION:
+        return Governed((here,))
     found = [here] if here else []
-    if here is None or event.moment in _OF_THE_SESSION:
-        found += _of_session(event, environ, here)
-    return tuple(found or _of_named(event, environ))
+    lost: list[str] = []
+    for session, state in _states_of(event, environ, here):
+        project = _project_of(session.run, state)
+        if project and (project / ".git").exists():
+            found.append(open_home(project, environ, {}))
+        elif project and (here is None or event.moment is Moment.STOPPING):
+            lost.append(LOST.format(project=project, run=session.run))
+            if here:
+                # Said once: whoever goes on elsewhere has nothing more to do with it.
+                Sessions(state).end(session)
+    return Governed(tuple(found or _of_named(event, environ)), " ".join(lost))
 
 
 def from_there(event: HostEvent, home: Home) -> str:
@@ -74,32 +96,24 @@ def _is_directory(place: Path) -> bool:
         return False
 
 
-def _of_session(event: HostEvent, environ: Mapping[str, str], here: Home | None) -> list[Home]:
-    """The other projects in which an event's session has a run; the last one first."""
+def _states_of(
+    event: HostEvent, environ: Mapping[str, str], here: Home | None
+) -> list[tuple[Session, Path]]:
+    """Where else an event's session has a run, the last one first: what is known, and its state."""
     base = state_dir(environ) / "projects"
     if event.session == NAMELESS or not base.is_dir():
         return []
-    found: list[tuple[str, Home]] = []
-    for state in base.iterdir():
-        if here and state == here.state:
-            continue
-        session = Sessions(state).known(event.host, event.session)
-        if session and session.run and (home := _of_run(session.run, state, environ)):
-            found.append((session.run, home))
-    return [home for _, home in sorted(found, key=lambda each: each[0], reverse=True)]
+    states = (each for each in base.iterdir() if here is None or each != here.state)
+    known = ((Sessions(each).known(event.host, event.session), each) for each in states)
+    found = [(session, state) for session, state in known if session and session.run]
+    return sorted(found, key=lambda each: each[0].run, reverse=True)
 
 
-def _of_run(run: str, state: Path, environ: Mapping[str, str]) -> Home | None:
-    """The project of a run; its directory of state has only a digest of where that is."""
+def _project_of(run: str, state: Path) -> Path | None:
+    """The directory of a run's project, if it is there; its state has only a digest of it."""
     facts = find_workspace(run, state)
-    if facts is None or not _is_directory(project := Path(facts.project)):
-        return None
-    if home := governed_at(project, environ):
-        return home
-    raise Conflict(
-        f"{project} has no `.git` any more, and the work on run {run} cannot be looked at.",
-        "Put it back; a person can let the agent go on with `flyball off`.",
-    )
+    project = Path(facts.project) if facts else None
+    return project if project and _is_directory(project) else None
 
 
 def _of_named(event: HostEvent, environ: Mapping[str, str]) -> list[Home]:

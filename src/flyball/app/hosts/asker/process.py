@@ -31,8 +31,8 @@ def is_below(process: str, other: str) -> bool:
 def is_pretended(event: HostEvent, host: str) -> bool:
     """Whether a hook was called by something that the session's host has started, as if by it.
 
-    What its starter left behind was taken in by a process above the host, or by the first one, and
-    has the mark of an agent: the same session may go on in another process of the host's.
+    What its starter left behind hangs below a process above the host or below the first one, or it
+    has an agent's mark. Without any of these the session goes on in another process of the host's.
     """
     if not event.hook or not host or event.process == host or not is_running(host):
         return False

@@ -45,8 +45,11 @@ class ReadyRun(NamedTuple):
 
     def is_current(self, home: Home) -> bool:
         """Whether a workspace that is made now would be the same."""
+        # A governor also answers hooks that speak of other projects than its own.
+        if self.workspace.project != home.repo or self.effective != home.effective:
+            return False
         files, trees = _decisive_files(self.workspace, home), self.workspace.trees
-        is_same = self.effective == home.effective and self.marks == _marks_of(files)
+        is_same = self.marks == _marks_of(files)
         return is_same and isinstance(trees, GitTrees) and trees.is_untouched
 
 

@@ -120,6 +120,14 @@ def test_other_settings_make_another_one(home: Home):
     assert kept.take(home)
 
 
+def test_what_is_ready_in_one_project_is_for_no_other(home: Home, tmp_path: Path):
+    kept = KeptWorkspaces()
+    kept.prepare(home)
+    other = open_home(shop(tmp_path / "other"), home.environ, {})
+    assert kept.take(other) is None
+    assert kept.take(home)
+
+
 def test_a_stale_one_is_made_anew_and_nothing_is_left_of_those_that_never_began(home: Home):
     kept = KeptWorkspaces()
     kept.prepare(home)
