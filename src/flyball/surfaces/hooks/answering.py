@@ -72,25 +72,27 @@ def answer(
     except UsageError as error:
         # Nobody can know what was about to happen: a call that is not understood is not made.
         return Printed(REFUSED, err=f"Flyball: {error}\n")
-    fails_open = False
     try:
         event, environ = _as_called(event, process)
         governed = governed_by(event, environ)
-        told = [_failed(event, governed.lost, fails_open)] if governed.lost else []
-        for home in governed.homes:
-            settings = home.effective.settings
-            fails_open = settings.hooks_fail == "open" or settings.hooks_mode == "advisory"
-            governor = HostGovernor(home, kept, read=read_payload)
-            meant = replace(event, cwd=from_there(event, home))
-            said = asyncio.run(governor.answer(meant, is_alone=is_alone))
-            told.append(_printed(said, event))
-        return _together(told)
-    except FlyballError as error:
-        return _failed(event, str(error), fails_open)
     except Exception as error:  # noqa: BLE001
-        trouble = disk_trouble(error) if isinstance(error, OSError) else None
-        why = str(trouble) if trouble else f"{type(error).__name__}: {error}."
-        return _failed(event, why, fails_open)
+        # Whatever it is, hosts take a hook that crashes for a yes.
+        return _failed(event, error)
+    told = [_answered(event, home, kept, is_alone=is_alone) for home in governed.homes]
+    # What one project cannot say keeps no other from being asked.
+    return _together([*(_failed(event, each) for each in governed.lost), *told])
+
+
+def _answered(event: HostEvent, home: Home, kept: KeptWorkspaces, *, is_alone: bool) -> Printed:
+    """What one project's governor answers, or what kept it from that."""
+    settings = home.effective.settings
+    meant = replace(event, cwd=from_there(event, home))
+    try:
+        governor = HostGovernor(home, kept, read=read_payload)
+        return _printed(asyncio.run(governor.answer(meant, is_alone=is_alone)), event)
+    except Exception as error:  # noqa: BLE001
+        fails_open = settings.hooks_fail == "open" or settings.hooks_mode == "advisory"
+        return _failed(event, error, fails_open=fails_open)
 
 
 def _observed(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printed:
@@ -129,14 +131,21 @@ def stays_at(place: str) -> Home | None:
     return None if any(is_below(host, each) for each in hosts) else home
 
 
-def _failed(event: HostEvent, why: str, fails_open: bool) -> Printed:
+def _failed(event: HostEvent, error: Exception, *, fails_open: bool = False) -> Printed:
     """Flyball itself failed: what may write is refused, everything else goes on and is told."""
     may_write = host_tool(event.tool).access is not Access.READ
     is_closed = event.moment is Moment.BEFORE_CALL and may_write and not fails_open
-    text = f"Flyball could not judge this: {why} `flyball doctor` looks for the cause.\n"
+    text = f"Flyball could not judge this: {_why(error)} `flyball doctor` looks for the cause.\n"
     if is_closed or event.moment is Moment.CONFIG_CHANGED:
         return Printed(REFUSED, err=text)
     return Printed(FAILED, err=text)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, FlyballError):
+        return str(error)
+    trouble = disk_trouble(error) if isinstance(error, OSError) else None
+    return str(trouble) if trouble else f"{type(error).__name__}: {error}."
 
 
 def _together(told: Sequence[Printed]) -> Printed:

@@ -21,15 +21,12 @@ from flyball.core.host.tool import (
     patched_files,
     texts_in,
 )
+from flyball.errors import Conflict, FlyballError
 from flyball.workspace.process.holder import PROC
 from flyball.workspace.run.opening import find_workspace
 
 _OF_THE_SESSION = (Moment.AFTER_CALL, Moment.STOPPING, Moment.SESSION_ENDED)
 """Moments that concern whatever a session has under way, wherever it has gone since."""
-LOST = (
-    "{project} has no `.git` any more, and what became of run {run} cannot be looked at. Put it "
-    "back; a person can let the agent go on with `flyball off`."
-)
 _WHOLE_PATH = re.compile(r"(?<![\w.~/-])/[^\s'\"`;|&<>()$*?]+")
 
 
@@ -45,8 +42,8 @@ class Governed(NamedTuple):
     """The projects that an event belongs to, where we govern them; most belong to one."""
 
     homes: tuple[Home, ...]
-    lost: str = ""
-    """What cannot be looked at any more of what its session has under way."""
+    lost: tuple[FlyballError, ...] = ()
+    """What keeps us from looking at what its session has under way elsewhere."""
 
 
 def governed_by(event: HostEvent, environ: Mapping[str, str]) -> Governed:
@@ -62,17 +59,17 @@ def governed_by(event: HostEvent, environ: Mapping[str, str]) -> Governed:
     if here and event.moment not in _OF_THE_SESSION:
         return Governed((here,))
     found = [here] if here else []
-    lost: list[str] = []
+    lost: list[FlyballError] = []
     for session, state in _states_of(event, environ, here):
-        project = _project_of(session.run, state)
-        if project and (project / ".git").exists():
-            found.append(open_home(project, environ, {}))
-        elif project and (here is None or event.moment is Moment.STOPPING):
-            lost.append(LOST.format(project=project, run=session.run))
-            if here:
+        try:
+            found += _of_run(session.run, state, environ)
+        except FlyballError as error:
+            if here is None or event.moment is Moment.STOPPING:
+                lost.append(error)
+            if here and event.moment is Moment.STOPPING:
                 # Said once: whoever goes on elsewhere has nothing more to do with it.
                 Sessions(state).end(session)
-    return Governed(tuple(found or _of_named(event, environ)), " ".join(lost))
+    return Governed(tuple(found or _of_named(event, environ)), tuple(lost))
 
 
 def from_there(event: HostEvent, home: Home) -> str:
@@ -109,11 +106,17 @@ def _states_of(
     return sorted(found, key=lambda each: each[0].run, reverse=True)
 
 
-def _project_of(run: str, state: Path) -> Path | None:
-    """The directory of a run's project, if it is there; its state has only a digest of it."""
+def _of_run(run: str, state: Path, environ: Mapping[str, str]) -> list[Home]:
+    """The project of a run, if its directory is there; its state has only a digest of that."""
     facts = find_workspace(run, state)
-    project = Path(facts.project) if facts else None
-    return project if project and _is_directory(project) else None
+    if facts is None or not _is_directory(project := Path(facts.project)):
+        return []
+    if not (project / ".git").exists():
+        raise Conflict(
+            f"{project} has no `.git` any more, and what became of run {run} cannot be looked at.",
+            "Put it back; a person can let the agent go on with `flyball off`.",
+        )
+    return [open_home(project, environ, {})]
 
 
 def _of_named(event: HostEvent, environ: Mapping[str, str]) -> list[Home]:
