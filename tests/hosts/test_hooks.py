@@ -209,6 +209,14 @@ def test_what_stands_beside_a_program_that_is_not_known_is_judged(
     assert why in refused.err
 
 
+def test_another_shell_s_language_is_as_unknown_as_a_program(host: HostSession):
+    command = "Get-ChildItem | ForEach-Object { if ($_.Length -gt 1) { $_.Name } } | % { ("
+    host.prompt()
+    host.checkpoint()
+    assert host.before("PowerShell", command=command).is_allowed
+    assert host.before("Bash", command=command).is_refused
+
+
 FOR_A_PERSON = (
     "flyball approve last",
     "flyball extend last 50 --why because",

@@ -59,6 +59,8 @@ _OUR_NAME = re.compile(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
 _SAID = re.compile(
     r"(?<![\w-])flyball(?:\.\w+)*[\s,()\[\]]+(off|on|init|undo|serve|run|hook|people)\b"
 )
+OTHER_SHELLS = frozenset({"PowerShell"})
+"""Tools whose commands are in a language that nobody here can read."""
 LONGEST = 4_000
 """Characters of one argument that go into the journal."""
 
@@ -179,7 +181,8 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> C
         return replace(call, tool=CHECKPOINT, access=Access.CHECKPOINT)
     # Some hosts keep one shell, in which an earlier command may have set any variable.
     facts = command_facts(BashForm(cmd=text), context, fresh=False)
-    known = _with_own(facts, text, context, is_ours=bool(verbs) and not rides, rules=rules)
+    is_ours, is_bash = bool(verbs) and not rides, call.called not in OTHER_SHELLS
+    known = _with_own(facts, text, context, is_ours=is_ours, is_bash=is_bash, rules=rules)
     return replace(
         call,
         access=known.access or call.access,
@@ -226,7 +229,13 @@ def _names_our_state(text: str, state: str) -> bool:
 
 
 def _with_own(
-    facts: CallFacts, text: str, context: CallContext, *, is_ours: bool, rules: HostRules
+    facts: CallFacts,
+    text: str,
+    context: CallContext,
+    *,
+    is_ours: bool,
+    is_bash: bool,
+    rules: HostRules,
 ) -> CallFacts:
     """The judgement of a command, as it holds around a host.
 
@@ -241,7 +250,7 @@ def _with_own(
         return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
     root, allow = os.fspath(context.root.path), context.settings.allow
     parts = findings_of(text, allow=allow, root=root, fresh=False)
-    if rules.is_strict or any(each.veto or each.unread for each in parts):
+    if rules.is_strict or any(each.veto or (each.unread and is_bash) for each in parts):
         return facts
     if doomed := [each for each in parts if each.kind is CommandKind.DESTRUCTIVE]:
         command = replace(found, kind=CommandKind.DESTRUCTIVE.value, decision="ask")
