@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -298,10 +299,18 @@ def test_nothing_of_the_page_makes_markup_from_text():
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", code)
 
 
+def make_patient(script: Path) -> None:
+    """Let a script edit, test and end once more: a call that was cut off is not made again."""
+    lines = script.read_text().splitlines()
+    own = [line for line in lines if "role" not in json.loads(line)]
+    script.write_text("\n".join([*lines, own[3], *own[-2:]]) + "\n")
+
+
 @pytest.mark.exhaustive
 def test_a_page_finds_its_way_back_when_a_killed_server_comes_back(opened: Opened, place: Path):
     """And the run that the killed one drove goes on in the next."""
     shop, script = make_shop(place / "again")
+    make_patient(script)
     environ = environment(place / "again")
     wish = {"request": "Total", "intent": "small_fix", "driver": f"scripted:{script}"}
     with ExitStack() as stack:
