@@ -391,7 +391,10 @@ def _joined(found: HostAnswer, said: HostAnswer) -> HostAnswer:
 
 def _is_nobodys(event: HostEvent, session: Session) -> bool:
     """Whether a prompt is the host's own: word of a sub-agent, or what we had said ourselves."""
-    return is_notification(event.text) or event.text.strip() == session.rejected.strip() != ""
+    rejected = session.rejected.strip()
+    # Before the rejection stands what was put back at that stop, where something was.
+    is_ours = bool(rejected) and event.text.strip().endswith(rejected)
+    return is_notification(event.text) or is_ours
 
 
 def _at_least(intent: Intent) -> Intent:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flyball.app.hosts.asker.place import from_there, governed_at, governed_by
-from flyball.app.hosts.asker.process import host_of, is_below
+from flyball.app.hosts.asker.process import host_of, may_govern
 from flyball.app.hosts.governor import HostGovernor
 from flyball.app.hosts.observer import HostObserver
 from flyball.app.hosts.runs.kept import KeptWorkspaces
@@ -125,10 +125,8 @@ def stays_at(place: str) -> Home | None:
         return None
     if home is None or home.effective.settings.hooks_alone:
         return None
-    # Nothing that a governed agent has started may answer for us, in an environment of its making.
-    host = host_of(os.getpid())
     hosts = (each.process for each in Sessions(home.state).in_checkout())
-    return None if any(is_below(host, each) for each in hosts) else home
+    return home if may_govern(os.getpid(), hosts) else None
 
 
 def _failed(event: HostEvent, error: Exception, *, fails_open: bool = False) -> Printed:

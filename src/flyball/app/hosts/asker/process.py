@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from flyball.core.host.event import HostEvent
 from flyball.workspace.process.holder import ancestors, environ_of, is_running
@@ -21,6 +22,15 @@ def host_of(hook: int) -> str:
 def is_unattended(event: HostEvent) -> bool:
     """Whether nobody can be at work in a host's session: it has been given no terminal."""
     return bool(event.process) and not has_terminal(event.process)
+
+
+def may_govern(process: int, hosts: Iterable[str]) -> bool:
+    """Whether a process may answer for us: none may that one of these hosts has started.
+
+    It would do so in an environment of their making.
+    """
+    own = host_of(process)
+    return not any(is_below(own, each) for each in hosts)
 
 
 def is_below(process: str, other: str) -> bool:
