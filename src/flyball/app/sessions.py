@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -41,26 +42,33 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """The tree as it was when that workspace was made."""
 
 
+LONGEST = 64 << 10
+"""Bytes of a session's file, above which what it said before is left out."""
+
+
 class Sessions:
-    """The sessions of one project: a small file each, which only points to a run."""
+    """The sessions of one project: a small file each, which only points to a run.
+
+    Each time it is kept, a line is added, and the last whole one holds: to put a new file in the
+    place of the old one takes the file system longer than everything else that a call asks for.
+    """
 
     def __init__(self, state: Path) -> None:
         self._place = state / "hosts"
 
     def find(self, host: str, session: str) -> Session:
         """What is known of a session; of a new one, nothing."""
-        found = _read(self._file(host, session), Session)
-        return found if isinstance(found, Session) else Session(host, session)
+        return _last(self._file(host, session)) or Session(host, session)
 
     def known(self, host: str, session: str) -> Session | None:
         """A session that was not ended, and whose host has not died."""
-        found = _read(self._file(host, session), Session)
-        return found if isinstance(found, Session) and not _has_died(found) else None
+        found = _last(self._file(host, session))
+        return found if found and not _has_died(found) else None
 
     def all(self) -> tuple[Session, ...]:
         """Every session that was not ended, and whose host has not died."""
-        found = (_read(file, Session) for file in sorted(self._place.glob("*.json")))
-        return tuple(each for each in found if isinstance(each, Session) and not _has_died(each))
+        found = map(_last, sorted(self._place.glob("*.json")))
+        return tuple(each for each in found if each and not _has_died(each))
 
     def in_checkout(self) -> tuple[Session, ...]:
         """Those of them that work in the person's own checkout."""
@@ -74,8 +82,14 @@ class Sessions:
         """Remember it, whole or not at all."""
         self._place.mkdir(parents=True, exist_ok=True)
         file = self._file(session.host, session.session)
+        # The first end of a line is for half of one that somebody was killed over.
+        line = b"\n" + msgspec.json.encode(session) + b"\n"
+        with file.open("ab") as handle:
+            if handle.tell() + len(line) <= LONGEST:
+                handle.write(line)
+                return
         spare = file.with_suffix(f".{os.getpid()}.new")
-        spare.write_bytes(msgspec.json.encode(session))
+        spare.write_bytes(line)
         spare.replace(file)
 
     def end(self, session: Session) -> None:
@@ -97,8 +111,11 @@ class Switch:
 
     def off_until(self) -> float:
         """The moment at which it goes on again; 0 where it is on."""
-        until = _read(self._file, float)
-        return until if isinstance(until, float) and until > self._clock() else 0.0
+        try:
+            until = msgspec.json.decode(self._file.read_bytes(), type=float)
+        except (OSError, msgspec.MsgspecError):
+            return 0.0
+        return until if until > self._clock() else 0.0
 
     def turn_off(self, seconds: float) -> float:
         """Switch it off for so long; when that ends comes back."""
@@ -116,9 +133,10 @@ def _has_died(session: Session) -> bool:
     return bool(session.process) and not is_running(session.process)
 
 
-def _read(file: Path, kind: type[Session] | type[float]) -> Session | float | None:
+def _last(file: Path) -> Session | None:
     """What a file holds, or None where it is missing or damaged."""
-    try:
-        return msgspec.json.decode(file.read_bytes(), type=kind)
-    except (OSError, msgspec.MsgspecError):
-        return None
+    with suppress(OSError):
+        for line in reversed(file.read_bytes().splitlines()):
+            with suppress(msgspec.MsgspecError):
+                return msgspec.json.decode(line, type=Session)
+    return None

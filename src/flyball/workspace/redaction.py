@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, unquote
@@ -254,6 +255,7 @@ def _assigned(line: str) -> Iterator[str]:
         yield value
 
 
+@lru_cache(4096)
 def is_key_like(name: str) -> bool:
     """Whether a field or variable of this name holds a secret."""
     words = [word.lower() for word in _WORD.findall(name)]

@@ -162,8 +162,12 @@ def _own_files(workspace: Workspace) -> tuple[Path, ...]:
 
 
 def _marks_of(files: tuple[Path, ...]) -> Marks:
-    found: list[object] = []
-    for file in files:
-        status = file.stat() if file.exists() else None
-        found.append(status and (status.st_mtime_ns, status.st_ctime_ns, status.st_size))
-    return tuple(found)
+    return tuple(map(_mark_of, files))
+
+
+def _mark_of(file: Path) -> object:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size
