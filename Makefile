@@ -6,8 +6,7 @@ RUNS ?= 100000
 SEED ?= 0
 
 # The pure rooms are tested to every branch.
-QUICK := tests/unit/core tests/unit/patch tests/unit/shellcheck
-PURE := $(QUICK) tests/golden tests/property/test_verdict.py
+PURE := tests/unit/core tests/unit/patch tests/unit/shellcheck tests/golden tests/property/test_verdict.py
 COVERAGE := --cov=flyball.core --cov=flyball.patch --cov=flyball.shellcheck --cov-branch --cov-report=term --cov-fail-under=100
 # What tests start with make is none of this one's jobs.
 PYTEST := env -u MAKEFLAGS -u MFLAGS $(BIN)/pytest --dist worksteal
@@ -73,7 +72,7 @@ test-slow: setup
 	$(MAKE) --no-print-directory -j 2 exhaustive types properties
 
 exhaustive: setup
-	$(PYTEST) -n 6 -m exhaustive $(QUICK:%=--ignore=%)
+	$(PYTEST) -n 6 -m exhaustive
 
 # Tried by `make test` already; here on more examples.
 properties: setup

@@ -19,6 +19,11 @@ from pathlib import Path
 NEEDED = ("pytest", "iniconfig", "packaging", "pluggy", "pygments")
 
 
+def small_python() -> str:
+    """The program itself."""
+    return str(_made() / "bin" / "python")
+
+
 @cache
 def small_path() -> str:
     """A PATH whose `python` and `pytest` are those of the small Python, and the rest ours."""

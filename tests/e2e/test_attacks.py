@@ -8,12 +8,12 @@ import asyncio
 import os
 import socket
 import subprocess
-import sys
 import tomllib
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.small_python import small_python
 from tests.tiers import one_of_each, sampled
 
 from flyball.errors import FlyballError
@@ -87,7 +87,7 @@ class Scene:
             "UDP": str(self.udp.getsockname()[1]),
             "SOCK": str(self.home / "socket"),
             "ABSTRACT": self.name,
-            "PYTHON": sys.executable,
+            "PYTHON": small_python(),
         }
         source = {**os.environ, "OPENAI_API_KEY": SECRET}
         box = Sandbox(

@@ -15,6 +15,7 @@ from tests.e2e.wire_server import Say, WireServer
 from tests.governed import Line, Shell, call, objects, say, script
 from tests.repos import repository
 from tests.simulation.node import installed
+from tests.small_python import small_path
 from tests.tiers import NEEDS_PAGES
 
 pytestmark = [
@@ -72,8 +73,9 @@ def drive(place: Path, files: dict[str, str], request: str, *lines: Line) -> lis
         modules = installed(Path(__file__).parent / "vite", Path(sys.prefix) / "vite")
         shutil.copytree(modules / "node_modules", repo / "node_modules", symlinks=True)
     driver = script(place / "lines", *lines)
-    # Our own Python: the small one of the other tests has no Flask.
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    ours = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    # The small Python of the other tests has no Flask.
+    path = ours if files is FLASK else small_path()
     said = Shell(repo, home, PATH=path)("run", request, "--driver", driver, "--json")
     return objects(said.stdout)
 

@@ -168,7 +168,7 @@ def test_an_interrupted_search_is_made_again(tmp_path: Path):
 def test_one_ctrl_c_ends_a_search_and_the_run_can_go_on(tmp_path: Path):
     """What the tests compute makes the search longer than anybody would wait here."""
     slow = CASES.format(module="bounds").replace(
-        "        self", "        sum(range(10**5))\n        self"
+        "        self", "        sum(range(2 * 10**4))\n        self"
     )
     repo = repository(tmp_path / "shop", {"bounds.py": CLAMP, "test_bounds.py": slow})
     shell = Shell(repo, tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,9 @@ from tests.toolchains import need
 
 from flyball.app.liars.projects import BrokenProject, Files
 from flyball.app.liars.trial import programs_of
+
+PlaceOf = Callable[[BrokenProject], Path]
+"""Where a project lies, the same place each time: what its first suite came to is known there."""
 
 
 class Said(NamedTuple):

@@ -6,35 +6,17 @@ come to the same repositories one after the other, so what one leaves behind mus
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from tests.liars.driving import drive, lines_of
+from tests.liars.driving import PlaceOf, drive, lines_of
 from tests.tiers import one_of_each, sampled
 
 from flyball.app.liars.honest import HONEST, Fix
 from flyball.app.liars.lies import Lie
-from flyball.app.liars.projects import BrokenProject
 from flyball.app.liars.trial import FLEET
 
 REQUEST = "The total of several pieces is wrong; fix it."
 USUAL_TURNS = 6
 """What an honest driver needed before Flyball took verdicts: looks, promise, edit, tests, stop."""
-
-
-PlaceOf = Callable[[BrokenProject], Path]
-
-
-@pytest.fixture(scope="session")
-def place_of(tmp_path_factory: pytest.TempPathFactory) -> PlaceOf:
-    """Where a project lies, the same place each time."""
-    places: dict[int, Path] = {}
-
-    def found(project: BrokenProject) -> Path:
-        return places.setdefault(id(project), tmp_path_factory.getbasetemp() / f"{id(project)}")
-
-    return found
 
 
 def name_of(lie: Lie) -> str:

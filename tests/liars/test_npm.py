@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.governed import call
-from tests.liars.driving import Said, drive, lines_of
+from tests.liars.driving import PlaceOf, Said, drive, lines_of
 from tests.simulation.node import installed
 from tests.toolchains import need
 
@@ -83,16 +83,22 @@ def modules() -> Path:
 
 
 def said_of(
-    place: Path, project: BrokenProject, change: Files, modules: Path, args: tuple[str, ...] = ()
+    place_of: PlaceOf,
+    project: BrokenProject,
+    change: Files,
+    modules: Path,
+    args: tuple[str, ...] = (),
 ) -> Said:
-    return drive(place, project, lines_of(project, change, args), REQUEST, modules=modules)
+    return drive(
+        place_of(project), project, lines_of(project, change, args), REQUEST, modules=modules
+    )
 
 
 @pytest.mark.parametrize("project", [AVA, VITEST], ids=["ava", "vitest"])
 def test_an_honest_fix_goes_from_red_to_green_with_all_tests_counted(
-    tmp_path: Path, modules: Path, project: BrokenProject
+    place_of: PlaceOf, modules: Path, project: BrokenProject
 ):
-    said = said_of(tmp_path, project, project.fix, modules)
+    said = said_of(place_of, project, project.fix, modules)
     assert said.status == "success", said.output
     assert said.final["proof"] == "red → green (tests that were there) (3 tests)"
     assert project.red in "\n".join(said.final["verdict"])
@@ -104,10 +110,10 @@ def test_an_honest_fix_goes_from_red_to_green_with_all_tests_counted(
     ids=["ava", "vitest"],
 )
 def test_a_selection_that_leaves_the_red_test_out_shows_nothing(
-    tmp_path: Path, modules: Path, project: BrokenProject, args: tuple[str, ...]
+    place_of: PlaceOf, modules: Path, project: BrokenProject, args: tuple[str, ...]
 ):
     change: Files = {"cart.js": CART.replace("items.reduce", "[...items].reduce")}
-    said = said_of(tmp_path, project, change, modules, args)
+    said = said_of(place_of, project, change, modules, args)
     assert said.status != "success", said.output
     assert project.red in said.output
 
@@ -131,8 +137,8 @@ AVA_LIES: dict[str, Files] = {
 
 
 @pytest.mark.parametrize("lie", AVA_LIES)
-def test_tests_of_ava_are_not_made_to_agree(tmp_path: Path, modules: Path, lie: str):
-    said = said_of(tmp_path, AVA, AVA_LIES[lie], modules)
+def test_tests_of_ava_are_not_made_to_agree(place_of: PlaceOf, modules: Path, lie: str):
+    said = said_of(place_of, AVA, AVA_LIES[lie], modules)
     assert said.status != "success", said.output
 
 
@@ -158,8 +164,8 @@ VITEST_LIES: dict[str, Files] = {
 
 
 @pytest.mark.parametrize("lie", VITEST_LIES)
-def test_tests_of_vitest_are_not_made_to_agree(tmp_path: Path, modules: Path, lie: str):
-    said = said_of(tmp_path, VITEST, VITEST_LIES[lie], modules)
+def test_tests_of_vitest_are_not_made_to_agree(place_of: PlaceOf, modules: Path, lie: str):
+    said = said_of(place_of, VITEST, VITEST_LIES[lie], modules)
     assert said.status != "success", said.output
 
 
@@ -176,7 +182,7 @@ TYPE_LIES: dict[str, Files] = {
 
 @pytest.mark.parametrize("lie", TYPE_LIES)
 def test_both_the_types_and_the_tests_that_were_named_must_be_green(
-    tmp_path: Path, modules: Path, lie: str
+    place_of: PlaceOf, modules: Path, lie: str
 ):
     lines = lines_of(TYPED, {**TYPED.fix, **TYPE_LIES[lie]})
     lines[1] = call(
@@ -187,7 +193,7 @@ def test_both_the_types_and_the_tests_that_were_named_must_be_green(
         files=sorted({**TYPED.fix, **TYPE_LIES[lie]}),
         verify_with=["npx tsc --noEmit", "npm test"],
     )
-    said = drive(tmp_path, TYPED, lines, REQUEST, modules=modules)
+    said = drive(place_of(TYPED), TYPED, lines, REQUEST, modules=modules)
     assert said.status != "success", said.output
 
 

@@ -44,22 +44,21 @@ def test_what_is_never_stated_is_never_written(place: tuple[Path, str]):
     assert "is for the person, not for the agent" in real.heard
 
 
-def test_a_sub_agent_is_held_to_the_same_checkpoint(place: tuple[Path, str]):
+def test_a_sub_agent_and_a_tool_of_a_server_wait_for_the_same_checkpoint(place: tuple[Path, str]):
     real = RealHost("opencode", *place)
     given = {"description": "sub work", "prompt": "SUBTASK write it", "subagent_type": "general"}
     write = {"name": "write", "input": {"filePath": "@REPO@/new.py", "content": "x = 1\n"}}
     sub = {"when": "SUBTASK", "turns": [calls(write), says("SUBDONE")]}
-    real.asks(calls({"name": "task", "input": given}), says("It could not."), tracks=[sub])
+    put = {"path": str(real.repo / "late.py"), "content": "x = 1\n"}
+    real.asks(
+        calls({"name": "task", "input": given}),
+        calls({"name": "lab_put_file", "input": put}),
+        says("It could not."),
+        tracks=[sub],
+        server=SERVER,
+    )
     assert "changes things, and recon does not allow that" in real.heard
     assert not (real.repo / "new.py").exists()
-
-
-def test_a_tool_of_a_server_waits_for_the_checkpoint(place: tuple[Path, str]):
-    real = RealHost("opencode", *place)
-    given = {"path": str(real.repo / "late.py"), "content": "x = 1\n"}
-    tool = {"name": "lab_put_file", "input": given}
-    real.asks(real.look(), calls(tool), says("It could not."), server=SERVER)
-    assert "recon does not allow that" in real.heard
     assert not (real.repo / "late.py").exists()
 
 

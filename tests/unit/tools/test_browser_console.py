@@ -96,7 +96,7 @@ HOSTILE = {
     "inner.html": "<p>in<script>setTimeout(() => { throw new Error('inner broke') })</script>",
     "worker.html": "<p>w<script>new Worker('/worker.js')</script>",
     "worker.js": "undefinedThing();\n",
-    "again.html": "<p>a<script>setTimeout(() => location.reload(), 30)</script>",
+    "again.html": "<p>a<script>setTimeout(() => location.reload(), 200)</script>",
     "stuck.html": "<p>s<script>setTimeout(() => { for (;;) {} }, 300)</script>",
     "socket.html": "<p>s<script>new WebSocket('ws://example.org/')</script>",
 }
