@@ -7,9 +7,7 @@ changed is written.
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,30 +15,24 @@ from flyball.errors import ToolTimeout
 from flyball.workspace.errors import GitFailed
 from flyball.workspace.files.plain import pipes_named, read_within, remove_within
 from flyball.workspace.files.shelf import MADE_ANEW
+from flyball.workspace.trees.depot_trees import DepotTrees
 from flyball.workspace.trees.footprint import Footprint, Tread
 from flyball.workspace.trees.git import Git, ignore_file
 from flyball.workspace.trees.git_objects import (
     folders_above,
     graft,
-    parse_changes,
-    parse_merge,
     parse_tree,
     split_batch,
     write_loose,
 )
 from flyball.workspace.trees.ignore import walk_nested
-from flyball.workspace.trees.merge import merge_by_path
 from flyball.workspace.trees.trees import (
     LARGE,
     LINK,
     Captured,
-    Changed,
-    MergedTree,
     Skipped,
-    Stubs,
     TreeEntry,
     TreeHash,
-    binary_line,
     mode_of,
     stub,
     stub_digest,
@@ -56,11 +48,8 @@ _READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
 _APART = frozenset({".git", "node_modules"})
 _STALLED = 8.0
 """Seconds after which git may be waiting for a pipe. Hosts wait longer for a hook, but not much."""
-_AT_ONCE = 400
 _FEW = 64
 """So many changed paths are put into the index's tree; more are put into the index."""
-_UNKNOWN_OPTION = 129
-"""How git before 2.38 answers when asked to merge trees."""
 
 
 class TreeLook(NamedTuple):
@@ -73,21 +62,19 @@ class TreeLook(NamedTuple):
     """The files outside of it that say what is ignored in it."""
 
 
-class GitTrees:
+class GitTrees(DepotTrees):
     """The trees of one working directory, in a depot."""
 
     def __init__(self, depot: Git, root: Path, index: Path, *, large: int = LARGE) -> None:
-        self.depot = depot
+        super().__init__(depot)
         self.root = root
         self.large = large
         self._lock = index.with_name(f"{index.name}.lock")
         self._git = depot.with_env(GIT_WORK_TREE=os.fspath(root), GIT_INDEX_FILE=os.fspath(index))
-        self._stubs = Stubs(depot.directory / "stubs")
         self._digests: dict[str, tuple[tuple[int, int, int], str]] = {}
         self._width = len(self.empty_tree())
         self._indexed: TreeHash | None = None
         self._is_looked_through = False
-        self._known: tuple[TreeHash, dict[str, TreeEntry]] | None = None
         self._tread: Tread | None = None
         self._seen: tuple[Footprint, Captured] | None = None
         """How the directory looked when it was last captured, and what that came to."""
@@ -268,162 +255,10 @@ class GitTrees:
             names = b"\0".join(overlooked) + b"\0"
             self._git.call("update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names)
 
-    def empty_tree(self) -> TreeHash:
-        """The tree with nothing in it."""
-        return TreeHash(self.depot.text("mktree"))
-
-    def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
-        """Every path that differs between two trees."""
-        if old == new:
-            return ()
-        args = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--abbrev=64")
-        out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", old, new).stdout
-        return tuple(parse_changes(out.split(b"\0")))
-
-    def diff(self, old: TreeHash, new: TreeHash) -> bytes:
-        """The difference between two trees as a unified diff."""
-        # Never --binary: what nobody can read would be shown to people and sent to models.
-        args = ("diff-tree", "-r", "-p", "--full-index", "--find-renames")
-        out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", "--no-color", old, new)
-        return self._tell_binaries(out.stdout)
-
-    def _tell_binaries(self, diff: bytes) -> bytes:
-        """The diff with sizes in place of git's words about files that differ."""
-        if b"\nBinary files " not in diff:
-            return diff
-        lines = diff.split(b"\n")
-        for n, line in enumerate(lines):
-            # Content has a mark in front, so such lines are git's own; the blobs are named above.
-            if line.startswith(b"Binary files ") and lines[n - 1].startswith(b"index "):
-                blobs = lines[n - 1].decode().split()[1].split("..")
-                lines[n] = binary_line(*(self._size_of(blob) for blob in blobs)).encode()
-        return b"\n".join(lines)
-
-    def _size_of(self, blob: str) -> int | None:
-        return int(self.depot.text("cat-file", "-s", blob)) if blob.strip("0") else None
-
-    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
-        """What a tree holds at these paths."""
-        if self._known and self._known[0] == tree:
-            held = self._known[1]
-            return {path: held[path] for path in paths if path in held}
-        found: dict[str, TreeEntry] = {}
-        for at in range(0, len(paths), _AT_ONCE):
-            # A command line has a limited length.
-            some = paths[at : at + _AT_ONCE]
-            found |= self._list_tree(tree, "--", *some)
-        return found
-
     def remember(self, tree: TreeHash) -> None:
         """Have at hand what a tree holds: it is asked for soon, and while somebody waits."""
         if self._tread and self._tread.is_small:
             self._known = tree, self._list_tree("-r", tree)
-
-    def _list_tree(self, *args: str) -> dict[str, TreeEntry]:
-        found: dict[str, TreeEntry] = {}
-        out = self.depot.call("ls-tree", "-z", "--full-tree", *args).stdout
-        for line in out.split(b"\0")[:-1]:
-            meta, _, name = line.partition(b"\t")
-            mode, kind, blob = meta.decode().split()
-            if kind != "tree":
-                found[os.fsdecode(name)] = TreeEntry(mode, blob)
-        return found
-
-    def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
-        """The tree with some paths replaced, or removed where there is no entry."""
-        nothing = TreeEntry("0", "0" * len(tree))
-        # Removals first: a file cannot be put into an index that still has a folder
-        # of its name.
-        ordered = sorted(entries.items(), key=lambda item: item[1] is not None)
-        lines = b"".join(
-            b"%s %s\t%s\0" % (*(part.encode() for part in entry or nothing), os.fsencode(path))
-            for path, entry in ordered
-        )
-        with self._spare_index() as git:
-            git.call("read-tree", tree)
-            git.call("update-index", "-z", "--index-info", stdin=lines)
-            return TreeHash(git.text("write-tree"))
-
-    def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
-        """What each of these blobs holds."""
-        wanted = list(dict.fromkeys(blobs))
-        names = "".join(f"{blob}\n" for blob in wanted).encode()
-        out = self.depot.call("cat-file", "--batch", stdin=names).stdout if wanted else b""
-        found: dict[str, bytes] = {}
-        for blob, answer in zip(wanted, split_batch(out), strict=True):
-            if answer is None or answer[0] != "blob":
-                raise GitFailed(
-                    f"The content {blob} is missing from {self.depot.directory}.",
-                    "Check the disk; git may have collected what a deleted branch held.",
-                )
-            found[blob] = answer[1]
-        return found
-
-    def keep(self, content: bytes) -> str:
-        """Store content; the blob's name."""
-        return self.depot.text("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
-
-    def is_kept(self, blob: str) -> bool:
-        """Whether the blob is a file's content, and not the sign that it was not kept."""
-        return blob not in self._stubs
-
-    def paths(self, tree: TreeHash) -> frozenset[str]:
-        """Every path in a tree."""
-        out = self.depot.call("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).stdout
-        return frozenset(map(os.fsdecode, out.split(b"\0")[:-1]))
-
-    def unkept_files(self, tree: TreeHash) -> dict[str, str]:
-        """The paths of a tree whose content was not kept, and what stands for it."""
-        if not self._stubs:
-            return {}
-        out = self.depot.call("ls-tree", "-r", "-z", "--full-tree", tree).stdout
-        rows = (line.partition(b"\t") for line in out.split(b"\0")[:-1])
-        found = {os.fsdecode(name): meta.split()[2].decode() for meta, _, name in rows}
-        return {path: blob for path, blob in found.items() if blob in self._stubs}
-
-    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
-        """Bring the change from base to theirs into ours, as git would merge them."""
-        # merge-tree takes commits, from whose history it finds the base: so the three trees get
-        # one.
-        origin = self.commit_object(base)
-        sides = [self.commit_object(tree, origin) for tree in (ours, theirs)]
-        args = ("merge-tree", "--write-tree", "--name-only", "-z", "--messages", *sides)
-        done = self.depot.call(*args, ok=(0, 1, _UNKNOWN_OPTION))
-        if done.exit_code == _UNKNOWN_OPTION:
-            return merge_by_path(self, base, ours, theirs)
-        return parse_merge(os.fsdecode(done.stdout).split("\0"), done.exit_code)
-
-    def commit_object(self, tree: str, *parents: str) -> str:
-        """A commit that exists only to give git a history to reason about."""
-        # A fixed person and time: the same trees give the same commit, and nothing piles up.
-        who = "Flyball <flyball@localhost> 0 +0000"
-        lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
-        text = "\n".join([*lines, f"author {who}", f"committer {who}", "", "tree", ""])
-        return self.depot.text("hash-object", "-t", "commit", "-w", "--stdin", stdin=text.encode())
-
-    def checkout(self, tree: TreeHash, into: Path) -> None:
-        """Write a tree's files into an empty directory."""
-        with self._spare_index(GIT_WORK_TREE=os.fspath(into)) as git:
-            git.call("read-tree", tree)
-            git.call("checkout-index", "--all", "--force", f"--prefix={os.fspath(into)}/")
-
-    def find_damage(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
-        """What is damaged or gone among the objects of these trees."""
-        checked = self.depot.call(
-            "fsck", "--no-full", "--no-dangling", "--no-reflogs", ok=range(256)
-        )
-        damaged = [
-            line
-            for line in (checked.stdout + checked.stderr).decode(errors="replace").splitlines()
-            if "unborn branch" not in line and line.startswith(("error", "missing", "bad"))
-        ]
-        roots = "".join(f"{tree}\n" for tree in trees).encode()
-        args = ("rev-list", "--objects", "--no-object-names", "--missing=print", "--stdin")
-        walked = self.depot.call(*args, stdin=roots, ok=(0, 128))
-        gone = [line for line in walked.stdout.decode().splitlines() if line.startswith("?")]
-        if walked.exit_code:
-            gone.append(walked.stderr.decode(errors="replace").strip())
-        return (*damaged, *(f"missing {line.lstrip('?')}" for line in gone))
 
     def prune(self, keep: Sequence[TreeHash]) -> int:
         """Drop every object of ours that none of these trees needs; the bytes freed."""
@@ -491,11 +326,6 @@ class GitTrees:
         blob = self.keep(stub(status.st_size, known[1], reason))
         self._stubs.add(blob)
         return TreeEntry(mode_of(status) or "100644", blob)
-
-    @contextmanager
-    def _spare_index(self, **env: str) -> Generator[Git]:
-        with tempfile.TemporaryDirectory(dir=self.depot.directory, prefix="index-") as spare:
-            yield self.depot.with_env(GIT_INDEX_FILE=os.fspath(Path(spare, "index")), **env)
 
 
 def _size(directory: Path) -> int:

@@ -13,17 +13,17 @@ from flyball.workspace.trees.trees import (
     ChangeKind,
     Clash,
     ClashKind,
+    KeptTrees,
     MergedTree,
     TreeEntry,
     TreeHash,
-    Trees,
 )
 
 _EMPTY = frozenset(object_name("blob", b"", width) for width in (40, 64))
 """Empty files are all alike, so none of them is taken for another that moved."""
 
 
-def merge_by_path(trees: Trees, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
+def merge_by_path(trees: KeptTrees, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
     """Bring the change from base to theirs into ours; a file moved unchanged is followed."""
     mine, yours = trees.changes(base, ours), trees.changes(base, theirs)
     sides = _Sides({change.path: change for change in mine}, _moves(mine), _moves(yours))
@@ -87,7 +87,7 @@ def _follow_move(
 
 
 def _settle_path(
-    trees: Trees, change: Changed, present: TreeEntry | None
+    trees: KeptTrees, change: Changed, present: TreeEntry | None
 ) -> TreeEntry | _Refusal | None:
     """What a path becomes, or why that cannot be said."""
     if present in (change.before, change.after):

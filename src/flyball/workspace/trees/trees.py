@@ -122,12 +122,8 @@ class MergedTree(NamedTuple):
     clashes: tuple[Clash, ...]
 
 
-class Trees(Protocol):
-    """A place that keeps trees of one working directory."""
-
-    def capture(self) -> Captured:
-        """Keep the present state of the working directory."""
-        ...
+class KeptTrees(Protocol):
+    """A place that keeps trees: what they hold, how they differ, and others made from them."""
 
     def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
         """Every path that differs between two trees."""
@@ -175,6 +171,14 @@ class Trees(Protocol):
 
     def find_damage(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
         """What is damaged or gone among the objects of these trees."""
+        ...
+
+
+class Trees(KeptTrees, Protocol):
+    """One that keeps the trees of a working directory."""
+
+    def capture(self) -> Captured:
+        """Keep the present state of the working directory."""
         ...
 
     def prune(self, keep: Sequence[TreeHash]) -> int:
