@@ -13,7 +13,7 @@ from typing import NamedTuple
 from flyball.drivers.relay.clipboard import PersonPort
 from flyball.errors import DriverError, ToolError
 from flyball.surfaces.cli.terminal.plain import View
-from flyball.surfaces.cli.terminal.story import StoryLine
+from flyball.surfaces.cli.terminal.story_words import StoryLine
 from flyball.workspace.process.spawn import run_sync
 
 SECONDS = 5.0

@@ -13,7 +13,7 @@ from flyball.engine.telemetry import approval
 from flyball.errors import UsageError
 from flyball.surfaces.cli.terminal import exits
 from flyball.surfaces.cli.terminal.clipboard import terminal_port
-from flyball.surfaces.cli.terminal.story import StoryLine
+from flyball.surfaces.cli.terminal.story_words import StoryLine
 from flyball.surfaces.cli.terminal.view import make_view, tell_steps, user, with_repo
 
 Deed = Callable[[RunControl], Awaitable[RunResult]]

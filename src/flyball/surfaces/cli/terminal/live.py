@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from flyball.engine.telemetry import Telemetry
-from flyball.surfaces.cli.terminal.story import ENDED, Story, StoryLine
+from flyball.surfaces.cli.terminal.story import ENDED, Story
+from flyball.surfaces.cli.terminal.story_words import StoryLine
 
 STYLES = {
     "head": "bold",

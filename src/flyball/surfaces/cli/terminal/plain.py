@@ -9,7 +9,8 @@ from typing import Protocol, Self
 
 from flyball.engine.telemetry import Telemetry
 from flyball.surfaces.cli.terminal.edge import say
-from flyball.surfaces.cli.terminal.story import Story, StoryLine
+from flyball.surfaces.cli.terminal.story import Story
+from flyball.surfaces.cli.terminal.story_words import StoryLine
 
 
 class View(Protocol):

@@ -10,26 +10,18 @@ from typing import Any
 
 from flyball.app.answering import NextStep
 from flyball.app.project import Home
-from flyball.app.runs import (
-    Follower,
-    Overview,
-    Record,
-    cost_rows,
-    describe,
-    diff_of,
-    event_lines,
-    find_run,
-    messages_of,
-    record_of,
-    recount,
-)
+from flyball.app.runs.description import cost_rows, describe, event_lines, messages_of, recount
+from flyball.app.runs.files import diff_of
+from flyball.app.runs.following import Follower
+from flyball.app.runs.journals import Record, find_run, record_of
+from flyball.app.runs.overview import Overview
 from flyball.core.run.state import BY_PROVIDER
 from flyball.core.run.thread import cut_middle
 from flyball.errors import NotFound, UsageError
 from flyball.surfaces.cli.terminal import exits
 from flyball.surfaces.cli.terminal.edge import clean_console, say
 from flyball.surfaces.cli.terminal.plain import View
-from flyball.surfaces.cli.terminal.story import (
+from flyball.surfaces.cli.terminal.story_words import (
     LONGEST_SHOWN,
     StoryLine,
     call_words,

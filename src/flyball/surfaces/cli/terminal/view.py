@@ -13,7 +13,7 @@ from flyball.app.answering import NextStep
 from flyball.app.project import Home, open_home, project_top
 from flyball.surfaces.cli.terminal.edge import clean_console
 from flyball.surfaces.cli.terminal.plain import JsonView, PlainView, View
-from flyball.surfaces.cli.terminal.story import StoryLine
+from flyball.surfaces.cli.terminal.story_words import StoryLine
 
 
 def user() -> str:

@@ -1,0 +1,174 @@
+"""Single lines of a story: how a run ended, a call that a person is asked about, an observation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from flyball.core.run.thread import cut_middle
+from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.verdict.words import verdict_lines
+from flyball.engine.telemetry import Telemetry
+
+LONGEST_SHOWN = 4_000
+"""How much of one reply a terminal is given; `--json` and the log have all of it."""
+
+
+class StoryLine(NamedTuple):
+    """One line: its tone, a mark to begin with, and the words."""
+
+    tone: str
+    text: str
+    mark: str = ""
+
+    @property
+    def lead(self) -> str:
+        """What stands before the words, and is left free before their further lines."""
+        return ("" if self.tone == "head" else "  ") + (f"{self.mark} " if self.mark else "")
+
+    @property
+    def plain(self) -> str:
+        """The line without any colour."""
+        return self.lead + self.text.replace("\n", "\n" + " " * len(self.lead))
+
+
+def ending_words(line: Telemetry, message: str) -> StoryLine:
+    """How a run came out, and how well that is proven."""
+    proof = f" ({line['proof']})" if line["proof"] else ""
+    # "cancelled: Cancelled: by Ada" would say it twice.
+    told = message.removeprefix(f"{line['status']}: ".capitalize())
+    words = f": {cut_middle(told, LONGEST_SHOWN)}" if told else ""
+    if line["ending"] == "unchanged":
+        return StoryLine("warn", f"ended, nothing changed{words}", "!")
+    if line["ending"] == "unverified":
+        return StoryLine("warn", f"ended unverified{words}{proof}", "!")
+    if line["status"] == "success":
+        return StoryLine("good", f"succeeded{proof}{'' if proof else words}", "✓")
+    return StoryLine("bad", f"{line['status']}{words}", "✗")
+
+
+def call_words(call: dict[str, Any] | None) -> str:
+    """The exact call a person is asked about, arguments and all.
+
+    In the place of a diff that somebody wrote stands what it would do to the files.
+    """
+    if call is None:
+        return ""
+    lines = [f"call: {call['tool']}"]
+    shown = {"diff": call["preview"]} if call.get("preview") else {}
+    for name, value in {**call.get("args", {}), **shown}.items():
+        text = str(value)
+        lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
+    return "\n" + "\n".join(lines)
+
+
+def evidence_words(kind: str, evidence: dict[str, Any]) -> StoryLine | None:
+    """One observation in a line; None where there is nothing to tell."""
+    teller = EVIDENCE.get(kind)
+    return teller(evidence) if teller else None
+
+
+def _suite(item: dict[str, Any]) -> StoryLine:
+    passed, failed = item.get("passed", 0), item.get("failed", 0)
+    skipped = f", {item['skipped']} skipped" if item.get("skipped") else ""
+    counts = f"{passed} passed, {failed} failed{skipped} ({item['command']})"
+    if item["exit_code"] == 0 and passed and not failed:
+        return StoryLine("good", f"tests: {counts}", "✓")
+    first = next((f": {each['name']}" for each in item.get("failures", ())), "")
+    reason = f"; {item['reason']}" if item.get("reason") else ""
+    return StoryLine("bad", f"tests: {counts}{first}{reason}", "✗")
+
+
+def _check(item: dict[str, Any]) -> StoryLine:
+    if item["exit_code"] == 0:
+        return StoryLine("good", f"{item['kind']}: clean ({item['command']})", "✓")
+    count = item.get("count") or len(item.get("problems", ()))
+    first = next((f": {each}" for each in item.get("problems", ())), "")
+    return StoryLine("bad", f"{item['kind']}: {count} problems ({item['command']}){first}", "✗")
+
+
+def _command(item: dict[str, Any]) -> StoryLine:
+    if nothing := item.get("proves_nothing"):
+        return StoryLine("warn", f"`{item['command']}` proves nothing: {nothing}", "!")
+    good = item["exit_code"] == 0
+    text = f"`{item['command']}` gave exit {item['exit_code']}"
+    return StoryLine("good" if good else "bad", text, "✓" if good else "✗")
+
+
+def _http(item: dict[str, Any]) -> StoryLine:
+    good = not item.get("error") and 200 <= item["status"] < 400
+    text = f"{item['url']}: {item.get('error') or item['status']}"
+    return StoryLine("good" if good else "bad", text, "✓" if good else "✗")
+
+
+def _base(item: dict[str, Any]) -> StoryLine:
+    if item["outcome"] == "red":
+        return StoryLine("good", f"red without the change: {item.get('detail', '')}", "✓")
+    return StoryLine("warn", f"not red without the change: {item.get('detail', '')}", "!")
+
+
+def _verdict(item: dict[str, Any]) -> StoryLine:
+    """Flyball's own words about the whole change, all of them."""
+    verdict = msgspec.convert(item["verdict"], ChangeVerdict)
+    first, *rest = verdict_lines(verdict)
+    words = "\n".join((f"verdict: {first}", *rest))
+    if verdict.blocking:
+        return StoryLine("bad", words, "✗")
+    return StoryLine(
+        "good" if verdict.is_shown else "warn", words, "✓" if verdict.is_shown else "?"
+    )
+
+
+def _weakening(item: dict[str, Any]) -> StoryLine | None:
+    findings = item.get("findings", ())
+    if not findings:
+        return None
+    places = (f"{f['path']}:{f['line']} {f.get('detail') or f['kind']}" for f in findings)
+    return StoryLine("warn", "tests got easier to pass: " + "; ".join(places), "!")
+
+
+def _diff(item: dict[str, Any]) -> StoryLine | None:
+    files = item.get("files", ())
+    if not files:
+        return None
+    counts = (f"{f['path']} +{f.get('added', 0)} −{f.get('removed', 0)}" for f in files)
+    return StoryLine("dim", "changed in all: " + ", ".join(counts), "±")
+
+
+def _file(item: dict[str, Any]) -> StoryLine:
+    asked, held = item.get("asked", ()), item.get("contains", ())
+    good = item["exists"] and len(asked) == len(held)
+    words = "is there" if item["exists"] else "is not there"
+    if item["exists"] and asked:
+        words = f"{'holds' if good else 'does not hold'} {asked[0]!r}"
+    return StoryLine("good" if good else "bad", f"{item['path']} {words}", "✓" if good else "✗")
+
+
+def _coverage(item: dict[str, Any]) -> StoryLine:
+    return StoryLine("dim", f"coverage: {item['before']:g} % before, {item['after']:g} % now", "·")
+
+
+def _approval(item: dict[str, Any]) -> StoryLine:
+    return StoryLine("good", f"{item['by']} accepted it ({item['what']})", "✓")
+
+
+def _gate(item: dict[str, Any]) -> StoryLine:
+    return StoryLine("warn", f"not looked at for {item['gate']}: {item['why']}", "!")
+
+
+EVIDENCE: dict[str, Callable[[dict[str, Any]], StoryLine | None]] = {
+    "suite-report": _suite,
+    "check-report": _check,
+    "command-report": _command,
+    "http-report": _http,
+    "base-run": _base,
+    "weakening-report": _weakening,
+    "verdict-report": _verdict,
+    "diff-report": _diff,
+    "file-report": _file,
+    "coverage-report": _coverage,
+    "approval-report": _approval,
+    "gate-report": _gate,
+}
