@@ -26,7 +26,7 @@ from tests.repos import git, repository
 from flyball.app.cluster.submitting import submit
 from flyball.app.cluster.worker import LEASE_SECONDS
 from flyball.app.project import Home, open_home
-from flyball.app.runs import opened
+from flyball.app.runs.journals import opened
 from flyball.app.starting import RunRequest
 from flyball.core.machine.machine import replay
 from flyball.core.run.state import RunState

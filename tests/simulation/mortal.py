@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from tests.simulation.tales import Tale
 
-from flyball.app.runs import acquire
+from flyball.app.runs.journals import acquire
 from flyball.core.plan.message import AnyMessage, ExecuteTask, ExecutionResults, PlanRequest
 from flyball.core.run.effect import Owed, Perform
 from flyball.core.run.event import AnyEvent, DriverReplied, Messaged, RunStarted, name_of

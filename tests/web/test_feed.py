@@ -29,7 +29,7 @@ from flyball.app.board.feed import (
 from flyball.app.board.projects import Projects
 from flyball.app.board.watching import Watch
 from flyball.app.project import Home, open_home
-from flyball.app.runs import acquire
+from flyball.app.runs.journals import acquire
 from flyball.core.machine.machine import advance
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState

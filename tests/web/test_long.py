@@ -15,7 +15,7 @@ from tests.web.browser import browsing
 from tests.web.served import Served, environment, make_shop, serving
 
 from flyball.app.project import open_home
-from flyball.app.runs import acquire
+from flyball.app.runs.journals import acquire
 from flyball.core.machine.machine import advance
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.run.effect import Think

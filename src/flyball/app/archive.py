@@ -11,7 +11,7 @@ from importlib.metadata import version
 import msgspec
 
 from flyball.app.project import Home, note_place, redactor_of
-from flyball.app.runs import acquire, list_runs, opened
+from flyball.app.runs.journals import acquire, list_runs, opened
 from flyball.core.machine.machine import advance
 from flyball.core.record.atif import trajectory
 from flyball.core.record.recorded_run import RECORDED, recorded_run

@@ -14,15 +14,8 @@ import msgspec
 
 from flyball.app.answering import may_simply_go_on
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import (
-    Record,
-    acquire,
-    holder_of,
-    open_journal,
-    opened,
-    present_tree,
-    record_of,
-)
+from flyball.app.runs.files import present_tree
+from flyball.app.runs.journals import Record, acquire, holder_of, open_journal, opened, record_of
 from flyball.app.starting import RunRequest, started_of
 from flyball.app.templates import project_templates
 from flyball.app.wiring import (

@@ -95,6 +95,11 @@ def settle(sources: Sources) -> Effective:
     return _with_commands(Effective(settings, origins, tuple(ignored)), commands)
 
 
+def settings_from(text: str, path: str) -> Settings:
+    """The settings of one file alone, as the user's own would be read."""
+    return settle(Sources(user=text, user_path=path)).settings
+
+
 def _with_commands(
     effective: Effective, commands: Mapping[str, Mapping[str, SettledCommand]]
 ) -> Effective:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from flyball.app.project import FRAMEWORK, Home, redactor_of, target_of
-from flyball.app.runs import new_run_id
+from flyball.app.runs.journals import new_run_id
 from flyball.app.templates import flow_intent
 from flyball.app.wiring import REPAIR
 from flyball.core.flow.flow import Flow

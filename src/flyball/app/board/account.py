@@ -10,7 +10,9 @@ import msgspec
 from flyball.app.answering import pending
 from flyball.app.board.watching import card_row
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import Record, present_tree, read_through, record_of, workspace_of
+from flyball.app.runs.description import read_through
+from flyball.app.runs.files import present_tree, workspace_of
+from flyball.app.runs.journals import Record, record_of
 from flyball.core.machine.machine import replay
 from flyball.core.plan.message import UserResponse
 from flyball.core.record.pictures import PagePictures, pictures_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from flyball.app.project import Home
-from flyball.app.runs import opened
+from flyball.app.runs.journals import opened
 from flyball.core.memory.ledger import Mistake, Sighting
 from flyball.errors import NotFound, UsageError
 

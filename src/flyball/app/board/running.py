@@ -16,7 +16,7 @@ from flyball.app.answering import may_simply_go_on, pending, words
 from flyball.app.board.feed import SILENCE, LiveText
 from flyball.app.driving import RunControl, RunResult, Watcher, Word
 from flyball.app.project import Home, open_home
-from flyball.app.runs import opened
+from flyball.app.runs.journals import opened
 from flyball.app.starting import RunRequest
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState

@@ -23,7 +23,8 @@ from flyball.app.board.feed import (
 )
 from flyball.app.board.projects import Projects
 from flyball.app.project import Home
-from flyball.app.runs import Overview, list_runs, noted_reverted, opened, overview_of
+from flyball.app.runs.journals import list_runs, opened
+from flyball.app.runs.overview import Overview, noted_reverted, overview_of
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import DiffReport
 from flyball.core.terms.evidence_rows import latest_of

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from flyball.app.carrying.fetching import git_of
 from flyball.app.carrying.luggage import BRANCH, fence_of, local_ref
 from flyball.app.project import Home, project_name
-from flyball.app.runs import list_runs, submitted
+from flyball.app.runs.journals import list_runs, submitted
 from flyball.errors import Conflict
 from flyball.workspace.cards import use_cases
 from flyball.workspace.cards.use_cases import ProjectPlaces

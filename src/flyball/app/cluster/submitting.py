@@ -12,7 +12,7 @@ import msgspec
 
 from flyball.app.carrying.luggage import send_first
 from flyball.app.project import Home, project_name
-from flyball.app.runs import opened
+from flyball.app.runs.journals import opened
 from flyball.app.starting import RunRequest, started_of
 from flyball.app.templates import project_templates
 from flyball.app.wiring import driver_spec

@@ -20,7 +20,7 @@ from flyball.app.carrying.luggage import Carrier, Lodging
 from flyball.app.cluster.clones import WorkerRoom, clear_run
 from flyball.app.driving import RunControl, Seat, Watcher
 from flyball.app.project import Home
-from flyball.app.runs import opened
+from flyball.app.runs.journals import opened
 from flyball.core.run import codec
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import AnyEvent, RunStarted

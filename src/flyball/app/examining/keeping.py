@@ -9,7 +9,8 @@ from pathlib import Path
 
 from flyball.app.examining.symptom import Symptom, counted, fine, listed, note, trouble
 from flyball.app.project import Home
-from flyball.app.runs import held_by, opened, status_now
+from flyball.app.runs.journals import opened
+from flyball.app.runs.overview import held_by, status_now
 from flyball.app.settling import state_dir
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.errors import FlyballError, JournalError

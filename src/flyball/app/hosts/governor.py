@@ -32,7 +32,7 @@ from flyball.app.hosts.words import (
     is_notification,
 )
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import new_run_id
+from flyball.app.runs.journals import new_run_id
 from flyball.app.sessions import HOSTED, WITHIN, Session, Sessions, Switch
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.host.usage import nearly_reached, reached

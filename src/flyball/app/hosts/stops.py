@@ -19,7 +19,7 @@ from flyball.app.hosts.runs.opening import HostedRuns
 from flyball.app.hosts.runs.watched_run import owed_verdict
 from flyball.app.hosts.words import NOBODY_LOOKS, TOO_LONG, under_way
 from flyball.app.project import Home
-from flyball.app.runs import opened
+from flyball.app.runs.journals import opened
 from flyball.app.sessions import Session, Sessions
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
 from flyball.errors import NotFound

@@ -15,7 +15,7 @@ from flyball.app.proving.lines import ProofLine, ProofState
 from flyball.app.proving.model.turns import Turn
 from flyball.app.proving.sessions import Played, play_session
 from flyball.app.proving.stage import BROKEN, RIGHT, WRONG, ProofStage, set_stage
-from flyball.app.runs import list_runs
+from flyball.app.runs.journals import list_runs
 from flyball.errors import FlyballError
 
 RECON = "a write before the checkpoint is denied, and the model is told how to state one"

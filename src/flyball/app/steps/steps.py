@@ -19,7 +19,7 @@ from flyball.app.driving import RunControl, Watcher
 from flyball.app.hosts.governor import HostGovernor
 from flyball.app.hosts.runs.driven import driven, unheard
 from flyball.app.project import Home
-from flyball.app.runs import Record, find_run, record_of
+from flyball.app.runs.journals import Record, find_run, record_of
 from flyball.app.sessions import HOSTED, MCP, Session, Sessions
 from flyball.app.starting import RunRequest, started_of
 from flyball.app.steps.client import StepClient

@@ -16,7 +16,7 @@ from flyball.app.hosts.runs.driven import driven, unheard
 from flyball.app.hosts.runs.elsewhere import OthersChanges
 from flyball.app.hosts.runs.hosted_run import HostedRun
 from flyball.app.project import Home
-from flyball.app.runs import Record
+from flyball.app.runs.journals import Record
 from flyball.app.sessions import MCP
 from flyball.app.steps.view import Asked, TurnView, turn_view
 from flyball.core.run.effect import Owed, Think

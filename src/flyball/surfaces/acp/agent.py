@@ -30,7 +30,8 @@ from acp.schema import (
 from flyball.app.answering import pending
 from flyball.app.driving import RunRequest
 from flyball.app.project import Home, open_home
-from flyball.app.runs import Record, list_runs, record_of, retold, turns_of
+from flyball.app.runs.following import retold, turns_of
+from flyball.app.runs.journals import Record, list_runs, record_of
 from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Turn
 from flyball.errors import Conflict, FlyballError, NotFound, UsageError

@@ -136,7 +136,7 @@ def _say(
     import asyncio
 
     from flyball.app.hosts.asker.person import require_person
-    from flyball.app.runs import find_run
+    from flyball.app.runs.journals import find_run
     from flyball.surfaces.cli.terminal.driving import drive
     from flyball.surfaces.cli.terminal.view import home_at, user
 

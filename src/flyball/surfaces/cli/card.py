@@ -150,7 +150,7 @@ def find_run(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
     import asyncio
 
     from flyball.app.project import open_home
-    from flyball.app.runs import find_run
+    from flyball.app.runs.journals import find_run
     from flyball.errors import NotFound
     from flyball.workspace.cards.use_cases import ProjectPlaces
 
@@ -167,7 +167,7 @@ def find_kept_run(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
     import asyncio
 
     from flyball.app.project import open_home
-    from flyball.app.runs import bring_submitted
+    from flyball.app.runs.files import bring_submitted
 
     place, run = find_run(repo, run)
     asyncio.run(bring_submitted(open_home(repo, os.environ, {}), run))

@@ -36,7 +36,7 @@ def judge(run: str, policy: Path | None, repo: Path, as_json: bool) -> None:
     """
     import msgspec
 
-    from flyball.app.runs import settings_from
+    from flyball.app.settling import settings_from
     from flyball.surfaces.cli.terminal.show import read_file
     from flyball.surfaces.cli.terminal.view import home_at
 
@@ -62,7 +62,7 @@ def _events(home: Home, run: str) -> Sequence[AnyEvent]:
     import asyncio
 
     from flyball.app.archive import read_run
-    from flyball.app.runs import find_run, record_of
+    from flyball.app.runs.journals import find_run, record_of
     from flyball.surfaces.cli.terminal.show import read_file
 
     if Path(run).is_file():

@@ -64,7 +64,7 @@ def list_(repo: Path, as_json: bool) -> None:
     """The runs of this project, the newest first."""
     import asyncio
 
-    from flyball.app.runs import overviews
+    from flyball.app.runs.overview import overviews
     from flyball.surfaces.cli.terminal.show import print_list
     from flyball.surfaces.cli.terminal.view import home_at
 
@@ -124,7 +124,7 @@ def resume(
     """Go on with a run that was paused, or whose process died."""
     import asyncio
 
-    from flyball.app.runs import find_run
+    from flyball.app.runs.journals import find_run
     from flyball.surfaces.cli.terminal.driving import drive, driver_of
     from flyball.surfaces.cli.terminal.view import home_at, user
 
@@ -145,7 +145,7 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
     import asyncio
 
     from flyball.app.driving import RunControl, Watcher
-    from flyball.app.runs import find_run
+    from flyball.app.runs.journals import find_run
     from flyball.engine.telemetry import final
     from flyball.surfaces.cli.terminal.view import home_at, make_view, user
 
@@ -181,7 +181,7 @@ def export(
     import asyncio
 
     from flyball.app.archive import export_lines, export_spans, export_trajectory
-    from flyball.app.runs import find_run, record_of
+    from flyball.app.runs.journals import find_run, record_of
     from flyball.surfaces.cli.terminal.view import home_at
 
     home = home_at(repo)

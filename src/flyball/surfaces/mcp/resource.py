@@ -9,7 +9,9 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import describe, diff_of, overviews
+from flyball.app.runs.description import describe
+from flyball.app.runs.files import diff_of
+from flyball.app.runs.overview import overviews
 from flyball.app.steps.steps import Steps
 from flyball.errors import FlyballError, NotFound
 from flyball.surfaces.mcp.tool import StepContext, steps_of

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from mcp.server.mcpserver import Context
 from pydantic import Field
 
-from flyball.app.runs import describe, overviews
+from flyball.app.runs.description import describe
+from flyball.app.runs.overview import overviews
 from flyball.app.steps.steps import Steps
 from flyball.app.steps.view import StepView, TurnView
 from flyball.core.run.state import Checkpoint

@@ -16,7 +16,8 @@ from litestar.params import FromPath
 from flyball.app.board.account import account, picture_of, places_of
 from flyball.app.board.feed import RunTail
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import diff_of, opened
+from flyball.app.runs.files import diff_of
+from flyball.app.runs.journals import opened
 from flyball.errors import FlyballError
 from flyball.surfaces.web.assets import asset
 from flyball.surfaces.web.board import OurBoard

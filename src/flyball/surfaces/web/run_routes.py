@@ -18,7 +18,10 @@ from flyball.app.board.feed import read_place
 from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
 from flyball.app.people.person import Right
 from flyball.app.project import Home
-from flyball.app.runs import diff_of, event_lines, messages_of, record_of, turns_of
+from flyball.app.runs.description import event_lines, messages_of
+from flyball.app.runs.files import diff_of
+from flyball.app.runs.following import turns_of
+from flyball.app.runs.journals import record_of
 from flyball.app.starting import RunRequest
 from flyball.app.verifying import refuse_bad_merge
 from flyball.core.run.event import AnyEvent

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from flyball.app.archive import read_export
-from flyball.app.runs import cost_rows, recount
+from flyball.app.runs.description import cost_rows, recount
 from flyball.core.record.costs import costs
 from flyball.journal.protocol import JournalEntry
 from flyball.surfaces.cli.terminal.show import print_costs
 
-STORED = Path(__file__).parents[2] / "golden" / "stored" / "v2" / "planned.jsonl"
+STORED = Path(__file__).parents[3] / "golden" / "stored" / "v2" / "planned.jsonl"
 
 
 def test_the_cost_of_a_run_is_one_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from flyball.app.project import load_extra
-from flyball.app.runs import POSTGRES
+from flyball.app.runs.journals import POSTGRES
 from flyball.errors import MissingExtra
 
 

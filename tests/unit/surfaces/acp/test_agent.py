@@ -21,7 +21,7 @@ from tests.governed import environment, say, script, shop
 
 from flyball.app.driving import RunRequest
 from flyball.app.project import open_home
-from flyball.app.runs import list_runs, record_of
+from flyball.app.runs.journals import list_runs, record_of
 from flyball.errors import UsageError
 from flyball.surfaces.acp.agent import EditorAgent, read_blocks
 from flyball.surfaces.cli.acp import in_words

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs import acquire, open_journal
+from flyball.app.runs.journals import acquire, open_journal
 from flyball.app.wiring import eyes_of, notifier, tool_settings
 from flyball.engine.loop import Engine, Performer
 from flyball.engine.run_context import RunContext

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from flyball.app.hosts.runs.driven import context_of
 from flyball.app.project import Home
-from flyball.app.runs import new_run_id
+from flyball.app.runs.journals import new_run_id
 from flyball.app.settling import Effective
 from flyball.core.run.policy import Project
 from flyball.errors import FlyballError

@@ -16,7 +16,7 @@ from flyball.app.hosts.runs.elsewhere import OthersChanges, changed_elsewhere
 from flyball.app.hosts.runs.hosted_run import HostedRun
 from flyball.app.hosts.runs.kept import KeptWorkspaces
 from flyball.app.project import Home
-from flyball.app.runs import new_run_id, open_journal
+from flyball.app.runs.journals import new_run_id, open_journal
 from flyball.app.sessions import Session, Sessions
 from flyball.app.wiring import NobodyDriver, eyes_of
 from flyball.core.host.event import GO_ON, HostAnswer, Moment

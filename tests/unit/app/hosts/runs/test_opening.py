@@ -9,7 +9,7 @@ from tests.governed import environment, shop
 from tests.postgres import database, postgres
 from tests.unit.app.hosts.alone import AloneHost
 
-from flyball.app.runs import list_runs
+from flyball.app.runs.journals import list_runs
 
 __all__ = ["database", "postgres"]
 

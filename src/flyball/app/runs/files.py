@@ -1,0 +1,42 @@
+"""What a run has made of the files."""
+
+from __future__ import annotations
+
+from flyball.app.carrying.fetching import bring_run
+from flyball.app.project import Home, redactor_of
+from flyball.app.runs.journals import Record, record_of, submitted
+from flyball.core.run.state import RunState
+from flyball.errors import NotFound
+from flyball.workspace.run.opening import find_workspace, peek_workspace
+from flyball.workspace.run.workspace import Workspace
+
+
+def workspace_of(home: Home, record: Record) -> Workspace:
+    """A run's files, to look at; those of a run that a cluster drives are fetched."""
+    run = record.state.run
+    if record.is_submitted:
+        bring_run(home, run, present_tree(record.state))
+    if find_workspace(run, home.state) is None:
+        raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
+    return peek_workspace(run, home.state)
+
+
+async def bring_submitted(home: Home, run: str) -> None:
+    """See that a run's files are here if workers of a cluster drove it."""
+    if record := await submitted(home, run):
+        workspace_of(home, record)
+
+
+async def diff_of(home: Home, run: str) -> str:
+    """What a run has changed so far, without the secrets that are known."""
+    record = await record_of(home, run)
+    state, _ = record
+    workspace = workspace_of(home, record)
+    diff = workspace.diff(state.base, present_tree(state), without=state.left_behind())
+    return redactor_of(home).text(diff.decode("utf-8", "replace"))
+
+
+def present_tree(state: RunState) -> str:
+    """The tree a run has come to: its live card's, or what its last card left."""
+    live = [card.tree for card in state.cards if card.is_live and not card.place]
+    return live[-1] if live else state.tree

@@ -1,0 +1,61 @@
+"""A run's telemetry from its log: from the start, and as it grows."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+
+from flyball.app.project import Home
+from flyball.app.runs.journals import holder_of, opened
+from flyball.app.sessions import Sessions
+from flyball.core.machine.machine import advance
+from flyball.core.run.event import RunStarted
+from flyball.core.run.state import RunState
+from flyball.core.terms.intent import Turn
+from flyball.engine.telemetry import Telemetry, telemetry
+from flyball.journal.protocol import SUBMITTED, JournalEntry
+
+POLL = 0.25
+
+
+def turns_of(state: RunState) -> tuple[Turn, ...]:
+    """What was asked and answered in a run, for one that follows it."""
+    said = state.response.message if state.response else ""
+    turns = (Turn("user", state.request), Turn("assistant", said))
+    return tuple(turn for turn in turns if turn.text)
+
+
+def retold(entries: Iterable[JournalEntry]) -> Iterator[Telemetry]:
+    """Everything that a watcher of a run was told, from its log."""
+    state = RunState()
+    for entry in entries:
+        after = advance(state, entry.event).state
+        yield from telemetry(state, entry.event, after)
+        state = after
+
+
+class Follower:
+    """Reads a run's telemetry from its log: from the start, then as it grows."""
+
+    def __init__(self, home: Home, run: str) -> None:
+        self._home = home
+        self._run = run
+        self.state = RunState()
+
+    async def lines(self) -> AsyncIterator[Telemetry]:
+        """Until the run rests or ends, or nobody drives it any more; no gap, no double."""
+        async with opened(self._home) as journal:
+            await journal.load(self._run)
+            first = (await journal.events(self._run, limit=1))[0].event
+            is_submitted = isinstance(first, RunStarted) and SUBMITTED in first.shell
+            while True:
+                hosted = Sessions(self._home.state).host_of(self._run)
+                # One that waits for a worker will move.
+                is_moving = is_submitted or bool(hosted or await holder_of(journal, self._run))
+                for entry in await journal.events(self._run, self.state.seq):
+                    after = advance(self.state, entry.event).state
+                    for line in telemetry(self.state, entry.event, after):
+                        yield line
+                    self.state = after
+                if self.state.is_at_rest or not is_moving:
+                    return
+                await journal.wait(POLL)

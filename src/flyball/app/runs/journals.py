@@ -1,0 +1,121 @@
+"""A project's journal, and the runs in it: finding, listing and holding them."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from flyball.app.project import Home, load_extra, project_name
+from flyball.app.sessions import HOSTED
+from flyball.core.run.event import RunStarted
+from flyball.core.run.state import RunState
+from flyball.engine.loop import LEASE_SECONDS
+from flyball.errors import Corrupt, NotFound, UsageError
+from flyball.journal.protocol import SUBMITTED, Journal, JournalEntry, Lease, RunSummary
+from flyball.journal.sqlite import SqliteJournal
+from flyball.workspace.process.holder import is_gone, may_live, name_this_process
+
+LAST = "last"
+POSTGRES = "flyball.journal.postgres"
+"""Loaded only where a database is named: the embedded journal needs nothing of it."""
+LIST_THEM = "`flyball runs list` shows the runs of this project."
+
+
+def new_run_id() -> str:
+    """Sorts by time and is easy to say: date, time, four letters."""
+    stamp = datetime.now(UTC).strftime("%m%d-%H%M%S")
+    return f"{stamp}-{''.join(secrets.choice('bcdfghjkmnpqrstvwxz') for _ in range(4))}"
+
+
+def open_journal(home: Home) -> Journal:
+    """The project's journal: its own file, or its part of a cluster's database."""
+    if not home.database:
+        return SqliteJournal(home.journal_path)
+    return load_extra(POSTGRES).PostgresJournal(home.database, project_name(home))
+
+
+@asynccontextmanager
+async def opened(home: Home) -> AsyncGenerator[Journal]:
+    """The project's journal, for as long as it is looked at."""
+    journal = open_journal(home)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+class Record(NamedTuple):
+    """A run's whole log, and the state it stands for."""
+
+    state: RunState
+    entries: Sequence[JournalEntry]
+
+    @property
+    def started(self) -> RunStarted:
+        event = self.entries[0].event
+        if not isinstance(event, RunStarted):
+            raise Corrupt("The log does not begin with the start of a run.")
+        return event
+
+    @property
+    def is_hosted(self) -> bool:
+        """Whether an agent in another program drives it, and we only govern it."""
+        return self.started.shell.get("driver", "").startswith(HOSTED)
+
+    @property
+    def is_submitted(self) -> bool:
+        """Whether the workers of a cluster drive it, and nobody else."""
+        return bool(self.started.shell.get(SUBMITTED))
+
+
+async def record_of(home: Home, run: str) -> Record:
+    """Everything that is known of a run; an unknown one is `NotFound`."""
+    async with opened(home) as journal:
+        return Record(await journal.load(run), await journal.events(run))
+
+
+async def find_run(home: Home, name: str) -> str:
+    """The run that is meant: its whole name, a part of it that only one has, or `last`."""
+    found = [each.run for each in await list_runs(home)]
+    if not found:
+        raise NotFound("run", name, "This project has no runs yet.")
+    if name == LAST:
+        return found[0]
+    if name in found:
+        return name
+    meant = [run for run in found if name and (run.startswith(name) or run.endswith(name))]
+    if len(meant) > 1:
+        raise UsageError(f"{name!r} may mean {' or '.join(meant[:4])}.", "Say more of the name.")
+    if not meant:
+        raise NotFound("run", name, LIST_THEM)
+    return meant[0]
+
+
+async def list_runs(home: Home) -> Sequence[RunSummary]:
+    """The runs of a project, the newest first; looking makes no files."""
+    if not home.has_journal:
+        return ()
+    async with opened(home) as journal:
+        return await journal.runs()
+
+
+async def acquire(journal: Journal, run: str) -> Lease:
+    """The right to drive a run, for this process alone; `LeaseHeld` says who has it."""
+    return await journal.acquire(run, name_this_process(), time.time(), LEASE_SECONDS, is_gone)
+
+
+async def holder_of(journal: Journal, run: str) -> str:
+    """Who drives a run, if anybody who may be alive does."""
+    holders = [each.holder for each in await journal.runs() if each.run == run]
+    return holders[0] if holders and may_live(holders[0]) else ""
+
+
+async def submitted(home: Home, run: str) -> Record | None:
+    """The record of a run that workers of a cluster drive; nothing of any other."""
+    if any(each.run == run and each.queue for each in await list_runs(home)):
+        return await record_of(home, run)
+    return None

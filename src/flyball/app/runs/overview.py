@@ -1,0 +1,121 @@
+"""The list of a project's runs: how each stands now, and whether its work was taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.app.people.decisions import merged_runs
+from flyball.app.project import Home
+from flyball.app.runs.journals import list_runs, opened
+from flyball.app.sessions import Sessions
+from flyball.core.run.state import CardState, RunState
+from flyball.errors import FlyballError
+from flyball.journal.protocol import RunSummary
+from flyball.workspace.cards.artifacts import REVERTED, read_artifact
+from flyball.workspace.cards.use_cases import ProjectPlaces, reverted_cards
+from flyball.workspace.process.holder import may_live
+
+
+class Overview(NamedTuple):
+    """A run in the list of runs."""
+
+    run: str
+    status: str
+    intent: str
+    request: str
+    created_at: float
+    updated_at: float
+    used: int
+    limit: int
+    driven_by: str
+    reverted: str = ""
+    """Whether its work was taken back, whole or in part."""
+    is_merged: bool = False
+    """Whether somebody merged its work; told where all runs are listed."""
+
+
+async def overviews(home: Home) -> tuple[Overview, ...]:
+    """Every run with what it has used; one that nobody drives any more is called interrupted."""
+    found: list[Overview] = []
+    summaries = await list_runs(home)
+    if not summaries:
+        return ()
+    merged = merged_runs(home)
+    async with opened(home) as journal:
+        for each in summaries:
+            one = overview_of(home, each, await journal.load(each.run))
+            found.append(one._replace(is_merged=each.run in merged))
+    return tuple(found)
+
+
+def overview_of(home: Home, summary: RunSummary, state: RunState) -> Overview:
+    """A run's line in the list, from its line in the journal and its state."""
+    held = held_by(home, summary)
+    return Overview(
+        summary.run,
+        status_now(summary.status, held or summary.queue),
+        state.intent.value if state.intent else "",
+        summary.request,
+        summary.created_at,
+        summary.updated_at,
+        state.spend.calls,
+        state.budget.limit,
+        held,
+        _reverted_words(home, state),
+    )
+
+
+def held_by(home: Home, summary: RunSummary) -> str:
+    """Who moves a run now: a process that may live, or the host in whose session it is."""
+    holder = summary.holder
+    return holder if may_live(holder) else Sessions(home.state).host_of(summary.run)
+
+
+def _reverted_words(home: Home, state: RunState) -> str:
+    """From the accounts of its cards: asking git about every run of a list would take seconds."""
+    kept = [card for card in state.cards if card.commit]
+    back = noted_reverted(home, state)
+    if not back:
+        return ""
+    return REVERTED if len(back) == len(kept) else f"{len(back)} of {len(kept)} cards {REVERTED}"
+
+
+def noted_reverted(home: Home, state: RunState) -> frozenset[str]:
+    """The committed cards whose accounts say that they were taken back."""
+    return frozenset(
+        card.id
+        for card in state.cards
+        if card.commit and (card.is_taken_back or _is_noted_reverted(home, state, card))
+    )
+
+
+def _is_noted_reverted(home: Home, state: RunState, card: CardState) -> bool:
+    try:
+        account = read_artifact(home.repo, state.run, card.id)
+    except (ValueError, OSError, msgspec.MsgspecError):
+        # Somebody changed the file; it lies in their project, and a list must not fail for it.
+        return False
+    return account is not None and account.status == REVERTED
+
+
+def status_now(status: str, held: str) -> str:
+    """A run that should be moving but that nobody moves was interrupted."""
+    return "interrupted" if status == "running" and not held else status
+
+
+def reverted_in(home: Home, state: RunState) -> frozenset[str]:
+    """The cards whose work is gone again: rolled back by the run, or taken back by a person."""
+    own = frozenset(card.id for card in state.cards if card.is_taken_back)
+    if not any(card.commit for card in state.cards):
+        return own
+    # What was taken back in a checkout is in no commit before the user makes one.
+    own |= noted_reverted(home, state)
+    try:
+        places = ProjectPlaces(home.repo, home.state, Path(home.environ.get("HOME", "/")))
+        return own | reverted_cards(places, state.run)
+    except FlyballError:
+        # An imported or pruned run, or a project without git: nothing of it can be taken back.
+        return own
