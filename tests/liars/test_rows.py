@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.planning import plan, report, step
 from tests.governed import Shell, call, objects, script
-from tests.liars.driving import drive, lines_of
+from tests.liars.driving import PlaceOf, drive, lines_of
 from tests.liars.test_npm import REQUEST, RUNNERS, VITEST, said_of
 from tests.repos import repository
 from tests.simulation.node import installed
@@ -291,12 +291,12 @@ ROWS = VITEST._replace(
 )
 
 
-def test_a_row_of_a_table_that_is_dropped_is_no_repair(tmp_path: Path):
+def test_a_row_of_a_table_that_is_dropped_is_no_repair(place_of: PlaceOf):
     need("node", "npm")
     modules = installed(RUNNERS) / "node_modules"
     change: Files = {
         "cart.js": ROWS.files["cart.js"] + "// mended\n",
         "test/cart.test.js": ROWS.files["test/cart.test.js"].replace("  [[[2, 3]], 6],\n", ""),
     }
-    said = said_of(tmp_path, ROWS, change, modules)
+    said = said_of(place_of, ROWS, change, modules)
     assert said.status != "success", said.output
