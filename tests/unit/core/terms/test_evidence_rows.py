@@ -35,7 +35,7 @@ from flyball.core.terms.evidence_rows import (
     strength,
     verification_key,
 )
-from flyball.surfaces.cli.terminal.story import EVIDENCE as STORY_LINES
+from flyball.surfaces.cli.terminal.story_words import EVIDENCE as STORY_LINES
 
 HERE = {"id": "e", "tree": "t"}
 RED = SuiteReport(
