@@ -85,6 +85,8 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
         )
 
     servers = RunServers(workspace.directory / "servers")
+    root, allowed = workspace.root, settings.variables
+    env = environment.clean(home.environ, workspace=root, allowed=allowed)
     return CallContext(
         run="verify",
         card="verify",
@@ -95,7 +97,7 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
         root=Root(workspace.root),
         workspace=workspace,
         sandbox_in=sandbox_in,
-        env=environment.clean(home.environ, workspace=workspace.root, allowed=settings.variables),
+        env_of=lambda: env,
         redactor=redactor_of(home),
         settings=settings,
         limits=settings.suite_limits,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Awaitable, Callable, Container, Iterable
 from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -65,8 +65,11 @@ async def perform_call(
     return _settle(context, call, result, elapsed, before)
 
 
-def settle_foreign(
-    context: CallContext, call: Call, result: Result, elsewhere: Container[str]
+async def settle_foreign(
+    context: CallContext,
+    call: Call,
+    result: Result,
+    changed_elsewhere: Callable[[], Awaitable[Container[str]]],
 ) -> CallReturned:
     """What a call came to that a host made by itself, after the snapshot of its key.
 
@@ -78,8 +81,10 @@ def settle_foreign(
     # What a host's shell makes is the work of its agent; there is no other tool that it should use.
     left = _take_back_forbidden(context, call, before)._replace(created=())
     builds = context.phase is Phase.EXECUTE
+    # Asked only where it matters: to know of all the others costs as much as the rest of a look.
+    theirs = await changed_elsewhere() if left.changed and not builds else ()
     mine = [
-        path for path in left.changed if reads_hooks_from(path) or not (builds or path in elsewhere)
+        path for path in left.changed if reads_hooks_from(path) or not (builds or path in theirs)
     ]
     if mine:
         left = left._replace(

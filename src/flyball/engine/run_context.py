@@ -240,7 +240,7 @@ class RunContext:
             root=Root(workspace.root, protected_names(self_modify=state.policy.self_modify)),
             workspace=workspace,
             sandbox_in=partial(self._sandbox, read_only=access is Access.READ),
-            env=self.env,
+            env_of=lambda: self.env,
             redactor=self.redactor,
             settings=self.settings,
             evidence=card.evidence,

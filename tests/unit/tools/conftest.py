@@ -74,6 +74,7 @@ def make_bench(tmp_path):
         workspace = open_workspace(project, "r1", tmp_path / "state", in_place=in_place)
         opened.append(workspace)
         source = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        env = environment.clean(source, workspace=workspace.root, extra=BARE)
         return Bench(
             CallContext(
                 run="r1",
@@ -85,7 +86,7 @@ def make_bench(tmp_path):
                 root=Root(workspace.root),
                 workspace=workspace,
                 sandbox_in=lambda root: Sandbox(level=levels.detect_level(), root=root.path),
-                env=environment.clean(source, workspace=workspace.root, extra=BARE),
+                env_of=lambda: env,
                 redactor=Redactor([SECRET]),
                 settings=(settled := ToolSettings(**settings)),
                 limits=settled.suite_limits,

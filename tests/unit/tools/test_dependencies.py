@@ -76,7 +76,7 @@ def test_sources_of_go_modules_and_crates_come_from_their_caches(make_bench, tmp
         place.mkdir(parents=True)
         (place / name).write_text(f"// {name}\n")
     caches = {"GOMODCACHE": str(tmp_path / "mod"), "CARGO_HOME": str(tmp_path / "cargo")}
-    bench.context = bench.context._replace(env={**bench.context.env, **caches})
+    bench.context = bench.context.with_env({**bench.context.env, **caches})
     go = bench.do("read", path="dep:github.com/Team/wire/inner/wire.go")
     assert "(github.com/Team/wire v1.2.0, installed)" in go.text
     assert "(grip 0.4.1, installed)" in bench.do("read", path="dep:grip/src/lib.rs").text

@@ -48,7 +48,7 @@ def names(result):
 
 def with_path(bench, *places):
     env = {**bench.context.env, "PATH": os.pathsep.join(places)}
-    bench.context = bench.context._replace(env=env)
+    bench.context = bench.context.with_env(env)
     return bench
 
 

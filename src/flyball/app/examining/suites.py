@@ -122,6 +122,7 @@ def _context(home: Home, directory: Path) -> CallContext:
     settings, top, user = tool_settings(home.effective), home.repo, home.environ.get("HOME", "")
     facts = WorkspaceFacts("doctor", str(top), str(top), False, TreeHash(""))
     trees = PlainTrees(directory / "objects", top)
+    env = environment.clean(home.environ, workspace=top, allowed=settings.variables)
     workspace = Workspace(facts, directory, trees, None, None)
 
     def sandbox_in(root: Root) -> levels.Sandbox:
@@ -143,7 +144,7 @@ def _context(home: Home, directory: Path) -> CallContext:
         root=Root(top),
         workspace=workspace,
         sandbox_in=sandbox_in,
-        env=environment.clean(home.environ, workspace=top, allowed=settings.variables),
+        env_of=lambda: env,
         redactor=redactor_of(home),
         settings=settings,
         limits=process.CommandLimits(seconds=SECONDS, memory=settings.limits.memory),

@@ -94,7 +94,7 @@ OTHERWISE = {
 def with_other_surroundings(context: CallContext) -> CallContext:
     """The same call in another environment than a verdict's own; an empty name is taken away."""
     env = {**context.env, **OTHERWISE}
-    return context._replace(env={name: value for name, value in env.items() if value})
+    return context.with_env({name: value for name, value in env.items() if value})
 
 
 async def run_tree(

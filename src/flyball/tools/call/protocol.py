@@ -85,7 +85,8 @@ class CallContext(NamedTuple):
     workspace: Workspace
     sandbox_in: Callable[[Root], Sandbox]
     """How a process is confined to a tree; asked when one starts, for most calls start none."""
-    env: Mapping[str, str]
+    env_of: Callable[[], Mapping[str, str]]
+    """What a process finds in its environment; made when one starts, for the same reason."""
     redactor: Redactor
     settings: ToolSettings
     limits: CommandLimits
@@ -126,9 +127,18 @@ class CallContext(NamedTuple):
         """The same call on a scratch copy of a tree."""
         return self._replace(root=root, tree=tree, is_scratch=True)
 
+    def with_env(self, env: Mapping[str, str]) -> CallContext:
+        """The same call with another environment for its processes."""
+        return self._replace(env_of=lambda: env)
+
     def evidence_id(self, n: int = 1) -> str:
         """The name of the nth observation that this call makes."""
         return f"{self.card}.{self.call}.{n}"
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """What a process finds in its environment."""
+        return self.env_of()
 
     @property
     def servers(self) -> RunServers:

@@ -35,7 +35,7 @@ def context(tree, project, **more):
         "root": Root(tree),
         "workspace": SimpleNamespace(project=project, directory=tree.parent, in_place=False),
         "settings": ToolSettings(),
-        "env": {"PATH": str(tree.parent / "bin")},
+        "env_of": lambda: {"PATH": str(tree.parent / "bin")},
         "shelf": tree.parent / "shelf",
     }
     return CallContext(**(fields | more))
@@ -116,7 +116,7 @@ def test_copies_of_two_trees_are_never_built_in_one_place(places):
 
 
 def test_without_a_python_on_the_path_the_one_that_we_run_on_serves(places):
-    nowhere = context(*places, env={"PATH": "/nowhere"})
+    nowhere = context(*places).with_env({"PATH": "/nowhere"})
     own = Path(sys.executable).resolve()
     assert python_of(nowhere) == str(own)
     assert any(own.is_relative_to(place) for place in (Path("/usr"), *readable(nowhere)))
@@ -200,7 +200,7 @@ def test_caches_are_the_projects_own_and_outlive_a_run(places, tmp_path):
         environment(
             context(
                 *places,
-                env=user,
+                env_of=lambda: user,
                 shared=tmp_path / "caches",
                 workspace=SimpleNamespace(
                     project=places[1], directory=tmp_path / run, in_place=False

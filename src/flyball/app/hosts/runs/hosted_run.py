@@ -139,7 +139,7 @@ class HostedRun(WatchedRun):
         if self._rules.only_advises:
             return await self._only_seen(event, call, self._key(owed))
         context = self._call_context(call.id, self._key(owed), call)
-        return settle_foreign(context, call, result, await self._others())
+        return await settle_foreign(context, call, result, self._others)
 
     async def _only_seen(self, event: HostEvent, call: Call, key: str = "") -> CallReturned:
         """What a call came to, where nothing is ever taken back: what would have been is noted."""

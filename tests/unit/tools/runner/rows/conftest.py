@@ -18,7 +18,7 @@ def start(tmp_path):
         "root": Root(tree),
         "workspace": SimpleNamespace(project=tree, directory=tmp_path),
         "settings": ToolSettings(),
-        "env": {"PATH": "/usr/bin"},
+        "env_of": lambda: {"PATH": "/usr/bin"},
         "shelf": shelf,
     }
     return CallContext(**fields)
