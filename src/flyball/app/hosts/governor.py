@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
@@ -16,7 +17,7 @@ from flyball.app.hosts.hook_files import (
     remember_hooks,
     were_hooks_touched,
 )
-from flyball.app.hosts.leaves.ahead import Leaves, Reader
+from flyball.app.hosts.leaves.ahead import Leaves, PassedMoments, Reader
 from flyball.app.hosts.meter import Meter
 from flyball.app.hosts.runs.hosted_run import HostedRun
 from flyball.app.hosts.runs.kept import KeptWorkspaces
@@ -40,7 +41,7 @@ from flyball.core.reading.classifier import classify
 from flyball.core.run.event import Cancelled, RunStarted
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import Checkpoint, RunState
-from flyball.core.terms.call import Access
+from flyball.core.terms.call import Access, digest
 from flyball.core.terms.intent import Intent
 from flyball.errors import Conflict
 from flyball.workspace.run.lock import wait_for_lock
@@ -125,34 +126,48 @@ class HostGovernor:
 
     async def _said(self, event: HostEvent, *, is_alone: bool) -> HostAnswer:
         if event.moment is Moment.STOPPING:
-            return GO_ON if event.works_on else await self.stops.answer(event)
+            said = GO_ON if event.works_on else await self.stops.answer(event)
+            if is_alone and not said.is_refused:
+                async with self._turn():
+                    await self._give_leave(event, said)
+            return said
         async with self._turn():
             session = self._session(event)
             if stop := await self._capped(event, session):
                 return stop
             said = self._with_nudge(event, await self._answer(event, session))
             if is_alone and event.moment in LEAVES_AT:
-                await self._give_leave(event)
+                await self._give_leave(event, said)
             return said
 
-    async def _give_leave(self, event: HostEvent) -> None:
+    async def _give_leave(self, event: HostEvent, said: HostAnswer) -> None:
         session = self.sessions.find(event.host, event.session)
+        is_again = said.is_refused and said.stands
+        refused = {digest([event.tool, event.args]): said.text} if is_again else {}
         if state := await self.runs.live_state(session):
-            self._leaves.give(session, state, self.runs.look_of(state))
+            self._leaves.give(session, state, self.runs.look_of(state), refused)
 
     async def _take_up(self) -> None:
         """Have in the journal what was let pass under leaves, before anything else is judged."""
         if self._read is None:
             return
-        async with self._leaves.taken(self._read) as passed:
-            for event, seq in passed:
-                session = self._session(event)
-                # Whoever died over it may have journaled some of it.
-                if (event.moment, event.call) in await self.runs.heard_since(session, seq):
-                    continue
-                said = await self._answer(event, session)
-                if said.text and event.moment is Moment.AFTER_CALL:
-                    self.sessions.keep(replace(self._session(event), untold=said.text))
+        async with self._leaves.taken(self._read) as taken:
+            for each in taken:
+                await self._take_up_passed(each)
+
+    async def _take_up_passed(self, passed: PassedMoments) -> None:
+        # Whoever died over it may have journaled some of it.
+        heard: Counter[tuple[Moment, str]] | None = None
+        for event in passed.events:
+            session = self._session(event)
+            if heard is None:
+                heard = await self.runs.heard_since(session, passed.seq)
+            if heard[event.moment, event.call]:
+                heard[event.moment, event.call] -= 1
+                continue
+            said = await self._answer(event, session)
+            if said.text and event.moment is Moment.AFTER_CALL:
+                self.sessions.keep(replace(self._session(event), untold=said.text))
 
     async def _capped(self, event: HostEvent, session: Session) -> HostAnswer | None:
         """A refusal, where a person's cap on tokens or money is spent."""

@@ -65,7 +65,9 @@ class HostStops:
             now, rejected = self._session(event), said.text if said.is_refused else ""
             # A model whose stop is let go hears no more; it is told when it goes on.
             untold = now.untold if rejected else "\n".join(filter(None, (now.untold, found)))
-            self._sessions.keep(replace(now, rejected=rejected, untold=untold))
+            kept = replace(now, rejected=rejected, untold=untold)
+            if kept != now:
+                self._sessions.keep(kept)
         return said
 
     async def _held(self, session: Session) -> HostAnswer:

@@ -70,6 +70,8 @@ class HostAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """For the model: why not, or what it should know."""
     notice: str = ""
     """For the person."""
+    stands: bool = False
+    """Whether it left nothing in the journal: the same call is refused in the same words again."""
 
 
 GO_ON = HostAnswer()

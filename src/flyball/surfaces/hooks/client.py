@@ -24,7 +24,15 @@ MOST = 64 << 20
 OBSERVE = "--observe"
 CALLS = (b"PreToolUse", b"BeforeTool")
 """What only a payload has that asks whether a call may be made."""
-ANSWERED_BEFOREHAND = (*CALLS, b"PostToolUse", b"AfterTool", b"PreCompact", b"PreCompress")
+ANSWERED_BEFOREHAND = (
+    *CALLS,
+    b"PostToolUse",
+    b"AfterTool",
+    b"PreCompact",
+    b"PreCompress",
+    b"Stop",
+    b"AfterAgent",
+)
 """What a payload has if the judge may have spoken of it already."""
 PATIENCE = 10.0
 """Seconds that a governor has to start; hosts give their hooks a minute and more."""

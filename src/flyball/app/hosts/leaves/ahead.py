@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
+from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -18,7 +19,8 @@ from flyball.app.settling import REPO_FILE, state_dir, user_file
 from flyball.core.host.event import HostEvent
 from flyball.core.host.tool import COMMAND_FIELDS, HOST_TOOLS, PATH_FIELDS, Naming
 from flyball.core.machine.machine import advance
-from flyball.core.run.effect import Perform, Think
+from flyball.core.run.decision import may_build
+from flyball.core.run.effect import Inspect, Perform, Think
 from flyball.core.run.event import CallReturned, DriverReplied, Finish
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.call import Access, Call, CommandFact, Outcome
@@ -30,6 +32,8 @@ from flyball.workspace.trees.git_trees import TreeLook
 Reader = Callable[[str, bytes], HostEvent]
 MOST_READS = 10
 """The next guard speaks up after twelve, and what waits in a file is not yet in the journal."""
+MOST_REPEATED = 4
+"""Whoever begins the same call again without awaiting it does so at once."""
 MOST_REFUSALS = 2
 """A third one in a row is for a guard to see."""
 WRITERS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_FILE)
@@ -37,10 +41,10 @@ SHELLS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.
 READERS = sorted(name for name, row in HOST_TOOLS.items() if row.tool == "read" and row.is_plain)
 
 
-class PassedMoment(NamedTuple):
-    """What was let pass under a leave, and after which event of its run that was given."""
+class PassedMoments(NamedTuple):
+    """What was let pass under one leave, and after which event of its run that was given."""
 
-    event: HostEvent
+    events: tuple[HostEvent, ...]
     seq: int
 
 
@@ -69,26 +73,39 @@ def _ahead(state: RunState, looks: Collection[int], most: int) -> int:
     """How many calls pass without a word, if these among them are commands that only look."""
     for n in range(most):
         card = state.cards[-1]
-        if not card.is_live or card.phase is Phase.PAUSED or card.is_summing_up:
-            return n
         call = Call(f"ahead-{n}", "read", digest=f"ahead-{n}", access=Access.READ)
         if n in looks:
             fact = CommandFact(f"ahead {n}", CommandKind.READ_ONLY.value)
             call = replace(call, tool="bash", command=fact, confirmed=True)
-        thought = max((o.n for o in state.owed if isinstance(o.effect, Think)), default=0)
-        asked = DriverReplied(card=card.id, calls=(call,), finish=Finish.TOOL_CALLS, effect=thought)
-        state = advance(state, asked).state
-        owed = [
-            o.n for o in state.owed if isinstance(o.effect, Perform) and o.effect.call.id == call.id
-        ]
-        if not owed or state.cards[-1].said:
+        state, owed = _begun(state, call)
+        if not owed:
             return n
         came = Outcome(ok=True, digest=call.digest)
-        back = CallReturned(
-            card=card.id, call=call.id, outcome=came, tree=card.tree, effect=owed[0]
-        )
+        back = CallReturned(card=card.id, call=call.id, outcome=came, tree=card.tree, effect=owed)
         state = advance(state, back).state
         if state.cards[-1].said:
+            return n
+    return most
+
+
+def _begun(state: RunState, call: Call) -> tuple[RunState, int]:
+    """The state once a call was asked for, and what is owed for it; 0 if it is not let pass."""
+    card = state.cards[-1]
+    if not card.is_live or card.phase is Phase.PAUSED or card.is_summing_up:
+        return state, 0
+    thought = max((o.n for o in state.owed if isinstance(o.effect, Think)), default=0)
+    asked = DriverReplied(card=card.id, calls=(call,), finish=Finish.TOOL_CALLS, effect=thought)
+    state = advance(state, asked).state
+    performs = ((o.n, o.effect) for o in state.owed if isinstance(o.effect, Perform))
+    owed = [n for n, effect in performs if effect.call.id == call.id]
+    return state, owed[0] if owed and not state.cards[-1].said else 0
+
+
+def repeats_ahead(state: RunState, call: Call, most: int = MOST_READS) -> int:
+    """How often a call that is under way is sure to be let begin once more, without a word."""
+    for n in range(most):
+        state, owed = _begun(state, replace(call, id=f"ahead-{n}"))
+        if not owed:
             return n
     return most
 
@@ -123,8 +140,17 @@ class Leaves:
         self._home = home
         self._place = home.state / "hosts"
 
-    def give(self, session: Session, state: RunState, shown: TreeLook | None = None) -> None:
-        """Let reads of a session pass without the judge, as long as nothing else happens here."""
+    def give(
+        self,
+        session: Session,
+        state: RunState,
+        shown: TreeLook | None = None,
+        refused: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Let reads of a session pass without the judge, as long as nothing else happens here.
+
+        What it has refused without a trace in the journal is refused in the same words again.
+        """
         settings, guards = self._home.effective.settings, state.policy.guards
         is_timed = guards.plan_seconds is not None or guards.build_seconds is not None
         # A database has no file whose times would tell that nothing else has happened.
@@ -133,11 +159,12 @@ class Leaves:
         card = state.cards[-1]
         known = [mark.partition(" ")[0] for mark in card.memory.work.tail]
         known += [each.digest for each in card.in_flight]
-        refused, after = self._refused(state)
+        writes, after = self._refused(state)
         # As if all of the refusals had come first: what passes then passes without them as well.
         reads = min(reads_ahead(state), reads_ahead(after))
         looks = min(looks_ahead(state), looks_ahead(after)) if shown else 0
-        if not reads:
+        may_rest = not session.rejected and _may_rest(state, card)
+        if not (reads or refused or may_rest):
             return
         files = self._files(session)
         name = leave.file_name(session.host, session.session)
@@ -154,11 +181,15 @@ class Leaves:
                 "commands": COMMAND_FIELDS,
                 "state": os.fspath(self._home.state.parent),
                 "shown": shown,
-                "refused": refused,
+                "refused": writes,
                 "refusals": MOST_REFUSALS,
                 "fields": PATH_FIELDS,
                 "known": known,
+                "repeats": _repeats(state, card),
                 "open": _open_reads(card),
+                "begun": [each.id for each in card.in_flight],
+                "may_rest": may_rest,
+                "again": dict(refused),
                 "files": files,
                 "mark": leave.mark(self._home.environ, files),
             },
@@ -188,19 +219,31 @@ class Leaves:
         return [os.fspath(each) for each in places]
 
     @asynccontextmanager
-    async def taken(self, read: Reader) -> AsyncGenerator[tuple[PassedMoment, ...]]:
+    async def taken(self, read: Reader) -> AsyncGenerator[tuple[PassedMoments, ...]]:
         """What was let pass and is not journaled yet; afterwards the leaves hold no more."""
         opened: list[leave.OpenLeave] = []
         try:
             for file in sorted(self._place.glob(f"*{leave.SUFFIX}")):
                 with suppress(FileNotFoundError):
                     opened.append(leave.OpenLeave(os.fspath(file)))
-            yield tuple(event for each in opened for event in _passed(each, read))
+            yield tuple(_passed(each, read) for each in opened)
             for each in opened:
                 each.end()
         finally:
             for each in opened:
                 each.close()
+
+
+def _may_rest(state: RunState, card: CardState) -> bool:
+    """Whether a host may stop without a word: nothing was changed yet, and nothing is asked."""
+    is_asked = card.phase is Phase.PAUSED or any(isinstance(o.effect, Inspect) for o in state.due)
+    return not (is_asked or card.in_flight or card.has_changed) and may_build(state, card)
+
+
+def _repeats(state: RunState, card: CardState) -> dict[str, int]:
+    """How often reads and looks that are under way may begin once more, by their digests."""
+    reads = [each for each in card.in_flight if each.access is Access.READ]
+    return {each.digest: repeats_ahead(state, each) for each in reads[-MOST_REPEATED:]}
 
 
 def _open_reads(card: CardState) -> list[str]:
@@ -210,14 +253,14 @@ def _open_reads(card: CardState) -> list[str]:
     return [each.id for each in reads if each.digest not in heard]
 
 
-def _passed(opened: leave.OpenLeave, read: Reader) -> list[PassedMoment]:
-    found: list[PassedMoment] = []
+def _passed(opened: leave.OpenLeave, read: Reader) -> PassedMoments:
+    found: list[HostEvent] = []
+    seq = 0
     # Somebody else's scribble in the file is nothing that a hook let pass.
     with suppress(ValueError, LookupError, TypeError):
         seq = int(json.loads(opened.lines[0])["seq"])
         for line in opened.lines[1:]:
             with suppress(ValueError, LookupError, TypeError, UsageError):
                 passed = json.loads(line)
-                event = read(passed["host"], json.dumps(passed["payload"]).encode())
-                found.append(PassedMoment(event, seq))
-    return found
+                found.append(read(passed["host"], json.dumps(passed["payload"]).encode()))
+    return PassedMoments(tuple(found), seq)

@@ -5,7 +5,9 @@ it for loading. So the judge says beforehand how many different reads pass witho
 which words writes are refused before the checkpoint. Commands that only look pass as well, as long
 as the tree shows before and after them what it showed the judge. A hook that finds such a leave and
 no governor writes into it what it has answered, and whoever loads the judge next has that journaled
-first. Nothing but the standard library is loaded here.
+first. What the judge would answer without a word in the journal is not written down either: a stop
+before anything was changed, the end of no call, and once more the call that it has just refused.
+Nothing but the standard library is loaded here.
 
 Line one are the terms; each further line is a payload that was let pass. The file is locked while
 it is read or written, and gone once everything in it is in the journal.
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 BEFORE = frozenset({"PreToolUse", "BeforeTool"})
 AFTER = frozenset({"PostToolUse", "AfterTool"})
+STOPS = frozenset({"Stop", "AfterAgent", "SubagentStop"})
 QUIET = frozenset({"PreCompact", "PreCompress"})
 """Moments at which the judge has nothing to say. Gemini CLI has one before every request, and to
 ask the judge there would end a leave each time."""
@@ -147,7 +150,13 @@ def let_pass(
         is_current = terms["session"] == payload["session_id"] and terms["top"] == top
         if not is_current or terms["mark"] != mark(environ, terms["files"]):
             return None
+        if payload["hook_event_name"] in STOPS:
+            is_quiet = terms["may_rest"] and not _under_way(passed) and _is_as_shown(terms, eyes)
+            return "" if is_quiet else None
         entry = _entry(payload)
+        traceless = _traceless(terms, passed, entry, eyes)
+        if traceless is not None:
+            return traceless
         words = _refusal(terms, passed, entry, payload)
         is_look = _is_look(terms, passed, entry, payload, eyes)
         if not words and not is_look and not _covers(terms, passed, entry, payload):
@@ -171,6 +180,35 @@ def _entry(payload: dict[str, Any]) -> dict[str, str]:
         "digest": digest,
         "call": f"{agent}/{id}" if agent else id,
     }
+
+
+def _traceless(
+    terms: dict[str, Any], passed: list[dict[str, Any]], entry: dict[str, str], eyes: Eyes
+) -> str | None:
+    """The judge's word for what leaves nothing in the journal; None where something would be."""
+    if entry["moment"] in BEFORE and not passed and entry["digest"] in terms["again"]:
+        words = terms["again"][entry["digest"]]
+    elif entry["moment"] in AFTER:
+        words = ""
+        if entry["call"] in {*terms["begun"], *(each["call"] for each in passed)}:
+            return None
+    else:
+        return None
+    return words if _is_as_shown(terms, eyes) else None
+
+
+def _is_as_shown(terms: dict[str, Any], eyes: Eyes) -> bool:
+    """Whether the tree shows what it showed the judge."""
+    if not terms["shown"]:
+        return False
+    mark, apart, beside = terms["shown"]
+    return eyes.shown(terms["top"], apart, beside) == mark
+
+
+def _under_way(passed: list[dict[str, Any]]) -> set[str]:
+    """The calls that were let begin, and have not come back."""
+    begun = {each["call"] for each in passed if each["moment"] in BEFORE and not each["is_refused"]}
+    return begun - {each["call"] for each in passed if each["moment"] in AFTER}
 
 
 def _refusal(
@@ -216,18 +254,33 @@ def _is_look(
     """
     if not terms["shown"] or payload["tool_name"] not in terms["shells"]:
         return False
-    top = terms["top"]
     if entry["moment"] in BEFORE:
-        begun = [each for each in passed if each["moment"] in BEFORE and not each["is_refused"]]
-        known = {*terms["known"], *(each["digest"] for each in begun)}
         command = _command(payload["tool_input"], terms)
-        is_sure = entry["digest"] not in known and len(begun) < terms["looks"] and bool(command)
-        if not is_sure or not eyes.only_looks(command, top):
+        is_sure = _may_begin(terms, passed, entry, terms["looks"]) and bool(command)
+        if not is_sure or not eyes.only_looks(command, terms["top"]):
             return False
     elif entry["moment"] not in AFTER or not _ends(terms, passed, entry, payload, is_look=True):
         return False
-    mark, apart, beside = terms["shown"]
-    return eyes.shown(top, apart, beside) == mark
+    return _is_as_shown(terms, eyes)
+
+
+def _may_begin(
+    terms: dict[str, Any], passed: list[dict[str, Any]], entry: dict[str, str], most: int
+) -> bool:
+    """Whether one more look or read passes: a new one, or one that is under way once more.
+
+    Of the latter the judge has said how often, if there is nothing else in between.
+    """
+    repeats, digest = terms["repeats"], entry["digest"]
+    if digest in repeats:
+        is_alone = all(
+            (each["moment"], each["digest"]) == (entry["moment"], digest) for each in passed
+        )
+        return is_alone and len(passed) < repeats[digest]
+    begun = [each for each in passed if each["moment"] in BEFORE and not each["is_refused"]]
+    known = {each["digest"] for each in begun}
+    is_new = digest not in {*terms["known"], *known} and not known & {*repeats}
+    return is_new and len(begun) < most
 
 
 def _command(given: dict[str, Any], terms: dict[str, Any]) -> str:
@@ -262,12 +315,11 @@ def _covers(
     entry: dict[str, str],
     payload: dict[str, Any],
 ) -> bool:
-    begun = [each for each in passed if each["moment"] in BEFORE and not each["is_refused"]]
+    if payload["tool_name"] not in terms["tools"]:
+        return False
     if entry["moment"] in BEFORE:
-        known = {*terms["known"], *(each["digest"] for each in begun)}
-        is_new = entry["digest"] not in known
-        return is_new and payload["tool_name"] in terms["tools"] and len(begun) < terms["reads"]
-    is_end = entry["moment"] in AFTER and payload["tool_name"] in terms["tools"]
+        return _may_begin(terms, passed, entry, terms["reads"])
+    is_end = entry["moment"] in AFTER
     return is_end and _ends(terms, passed, entry, payload, is_look=False)
 
 

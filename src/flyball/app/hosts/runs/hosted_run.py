@@ -80,7 +80,7 @@ class HostedRun(WatchedRun):
             lambda: self._call_context(event.call),
         )
         if why := self._closed(call):
-            return self._refused(event, found, why)
+            return replace(self._refused(event, found, why), stands=not found)
         await self._reply((call,), Finish.TOOL_CALLS)
         perform = self._owed_call(call.id)
         if perform:

@@ -31,6 +31,8 @@ from flyball.workspace.trees.git_trees import GitTrees
 
 MOST_OPEN = 8
 READY = "ready-"
+PATIENCE = 1.0
+"""Seconds that a prompt waits for a workspace that is being made."""
 Marks = tuple[object, ...]
 
 
@@ -90,9 +92,9 @@ class KeptWorkspaces:
     def take(self, home: Home) -> ReadyRun | None:
         """The workspace that is ready, held as its run's own; None where none is, or it is stale.
 
-        Whoever is making one is not waited for.
+        Whoever is making one is nearer to its end than who would begin with another.
         """
-        if not self._taking.acquire(blocking=False):
+        if not self._taking.acquire(timeout=PATIENCE):
             return None
         try:
             ready = self._ready

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -131,22 +132,22 @@ class HostedRuns:
                 ready.workspace.close()
             self._kept.is_wanted.set()
 
-    async def heard_since(self, session: Session, seq: int) -> frozenset[tuple[Moment, str]]:
-        """Which calls are in the journal after an event, and which of them came back."""
+    async def heard_since(self, session: Session, seq: int) -> Counter[tuple[Moment, str]]:
+        """How often calls are in the journal after an event, and how often they came back."""
+        found: Counter[tuple[Moment, str]] = Counter()
         if not session.run or not self._home.has_journal:
-            return frozenset()
+            return found
         journal = open_journal(self._home)
         try:
             entries = await journal.events(session.run, seq)
         finally:
             await journal.close()
-        found: set[tuple[Moment, str]] = set()
         for event in (entry.event for entry in entries):
             if isinstance(event, DriverReplied):
                 found.update((Moment.BEFORE_CALL, call.id) for call in event.calls)
             elif isinstance(event, CallReturned):
-                found.add((Moment.AFTER_CALL, event.call))
-        return frozenset(found)
+                found[Moment.AFTER_CALL, event.call] += 1
+        return found
 
     async def inspected(self, session: Session, state: RunState, owed: Owed) -> EvidenceTaken:
         """What Flyball sees of the work. It may take minutes, and no lease is held for it."""

@@ -62,7 +62,6 @@ def test_only_a_read_that_is_new_and_goes_well_passes(host: AloneHost):
     for data in (
         host.before("a.py", "Bash"),
         host.before("a.py", "mcp__x__read"),
-        host.after("unasked.py"),
         host.before("a.py", session_id="s2"),
         host.data("PostToolUseFailure", tool_name="Read", tool_input={"file_path": "a.py"}),
         host.before("x" * leave.MOST_BYTES),
@@ -266,3 +265,76 @@ def test_looks_and_reads_share_what_is_left(host: AloneHost):
 def test_where_something_may_be_writing_no_command_passes(host: AloneHost):
     host.judged(host.look("python -m unittest"))
     assert host.said(host.look("git log")) is None
+
+
+def test_who_stops_before_anything_was_changed_is_let_go_without_a_trace(host: AloneHost):
+    kept = host.file.read_bytes()
+    assert host.said(host.data("Stop")) == ""
+    assert host.said(host.data("SubagentStop", agent_id="a1")) == ""
+    assert host.file.read_bytes() == kept
+    assert host.passes(host.before("a.py"))
+    assert host.said(host.data("Stop")) is None, "a call is under way"
+    assert host.passes(host.after("a.py"))
+    assert host.said(host.data("Stop")) == ""
+    (host.repo / "cart.py").write_text("written behind the governor's back")
+    assert host.said(host.data("Stop")) is None
+
+
+def test_a_stop_that_is_asked_about_is_left_to_the_judge(host: AloneHost):
+    point = Checkpoint("g", "f", "a", ("cart.py",), ("python -m unittest",))
+    asyncio.run(host.governor.checkpoint(point))
+    write = host.before("cart.py", "Write")
+    host.judged(write)
+    (host.repo / "cart.py").write_text("changed = True\n")
+    host.judged(write.replace(b"PreToolUse", b"PostToolUse"))
+    assert host.passes(host.before("a.py")), "there is a leave"
+    assert host.passes(host.after("a.py"))
+    assert host.said(host.data("Stop")) is None
+
+
+def test_the_end_of_no_call_leaves_no_trace(host: AloneHost):
+    kept = host.file.read_bytes()
+    assert host.said(host.after("unasked.py")) == ""
+    assert host.file.read_bytes() == kept
+    host.judged(host.look("python -m unittest"))
+    ended = host.look("python -m unittest", "PostToolUse", tool_response="")
+    assert host.said(ended) is None, "one that the judge has let begin is its own to end"
+    host.judged(ended)
+    (host.repo / "cart.py").write_text("written behind the governor's back")
+    assert host.said(host.after("unasked.py")) is None
+
+
+def test_what_was_refused_without_a_trace_is_refused_again_in_the_same_words(host: AloneHost):
+    for n in range(15):
+        assert not host.judged(host.before(f"{n}.py")).is_refused
+    refused = host.judged(host.before("more.py"))
+    again = host.judged(host.before("more.py"))
+    assert "15 tool calls are spent" in again.text
+    assert (refused.text, again.stands) == (again.text, True)
+    kept = host.file.read_bytes()
+    assert host.said(host.before("more.py")) == again.text
+    assert host.said(host.before("other.py")) is None
+    assert host.file.read_bytes() == kept
+    (host.repo / "cart.py").write_text("written behind the governor's back")
+    assert host.said(host.before("more.py")) is None
+
+
+def test_a_read_that_is_under_way_may_begin_again_and_each_time_counts(host: AloneHost):
+    host.judged(host.before("a.py"))
+    passed = [host.passes(host.before("a.py")) for _ in range(MOST_READS + 1)]
+    assert passed == [True] * MOST_READS + [False]
+    assert not host.passes(host.before("b.py")), "nobody has asked the judge about both"
+    kept = host.file.read_bytes()
+    host.judged(host.data("PreCompact"))
+    assert host.state().spend.calls == MOST_READS + 1
+    host.file.write_bytes(kept)
+    host.judged(host.data("PreCompact"))
+    assert host.state().spend.calls == MOST_READS + 1, "once, although all have one name"
+
+
+def test_a_look_that_is_under_way_may_begin_again(host: AloneHost):
+    host.judged(host.look("git log"))
+    assert host.passes(host.look("git log"))
+    assert host.passes(host.look("git log"))
+    assert host.said(host.look("git log", "PostToolUse", tool_response="")) == ""
+    assert host.said(host.look("git log")) is None, "what came back is the judge's to compare"
