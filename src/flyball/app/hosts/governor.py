@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
-from flyball.app.hosts.asker.process import is_below, is_pretended, is_unattended
+from flyball.app.hosts.asker.process import is_pretended, is_unattended
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.hook_files import (
     disarms,
@@ -19,6 +19,7 @@ from flyball.app.hosts.hook_files import (
 )
 from flyball.app.hosts.leaves.ahead import Leaves, PassedMoments, Reader
 from flyball.app.hosts.meter import Meter
+from flyball.app.hosts.prompts import HostPrompts, is_nobodys, joined
 from flyball.app.hosts.runs.hosted_run import HostedRun
 from flyball.app.hosts.runs.kept import KeptWorkspaces
 from flyball.app.hosts.runs.opening import HostedRuns
@@ -26,31 +27,21 @@ from flyball.app.hosts.stops import HostStops, no_session
 from flyball.app.hosts.words import (
     CAPPED,
     DISARMED,
-    NEXT_PROMPT,
     PRETENDED,
     SESSION_ENDED,
-    greeting,
-    is_notification,
 )
-from flyball.app.project import Home, redactor_of
+from flyball.app.project import Home
 from flyball.app.runs.journals import new_run_id
-from flyball.app.sessions import HOSTED, WITHIN, Session, Sessions, Switch
+from flyball.app.sessions import Session, Sessions, Switch
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.host.usage import nearly_reached, reached
-from flyball.core.reading.classifier import classify
-from flyball.core.run.event import Cancelled, RunStarted
-from flyball.core.run.policy import Policy
-from flyball.core.run.state import Checkpoint, RunState
+from flyball.core.run.state import Checkpoint
 from flyball.core.terms.call import Access, digest
-from flyball.core.terms.intent import Intent
 from flyball.errors import Conflict
 from flyball.workspace.run.lock import wait_for_lock
 
-TOO_SMALL = frozenset({Intent.CONVERSATIONAL, Intent.STATUS_CHECK})
-"""Read from a few words in the middle of a talk; an agent that is asked there may look around."""
 EARLY_SHELLS = frozenset({"gemini"})
 """Hosts that run a slash command's shell before the first hook that tells of it."""
-UNDER_WAY = "Work that was under way when Flyball came to it"
 LEAVES_AT = (Moment.PROMPTED, Moment.BEFORE_CALL, Moment.AFTER_CALL)
 WROTE = (Moment.AFTER_CALL, Moment.AGENT_STOPPING, Moment.STOPPING)
 """Moments before which something may have been written."""
@@ -69,8 +60,6 @@ class HostGovernor:
         read: Reader | None = None,
     ) -> None:
         self.home = home
-        self._marks: dict[str, str] = {}
-        """What the log of each run says of how it is governed."""
         self._clock = clock
         self._read = read
         """How a payload is read that was let pass under a leave; without it none is taken up."""
@@ -86,6 +75,7 @@ class HostGovernor:
         )
         self._meter = Meter(home.state, clock)
         self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept or KeptWorkspaces())
+        self.prompts = HostPrompts(home, self.sessions, self.runs)
 
     @property
     def stops(self) -> HostStops:
@@ -96,7 +86,7 @@ class HostGovernor:
             self._rules,
             turn=self._turn,
             session=self._session,
-            leave=self._leave,
+            leave=self.prompts.leave,
         )
 
     async def answer(self, event: HostEvent, *, is_alone: bool = False) -> HostAnswer:
@@ -115,7 +105,7 @@ class HostGovernor:
         # After it: what git sees of them has been put back by now.
         if not were_hooks_touched(self.home, known.run):
             return said
-        return _joined(await self._put_back(known), said)
+        return joined(await self._put_back(known), said)
 
     async def _put_back(self, session: Session) -> HostAnswer:
         """What was put back of the files that decide which hooks run, for model and person."""
@@ -222,14 +212,14 @@ class HostGovernor:
             case Moment.CONFIG_CHANGED if disarms(event, home.repo, home.environ):
                 return self._disarmed(event)
             case Moment.EXPANDING:
-                await self._begin(event, session, is_fresh=True)
+                await self.prompts.begin(event, session, is_fresh=True)
                 return GO_ON
-            case Moment.PROMPTED if not _is_nobodys(event, session):
-                return await self._prompted(event, session)
+            case Moment.PROMPTED if not is_nobodys(event, session):
+                return await self.prompts.answer(event, session)
             case Moment.BEFORE_CALL:
                 said = await self.runs.answer_of(session, lambda run: run.before(event))
                 if said is None:
-                    session, _ = await self._begin(event, session)
+                    session, _ = await self.prompts.begin(event, session)
                     said = await self.runs.at(session, lambda run: run.before(event))
                 if said.text and not said.is_refused:
                     self.sessions.keep(replace(session, untold=said.text))
@@ -243,7 +233,7 @@ class HostGovernor:
                 self.sessions.keep(self.runs.awaited(session, new_run_id()))
                 return GO_ON
             case Moment.SESSION_ENDED:
-                await self._leave(session, SESSION_ENDED)
+                await self.prompts.leave(session, SESSION_ENDED)
                 self.sessions.end(session)
                 return GO_ON
             case _:
@@ -315,102 +305,3 @@ class HostGovernor:
                 "State the checkpoint from the host's own shell.",
             )
         return max(found, key=lambda each: each[1].at)[0]
-
-    async def _prompted(self, event: HostEvent, session: Session) -> HostAnswer:
-        """A person spoke: a new run, unless there is one that is not done yet."""
-        state = await self.runs.live_state(session)
-        if state is None and session.tree:
-            begun, _ = await self._begin(event, session)
-            # What a slash command's own shell has written is seen before the model is asked.
-            found = await self.runs.at(begun, lambda run: run.seen(session.tree))
-            return _joined(found, await self._greet(begun))
-        if state and session.is_fresh:
-            self.sessions.keep(replace(session, is_fresh=False))
-            # What a slash command's own shell has written is seen before the model is asked.
-            found = await self.runs.at(session, lambda run: run.seen())
-            return _joined(found, await self._greet(session))
-        left = GO_ON
-        if state and state.cards[-1].in_flight:
-            left = await self.runs.at(session, lambda run: run.cut_off())
-            state = await self.runs.live_state(session)
-        if state and state.cards[-1].has_changed:
-            return _joined(left, await self.runs.at(session, lambda run: run.heard(event)))
-        if state:
-            await self._end_run(session, NEXT_PROMPT)
-        _, begun = await self._begin(event, session)
-        return _joined(left, HostAnswer(text=greeting(begun, begun.cards[-1])))
-
-    async def _greet(self, session: Session) -> HostAnswer:
-        return await self.runs.at(session, lambda run: run.greeted())
-
-    async def _begin(
-        self, event: HostEvent, session: Session, *, is_fresh: bool = False
-    ) -> tuple[Session, RunState]:
-        """Start a run for what a person asked, in the checkout as it is now."""
-        clean = redactor_of(self.home).text
-        request = clean(event.text if event.moment is not Moment.BEFORE_CALL else "") or UNDER_WAY
-        read = classify(request).intent
-        shell = {
-            "driver": f"{HOSTED}{event.host}",
-            "in_place": "yes",
-            "session": event.session,
-            **self._marks,
-            **self._within(session),
-        }
-
-        def started(run: str) -> RunStarted:
-            return RunStarted(
-                run=run,
-                request=request,
-                policy=self._policy(),
-                target=f"project/{self.home.repo.name}",
-                intent=Intent.SMALL_FIX if request == UNDER_WAY else _at_least(read),
-                shell=shell,
-            )
-
-        state = await self.runs.begin(session.awaited, started)
-        if state.response is not None:
-            raise Conflict(state.response.message, "Look at `flyball doctor`.")
-        begun = replace(session, run=state.run, is_fresh=is_fresh, awaited="", tree="")
-        self.sessions.keep(begun)
-        remember_hooks(self.home, state.run)
-        return begun, state
-
-    def _within(self, session: Session) -> dict[str, str]:
-        """In which sessions a host was started, if in any: its work is theirs as well."""
-        others = [each for each in self.sessions.in_checkout() if each.session != session.session]
-        found = [each.session for each in others if is_below(session.process, each.process)]
-        return {WITHIN: "\n".join(found)} if found else {}
-
-    async def _leave(self, session: Session, why: str) -> None:
-        """End a run that nobody goes on with."""
-        if await self.runs.live_state(session) is not None:
-            await self._end_run(session, why)
-
-    async def _end_run(self, session: Session, why: str) -> None:
-        async with self.runs.driven(session.run) as (engine, _):
-            state = await engine.journal.load(session.run)
-            state = await engine.append(state, Cancelled(by=session.host, why=why))
-            await engine.bring_on(state)
-
-    def _policy(self) -> Policy:
-        return self.home.effective.settings.policy.around_host()
-
-
-def _joined(found: HostAnswer, said: HostAnswer) -> HostAnswer:
-    """An answer, after what was found before it."""
-    text = "\n".join(filter(None, (found.text, said.text)))
-    notice = "\n".join(filter(None, (found.notice, said.notice)))
-    return replace(said, notice=notice, text=text)
-
-
-def _is_nobodys(event: HostEvent, session: Session) -> bool:
-    """Whether a prompt is the host's own: word of a sub-agent, or what we had said ourselves."""
-    rejected = session.rejected.strip()
-    # Before the rejection stands what was put back at that stop, where something was.
-    is_ours = bool(rejected) and event.text.strip().endswith(rejected)
-    return is_notification(event.text) or is_ours
-
-
-def _at_least(intent: Intent) -> Intent:
-    return Intent.DIAGNOSE if intent in TOO_SMALL else intent

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from flyball.app.answering import RESTING
 from flyball.app.hosts.calls import is_plain
 from flyball.app.hosts.governor import HostGovernor
+from flyball.app.hosts.prompts import HostPrompts
 from flyball.app.hosts.runs.hosted_run import NO_WORDS, HostedRun
 from flyball.app.hosts.runs.kept import KeptWorkspaces
 from flyball.app.hosts.runs.opening import HostedRuns
@@ -53,10 +54,10 @@ class HostObserver(HostGovernor):
         self, home: Home, kept: KeptWorkspaces | None = None, clock: Callable[[], float] = time.time
     ) -> None:
         super().__init__(home, kept, clock)
-        self._marks = {OBSERVED: "yes"}
         self.sessions = Sessions(observed_at(home))
         kept = kept or KeptWorkspaces()
         self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept, ObservedRun)
+        self.prompts = HostPrompts(home, self.sessions, self.runs, {OBSERVED: "yes"})
 
     async def answer(self, event: HostEvent, *, is_alone: bool = False) -> HostAnswer:  # noqa: ARG002
         """Nothing, whatever it is."""
@@ -68,19 +69,19 @@ class HostObserver(HostGovernor):
     async def _take_down(self, event: HostEvent, session: Session) -> None:
         match event.moment:
             case Moment.PROMPTED if not is_notification(event.text):
-                await self._leave(session, NEXT_PROMPT)
-                await self._begin(event, session)
+                await self.prompts.leave(session, NEXT_PROMPT)
+                await self.prompts.begin(event, session)
             case Moment.BEFORE_CALL:
                 if await self.runs.answer_of(session, lambda run: run.before(event)) is None:
-                    session, _ = await self._begin(event, session)
+                    session, _ = await self.prompts.begin(event, session)
                     await self.runs.at(session, lambda run: run.before(event))
             case Moment.AFTER_CALL:
                 await self.runs.at(session, lambda run: run.after(event))
             case Moment.STOPPING if not event.works_on:
                 await self.runs.at(session, lambda run: run.stop(event))
-                await self._leave(session, STOPPED)
+                await self.prompts.leave(session, STOPPED)
             case Moment.SESSION_ENDED:
-                await self._leave(session, SESSION_ENDED)
+                await self.prompts.leave(session, SESSION_ENDED)
                 self.sessions.end(session)
             case _:
                 pass

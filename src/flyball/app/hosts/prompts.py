@@ -1,0 +1,142 @@
+"""The prompts of hosts: which run a person's words begin, end or go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from flyball.app.hosts.asker.process import is_below
+from flyball.app.hosts.hook_files import remember_hooks
+from flyball.app.hosts.runs.opening import HostedRuns
+from flyball.app.hosts.words import NEXT_PROMPT, greeting, is_notification
+from flyball.app.project import Home, redactor_of
+from flyball.app.sessions import HOSTED, WITHIN, Session, Sessions
+from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
+from flyball.core.reading.classifier import classify
+from flyball.core.run.event import Cancelled, RunStarted
+from flyball.core.run.policy import Policy
+from flyball.core.run.state import RunState
+from flyball.core.terms.intent import Intent
+from flyball.errors import Conflict
+
+TOO_SMALL = frozenset({Intent.CONVERSATIONAL, Intent.STATUS_CHECK})
+"""Read from a few words in the middle of a talk; an agent that is asked there may look around."""
+UNDER_WAY = "Work that was under way when Flyball came to it"
+
+
+class HostPrompts:
+    """Begins and ends the runs of all hosts' sessions in one project."""
+
+    def __init__(
+        self,
+        home: Home,
+        sessions: Sessions,
+        runs: HostedRuns,
+        marks: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._home = home
+        self._sessions = sessions
+        self._runs = runs
+        self._marks = marks
+        """What the log of each run says of how it is governed."""
+
+    async def answer(self, event: HostEvent, session: Session) -> HostAnswer:
+        """A person spoke: a new run, unless there is one that is not done yet."""
+        state = await self._runs.live_state(session)
+        if state is None and session.tree:
+            begun, _ = await self.begin(event, session)
+            # What a slash command's own shell has written is seen before the model is asked.
+            found = await self._runs.at(begun, lambda run: run.seen(session.tree))
+            return joined(found, await self._greet(begun))
+        if state and session.is_fresh:
+            self._sessions.keep(replace(session, is_fresh=False))
+            # What a slash command's own shell has written is seen before the model is asked.
+            found = await self._runs.at(session, lambda run: run.seen())
+            return joined(found, await self._greet(session))
+        left = GO_ON
+        if state and state.cards[-1].in_flight:
+            left = await self._runs.at(session, lambda run: run.cut_off())
+            state = await self._runs.live_state(session)
+        if state and state.cards[-1].has_changed:
+            return joined(left, await self._runs.at(session, lambda run: run.heard(event)))
+        if state:
+            await self._end_run(session, NEXT_PROMPT)
+        _, begun = await self.begin(event, session)
+        return joined(left, HostAnswer(text=greeting(begun, begun.cards[-1])))
+
+    async def _greet(self, session: Session) -> HostAnswer:
+        return await self._runs.at(session, lambda run: run.greeted())
+
+    async def begin(
+        self, event: HostEvent, session: Session, *, is_fresh: bool = False
+    ) -> tuple[Session, RunState]:
+        """Start a run for what a person asked, in the checkout as it is now."""
+        clean = redactor_of(self._home).text
+        request = clean(event.text if event.moment is not Moment.BEFORE_CALL else "") or UNDER_WAY
+        read = classify(request).intent
+        shell = {
+            "driver": f"{HOSTED}{event.host}",
+            "in_place": "yes",
+            "session": event.session,
+            **self._marks,
+            **self._within(session),
+        }
+
+        def started(run: str) -> RunStarted:
+            return RunStarted(
+                run=run,
+                request=request,
+                policy=self._policy(),
+                target=f"project/{self._home.repo.name}",
+                intent=Intent.SMALL_FIX if request == UNDER_WAY else _at_least(read),
+                shell=shell,
+            )
+
+        state = await self._runs.begin(session.awaited, started)
+        if state.response is not None:
+            raise Conflict(state.response.message, "Look at `flyball doctor`.")
+        begun = replace(session, run=state.run, is_fresh=is_fresh, awaited="", tree="")
+        self._sessions.keep(begun)
+        remember_hooks(self._home, state.run)
+        return begun, state
+
+    def _within(self, session: Session) -> dict[str, str]:
+        """In which sessions a host was started, if in any: its work is theirs as well."""
+        others = [each for each in self._sessions.in_checkout() if each.session != session.session]
+        found = [each.session for each in others if is_below(session.process, each.process)]
+        return {WITHIN: "\n".join(found)} if found else {}
+
+    async def leave(self, session: Session, why: str) -> None:
+        """End a run that nobody goes on with."""
+        if await self._runs.live_state(session) is not None:
+            await self._end_run(session, why)
+
+    async def _end_run(self, session: Session, why: str) -> None:
+        async with self._runs.driven(session.run) as (engine, _):
+            state = await engine.journal.load(session.run)
+            state = await engine.append(state, Cancelled(by=session.host, why=why))
+            await engine.bring_on(state)
+
+    def _policy(self) -> Policy:
+        return self._home.effective.settings.policy.around_host()
+
+
+def joined(found: HostAnswer, said: HostAnswer) -> HostAnswer:
+    """An answer, after what was found before it."""
+    text = "\n".join(filter(None, (found.text, said.text)))
+    notice = "\n".join(filter(None, (found.notice, said.notice)))
+    return replace(said, notice=notice, text=text)
+
+
+def is_nobodys(event: HostEvent, session: Session) -> bool:
+    """Whether a prompt is the host's own: word of a sub-agent, or what we had said ourselves."""
+    rejected = session.rejected.strip()
+    # Before the rejection stands what was put back at that stop, where something was.
+    is_ours = bool(rejected) and event.text.strip().endswith(rejected)
+    return is_notification(event.text) or is_ours
+
+
+def _at_least(intent: Intent) -> Intent:
+    return Intent.DIAGNOSE if intent in TOO_SMALL else intent
