@@ -166,6 +166,15 @@ def test_what_a_host_has_started_does_not_speak_for_it(host: HostSession, event:
     assert host.write("cart.py", WRONG.replace("-", "*")).is_allowed, "the run goes on as it was"
 
 
+@pytest.mark.parametrize("how", ["below", "left"])
+def test_no_prompt_of_what_a_host_has_started_passes_under_a_leave(shell: Shell, how: str):
+    shell.env["FLYBALL_HOOKS_ALONE"] = "true"
+    host = HostSession(shell)
+    host.prompt()
+    told = as_a_script(shell, PRETEND, str(HOOK), str(host.repo), "UserPromptSubmit", how)
+    assert told.startswith("2 This hook was not called by the agent"), told
+
+
 def test_what_a_host_has_started_governs_nobody(host: HostSession):
     host.prompt()
     kill_governor(host.shell)

@@ -482,6 +482,18 @@ def test_every_hook_can_decide_by_itself(tmp_path: Path, shell: Shell):
     assert not [*Path(shell.env["XDG_RUNTIME_DIR"]).rglob("*")]
 
 
+def test_a_prompt_that_no_governor_answers_is_opened_behind_it(tmp_path: Path, shell: Shell):
+    host = HostSession(Shell(shell.cwd, tmp_path / "home", FLYBALL_HOOKS_ALONE="true"))
+    host.prompt()
+    assert host.prompt("no, fix the name of the cart") == (0, "", "")
+    wait_until(lambda: len(runs(host.shell)) == 2)
+    wait_until(lambda: host.before("Read", "r1", file_path="cart.py").is_allowed)
+    args = {"file_path": "cart.py"}
+    assert "Flyball governs this session" in host.after("Read", "r1", args, "text").told
+    assert not host.after("Read", "r2", args, "text").told, "it is said once"
+    host.end()
+
+
 def socket_of(shell: Shell) -> Path:
     """Where the governor of the shell's project listens, once it does."""
     place = Path(client.address(str(shell.cwd), shell.env))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -29,6 +30,7 @@ from flyball.app.hosts.words import (
     DISARMED,
     PRETENDED,
     SESSION_ENDED,
+    is_greeting,
 )
 from flyball.app.project import Home
 from flyball.app.runs.journals import new_run_id
@@ -42,7 +44,13 @@ from flyball.workspace.run.lock import wait_for_lock
 
 EARLY_SHELLS = frozenset({"gemini"})
 """Hosts that run a slash command's shell before the first hook that tells of it."""
-LEAVES_AT = (Moment.PROMPTED, Moment.BEFORE_CALL, Moment.AFTER_CALL)
+LEAVES_AT = (
+    Moment.SESSION_STARTED,
+    Moment.PROMPTED,
+    Moment.BEFORE_CALL,
+    Moment.AFTER_CALL,
+)
+NOTHING: Mapping[str, str] = MappingProxyType({})
 WROTE = (Moment.AFTER_CALL, Moment.AGENT_STOPPING, Moment.STOPPING)
 """Moments before which something may have been written."""
 PATIENCE = 60.0
@@ -117,9 +125,8 @@ class HostGovernor:
     async def _said(self, event: HostEvent, *, is_alone: bool) -> HostAnswer:
         if event.moment is Moment.STOPPING:
             said = GO_ON if event.works_on else await self.stops.answer(event)
-            if is_alone and not said.is_refused:
-                async with self._turn():
-                    await self._give_leave(event, said)
+            if is_alone:
+                await self.catch_up()
             return said
         async with self._turn():
             session = self._session(event)
@@ -127,15 +134,21 @@ class HostGovernor:
                 return stop
             said = self._with_nudge(event, await self._answer(event, session))
             if is_alone and event.moment in LEAVES_AT:
-                await self._give_leave(event, said)
+                is_again = said.is_refused and said.stands
+                refused = {digest([event.tool, event.args]): said.text} if is_again else {}
+                await self._give_leave(self.sessions.find(event.host, event.session), refused)
             return said
 
-    async def _give_leave(self, event: HostEvent, said: HostAnswer) -> None:
-        session = self.sessions.find(event.host, event.session)
-        is_again = said.is_refused and said.stands
-        refused = {digest([event.tool, event.args]): said.text} if is_again else {}
-        if state := await self.runs.live_state(session):
-            self._leaves.give(session, state, self.runs.look_of(state), refused)
+    async def catch_up(self) -> None:
+        """Have in the journal what passed under leaves; leave for what may follow is given anew."""
+        async with self._turn():
+            for session in self.sessions.in_checkout():
+                await self._give_leave(session)
+
+    async def _give_leave(self, session: Session, refused: Mapping[str, str] = NOTHING) -> None:
+        state = await self.runs.live_state(session)
+        shown = self.runs.look_of(state) if state else None
+        self._leaves.give(session, state, shown, refused)
 
     async def _take_up(self) -> None:
         """Have in the journal what was let pass under leaves, before anything else is judged."""
@@ -156,8 +169,8 @@ class HostGovernor:
                 heard[event.moment, event.call] -= 1
                 continue
             said = await self._answer(event, session)
-            if said.text and event.moment is Moment.AFTER_CALL:
-                self.sessions.keep(replace(self._session(event), untold=said.text))
+            if said.text and event.moment in (Moment.AFTER_CALL, Moment.PROMPTED):
+                self.sessions.keep(_told_later(self._session(event), said.text))
 
     async def _capped(self, event: HostEvent, session: Session) -> HostAnswer | None:
         """A refusal, where a person's cap on tokens or money is spent."""
@@ -305,3 +318,12 @@ class HostGovernor:
                 "State the checkpoint from the host's own shell.",
             )
         return max(found, key=lambda each: each[1].at)[0]
+
+
+def _told_later(session: Session, text: str) -> Session:
+    """A session whose model hears this at the next moment at which hosts pass words on.
+
+    How to begin is said once, however often a person speaks before the first call.
+    """
+    before = "" if is_greeting(session.untold) else session.untold
+    return replace(session, untold="\n".join(filter(None, (before, text))))

@@ -36,6 +36,7 @@ CAPPED = (
     "you go on with `flyball off`. Stop now, and say where you are."
 )
 SHOWN = "the plan that was shown"
+GREETING = "Flyball governs this session"
 NEXT_PROMPT = "the next prompt came before anything was changed"
 SESSION_ENDED = "the host's session ended"
 
@@ -58,11 +59,16 @@ def _flyball() -> str:
 
 def greeting(state: RunState, card: CardState) -> str:
     """What a model is told when its work begins."""
-    lines = [f"Flyball governs this session (run {state.run}). {where(state, card)}".rstrip()]
+    lines = [f"{GREETING} (run {state.run}). {where(state, card)}".rstrip()]
     if card.phase.is_in(PLAN):
         lines.append(f"Look first; files can be changed after a checkpoint. {how_to_state()}")
     lines.append("When you stop, Flyball runs the tests itself and says whether it is done.")
     return "\n".join(lines)
+
+
+def is_greeting(text: str) -> bool:
+    """Whether it is what a model is told when its work begins."""
+    return text.startswith(GREETING)
 
 
 def where(state: RunState, card: CardState) -> str:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flyball.app.hosts.asker.place import from_there, governed_at, governed_by
-from flyball.app.hosts.asker.process import host_of, may_govern
+from flyball.app.hosts.asker.process import may_govern
 from flyball.app.hosts.governor import HostGovernor
 from flyball.app.hosts.observer import HostObserver
 from flyball.app.hosts.runs.kept import KeptWorkspaces
@@ -30,7 +30,7 @@ from flyball.core.terms.call import Access
 from flyball.errors import FlyballError, UsageError
 from flyball.surfaces.hooks.payload import read_payload
 from flyball.workspace.errors import disk_trouble
-from flyball.workspace.process.holder import environ_of
+from flyball.workspace.process.holder import environ_of, starter_of
 
 REFUSED = 2
 FAILED = 1
@@ -113,7 +113,14 @@ def _as_called(event: HostEvent, hook: int) -> tuple[HostEvent, Mapping[str, str
     Not that of whoever started the governor: another session, or a script, may have.
     """
     environ = environ_of(str(hook)) if hook else {}
-    return replace(event, process=host_of(hook), hook=hook), environ or os.environ
+    return replace(event, process=starter_of(hook), hook=hook), environ or os.environ
+
+
+def catch_up(top: str) -> None:
+    """Have what hooks have let pass in a project taken up, so that the next one need not wait."""
+    home = governed_at(Path(top), os.environ)
+    if home is not None:
+        asyncio.run(HostGovernor(home, read=read_payload).catch_up())
 
 
 def stays_at(place: str) -> Home | None:

@@ -32,6 +32,8 @@ ANSWERED_BEFOREHAND = (
     b"PreCompress",
     b"Stop",
     b"AfterAgent",
+    b"UserPromptSubmit",
+    b"BeforeAgent",
 )
 """What a payload has if the judge may have spoken of it already."""
 PATIENCE = 10.0
@@ -74,9 +76,12 @@ def answer(host: str, data: bytes) -> int:
     place = address(here(), os.environ)
     found = ask(place, host, data)
     if found is None:
-        words = said_beforehand(host, data)
-        if words is not None:
+        said = said_beforehand(host, data)
+        if said is not None:
+            words, waits_at = said
             _print(b"", f"{words}\n".encode("utf-8", "backslashreplace") if words else b"")
+            if waits_at:
+                take_up_behind(waits_at)
             return 2 if words else 0
         found = ask_anew(place, host, data)
     _print(*found[1:])
@@ -153,10 +158,49 @@ def _await_other(place: str, lock: int, host: str, data: bytes) -> tuple[int, by
     return None
 
 
-def said_beforehand(host: str, data: bytes) -> str | None:
+def detach() -> bool:
+    """Whether this is a new process, apart from whoever waits for its parent."""
+    try:
+        child = os.fork()
+    except OSError:
+        # No more processes may be started here.
+        return False
+    if child:
+        return False
+    # A session of its own: a host that ends its hooks' process group must not end it.
+    os.setsid()
+    try:
+        child = os.fork()
+    except OSError:
+        os._exit(1)
+    if child:
+        os._exit(0)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    return True
+
+
+def take_up_behind(top: str) -> None:
+    """Have a process of its own open what a prompt begins, and end with that.
+
+    A model thinks longer than that takes; whoever comes sooner does it, or waits for it.
+    """
+    if not hasattr(os, "fork") or not detach():
+        return
+    try:
+        from flyball.surfaces.hooks import answering
+
+        answering.catch_up(top)
+    finally:
+        os._exit(0)
+
+
+def said_beforehand(host: str, data: bytes) -> tuple[str, str] | None:
     """What the judge has said of a payload beforehand: nothing where it passes, else why not.
 
-    None where it has not; whatever is doubtful is left to it.
+    None where it has not; whatever is doubtful is left to it. Then the project in which a prompt
+    waits to be taken up.
     """
     if not any(name in data for name in ANSWERED_BEFOREHAND):
         return None
@@ -187,6 +231,12 @@ class HookEyes:
 
         found = footprint(top, frozenset(apart), beside)
         return found.digest if found else ""
+
+    def host(self) -> str:
+        """The process that started this hook."""
+        from flyball.workspace.process.holder import starter_of
+
+        return starter_of(os.getpid())
 
 
 def _print(out: bytes, err: bytes) -> None:

@@ -22,6 +22,7 @@ from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.journal.sqlite import SqliteJournal
 from flyball.surfaces.hooks.answering import decide
+from flyball.surfaces.hooks.client import detach
 from flyball.surfaces.hooks.over_http import HttpHooks
 
 IDLE_SECONDS = 1_800.0
@@ -34,23 +35,11 @@ def stay(place: str, home: Home, patience: float) -> bool:
     if not hasattr(os, "fork"):
         return False
     hear, speak = os.pipe()
-    try:
-        child = os.fork()
-    except OSError:
-        # No more processes may be started here.
-        return False
-    if child:
+    if not detach():
         os.close(speak)
         ready, _, _ = select.select([hear], [], [], patience)
         return bool(ready and os.read(hear, 1))
-    # A session of its own: a host that ends its hooks' process group must not end the governor.
-    os.setsid()
-    if os.fork():
-        os._exit(0)
     try:
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(nowhere, stream)
         os.close(hear)
         serve(place, home, tell=lambda: _tell(speak))
     finally:

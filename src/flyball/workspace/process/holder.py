@@ -56,6 +56,14 @@ def ancestors(pid: int) -> tuple[Ancestor, ...]:
     return tuple(found)
 
 
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ash", "ksh"})
+
+
+def starter_of(pid: int) -> str:
+    """Who started a process: the nearest one above it that is no shell; nothing where none is."""
+    return next((each.process for each in ancestors(pid) if each.program not in SHELLS), "")
+
+
 def this_process() -> str:
     """The name of this process, as an `Ancestor` has it."""
     return f"{os.getpid()}@{_started(os.getpid())}"

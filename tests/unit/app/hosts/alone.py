@@ -7,12 +7,14 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
 from tests.governed import environment, shop
 from tests.unit.workspace.trees.test_footprint import settle
 
 from flyball.app.hosts.governor import HostGovernor
 from flyball.app.hosts.leaves import leave
 from flyball.app.project import open_home, project_top
+from flyball.app.sessions import Session
 from flyball.core.host.event import HostAnswer
 from flyball.core.run.state import RunState
 from flyball.surfaces.hooks.client import HookEyes
@@ -50,19 +52,22 @@ class AloneHost(NamedTuple):
     def governor(self) -> HostGovernor:
         return HostGovernor(open_home(self.repo, self.env, {}), read=read_payload)
 
-    def judged(self, data: bytes, *, is_alone: bool = True) -> HostAnswer:
-        event = read_payload("claude", data)
+    def judged(self, data: bytes, *, is_alone: bool = True, process: str = "") -> HostAnswer:
+        event = replace(read_payload("claude", data), process=process)
         return asyncio.run(self.governor.answer(event, is_alone=is_alone))
 
     def passes(self, data: bytes) -> bool:
         return self.said(data) == ""
 
     def said(self, data: bytes) -> str | None:
-        return leave.let_pass("claude", data, top_of, self.env, HookEyes())
+        found = leave.let_pass("claude", data, top_of, self.env, HookEyes())
+        return found[0] if found else None
+
+    def session(self) -> Session:
+        return self.governor.sessions.find("claude", "s1")
 
     def state(self) -> RunState:
-        governor = self.governor
-        found = asyncio.run(governor.runs.live_state(governor.sessions.find("claude", "s1")))
+        found = asyncio.run(self.governor.runs.live_state(self.session()))
         assert found
         return found
 

@@ -6,17 +6,11 @@ import os
 from collections.abc import Iterable
 
 from flyball.core.host.event import HostEvent
-from flyball.workspace.process.holder import ancestors, environ_of, is_running
+from flyball.workspace.process.holder import ancestors, environ_of, is_running, starter_of
 from flyball.workspace.process.terminal import has_terminal
 
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ash", "ksh"})
 MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE")
 """What hosts put into the environment of everything that they start."""
-
-
-def host_of(hook: int) -> str:
-    """The host that started a hook: the nearest process above it that is no shell."""
-    return next((each.process for each in ancestors(hook) if each.program not in SHELLS), "")
 
 
 def is_unattended(event: HostEvent) -> bool:
@@ -29,7 +23,7 @@ def may_govern(process: int, hosts: Iterable[str]) -> bool:
 
     It would do so in an environment of their making.
     """
-    own = host_of(process)
+    own = starter_of(process)
     return not any(is_below(own, each) for each in hosts)
 
 

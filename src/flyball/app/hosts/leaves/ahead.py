@@ -36,6 +36,21 @@ MOST_REPEATED = 4
 """Whoever begins the same call again without awaiting it does so at once."""
 MOST_REFUSALS = 2
 """A third one in a row is for a guard to see."""
+NO_CALLS: Mapping[str, object] = {
+    "reads": 0,
+    "looks": 0,
+    "tools": (),
+    "shells": (),
+    "commands": (),
+    "refused": {},
+    "refusals": 0,
+    "fields": (),
+    "known": (),
+    "repeats": {},
+    "open": (),
+    "begun": (),
+}
+"""The terms of a leave under which no call passes."""
 WRITERS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_FILE)
 SHELLS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_COMMAND)
 READERS = sorted(name for name, row in HOST_TOOLS.items() if row.tool == "read" and row.is_plain)
@@ -143,29 +158,21 @@ class Leaves:
     def give(
         self,
         session: Session,
-        state: RunState,
+        state: RunState | None,
         shown: TreeLook | None = None,
         refused: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Let reads of a session pass without the judge, as long as nothing else happens here.
 
         What it has refused without a trace in the journal is refused in the same words again.
+        Between two runs only the next prompt may pass.
         """
-        settings, guards = self._home.effective.settings, state.policy.guards
-        is_timed = guards.plan_seconds is not None or guards.build_seconds is not None
+        settings = self._home.effective.settings
         # A database has no file whose times would tell that nothing else has happened.
-        if session.untold or settings.has_caps or is_timed or settings.database:
+        if settings.has_caps or settings.database:
             return
-        card = state.cards[-1]
-        known = [mark.partition(" ")[0] for mark in card.memory.work.tail]
-        known += [each.digest for each in card.in_flight]
-        writes, after = self._refused(state)
-        # As if all of the refusals had come first: what passes then passes without them as well.
-        reads = min(reads_ahead(state), reads_ahead(after))
-        looks = min(looks_ahead(state), looks_ahead(after)) if shown else 0
-        may_rest = not session.rejected and _may_rest(state, card)
-        if not (reads or refused or may_rest):
-            return
+        # What is said while a slash command is expanded, or after a refused stop, may be nobody's.
+        is_clear = not (session.is_fresh or session.tree or session.rejected)
         files = self._files(session)
         name = leave.file_name(session.host, session.session)
         leave.write(
@@ -173,27 +180,44 @@ class Leaves:
             {
                 "session": session.session,
                 "top": os.fspath(self._home.repo),
-                "seq": state.seq,
-                "reads": reads,
-                "tools": READERS,
-                "looks": looks,
-                "shells": SHELLS,
-                "commands": COMMAND_FIELDS,
-                "state": os.fspath(self._home.state.parent),
-                "shown": shown,
-                "refused": writes,
-                "refusals": MOST_REFUSALS,
-                "fields": PATH_FIELDS,
-                "known": known,
-                "repeats": _repeats(state, card),
-                "open": _open_reads(card),
-                "begun": [each.id for each in card.in_flight],
-                "may_rest": may_rest,
+                "seq": state.seq if state else 0,
+                "host": session.process if is_clear else "",
+                "has_untold": bool(session.untold),
+                "may_rest": bool(state) and not session.rejected and _may_rest(state),
                 "again": dict(refused),
+                "shown": shown,
+                "state": os.fspath(self._home.state.parent),
                 "files": files,
                 "mark": leave.mark(self._home.environ, files),
+                **self._for_calls(state, is_looked_at=shown is not None),
             },
         )
+
+    def _for_calls(self, state: RunState | None, *, is_looked_at: bool) -> dict[str, object]:
+        """What holds for the calls of a run; nothing passes where there is none."""
+        guards = state.policy.guards if state else None
+        is_timed = guards and (guards.plan_seconds is not None or guards.build_seconds is not None)
+        if state is None or is_timed:
+            return dict(NO_CALLS)
+        card = state.cards[-1]
+        known = [mark.partition(" ")[0] for mark in card.memory.work.tail]
+        known += [each.digest for each in card.in_flight]
+        writes, after = self._refused(state)
+        return {
+            # As if all of the refusals had come first: what passes then passes without them too.
+            "reads": min(reads_ahead(state), reads_ahead(after)),
+            "looks": min(looks_ahead(state), looks_ahead(after)) if is_looked_at else 0,
+            "tools": READERS,
+            "shells": SHELLS,
+            "commands": COMMAND_FIELDS,
+            "refused": writes,
+            "refusals": MOST_REFUSALS,
+            "fields": PATH_FIELDS,
+            "known": known,
+            "repeats": _repeats(state, card),
+            "open": _open_reads(card),
+            "begun": [each.id for each in card.in_flight],
+        }
 
     def _refused(self, state: RunState) -> tuple[dict[str, str], RunState]:
         """Each tool that writes, with the words of its refusal; and the state after the last."""
@@ -234,8 +258,9 @@ class Leaves:
                 each.close()
 
 
-def _may_rest(state: RunState, card: CardState) -> bool:
+def _may_rest(state: RunState) -> bool:
     """Whether a host may stop without a word: nothing was changed yet, and nothing is asked."""
+    card = state.cards[-1]
     is_asked = card.phase is Phase.PAUSED or any(isinstance(o.effect, Inspect) for o in state.due)
     return not (is_asked or card.in_flight or card.has_changed) and may_build(state, card)
 

@@ -7,7 +7,8 @@ as the tree shows before and after them what it showed the judge. A hook that fi
 no governor writes into it what it has answered, and whoever loads the judge next has that journaled
 first. What the judge would answer without a word in the journal is not written down either: a stop
 before anything was changed, the end of no call, and once more the call that it has just refused.
-Nothing but the standard library is loaded here.
+A prompt is only written down, and whoever let it pass has somebody take it up at once. Nothing but
+the standard library is loaded here.
 
 Line one are the terms; each further line is a payload that was let pass. The file is locked while
 it is read or written, and gone once everything in it is in the journal.
@@ -19,6 +20,7 @@ import fcntl
 import hashlib
 import json
 import os
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,16 +41,24 @@ if TYPE_CHECKING:
             """
             ...
 
+        def host(self) -> str:
+            """The process that started this hook."""
+            ...
+
 
 BEFORE = frozenset({"PreToolUse", "BeforeTool"})
 AFTER = frozenset({"PostToolUse", "AfterTool"})
 STOPS = frozenset({"Stop", "AfterAgent", "SubagentStop"})
+PROMPTS = frozenset({"UserPromptSubmit", "BeforeAgent"})
 QUIET = frozenset({"PreCompact", "PreCompress"})
 """Moments at which the judge has nothing to say. Gemini CLI has one before every request, and to
 ask the judge there would end a leave each time."""
 MOST_BYTES = 1 << 20
 """A payload that is longer is left to the judge."""
 SUFFIX = ".leave"
+PATIENCE = 0.2
+"""Seconds; the judge takes longer to load."""
+LOOK_AGAIN = 0.01
 
 
 def directory(top: str, environ: Mapping[str, str]) -> str:
@@ -123,49 +133,95 @@ class OpenLeave:
         os.close(self._handle)
 
 
+def _opened(file: str) -> OpenLeave:
+    """The leave, once nobody takes it up any more; raises `OSError` where there is none then."""
+    until = time.monotonic() + PATIENCE
+    leave = OpenLeave(file)
+    while not leave.is_there:
+        leave.close()
+        # Whoever took it up gives the next one.
+        while not os.path.exists(file) and time.monotonic() < until:
+            time.sleep(LOOK_AGAIN)
+        if time.monotonic() > until:
+            raise FileNotFoundError(file)
+        leave = OpenLeave(file)
+    return leave
+
+
 def let_pass(
     host: str,
     data: bytes,
     top_of: Callable[[str], str],
     environ: Mapping[str, str],
     eyes: Eyes,
-) -> str | None:
+) -> tuple[str, str] | None:
     """What the judge has said of a payload beforehand, which is then written down in the leave.
 
-    Nothing where it passes, else the words of its refusal; None where the judge must be asked.
+    The words of its refusal, nothing where it passes; and where a prompt passes, the project in
+    which that is to be taken up. None where the judge must be asked.
     """
     if len(data) > MOST_BYTES:
         return None
     payload = json.loads(data)
     if payload["hook_event_name"] in QUIET:
-        return ""
+        return "", ""
     top = top_of(payload["cwd"])
     file = f"{directory(top, environ)}/{file_name(host, payload['session_id'])}{SUFFIX}"
-    leave = OpenLeave(file)
+    leave = _opened(file)
     try:
-        if not leave.is_there:
-            return None
         terms = json.loads(leave.lines[0])
         passed = [json.loads(line) for line in leave.lines[1:]]
         is_current = terms["session"] == payload["session_id"] and terms["top"] == top
         if not is_current or terms["mark"] != mark(environ, terms["files"]):
             return None
-        if payload["hook_event_name"] in STOPS:
-            is_quiet = terms["may_rest"] and not _under_way(passed) and _is_as_shown(terms, eyes)
-            return "" if is_quiet else None
-        entry = _entry(payload)
-        traceless = _traceless(terms, passed, entry, eyes)
-        if traceless is not None:
-            return traceless
-        words = _refusal(terms, passed, entry, payload)
-        is_look = _is_look(terms, passed, entry, payload, eyes)
-        if not words and not is_look and not _covers(terms, passed, entry, payload):
+        is_prompt = payload["hook_event_name"] in PROMPTS
+        if not is_prompt and any(each["moment"] in PROMPTS for each in passed):
+            # What comes after it belongs to the run that it begins, which nobody knows yet.
             return None
-        said = {"is_refused": bool(words), "is_look": is_look}
-        line = json.dumps({**entry, **said, "host": host, "payload": payload})
-        return words if leave.append(line.encode() + b"\n") else None
+        answer = _answer(terms, passed, payload, eyes)
+        if answer is None:
+            return None
+        words, entry = answer
+        if entry is None:
+            return words, ""
+        line = json.dumps({**entry, "host": host, "payload": payload})
+        if not leave.append(line.encode() + b"\n"):
+            return None
+        return words, top if is_prompt else ""
     finally:
         leave.close()
+
+
+def _answer(
+    terms: dict[str, Any], passed: list[dict[str, Any]], payload: dict[str, Any], eyes: Eyes
+) -> tuple[str, dict[str, Any] | None] | None:
+    """The words of a refusal, or nothing where it passes, and what is to be written down of it."""
+    moment = payload["hook_event_name"]
+    if moment in PROMPTS:
+        return ("", {"moment": moment}) if _may_wait(terms, payload, eyes) else None
+    if moment in STOPS:
+        is_quiet = terms["may_rest"] and not _under_way(passed) and _is_as_shown(terms, eyes)
+        return ("", None) if is_quiet else None
+    if moment in AFTER and terms["has_untold"]:
+        return None
+    entry = _entry(payload)
+    traceless = _traceless(terms, passed, entry, eyes)
+    if traceless is not None:
+        return traceless, None
+    words = _refusal(terms, passed, entry, payload)
+    is_look = _is_look(terms, passed, entry, payload, eyes)
+    if not words and not is_look and not _covers(terms, passed, entry, payload):
+        return None
+    return words, {**entry, "is_refused": bool(words), "is_look": is_look}
+
+
+def _may_wait(terms: dict[str, Any], payload: dict[str, Any], eyes: Eyes) -> bool:
+    """Whether a prompt can be taken up after it has passed: nobody but a person can have said it.
+
+    What calls this hook must be the host itself, and not something that its agent has started.
+    """
+    is_persons = not payload.get("agent_id") and not payload["prompt"].lstrip().startswith("<")
+    return is_persons and bool(terms["host"]) and eyes.host() == terms["host"]
 
 
 def _entry(payload: dict[str, Any]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -16,10 +17,11 @@ from flyball.app.hosts.leaves.ahead import MOST_READS, MOST_REFUSALS, reads_ahea
 from flyball.app.project import open_home
 from flyball.core.machine.machine import advance
 from flyball.core.run.codec import decode_event
-from flyball.core.run.event import DriverReplied, PauseAsked
+from flyball.core.run.event import DriverReplied, PauseAsked, RunStarted
 from flyball.core.run.state import Checkpoint
 from flyball.core.terms.call import Access, Call
 from flyball.surfaces.hooks.client import HookEyes
+from flyball.workspace.process.holder import starter_of
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def test_there_is_no_more_leave_than_the_judge_has_given(host: AloneHost):
     for n in range(MOST_READS, 15):
         assert not host.judged(host.before(f"{n}.py"), is_alone=False).is_refused
     assert host.judged(host.before("one-more.py")).is_refused, "a small fix has fifteen calls"
-    assert not host.file.exists()
+    assert host.said(host.before("yet-one-more.py")) is None
     assert host.state().spend.calls == 15
 
 
@@ -338,3 +340,67 @@ def test_a_look_that_is_under_way_may_begin_again(host: AloneHost):
     assert host.passes(host.look("git log"))
     assert host.said(host.look("git log", "PostToolUse", tool_response="")) == ""
     assert host.said(host.look("git log")) is None, "what came back is the judge's to compare"
+
+
+@pytest.fixture
+def known(host: AloneHost) -> AloneHost:
+    """A host of which it is known that this very process speaks for it."""
+    host.judged(host.data("UserPromptSubmit", prompt="fix it"), process=starter_of(os.getpid()))
+    return host
+
+
+def prompt(host: AloneHost, text: str, **more: str) -> bytes:
+    return host.data("UserPromptSubmit", prompt=text, **more)
+
+
+def requests(host: AloneHost) -> list[str]:
+    """What the runs in the journal were asked for, in their order."""
+    with closing(sqlite3.connect(host.governor.home.journal_path)) as db:
+        rows = db.execute("SELECT body FROM events ORDER BY at, seq").fetchall()
+    events = [decode_event(body) for (body,) in rows]
+    return [event.request for event in events if isinstance(event, RunStarted)]
+
+
+def test_prompts_are_written_down_and_taken_up_in_their_order(known: AloneHost):
+    assert known.passes(known.before("a.py"))
+    assert known.passes(prompt(known, "rename the cart"))
+    assert known.passes(prompt(known, "no, the basket"))
+    assert known.said(known.before("b.py")) is None, "the run it belongs to is not there yet"
+    assert known.said(known.data("Stop")) is None
+    asyncio.run(known.governor.catch_up())
+    assert requests(known)[-3:] == ["fix it", "rename the cart", "no, the basket"]
+    assert known.passes(known.before("b.py")), "leave was given anew"
+    assert known.said(known.after("b.py")) is None, "there is something to be told first"
+    told = known.judged(known.after("b.py"))
+    assert told.text.count("Flyball governs this session") == 1
+    assert known.passes(known.before("c.py"))
+    assert known.passes(known.after("c.py"))
+
+
+def test_a_run_that_has_ended_leaves_leave_for_the_next_prompt(known: AloneHost):
+    asyncio.run(known.governor.prompts.leave(known.session(), "it is over"))
+    asyncio.run(known.governor.catch_up())
+    assert known.said(known.before("a.py")) is None
+    assert known.said(known.data("Stop")) is None
+    assert known.passes(prompt(known, "and now the name"))
+    asyncio.run(known.governor.catch_up())
+    assert requests(known)[-1] == "and now the name"
+
+
+def test_a_prompt_that_may_be_nobodys_is_left_to_the_judge(known: AloneHost):
+    assert known.said(prompt(known, "fix it", agent_id="a1")) is None
+    assert known.said(prompt(known, "<task-notification>done</task-notification>")) is None
+    known.judged(prompt(known, "fix it"), process="1@1")
+    assert known.said(prompt(known, "fix it")) is None, "another process spoke for the host"
+    rejected = replace(known.session(), process=starter_of(os.getpid()), rejected="Not done.")
+    known.governor.sessions.keep(rejected)
+    asyncio.run(known.governor.catch_up())
+    assert known.said(prompt(known, "fix it")) is None, "it may be what we have said ourselves"
+
+
+def test_what_was_changed_behind_a_prompt_that_waits_is_the_persons_own(known: AloneHost):
+    assert known.passes(prompt(known, "fix the name"))
+    (known.repo / "cart.py").write_text("edited by the person\n")
+    asyncio.run(known.governor.catch_up())
+    known.judged(known.look("git status"))
+    assert (known.repo / "cart.py").read_text() == "edited by the person\n"
