@@ -262,6 +262,12 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def may_mutate(self) -> bool:
         return Phase.EXECUTE in self.phases
 
+    def without_study(self) -> Template:
+        """The same with one phase before its checkpoint, in which its agent looks as it likes."""
+        study = (Phase.RESEARCH, Phase.DESIGN)
+        phases = tuple([phase for phase in self.phases if phase not in study])
+        return msgspec.structs.replace(self, phases=phases)
+
 
 def object_to_phases(phases: tuple[Phase, ...], role: Role = Role.EXECUTOR) -> str:
     """Why a template cannot have these phases, or nothing."""

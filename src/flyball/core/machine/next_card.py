@@ -165,6 +165,12 @@ def card_id(run: RunState, name: str, mark: str = "", *, step: str | None = None
 
 
 def _template(run: RunState, name: str) -> Template:
+    found = _named_template(run, name)
+    # A host's agent studies as it likes, and its own stops end no phase: it would stay a researcher.
+    return found.without_study() if run.policy.hosted else found
+
+
+def _named_template(run: RunState, name: str) -> Template:
     assert run.intent is not None and run.coordinator is not None
     for template in run.templates:
         if template.step_id == name:

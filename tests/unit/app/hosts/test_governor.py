@@ -1,4 +1,4 @@
-"""Somebody changes files while the verdict on them is taken."""
+"""What a host may do after its checkpoint, and files that change while a verdict is taken."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from tests.governed import CART
 from tests.unit.app.hosts.alone import AloneHost, alone_in
 
@@ -19,6 +20,7 @@ from flyball.core.host.event import HostAnswer
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import EvidenceTaken
 from flyball.core.run.state import Checkpoint, RunState
+from flyball.core.terms.phase import Phase
 from flyball.surfaces.hooks.payload import read_payload
 
 RIGHT = CART.replace("result += price", "result += price * quantity")
@@ -82,3 +84,26 @@ def test_files_that_never_rest_hold_a_stop_a_few_times_only(tmp_path: Path):
     answers = [stop(governor, host) for _ in range(4)]
     assert [each.is_refused for each in answers] == [True, True, True, False]
     assert "unverified" in answers[-1].notice
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "implement discounts in the cart",
+        "please refactor the cart module",
+        "do everything in TODO.md, then release",
+        "why is the total wrong?",
+        "hello",
+    ],
+)
+def test_whatever_a_host_was_asked_it_may_build_after_its_checkpoint(
+    tmp_path: Path, request_text: str
+):
+    host = alone_in(tmp_path)
+    host.judged(host.data("UserPromptSubmit", prompt=request_text))
+    assert host.state().request == request_text
+    stating = host.look("flyball checkpoint --goal x --findings y --action z --file cart.py")
+    assert not host.judged(stating).is_refused
+    asyncio.run(host.governor.checkpoint(POINT))
+    assert host.state().cards[-1].phase is Phase.EXECUTE
+    assert not host.judged(host.before("cart.py", "Write")).is_refused
