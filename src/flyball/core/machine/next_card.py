@@ -166,7 +166,7 @@ def card_id(run: RunState, name: str, mark: str = "", *, step: str | None = None
 
 def _template(run: RunState, name: str) -> Template:
     found = _named_template(run, name)
-    # A host's agent studies as it likes, and its own stops end no phase: it would stay a researcher.
+    # A host's agent studies as it likes, and no stop of its own ends a phase of study.
     return found.without_study() if run.policy.hosted else found
 
 
