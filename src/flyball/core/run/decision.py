@@ -253,7 +253,7 @@ def judge(run: RunState, card: CardState, call: Call) -> Decision:
 
 def _doubt(run: RunState, card: CardState, call: Call) -> Ask | None:
     if call.destructive:
-        return Ask("destructive", f"`{call.name}` {call.destructive}.")
+        return Ask("destructive", f"`{call.name}` {call.destructive.removesuffix('.')}.")
     if call.command is not None and call.command.decision == "ask":
         return Ask("command", f"The command wants a person's yes: {call.command.reason}")
     for fact in call.paths:
