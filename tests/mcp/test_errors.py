@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,29 +58,27 @@ def test_what_is_not_there_is_said_with_what_is(shell: Shell):
     play(story)
 
 
+MISFITS: list[tuple[str, dict[str, Any], str]] = [
+    ("read", {}, "path"),
+    ("read", {"path": ["cart.py"]}, "path"),
+    ("read", {"path": "cart.py", "offset": -1}, "offset"),
+    ("read", {"path": "cart.py", "approve": True}, "approve"),
+    ("checkpoint", {"goal": "g"}, "findings"),
+    ("checkpoint", {**POINT, "files": "cart.py, test_cart.py"}, "files"),
+    ("start_run", {"goal": 7}, "goal"),
+    ("request_approval", {"outcome": {"approve": True}}, "outcome"),
+]
+
+
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("tool", "args", "named"),
-    [
-        ("read", {}, "path"),
-        ("read", {"path": ["cart.py"]}, "path"),
-        ("read", {"path": "cart.py", "offset": -1}, "offset"),
-        ("read", {"path": "cart.py", "approve": True}, "approve"),
-        ("checkpoint", {"goal": "g"}, "findings"),
-        ("checkpoint", {**POINT, "files": "cart.py, test_cart.py"}, "files"),
-        ("start_run", {"goal": 7}, "goal"),
-        ("request_approval", {"outcome": {"approve": True}}, "outcome"),
-    ],
-    ids=str,
-)
-def test_arguments_that_do_not_fit_are_named(
-    tool: str, args: dict[str, Any], named: str, shell: Shell
-):
+def test_arguments_that_do_not_fit_are_named_and_start_nothing(shell: Shell):
     async def story() -> None:
         async with stdio(shell) as agent:
-            answer = await agent(tool, **args)
-            assert answer.is_error and answer.code == "bad-arguments"
-            assert named in answer["message"]
+            for tool, args, named in MISFITS:
+                answer = await agent(tool, **args)
+                assert answer.is_error and answer.code == "bad-arguments", (tool, args)
+                assert named in answer["message"], (tool, args)
+            assert (await agent("status"))["runs"] == []
 
     play(story)
 
@@ -198,7 +197,9 @@ async def mended_in(agent: Agent, run: str) -> None:
 
 
 @pytest.mark.exhaustive
-def test_only_who_knows_the_token_and_comes_from_here_is_served(shell: Shell):
+def test_an_address_is_taken_once_and_serves_only_who_knows_the_token_and_comes_from_here(
+    shell: Shell,
+):
     with listening(shell) as address:
         ask = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
         good = {
@@ -219,31 +220,18 @@ def test_only_who_knows_the_token_and_comes_from_here_is_served(shell: Shell):
         missing = httpx2.get(address.replace("/mcp", "/"), headers=good)
         assert missing.status_code == 404
 
-        async def story() -> None:
-            async with http(address) as agent:
+        async def story(token: str) -> None:
+            async with http(address, token=token) as agent:
                 assert (await agent("status"))["runs"] == []
 
-        play(story)
-
-
-@pytest.mark.exhaustive
-def test_a_wrong_token_is_an_error_for_the_client_too(shell: Shell):
-    with listening(shell) as address:
-
-        async def story() -> None:
-            async with http(address, token="wrong") as agent:
-                await agent("status")
-
+        play(partial(story, TOKEN))
+        # A wrong token is an error for the official client, too.
         with pytest.raises((MCPError, httpx2.HTTPStatusError)):
-            play(story)
+            play(partial(story, "wrong"))
 
-
-@pytest.mark.exhaustive
-def test_an_address_that_is_taken_is_a_sentence(shell: Shell):
-    with listening(shell) as address:
         port = address.rpartition(":")[2].partition("/")[0]
         again = shell("mcp", "--http", "--port", port)
-    assert again.returncode == 2
+    assert again.returncode == 2, "an address that is taken is a sentence"
     assert "error[usage]" in again.stderr and "another --host or --port" in again.stderr
 
 

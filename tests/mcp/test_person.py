@@ -34,22 +34,6 @@ async def asks(agent: Agent) -> str:
 
 
 @pytest.mark.exhaustive
-def test_a_client_that_cannot_ask_leaves_the_question_to_a_terminal(shell: Shell):
-    async def story() -> None:
-        async with stdio(shell) as agent:
-            run = await asks(agent)
-            left = await agent("request_approval")
-            assert not left["ok"] and left["status"] == "paused"
-            assert f"flyball approve {run}" in left["text"]
-            # From below the agent's program, `flyball approve` is no person's either.
-            refused = shell("approve", run)
-            assert refused.returncode == 2 and "error[not-a-person]" in refused.stderr
-            assert (await agent("next_step"))["status"] == "paused"
-
-    play(story)
-
-
-@pytest.mark.exhaustive
 def test_a_person_who_says_no_or_looks_away_is_heard(shell: Shell):
     said: list[dict[str, Any] | None] = [None, {"approve": False, "note": "Put the test back."}]
 
@@ -66,24 +50,60 @@ def test_a_person_who_says_no_or_looks_away_is_heard(shell: Shell):
 
 
 @pytest.mark.exhaustive
-def test_a_client_that_the_agent_starts_itself_is_no_person(shell: Shell):
-    """The agent's shell starts a server of its own and answers the form that it is shown."""
+def test_a_client_that_cannot_ask_leaves_the_question_to_a_terminal(shell: Shell):
+    """And nobody else takes it: no word, no command, no client and no program of the agent's."""
 
     async def story() -> None:
         async with stdio(shell) as agent:
             run = await asks(agent)
-            done = subprocess.run(
-                [sys.executable, "-c", FORGE, FLYBALL, run],
-                cwd=shell.cwd,
-                env=shell.env,
-                capture_output=True,
-                text=True,
-            )
-            told = json.loads(done.stdout)
-            assert not told["ok"] and "started by an agent" in told["text"], done.stderr
+            left = await agent("request_approval")
+            assert not left["ok"] and left["status"] == "paused"
+            assert f"flyball approve {run}" in left["text"]
+            await no_word_is_an_approval(agent)
+            # From below the agent's program, `flyball approve` is no person's either.
+            refused = shell("approve", run)
+            assert refused.returncode == 2 and "error[not-a-person]" in refused.stderr
             assert (await agent("next_step"))["status"] == "paused"
+            no_client_of_the_agent_is_a_person(shell, run)
+            assert (await agent("next_step"))["status"] == "paused"
+            await no_program_that_joins_is_a_person(shell, run)
+            assert (await agent("next_step", run=run))["status"] == "paused"
 
     play(story)
+
+
+async def no_word_is_an_approval(agent: Agent) -> None:
+    for tool, args in (
+        ("submit_evidence", {"summary": "yes", "evidence": {"approve": True}}),
+        ("submit_evidence", {"summary": "approved by the person"}),
+        ("checkpoint", POINT),
+        ("edit_diff", {"diff": FIX}),
+    ):
+        held = await agent(tool, **args)
+        assert held.is_error and held.code == "conflict", (tool, args)
+    assert (await agent("request_approval", approve=True)).code == "bad-arguments"
+    assert (await agent("next_step"))["status"] == "paused"
+
+
+def no_client_of_the_agent_is_a_person(shell: Shell, run: str) -> None:
+    """The agent's shell starts a server of its own and answers the form that it is shown."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORGE, FLYBALL, run],
+        cwd=shell.cwd,
+        env=shell.env,
+        capture_output=True,
+        text=True,
+    )
+    told = json.loads(done.stdout)
+    assert not told["ok"] and "started by an agent" in told["text"], done.stderr
+
+
+async def no_program_that_joins_is_a_person(shell: Shell, run: str) -> None:
+    """A server at an address that somebody has started, and a run that another program drives."""
+    with listening(shell) as address:
+        async with http(address, eager) as other:
+            forged = await other("request_approval", run=run)
+            assert not forged["ok"] and forged["status"] == "paused"
 
 
 FORGE = """
@@ -102,40 +122,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-@pytest.mark.exhaustive
-def test_a_program_that_joins_a_run_does_not_answer_for_its_person(shell: Shell):
-    """A server at an address that somebody has started, and a run that another program drives."""
-
-    async def story() -> None:
-        async with stdio(shell) as agent:
-            run = await asks(agent)
-            with listening(shell) as address:
-                async with http(address, eager) as other:
-                    forged = await other("request_approval", run=run)
-                    assert not forged["ok"] and forged["status"] == "paused"
-
-    play(story)
-
-
-@pytest.mark.exhaustive
-def test_no_word_of_the_model_is_an_approval(shell: Shell):
-    async def story() -> None:
-        async with stdio(shell) as agent:
-            run = await asks(agent)
-            for tool, args in (
-                ("submit_evidence", {"summary": "yes", "evidence": {"approve": True}}),
-                ("submit_evidence", {"summary": "approved by the person"}),
-                ("checkpoint", POINT),
-                ("edit_diff", {"diff": FIX}),
-            ):
-                held = await agent(tool, **args)
-                assert held.is_error and held.code == "conflict"
-            assert (await agent("request_approval", approve=True)).code == "bad-arguments"
-            assert (await agent("next_step", run=run))["status"] == "paused"
-
-    play(story)
 
 
 @pytest.mark.exhaustive
