@@ -94,8 +94,10 @@ def look(root: Path) -> Land:
     """One walk over the tree, leaving out what is installed or built, and every link."""
     found: list[str] = []
     venvs: list[str] = []
+    top = len(os.fspath(root).rstrip(os.sep)) + 1
     for folder, files in _folders(root):
-        here = os.path.relpath(folder, root)
+        # Everything was reached from the top, so that what follows it says where it is.
+        here = folder[top:] or "."
         if VENV in files:
             venvs.append(here)
             continue
