@@ -36,7 +36,7 @@ ROOMS = ("tests/unit/app/hosts", "tests/unit/app/proving", "tests/unit/journal")
 
 
 def test_what_asks_the_system_for_something_passes():
-    which = ("-n", "2", "-m", "not slow and not exhaustive", *ROOMS)
+    which = ("-m", "not slow and not exhaustive", *ROOMS)
     done = on_bare_machine(sys.executable, "-m", "pytest", *which)
     assert done.returncode == 0, done.stdout[-4_000:]
     assert " passed" in done.stdout
