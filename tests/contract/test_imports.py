@@ -15,18 +15,22 @@ FILES = sorted(SRC.rglob("*.py"))
 
 ROOMS = {
     "errors": set[str](),
-    "core": {"errors"},
-    "patch": {"errors"},
-    "shellcheck": {"errors"},
-    "workspace": {"core", "patch", "shellcheck", "errors"},
-    "journal": {"core", "errors"},
-    "drivers": {"core", "errors"},
-    "tools": {"core", "patch", "shellcheck", "workspace", "errors"},
-    "engine": {"core", "patch", "shellcheck", "workspace", "journal", "drivers", "tools", "errors"},
-    "settings": {"core", "errors"},
+    "regex": set[str](),
+    "core": {"errors", "regex"},
+    "patch": {"errors", "regex"},
+    "shellcheck": {"errors", "regex"},
+    "workspace": {"core", "patch", "shellcheck", "errors", "regex"},
+    "journal": {"core", "errors", "regex"},
+    "drivers": {"core", "errors", "regex"},
+    "tools": {"core", "patch", "shellcheck", "workspace", "errors", "regex"},
+    "engine": {
+        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "tools", "errors",
+        "regex",
+    },
+    "settings": {"core", "errors", "regex"},
     "app": {
         "core", "patch", "shellcheck", "workspace", "journal", "drivers", "tools", "engine",
-        "settings", "errors",
+        "settings", "errors", "regex",
     },
 }  # fmt: skip
 PURE = {"core", "patch", "shellcheck"}
@@ -217,3 +221,26 @@ def test_the_weights_are_not_read_on_import():
         [sys.executable, "-c", UNREAD], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def compiled_at_import(tree: ast.AST) -> list[int]:
+    """The lines in which a pattern is compiled when its module is loaded."""
+    found: list[int] = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile":
+            found.append(node.lineno)
+        found += compiled_at_import(node)
+    return found
+
+
+def test_no_module_compiles_a_pattern_before_it_is_used():
+    read = {path: ast.parse(path.read_text()) for path in FILES if "re.compile" in path.read_text()}
+    early = [f"{path}:{line}" for path, tree in read.items() for line in compiled_at_import(tree)]
+    assert not early, "write `regex(...)`"
+
+
+def test_a_pattern_that_is_compiled_too_early_is_seen():
+    early = "import re\nX = {'a': re.compile('a')}\ndef f():\n    return re.compile('b')\n"
+    assert compiled_at_import(ast.parse(early)) == [2]

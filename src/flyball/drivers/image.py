@@ -11,6 +11,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from flyball.errors import NotFound, UsageError
+from flyball.regex import regex
 
 SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "png"),
@@ -57,7 +58,7 @@ def picture(url: str) -> Picture | None:
     return Picture(media_type, data) if data else None
 
 
-_PASTED = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=%]+")
+_PASTED = regex(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=%]+")
 
 
 def take_pasted(text: str, known: int = 0) -> tuple[str, tuple[str, ...]]:

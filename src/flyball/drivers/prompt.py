@@ -15,15 +15,16 @@ from flyball.core.flow.template import CHECKLIST, INJECTIONS, EvidenceSchema, Te
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import TOOL_ROWS
 from flyball.drivers.protocol import ToolSpec
+from flyball.regex import regex
 
 ADVICE_CAP = 12_000
 PROMPT_PHASES = frozenset({"recon", "design", "checkpoint", "execute", "verify", "final"})
-_ITEM = re.compile(r"^(?=- )|(?<=\n)(?=\n)", re.MULTILINE)
+_ITEM = regex(r"^(?=- )|(?<=\n)(?=\n)", re.MULTILINE)
 """Where an item of a list begins, and where a paragraph ends."""
-_PHASE = re.compile(r"- (\w+): ")
-_NAMED = re.compile(r"`(\w+)`")
+_PHASE = regex(r"- (\w+): ")
+_NAMED = regex(r"`(\w+)`")
 TAG = "project-advice"
-MARK = re.compile(rf"<\s*(/?\s*{TAG})", re.IGNORECASE)
+MARK = regex(rf"<\s*(/?\s*{TAG})", re.IGNORECASE)
 
 ALWAYS: Mapping[str, str] = {
     "step": "the step of the plan that is yours",

@@ -10,12 +10,13 @@ from flyball.patch.apply.revise import Options, revise
 from flyball.patch.read.hunk import ParsedDiff, Section
 from flyball.patch.read.parse import parse
 from flyball.patch.result import Change, Code, PatchResult, Refusal
+from flyball.regex import regex
 
 PROTECTED = (".git", "node_modules", ".flyball")
-_SHORT_NAME = re.compile(r"^(git|node_m|nodemo|flybal)~\d+$")
-_SUSPECT = re.compile(r"^/|^$|[\\~:]|\.\.|[. ](?:/|$)|\.git|node_modules|\.flyball", re.IGNORECASE)
+_SHORT_NAME = regex(r"^(git|node_m|nodemo|flybal)~\d+$")
+_SUSPECT = regex(r"^/|^$|[\\~:]|\.\.|[. ](?:/|$)|\.git|node_modules|\.flyball", re.IGNORECASE)
 """What a path must have in it before it is worth a closer look."""
-_DRIVE = re.compile(r"^[A-Za-z]:")
+_DRIVE = regex(r"^[A-Za-z]:")
 _NOTHING_CHANGES = Refusal(
     Code.NOT_A_DIFF,
     "The diff changes nothing: no line is added or removed. Put - in front of each line that goes, "

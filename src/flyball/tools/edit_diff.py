@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, NamedTuple
 
 import msgspec
 
 from flyball.patch import apply_diff, touched_paths
 from flyball.patch.result import Change, ChangeType, PatchResult, Refusal
+from flyball.regex import regex
 from flyball.tools.call.file_facts import copied_mask, path_fact, present
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 
 SHOWN_SPANS = 8
-_START = re.compile(r"@@ .*?\+(\d+)")
+_START = regex(r"@@ .*?\+(\d+)")
 
 
 class EditForm(Form, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
+from flyball.regex import regex
 from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.plain import read_plain
 
@@ -24,7 +25,7 @@ HIDDEN = "[redacted]"
 SHORTEST = 6
 _LONGEST_ENV = 1 << 18
 
-_SHAPES = re.compile(
+_SHAPES = regex(
     r"(?<![A-Za-z0-9])(?:"
     r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
     r"|gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255}"
@@ -44,32 +45,32 @@ _SHAPES = re.compile(
     r"|eyJ[A-Za-z0-9_\-]{8,4096}\.eyJ[A-Za-z0-9_\-]{8,8192}\.[A-Za-z0-9_\-]{8,2048}"
     r")"
 )
-_SLACK_HOOK = re.compile(r"hooks\.slack\.com/services/(T[A-Z0-9]{6,16}/B[A-Z0-9]{6,16}/\w{16,64})")
-_IN_ADDRESS = re.compile(r"://[^\s:/@\"'<>]{0,128}:([^\s:/@\"'<>]{3,256})@")
-_EXAMPLE = re.compile(r"(?i)pass|password|passwd|pwd|secret|token|\*+|x+|<.*|\$.*|\{.*|%.*")
-_NETRC = re.compile(r"login\s{1,8}\S{1,128}\s{1,8}password\s{1,8}(\S{3,256})")
-_HEADER = re.compile(
+_SLACK_HOOK = regex(r"hooks\.slack\.com/services/(T[A-Z0-9]{6,16}/B[A-Z0-9]{6,16}/\w{16,64})")
+_IN_ADDRESS = regex(r"://[^\s:/@\"'<>]{0,128}:([^\s:/@\"'<>]{3,256})@")
+_EXAMPLE = regex(r"(?i)pass|password|passwd|pwd|secret|token|\*+|x+|<.*|\$.*|\{.*|%.*")
+_NETRC = regex(r"login\s{1,8}\S{1,128}\s{1,8}password\s{1,8}(\S{3,256})")
+_HEADER = regex(
     r"(?i)\b(?:authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:bearer|basic|token|digest)"
     r"|bearer)\s{1,4}([A-Za-z0-9._~+/\-]{12,4096}={0,2})"
 )
-_KEY_BLOCK = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_END = re.compile(r"-----END (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_FIELD = re.compile(
+_KEY_BLOCK = regex(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = regex(r"-----END (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_FIELD = regex(
     r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{1,80})[\"']?"
     r"\s{0,4}(?::=|=>|:|=)\s{0,4}"
     r"(?:(?P<quote>[\"'`])(?P<quoted>[^\s\"'`]{6,1024})(?P=quote)"
     r"|(?P<bare>[^\s\"'`,;<>(){}\[\]]{6,1024}+)(?![(\[]))"
 )
-_FLAG = re.compile(
+_FLAG = regex(
     r"--(?<![\w\-]--)(?P<name>[A-Za-z][\w\-]{1,60})(?:\s{1,4}|=)(?P<bare>[^\s\"'`\-][^\s\"'`]{5,1024})"
 )
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_HOLLOW = re.compile(
+_WORD = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_HOLLOW = regex(
     r"(?i)(?:none|null|nil|true|false|undefined|changeme\w*|change-me|example\S*|your[-_]\S*|"
     r"my[-_]?(?:password|secret|token|key)|x{3,}|\*{3,}|\.{3,}|placeholder|redacted|"
     r"[$%&@{<~/]\S*|\.{1,2}/\S*|[a-z]+://\S*)"
 )
-_CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[A-Za-z_\-.:]+")
+_CODE = regex(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[A-Za-z_\-.:]+")
 
 _KEY_WORDS = frozenset(
     (
@@ -229,7 +230,7 @@ def _header_keys(headers: str) -> Iterator[str]:
         yield from words[-1:]
 
 
-_ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][\w.\-]*)\s*=\s*(.*?)\s*")
+_ASSIGNED = regex(r"\s*(?:export\s+)?([A-Za-z_][\w.\-]*)\s*=\s*(.*?)\s*")
 
 
 def secrets_of_project(top: Path) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,9 +22,10 @@ from flyball.app.proving.installed import find_hooks
 from flyball.app.settling import state_dir
 from flyball.core.memory.guard import GuardLimits
 from flyball.errors import NotFound, UsageError
+from flyball.regex import regex
 
 UNITS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
-SPAN = re.compile(r"(\d{1,4})([hdw])")
+SPAN = regex(r"(\d{1,4})([hdw])")
 INDEX = "audit.sqlite"
 NEVER = (-1, -1)
 """The state of no file, so that the next audit reads it."""

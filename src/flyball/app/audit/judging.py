@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -16,6 +15,7 @@ from flyball.core.record.audit.deed import CommandLook, Looks
 from flyball.core.record.audit.finding import AuditFinding
 from flyball.core.record.audit.rules import findings_in
 from flyball.core.record.audit.trail import Spent, Trail, Turned
+from flyball.regex import regex
 from flyball.shellcheck import CommandKind, cannot_fail, findings_of
 from flyball.workspace.redaction import Redactor
 
@@ -90,7 +90,7 @@ def look_at_command(command: str, root: str) -> CommandLook:
     )
 
 
-TOKENS = re.compile(
+TOKENS = regex(
     r"AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk-[A-Za-z0-9]|sk_live|xox[abeoprs]-|AIza|npm_|pypi-"
     r"|-----BEGIN [A-Z ]{0,40}PRIVATE KEY|hf_[A-Za-z0-9]{20}|SG\.|whsec_|dckr_pat_|gsk_"
 )

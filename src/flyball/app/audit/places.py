@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+
+from flyball.regex import regex
 
 SUFFIXES = frozenset({".jsonl", ".json", ".traj", ".db"})
 
@@ -32,7 +33,7 @@ def transcripts(places: Iterable[Path]) -> Iterator[Path]:
                 yield path
 
 
-EVENT = re.compile(r"(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json")
+EVENT = regex(r"(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json")
 
 
 def is_event_folder(place: Path) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from flyball.journal.protocol import WorkerRow
+from flyball.regex import regex
 from flyball.workspace.process.holder import is_gone
 
-ON = re.compile(r"process (\d+) on (\S+) since ")
+ON = regex(r"process (\d+) on (\S+) since ")
 
 
 def workers_of(

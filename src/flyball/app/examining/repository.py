@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from flyball.app.examining.symptom import Symptom, counted, fine, listed, note, trouble
 from flyball.app.project import Home
 from flyball.errors import ToolUnavailable
+from flyball.regex import regex
 from flyball.workspace.process.spawn import run_sync
 from flyball.workspace.run.comparing import uncommitted_paths
 from flyball.workspace.trees.git import (
@@ -34,7 +34,7 @@ UNDER_WAY = {
 }
 """What git keeps in its directory while something is not finished."""
 
-_VERSION = re.compile(r"(\d+)\.(\d+)")
+_VERSION = regex(r"(\d+)\.(\d+)")
 
 
 async def examine_repository(home: Home) -> list[Symptom]:

@@ -7,11 +7,12 @@ from json import JSONDecodeError, JSONDecoder
 
 from flyball.app.flowfile.places import Places, UnreadableError
 from flyball.core.terms.shape import Path
+from flyball.regex import regex
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?(?![0-9A-Za-z_.+-])")
+_SPACE = regex(r"[ \t\n\r]*")
+_NUMBER = regex(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?(?![0-9A-Za-z_.+-])")
 _WORDS = {"true": True, "false": False, "null": None}
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORD = regex(r"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_DIGITS = 100
 _DECODER = JSONDecoder()
 

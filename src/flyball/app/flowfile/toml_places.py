@@ -11,18 +11,19 @@ import tomllib
 
 from flyball.app.flowfile.places import Places, UnreadableError
 from flyball.core.terms.shape import Path
+from flyball.regex import regex
 
-_WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_STRING = re.compile(
+_WHERE = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_BLANK = regex(r"(?:[ \t\r\n]|#[^\n]*)*")
+_STRING = regex(
     r'"""(?:\\.|[^\\])*?"""+|'
     r"'''.*?'''+|"
     r'"(?:\\.|[^"\\\n])*"|'
     r"'[^'\n]*'",
     re.DOTALL,
 )
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_ATOM = re.compile(r"[^,\]\}\#\n]+")
+_BARE = regex(r"[A-Za-z0-9_-]+")
+_ATOM = regex(r"[^,\]\}\#\n]+")
 
 
 def parse_toml(places: Places) -> object:

@@ -23,6 +23,7 @@ from flyball.core.host.tool import (
     texts_in,
 )
 from flyball.core.terms.call import Access, Call, CommandFact, digest
+from flyball.regex import regex
 from flyball.shellcheck import CommandKind, CommandPart, commands_in, findings_of, judge
 from flyball.tools.call.command_facts import BashForm, command_facts
 from flyball.tools.call.file_facts import path_fact
@@ -41,7 +42,7 @@ NOT_YOURS = (
     "`flyball {verb}` is for the person, not for the agent that is governed. Say what you need; "
     "they can run it in their own terminal."
 )
-_WAITING = re.compile(rf"[\w./~-]*\bflyball {WAIT}( --for \d+)?( 2>&1)?")
+_WAITING = regex(rf"[\w./~-]*\bflyball {WAIT}( --for \d+)?( 2>&1)?")
 OURS = (
     "This names the directory of Flyball's own journal and switches, which no agent that is "
     "governed touches. `flyball runs show` tells what is in it."
@@ -55,10 +56,8 @@ VERBS = LOOKING | {
     *(CHECKPOINT, "mcp", "off", "on", "demo", "init", "trust", "doctor", "patch", "flow", "audit"),
     *("hook", "bench", "people", "completion", "acp"),
 }
-_OUR_NAME = re.compile(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
-_SAID = re.compile(
-    r"(?<![\w-])flyball(?:\.\w+)*[\s,()\[\]]+(off|on|init|undo|serve|run|hook|people)\b"
-)
+_OUR_NAME = regex(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
+_SAID = regex(r"(?<![\w-])flyball(?:\.\w+)*[\s,()\[\]]+(off|on|init|undo|serve|run|hook|people)\b")
 OTHER_SHELLS = frozenset({"PowerShell"})
 """Tools whose commands are in a language that nobody here can read."""
 LONGEST = 4_000

@@ -7,7 +7,6 @@ ignored where they are one person's own, so no tree shows what became of them.
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,11 +20,12 @@ from flyball.app.installing.targets import HostPlaces
 from flyball.app.project import Home
 from flyball.core.host.event import HostEvent
 from flyball.errors import BrokenSettings
+from flyball.regex import regex
 from flyball.workspace.files.path_rules import HOOKS_READ_FROM
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.holder import environ_of
 
-OFF = re.compile(r'"(?:disableAllHooks"\s*:\s*true|enabled"\s*:\s*false)')
+OFF = regex(r'"(?:disableAllHooks"\s*:\s*true|enabled"\s*:\s*false)')
 OURS = "flyball-hook"
 PUT_BACK = "{files} had other hooks than when the work began, and is as it was before."
 _KEPT = "hook_files.json"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,10 +11,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.app.settling import state_dir
+from flyball.regex import regex
 
 PORT = 4322
 LOOPBACK = "127.0.0.1"
-_OURS = re.compile(r"http://127\.0\.0\.1:(\d+)/flyball-hook/(\w+)")
+_OURS = regex(r"http://127\.0\.0\.1:(\d+)/flyball-hook/(\w+)")
 _BEARER = "Bearer "
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
@@ -25,6 +24,7 @@ from flyball.app.installing.splice import (
     taken_out,
 )
 from flyball.errors import BrokenSettings
+from flyball.regex import regex
 
 HOOK = "flyball-hook"
 OBSERVE = "--observe"
@@ -33,7 +33,7 @@ HOOKS = "hooks"
 ITEM = ""
 
 _KINDS = {dict: "an object", list: "a list"}
-_OBSERVING = re.compile(rf"{HOOK}\W{{0,4}} \w+ {OBSERVE}\b")
+_OBSERVING = regex(rf"{HOOK}\W{{0,4}} \w+ {OBSERVE}\b")
 
 
 class PutIn(msgspec.Struct, frozen=True):

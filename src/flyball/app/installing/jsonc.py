@@ -12,14 +12,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from flyball.errors import BrokenSettings
+from flyball.regex import regex
 
 BOM = "\ufeff"
-_SPACE = re.compile(r"[ \t\r\n]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.+-])")
-_WORD = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_SPACE = regex(r"[ \t\r\n]*")
+_NUMBER = regex(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.+-])")
+_WORD = regex(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _WORDS: dict[str, object] = {"true": True, "false": False, "null": None}
-_LINE_COMMENT = re.compile(r"//[^\r\n]*")
-_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_LINE_COMMENT = regex(r"//[^\r\n]*")
+_BLOCK_COMMENT = regex(r"/\*.*?\*/", re.DOTALL)
 _STRINGS = json.JSONDecoder()
 _MAX_DEPTH = 100
 _MAX_DIGITS = 100

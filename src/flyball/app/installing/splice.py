@@ -7,10 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from flyball.app.installing.jsonc import JsonNode, JsonPart, JsonText
+from flyball.regex import regex
 
-_BLANKS = re.compile(r"[ \t]*")
-_SPACES = re.compile(r"[ \t\r\n]*")
-_LINE_END = re.compile(r"[ \t]*\r?\n")
+_BLANKS = regex(r"[ \t]*")
+_SPACES = regex(r"[ \t\r\n]*")
+_LINE_END = regex(r"[ \t]*\r?\n")
 
 
 class Splice(NamedTuple):

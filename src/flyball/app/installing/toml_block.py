@@ -9,11 +9,12 @@ from typing import Any
 
 from flyball.app.installing.json_hooks import Hooks, Merged, PutIn
 from flyball.errors import BrokenSettings, Conflict
+from flyball.regex import regex
 
 BEGIN = "# >>> flyball: put here by `flyball init`, taken out by `flyball init --remove` >>>"
 END = "# <<< flyball <<<"
-_BLOCK = re.compile(rf"^{re.escape(BEGIN)}\r?\n.*?^{re.escape(END)}(?:\r?\n|\Z)", re.M | re.S)
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_BLOCK = regex(rf"^{re.escape(BEGIN)}\r?\n.*?^{re.escape(END)}(?:\r?\n|\Z)", re.M | re.S)
+_PLACE = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def rendered(hooks: Hooks, newline: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
@@ -13,10 +12,11 @@ from typing import Protocol
 import msgspec
 
 from flyball.errors import Conflict, NotFound, UsageError
+from flyball.regex import regex
 
 EVERY = "*"
 """The grant that holds in every project which has none of its own."""
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 LIST_THEM = "`flyball people list` shows them."
 
 

@@ -25,9 +25,10 @@ from flyball.app.installing.targets import (
 )
 from flyball.app.proving.lines import ProofLine, ProofState
 from flyball.errors import BrokenSettings
+from flyball.regex import regex
 
 CLAIM = "Flyball's hooks are in the settings, and nothing there keeps them from running"
-_PLUGIN_HOOK = re.compile(r'^const HOOK = (".*")$', re.M)
+_PLUGIN_HOOK = regex(r'^const HOOK = (".*")$', re.M)
 
 
 class InstalledHooks(NamedTuple):

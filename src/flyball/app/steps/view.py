@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,10 +15,11 @@ from flyball.core.verdict.words import verdict_lines
 from flyball.drivers.protocol import Request
 from flyball.engine.telemetry import Telemetry
 from flyball.journal.sqlite import status_of
+from flyball.regex import regex
 
 STEP_TOOLS = ("read", "grep", "edit_diff", "test", "checkpoint")
 """Those of our tools that are served."""
-_WRITERS = re.compile(r"`edit_diff`(?:, `write_file`)? or `\w+_file`|`write_file` or `edit_diff`")
+_WRITERS = regex(r"`edit_diff`(?:, `write_file`)? or `\w+_file`|`write_file` or `edit_diff`")
 """Where our own words name tools for writing; only one of them is served."""
 FOR_NEW_FILES = "; `write_file` is for new files"
 ENDED = "The run has ended."

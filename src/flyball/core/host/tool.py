@@ -15,6 +15,7 @@ from typing import NamedTuple, cast
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.glob import matches
+from flyball.regex import regex
 
 PATH_FIELDS = ("file_path", "filePath", "notebook_path", "absolute_path", "path", "file")
 COMMAND_FIELDS = ("command", "cmd", "script")
@@ -84,7 +85,7 @@ _LISTED = (
     (HostTool("checkpoint", Access.CHECKPOINT), PLAN_EXIT),
 )
 
-_OURS = re.compile(r"(?:mcp__?)?flyball__?(\w+)")
+_OURS = regex(r"(?:mcp__?)?flyball__?(\w+)")
 """Our own tools, by the names that hosts give to those of a server called `flyball`."""
 _OURS_THAT_ASK = """
     start_run next_step submit_evidence read grep edit_diff test status request_approval
@@ -128,7 +129,7 @@ def _text(value: object) -> str:
 
 
 # Hosts trim the lines of an envelope before they read them; those of a diff begin where they begin.
-_PATCHED = re.compile(
+_PATCHED = regex(
     r"^(?:[^\S\n]*\*\*\*\s*(?:(?:Add|Update|Delete) File|Move to):[^\S\n]*"
     r"|(?:\+\+\+|---) (?:[ab]/)?)(.+?)\s*$",
     re.MULTILINE,
@@ -141,7 +142,7 @@ def patched_files(patch: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in found if name != "/dev/null"))
 
 
-_NAMED_FILE = re.compile(r"(?<![\w/.-])(?:\./)?((?:[\w.-]+/)*[\w-][\w.-]*\.\w{1,8})(?![\w/])")
+_NAMED_FILE = regex(r"(?<![\w/.-])(?:\./)?((?:[\w.-]+/)*[\w-][\w.-]*\.\w{1,8})(?![\w/])")
 
 
 def files_in_words(text: str) -> tuple[str, ...]:

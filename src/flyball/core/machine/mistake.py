@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
@@ -22,12 +21,13 @@ from flyball.core.terms.evidence_rows import (
     verification_key,
 )
 from flyball.core.weakening.paths import is_test_path
+from flyball.regex import regex
 
 KEPT = 8
 NAMED = 5
 SUMMARY = 200
 
-EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Failure|Panic)\b")
+EXCEPTION = regex(r"\b[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Failure|Panic)\b")
 
 
 def notice(d: WorkingCopy, evidence: Sequence[AnyEvidence]) -> str:

@@ -5,7 +5,6 @@ A run's own flow is walked here too: as a whole it is the one step of an unplann
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -19,8 +18,9 @@ from flyball.core.plan.step_run import Errand
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import Strength
 from flyball.core.terms.phase import Phase
+from flyball.regex import regex
 
-UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+UNSAFE = regex(r"[^A-Za-z0-9_.-]+")
 LONGEST = 48
 DIAGNOSIS_KEPT = 1_500
 

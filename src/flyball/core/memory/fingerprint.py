@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 
 from flyball.core.terms.call import digest
+from flyball.regex import regex
 
-ERROR_LINE = re.compile(
+ERROR_LINE = regex(
     r"error|exception|fail|fatal|panic|assert|traceback|undefined|cannot|denied|not found|no such"
     r"|unexpected|invalid|expected|missing|refused|timed? ?out",
     re.IGNORECASE,
 )
-FRAME_LINE = re.compile(r'^\s*(?:File ".*", line \d+|at .+\(.*:\d+(?::\d+)?\)$)|^Traceback \(')
+FRAME_LINE = regex(r'^\s*(?:File ".*", line \d+|at .+\(.*:\d+(?::\d+)?\)$)|^Traceback \(')
 ERROR_LINES_KEPT = 20
 
 # What varies between two runs of the same failure, most specific first.
 VARYING = tuple(
-    (re.compile(pattern), plain)
+    (regex(pattern), plain)
     for pattern, plain in (
         (r"\x1b\[[0-9;?]*[A-Za-z]", ""),
         (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?", "T"),
@@ -53,7 +54,7 @@ def _plain(line: str) -> str:
 
 
 _PASSING = tuple(
-    (re.compile(pattern), plain)
+    (regex(pattern), plain)
     for pattern, plain in (
         (r"\x1b\[[0-9;?]*[ -/]*[@-~]", ""),
         (

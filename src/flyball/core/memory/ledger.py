@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from flyball.core.memory.fingerprint import plain_error
 from flyball.core.terms.call import digest
+from flyball.regex import regex
 
 ERROR_KEPT = 400
 
@@ -127,7 +127,7 @@ def _is_akin(mistake: Mistake, step_kind: str, words: frozenset[str], is_vague: 
     return is_vague or not mistake.files or bool(words & _telling_words(told))
 
 
-WORD = re.compile(r"[a-z]{4,}")
+WORD = regex(r"[a-z]{4,}")
 COMMON = frozenset(
     [
         "assert",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from difflib import get_close_matches
 
 from flyball.core.plan.message import ExecutionPlan, Issue, Severity, Step, Work
 from flyball.core.terms.shape import one_line
+from flyball.regex import regex
 
 MAX_STEPS = 8
-STEP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+STEP_ID = regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 def plan_issues(plan: ExecutionPlan, templates: Collection[str] = ()) -> tuple[Issue, ...]:

@@ -16,6 +16,7 @@ from flyball.core.memory.fingerprint import fingerprint
 from flyball.core.memory.guard_memory import GuardStep, Kind
 from flyball.core.terms.call import digest
 from flyball.errors import UsageError
+from flyball.regex import regex
 
 Json = Mapping[str, object]
 
@@ -115,7 +116,7 @@ def _paired(asked: Sequence[str], answers: Sequence[str], reply: int) -> Iterato
         yield RecordedTurn(action, seen, status=_status(seen), reply=reply)
 
 
-RETURN_CODE = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
+RETURN_CODE = regex(r"\s*<returncode>(-?\d+)</returncode>")
 
 
 def _status(seen: str) -> int | None:
@@ -162,9 +163,9 @@ def command_line(name: str, values: Json) -> str:
     return f"{name} {shown if command else shown.strip()}".strip()
 
 
-FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)\n?```", re.DOTALL)
-TAGGED = re.compile(r"<function=(\w+)>(.*?)(?:</function>|\Z)", re.DOTALL)
-PARAMETER = re.compile(r"<parameter=(\w+)>\n?(.*?)\n?</parameter>", re.DOTALL)
+FENCE = regex(r"```[\w-]*[ \t]*\n(.*?)\n?```", re.DOTALL)
+TAGGED = regex(r"<function=(\w+)>(.*?)(?:</function>|\Z)", re.DOTALL)
+PARAMETER = regex(r"<parameter=(\w+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 
 
 def _quoted_action(said: str) -> str:
@@ -211,7 +212,7 @@ def object_of(value: object) -> Json:
 
 # A test runner's own stopwatch and the addresses of objects differ between equal outcomes.
 NOISE = tuple(
-    (needed, re.compile(pattern, re.MULTILINE), plain)
+    (needed, regex(pattern, re.MULTILINE), plain)
     for needed, pattern, plain in (
         ("\r", r"\r", ""),
         ("= ", r"^(=+ .*) in \d+(?:\.\d+)?s(?: \([\d:]+\))?( =+)$", r"\1\2"),
@@ -220,7 +221,7 @@ NOISE = tuple(
     )
 )
 """Each with words without which it fits nowhere: most outcomes are then never searched."""
-REFUSAL = re.compile(
+REFUSAL = regex(
     r"(?:Interactive operation|Operation) '.*' is not supported|Your (?:last )?output was not"
     r" formatted correctly|Your last output did not use any tool calls|Your bash command contained"
     r" syntax errors|Your command was blocked",
@@ -256,10 +257,10 @@ def step_of(turn: RecordedTurn) -> GuardStep:
     return GuardStep(call, outcome, kind, ok=ok, error=error, reply=turn.reply)
 
 
-SCROLL = re.compile(r"scroll_(?:up|down)\b")
+SCROLL = regex(r"scroll_(?:up|down)\b")
 """The same words each time, but every time another page is read: never a poll."""
 
-FAILED_EDIT = re.compile(
+FAILED_EDIT = regex(
     r"\A(?:<returncode>(?!0<)|Your proposed edit has introduced|Your edit was not applied"
     r"|Your search and replace strings are the same|No replacement was performed|No edit"
     r"|No file open|No changes were made|Usage: |Error:|error: (?:corrupt )?patch"
@@ -267,7 +268,7 @@ FAILED_EDIT = re.compile(
     r"|File already exists at|The parent directory [^\n]* does not exist|Parameter `"
     r"|Invalid `|Ran into |Traceback \(most recent|(?:/bin/)?(?:ba)?sh: |sed: |patch: )"
 )
-FAILURE = re.compile(
+FAILURE = regex(
     r"^(?:Traceback \(most recent call last\)|E   |FAIL|--- FAIL|(?:\w+\.)*\w*(?:Error|Exception)\b"
     r"|error(?:\[\w+\])?: |fatal: |panic: |(?:/bin/)?(?:ba)?sh: .*not found|<returncode>(?!0<))"
     r"|\b[1-9]\d* (?:failed|failing|errors?)\b|EXECUTION TIMED OUT",
@@ -294,11 +295,11 @@ SILENT = _words("cd echo export printf set sleep source true wait :")
 GIT_READERS = _words("blame diff grep log ls-files rev-parse shortlog show status")
 EDITOR_TOOLS = _words("str_replace_editor str_replace_based_edit_tool file_editor")
 
-QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
-HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1(.*?)\n.*?^\s*\2[ \t]*$", re.DOTALL | re.MULTILINE)
-WRITES = re.compile(r"(?<![0-9&<>])1?>{1,2}(?!&)\s*(?!/dev/)[^\s&]")
-SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
-PREFIX = re.compile(r"^\s*(?:\(|\{\s|!\s|sudo\s|time\s|timeout\s+\S+\s|nohup\s|env\s|\w+=\S*\s)+")
+QUOTED = regex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+HEREDOC = regex(r"<<-?\s*(['\"]?)(\w+)\1(.*?)\n.*?^\s*\2[ \t]*$", re.DOTALL | re.MULTILINE)
+WRITES = regex(r"(?<![0-9&<>])1?>{1,2}(?!&)\s*(?!/dev/)[^\s&]")
+SEPARATOR = regex(r"&&|\|\||[;|\n]")
+PREFIX = regex(r"^\s*(?:\(|\{\s|!\s|sudo\s|time\s|timeout\s+\S+\s|nohup\s|env\s|\w+=\S*\s)+")
 
 
 def kind_of(action: str) -> Kind:

@@ -9,6 +9,8 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
+from flyball.regex import regex
+
 
 class Declared(NamedTuple):
     """The names a part goes by, the names it asks for, and the directories it points at."""
@@ -66,7 +68,7 @@ def _parsed(load: Callable[[str], object], text: str) -> Mapping[str, Any]:
 
 
 _NODE_TABLES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
-_LOCAL = re.compile(r"(?:file|link|portal):(.+)")
+_LOCAL = regex(r"(?:file|link|portal):(.+)")
 
 
 def _package_json(text: str) -> Declared:
@@ -92,8 +94,8 @@ def _deno_json(text: str) -> Declared:
     return _named(_texts(document.get("name")), imports)
 
 
-_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)")
-_FILE_URL = re.compile(r"@\s*(?:file:(?://)?)?(\.{1,2}/\S+)")
+_REQUIREMENT = regex(r"\s*([A-Za-z0-9][\w.-]*)")
+_FILE_URL = regex(r"@\s*(?:file:(?://)?)?(\.{1,2}/\S+)")
 
 
 def _pyproject(text: str) -> Declared:
@@ -164,14 +166,14 @@ def _named(names: Iterable[str], needs: Iterable[str], places: Iterable[str] = (
 
 
 READERS: tuple[tuple[re.Pattern[str], Callable[[str], Declared]], ...] = (
-    (re.compile(r"package\.json"), _package_json),
-    (re.compile(r"composer\.json"), _composer_json),
-    (re.compile(r"deno\.jsonc?"), _deno_json),
-    (re.compile(r"pyproject\.toml"), _pyproject),
-    (re.compile(r"requirements.*\.txt"), _requirements),
-    (re.compile(r"Cargo\.toml"), _cargo),
-    (re.compile(r"go\.mod"), _go_mod),
-    (re.compile(r".*\.[cf]sproj"), _by_place(r"ProjectReference\s+Include=\"([^\"]+)\"")),
-    (re.compile(r"mix\.exs|Gemfile"), _by_place(r"\bpath:\s*[\"'](\.{1,2}/[^\"']+)[\"']")),
+    (regex(r"package\.json"), _package_json),
+    (regex(r"composer\.json"), _composer_json),
+    (regex(r"deno\.jsonc?"), _deno_json),
+    (regex(r"pyproject\.toml"), _pyproject),
+    (regex(r"requirements.*\.txt"), _requirements),
+    (regex(r"Cargo\.toml"), _cargo),
+    (regex(r"go\.mod"), _go_mod),
+    (regex(r".*\.[cf]sproj"), _by_place(r"ProjectReference\s+Include=\"([^\"]+)\"")),
+    (regex(r"mix\.exs|Gemfile"), _by_place(r"\bpath:\s*[\"'](\.{1,2}/[^\"']+)[\"']")),
 )
 """Which file is read by what."""

@@ -12,11 +12,12 @@ from typing import Any, cast
 
 from flyball.core.suite.part import TOP, is_within
 from flyball.core.weakening.paths import TEST_DIRS, TEST_NAME, is_test_config, is_test_path
+from flyball.regex import regex
 
 Read = Callable[[str], str | None]
 """The text of a file, or None where it cannot be read."""
 
-_CONFIG = re.compile(
+_CONFIG = regex(
     r"pytest\.toml|\.npmrc|\.yarnrc(?:\.yml)?|Cargo\.toml|rust-toolchain(?:\.toml)?"
     r"|[tj]sconfig(?:\..*)?\.json|\.?mypy\.ini|pyrightconfig\.json|ty\.toml|\.babelrc.*|\.swcrc"
     r"|(?:babel|vite|jasmine|web-test-runner|tap)\.config\.\w+|vitest\.workspace\.\w+|\.taprc"
@@ -26,22 +27,22 @@ _CONFIG = re.compile(
     r"|Gemfile(?:\.lock)?|[Rr]akefile|composer\.json|deno\.jsonc?|[Jj]ustfile|\.env(?:\..*)?"
     r"|\.python-version|\.nvmrc|\.tool-versions|.*\.pth"
 )
-_SHADOW = re.compile(
+_SHADOW = regex(
     r"(?:.*/)?(?:(?:site|user)customize|pytest|unittest|pluggy|nose)(?:\.py|/__init__\.py)"
     r"|(?:.*/)?_pytest/.*|(?:.*/)?node_modules/.*"
 )
 """Modules that the runner would load instead of its own, or before everything else."""
 
-_SOURCE = re.compile(r".*\.(?:py|[cm]?[jt]sx?|rb|php|exs?|go|rs)")
-_SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|py|[cm]?[jt]s|rb|pl|php|lua|exs|awk|tcl|bat|ps1)")
-_C = re.compile(r".*\.(?:c|cc|cpp|cxx)")
-_MAIN = re.compile(r"\bmain\s*\(")
-_HELPER = re.compile(
+_SOURCE = regex(r".*\.(?:py|[cm]?[jt]sx?|rb|php|exs?|go|rs)")
+_SCRIPT = regex(r".*\.(?:sh|bash|zsh|py|[cm]?[jt]s|rb|pl|php|lua|exs|awk|tcl|bat|ps1)")
+_C = regex(r".*\.(?:c|cc|cpp|cxx)")
+_MAIN = regex(r"\bmain\s*\(")
+_HELPER = regex(
     r"(?:.*[_.-])?(?:tests?|testing|mocks?|stubs?|fakes?|fixtures?|specs?|harness|helpers?"
     r"|expect(?:ed|ations?)|goldens?)(?:[_.-].*)?|.*(?:Test|Mock|Spec|Fixture)(?:s|Utils?|Helpers?|Case|Base|Kit|Support)?"
     r"|(?:test|mock|spec)[A-Z].*|testutils?|testlib|testkit",
 )
-DATA_DIRS = re.compile(
+DATA_DIRS = regex(
     r"_*(?:test)?fixtures?_*|test[-_]?data|testfiles|mocks?|__mocks__|goldens?|snapshots?"
     r"|samples?|cassettes|.*\{\{.*"
 )
@@ -112,11 +113,11 @@ def _is_test_data(path: str, tests: str, code: str) -> bool:
     return name in tests or bool(folder and re.search(rf"[\"'/\s]{re.escape(folder)}[\"'/]", tests))
 
 
-_DATA = re.compile(
+_DATA = regex(
     r".*\.(?:jsonl?|ya?ml|toml|csv|tsv|txt|xml|html?|snap|golden|in|out|expected|dat|sql|feature)"
 )
-_MAKEFILE = re.compile(r"(?:GNU)?[Mm]akefile|.*\.mk")
-_RECIPES = re.compile(rf"{_MAKEFILE.pattern}|[Jj]ustfile")
+_MAKEFILE = regex(r"(?:GNU)?[Mm]akefile|.*\.mk")
+_RECIPES = regex(rf"{_MAKEFILE.pattern}|[Jj]ustfile")
 
 
 def is_shared(path: str) -> bool:
@@ -137,7 +138,7 @@ def is_data(folder: str) -> bool:
     return any(name not in TEST_DIRS for name in names[first:])
 
 
-_FILES_OF_PYTEST = re.compile(
+_FILES_OF_PYTEST = regex(
     r"^[ \t]*python_files[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]+)*)", re.MULTILINE
 )
 
@@ -211,16 +212,16 @@ def _named_by(path: str, text: str, files: frozenset[str]) -> Iterator[str]:
             yield from (f"{place}{end}" for end in _ENDINGS if f"{place}{end}" in files)
 
 
-_LOADED = re.compile(
+_LOADED = regex(
     r"\b(?:setupFiles\w*|globalSetup|globalTeardown|require|import|loader|preset|extends|reporters?"
     r"|runner|testRunner|testEnvironment|testSequencer|snapshotSerializers|resolver|file|config"
     r"|bootstrap|pytest_plugins|helpers?)\b[\"']?\s*[:=]\s*"
     r"(\[[^\]]*\]|\([^)]*\)|[\"'][^\"'\n]*[\"'])"
 )
-_QUOTED = re.compile(r"[\"']([^\"'\n]+)[\"']")
-_PLUGIN = re.compile(r"(?:^|[\s\"'])-p[ =]?(?!no:)([\w.]+)")
-_ENTRY = re.compile(r"pytest11[^\[]*?=\s*[\"']?([\w.]+)")
-_RECIPE = re.compile(
+_QUOTED = regex(r"[\"']([^\"'\n]+)[\"']")
+_PLUGIN = regex(r"(?:^|[\s\"'])-p[ =]?(?!no:)([\w.]+)")
+_ENTRY = regex(r"pytest11[^\[]*?=\s*[\"']?([\w.]+)")
+_RECIPE = regex(
     r"^(?P<names>[\w .%/-]+?)[ \t]*::?(?!=)(?P<needs>[^\n]*)(?P<recipe>(?:\n\t[^\n]*)*)", re.M
 )
 

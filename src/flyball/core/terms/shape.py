@@ -16,6 +16,8 @@ from typing import NamedTuple, TypeGuard
 
 import msgspec.inspect as shapes
 
+from flyball.regex import regex
+
 Path = tuple[str | int, ...]
 
 
@@ -243,17 +245,17 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     return f"{said} and {more} more" if more > 0 else said
 
 
-FENCED = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
-OPEN_FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[^\n]*\n", re.MULTILINE)
+FENCED = regex(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+OPEN_FENCE = regex(r"^[ \t]*(?:```+|~~~+)[^\n]*\n", re.MULTILINE)
 
 _TEXT = r'"(?:\\.|[^"\\])*"'
-_SLACK = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/|(?<![^\s,\[{{])#[^\n]*|,(?=\s*[\]}}])", re.DOTALL)
-_FOREIGN = re.compile(
+_SLACK = regex(rf"{_TEXT}|//[^\n]*|/\*.*?\*/|(?<![^\s,\[{{])#[^\n]*|,(?=\s*[\]}}])", re.DOTALL)
+_FOREIGN = regex(
     rf"(?P<text>{_TEXT})|'(?P<single>(?:\\.|[^'\\])*)'|(?P<word>\b[A-Za-z_]\w*\b)(?P<key>\s*:)?",
     re.DOTALL,
 )
-_ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt]|(.)|\Z)', re.DOTALL)
-_LEFT_OVER = re.compile(r"[\s\]}]*")
+_ESCAPE = regex(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt]|(.)|\Z)', re.DOTALL)
+_LEFT_OVER = regex(r"[\s\]}]*")
 WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
 TOO_DEEP = "it is nested too deeply"
 

@@ -10,7 +10,6 @@ is a column too: `also_called` for the tool, `spelt` for its fields, compared in
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 from flyball.core.terms.call import Access
 from flyball.core.terms.phase import Phase
+from flyball.regex import regex
 
 
 class Touch(StrEnum):
@@ -461,8 +461,8 @@ COMMANDS = frozenset(
 """Mutating tools whose effect is known only by looking: a failure is no failed edit."""
 
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_NAMESPACE = re.compile(r"^.*(?:\.|/|:|__)(?=[^./:_])")
+_CAMEL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
+_NAMESPACE = regex(r"^.*(?:\.|/|:|__)(?=[^./:_])")
 
 
 def plain_name(name: str) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from flyball.core.terms.intent import Intent
 from flyball.core.verdict.reports import AskedFor
+from flyball.regex import regex
 
-_NAMED = re.compile(r"\btest_\w+|\bTest[A-Z]\w+|[\w./-]+::[\w:]+|[\w./-]+[._-](?:test|spec)\.\w+")
-_ALL = re.compile(
+_NAMED = regex(r"\btest_\w+|\bTest[A-Z]\w+|[\w./-]+::[\w:]+|[\w./-]+[._-](?:test|spec)\.\w+")
+_ALL = regex(
     r"(?i)\b(?:tests?|suite|specs?|ci|build)\b[^.\n]{0,30}\b(?:fail\w*|red|broken|break\w*)\b"
     r"|\b(?:fail\w*|red|broken)\b[^.\n]{0,20}\b(?:tests?|suite|specs?)\b"
 )
-_REPAIR = re.compile(
+_REPAIR = regex(
     r"(?i)\b(?:fix\w*|bug\w*|fail\w*|broken|breaks?|wrong|crash\w*|error\w*|incorrect\w*|repair\w*|mend\w*|"
     r"refactor\w*|clean ?up|rename\w*|typo|regress\w*|should not|shouldn't|does ?n[o']t)\b"
 )

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from flyball.regex import regex
+
 
 class Canary(NamedTuple):
     """One file to put into a checkout, and a word that the names of its failing tests hold."""
@@ -106,8 +108,8 @@ _IMPORTS = {
         "mocha": "const assert = require('node:assert')",
     },
 }
-_ESM = re.compile(r"^\s*(?:import\s|export\s)", re.MULTILINE)
-_GO_PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
+_ESM = regex(r"^\s*(?:import\s|export\s)", re.MULTILINE)
+_GO_PACKAGE = regex(r"^package\s+(\w+)", re.MULTILINE)
 
 
 APART = frozenset({"jest", "vitest", "ava", "node"})

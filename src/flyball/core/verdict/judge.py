@@ -7,7 +7,6 @@ is good elsewhere buys off a regression, a vanished test or a weakened one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from flyball.core.suite.case import CaseOutcome
@@ -38,6 +37,7 @@ from flyball.core.verdict.strength import (
     strength_shown,
 )
 from flyball.core.verdict.type_checks import loosened_settings
+from flyball.regex import regex
 
 
 def judge_change(
@@ -231,7 +231,7 @@ def _vanished_rows(suite: SuiteRuns) -> Iterator[ChangeFinding]:
         )
 
 
-_NO_TEST = re.compile(r"\bhook\b|(?i:set_?up|tear_?down)|::\(|_FailedTest|^(.+)::\1$|failed to run")
+_NO_TEST = regex(r"\bhook\b|(?i:set_?up|tear_?down)|::\(|_FailedTest|^(.+)::\1$|failed to run")
 
 
 def _told(suite: SuiteRuns) -> tuple[bool, ...]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from flyball.core.suite.case import CaseOutcome
 from flyball.core.verdict.reports import Named, NamedEnd, TreeRun
+from flyball.regex import regex
 
 
 class CheckEnd(NamedTuple):
@@ -19,11 +20,11 @@ class CheckEnd(NamedTuple):
     detail: str = ""
 
 
-_WHOLE = re.compile(
+_WHOLE = regex(
     r"(?i)^(?:run )?(?:the )?(?:whole |full |entire |all )?"
     r"(?:unit )?(?:test suite|tests?|suite|test runner)(?: pass(?:es)?)?\.?$"
 )
-_RUNNERS = re.compile(
+_RUNNERS = regex(
     r"\b(?:pytest|unittest|py\.test|tox|nox|jest|vitest|mocha|ava|tape|go test|cargo test|"
     r"(?:npm|pnpm|yarn|bun)(?: run)? test|node --test|make (?:test|check)|rspec|phpunit|mix test|"
     r"mvn|gradle|ctest|bats|deno test|dotnet test|rake)\b"
@@ -82,7 +83,7 @@ def _tests_named(what: str, runs: Iterable[TreeRun]) -> Mapping[str, CaseOutcome
     return found
 
 
-_PYTHON_TEST = re.compile(r"(?:^|/)(test_\w+|\w+_test)\.py(?:::([\w:]+))?$")
+_PYTHON_TEST = regex(r"(?:^|/)(test_\w+|\w+_test)\.py(?:::([\w:]+))?$")
 
 
 def _missing_tests(what: str, runs: Sequence[TreeRun]) -> str:

@@ -15,6 +15,7 @@ from flyball.core.terms.changed_test import ChangedTest, Comparison
 from flyball.core.terms.shape import listed
 from flyball.core.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun, file_of
 from flyball.core.weakening.paths import is_test_path
+from flyball.regex import regex
 
 NOT_COLLECTED = "::(collection)"
 """How the name of what is told in the place of a file's tests ends, where it cannot be loaded."""
@@ -81,7 +82,7 @@ def _examples(text: str) -> Iterator[tuple[str, str]]:
         yield said, answer
 
 
-_SESSION = re.compile(
+_SESSION = regex(
     r"^[ \t]*>>> (?P<said>[^\n]*(?:\n[ \t]*\.\.\.[^\n]*)*)"
     r"(?P<answer>(?:\n(?![ \t]*(?:>>>|$|\"\"\"|'''))[^\n]*)*)",
     re.M,

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, cast
 
 from flyball.core.verdict.reports import RunnerReach
+from flyball.regex import regex
 
 Texts = Mapping[str, str | None]
 """Path → text; None where there is no such file, or it is no text."""
@@ -24,7 +25,7 @@ RUNNERS = (
     "node_test|testing|rspec|minitest|phpunit"
 )
 
-_PRELOADED = re.compile(
+_PRELOADED = regex(
     r"""(?:^|/)(?:
         conftest\.py | pytest\.toml
       | \.?pytest\.ini | tox\.ini | \.npmrc | \.mocharc\.\w+ | \.taprc
@@ -34,12 +35,12 @@ _PRELOADED = re.compile(
     )$""",
     re.VERBOSE,
 )
-_SHADOWS = re.compile(rf"^(?:src/|lib/)?(?:{RUNNERS})(?:\.(?:py|js|mjs|cjs|ts)|/__init__\.py)$")
-_EVERY_START = re.compile(r"(?:^|/)(?:(?:site|user)customize\.py|[^/]+\.pth|entry_points\.txt)$")
-_LIBRARY = re.compile(
+_SHADOWS = regex(rf"^(?:src/|lib/)?(?:{RUNNERS})(?:\.(?:py|js|mjs|cjs|ts)|/__init__\.py)$")
+_EVERY_START = regex(r"(?:^|/)(?:(?:site|user)customize\.py|[^/]+\.pth|entry_points\.txt)$")
+_LIBRARY = regex(
     r"^(?:src/)?(?:json|re|os|sys|io|time|xml|inspect|importlib)(?:\.py|/__init__\.py)$"
 )
-_USED_BY_RUNNERS = re.compile(
+_USED_BY_RUNNERS = regex(
     r"^(?:src/)?(?:abc|argparse|ast|attrs?|bdb|collections|colorama|configparser|contextlib|copy"
     r"|coverage|dataclasses|datetime|decimal|difflib|dis|enum|exceptiongroup|faulthandler|fnmatch"
     r"|functools|gc|glob|hashlib|iniconfig|itertools|linecache|locale|logging|math|numbers|opcode"
@@ -194,7 +195,7 @@ _SIGNS = (
     ),
 )
 
-_STARTS_SCRIPTS = re.compile(r"\s*(node[-_]options|script[-_]shell)\s*=")
+_STARTS_SCRIPTS = regex(r"\s*(node[-_]options|script[-_]shell)\s*=")
 """Settings of npm that decide how a script runs; our own runs start the runner itself."""
 
 _LANGUAGES = {
@@ -268,8 +269,8 @@ def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
 
 
 _CHECKING = {
-    "go": re.compile(r"\*testing\.[TB]\b|\btesting\.TB\b"),
-    "c": re.compile(
+    "go": regex(r"\*testing\.[TB]\b|\btesting\.TB\b"),
+    "c": regex(
         r"^\s*#\s*define\s+(?:TEST|CHECK|EXPECT|ASSERT|REQUIRE|mu_assert)\w*\(", re.MULTILINE
     ),
 }
@@ -333,12 +334,12 @@ def _is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-_LITERAL = re.compile(
+_LITERAL = regex(
     r"""(?P<quote>['"`]) (?P<text>[^'"`\n]{3,80}) (?P=quote)
       | (?<![\w.]) (?P<number>\d{3,}(?:\.\d+)? | \d+\.\d+) (?![\w.])""",
     re.VERBOSE,
 )
-_PLAIN = re.compile(r"[\w./-]{1,6}$")
+_PLAIN = regex(r"[\w./-]{1,6}$")
 SHOWN = 6
 
 

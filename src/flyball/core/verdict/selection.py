@@ -11,19 +11,20 @@ import re
 from collections.abc import Iterable, Mapping
 
 from flyball.core.weakening.paths import TEST_NAME
+from flyball.regex import regex
 
-SOURCE = re.compile(r".*\.(?:py|go|rs|[cm]?[jt]sx?|vue|svelte)")
+SOURCE = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|vue|svelte)")
 """Files whose imports can be read."""
 
-_PYTHON = re.compile(r"^\s*(?:from\s+([.\w]+)\s+import\s+([\w, ()*]+)|import\s+([\w., ]+))", re.M)
-_SCRIPT = re.compile(r"""(?:from\s+|import\s*\(?\s*|require\(\s*)['"](\.{1,2}/[^'"]+)['"]""")
-_GO = re.compile(r'^\s*(?:import\s+)?(?:\w+\s+)?"([\w./-]+)"', re.M)
+_PYTHON = regex(r"^\s*(?:from\s+([.\w]+)\s+import\s+([\w, ()*]+)|import\s+([\w., ]+))", re.M)
+_SCRIPT = regex(r"""(?:from\s+|import\s*\(?\s*|require\(\s*)['"](\.{1,2}/[^'"]+)['"]""")
+_GO = regex(r'^\s*(?:import\s+)?(?:\w+\s+)?"([\w./-]+)"', re.M)
 _TESTS = {
-    ".py": re.compile(r"^\s*(?:async\s+)?def\s+test\w*\s*\(", re.M),
-    ".go": re.compile(r"^func\s+Test\w*\s*\(", re.M),
-    ".rs": re.compile(r"#\[(?:\w+::)?test\b"),
+    ".py": regex(r"^\s*(?:async\s+)?def\s+test\w*\s*\(", re.M),
+    ".go": regex(r"^func\s+Test\w*\s*\(", re.M),
+    ".rs": regex(r"#\[(?:\w+::)?test\b"),
 }
-_CALLS = re.compile(r"^\s*(?:it|test|specify)(?:\.\w+)*\s*\(", re.M)
+_CALLS = regex(r"^\s*(?:it|test|specify)(?:\.\w+)*\s*\(", re.M)
 _SCRIPTS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".vue", ".svelte")
 
 
@@ -66,8 +67,8 @@ def _is_below(path: str, facades: Iterable[str]) -> bool:
     return any(path.startswith(f"{posixpath.dirname(each)}/".lstrip("/")) for each in facades)
 
 
-_FACADE = re.compile(r"__init__\.py|index\.[cm]?[jt]sx?|mod\.rs|lib\.rs")
-_DEFINED = re.compile(
+_FACADE = regex(r"__init__\.py|index\.[cm]?[jt]sx?|mod\.rs|lib\.rs")
+_DEFINED = regex(
     r"^(?:(?:export|default|async|pub|def|class|function|const|let|var|func|fn)\s+)*(\w+)\s*[=(:{<]",
     re.M,
 )

@@ -6,29 +6,25 @@ No test run tells of either, so where a type check is part of the proof, a perso
 from __future__ import annotations
 
 import posixpath
-import re
 from collections import Counter
 from collections.abc import Iterator
 
 from flyball.core.terms.changed_test import ChangedTest
 from flyball.core.verdict.promises import WEAKER
 from flyball.core.verdict.reach import Texts
+from flyball.regex import regex
 
-_CHECKERS = re.compile(
+_CHECKERS = regex(
     r"\b(?:tsc|vue-tsc|svelte-check|mypy|dmypy|(?:based)?pyright|pytype|pyre|ty|flow|sorbet|steep"
     r"|phpstan|psalm|type-?checks?|types)\b"
 )
-_SETTINGS = re.compile(
-    r"(?:^|/)(?:[tj]sconfig[^/]*\.json|\.?mypy\.ini|pyrightconfig\.json|ty\.toml)$"
-)
-_PYTHON = re.compile(
+_SETTINGS = regex(r"(?:^|/)(?:[tj]sconfig[^/]*\.json|\.?mypy\.ini|pyrightconfig\.json|ty\.toml)$")
+_PYTHON = regex(
     r"#\s*(?:type|pyright|ty|pyre)\s*:\s*(?:ignore|basic|off)|#\s*pyre-(?:ignore|fixme)"
     r"|#\s*mypy:\s*(?:ignore-errors|disable)|@(?:typing\.)?no_type_check\b"
     r"|\bcast\(\s*['\"]?(?:typing\.)?Any\b"
 )
-_SCRIPT = re.compile(
-    r"@ts-(?:ignore|nocheck|expect-error)\b|\bas\s+(?:any|unknown\s+as|never)\b|<any>"
-)
+_SCRIPT = regex(r"@ts-(?:ignore|nocheck|expect-error)\b|\bas\s+(?:any|unknown\s+as|never)\b|<any>")
 _SILENCERS = {
     ".py": _PYTHON, ".pyi": _PYTHON, ".ts": _SCRIPT, ".tsx": _SCRIPT, ".mts": _SCRIPT,
     ".cts": _SCRIPT, ".js": _SCRIPT, ".jsx": _SCRIPT, ".mjs": _SCRIPT, ".vue": _SCRIPT,

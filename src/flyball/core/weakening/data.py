@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -10,8 +9,9 @@ from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.finding import Compared
 from flyball.core.weakening.paths import is_expectation, is_test_config, is_test_path
 from flyball.core.weakening.styles.family import family_of
+from flyball.regex import regex
 
-PROSE = re.compile(
+PROSE = regex(
     r".*\.(?:md|rst|txt\.license|adoc)|README.*|LICENSE.*|requirements.*\.(?:txt|in)|\.git\w+|.*\.(?:css|svg|html?)"
 )
 

@@ -9,16 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from flyball.core.weakening.paths import is_example, is_test_path
 from flyball.core.weakening.renames import DEFINITION
 from flyball.core.weakening.styles.family import family_of
+from flyball.regex import regex
 
 NAME = r"[A-Za-z_$][\w$]*"
 # How others speak of a thing: a member, a call, a named argument, a key, a word in quotes. A bare
 # name may be anybody's variable, and says nothing.
-MENTION = re.compile(
+MENTION = regex(
     rf"\.({NAME})|\b({NAME})\s*\(|[(,]\s*({NAME})\s*=(?!=)|^\s*({NAME})\s*[:=](?![:=])"
     r"|(?<=')([\w$-]+)(?=')|(?<=\")([\w$-]+)(?=\")|(?<=`)([\w$-]+)(?=`)",
     re.MULTILINE,
 )
-COMMENT = re.compile(
+COMMENT = regex(
     r"(?m)(?:^|(?<=\s))(?:#|//)[^\n]*|/\*[\s\S]*?\*/|^\s*\*[^\n]*"
     r"|\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?'''"
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from flyball.regex import regex
 
 TEST_DIRS = frozenset({"test", "tests", "__tests__", "spec", "specs", "e2e", "testing"})
 EXPECTED_DIRS = frozenset({"golden", "goldens", "expected", "snapshots", "__snapshots__"})
 
-TEST_NAME = re.compile(
+TEST_NAME = regex(
     r"test_.*\.py|.*_tests\.py|.*_test\.(?:py|go|rb|dart|exs|cc|cpp|c)|test.*\.rb|.*_spec\.rb"
     r"|.*[._-](?:tests?|spec)\.[cm]?[jt]sx?|tests?[.-].*\.[cm]?[jt]sx?|tests?\.(?:py|rs|c|cc|cpp"
     r"|sh|lua|[cm]?[jt]sx?)"
@@ -15,11 +15,9 @@ TEST_NAME = re.compile(
     r"|(?:.*Tests?|.*TestCase|.*IT|.*Spec|Test[A-Z].*)\.(?:java|kt|scala|groovy|cs|php|swift)"
     r"|.*\.(?:snap|golden)"
 )
-EXPECTED_NAME = re.compile(
-    r".*\.(?:snap|golden|approved\.\w+|expected|stderr|stdout)|expected[._-].*"
-)
+EXPECTED_NAME = regex(r".*\.(?:snap|golden|approved\.\w+|expected|stderr|stdout)|expected[._-].*")
 
-CONFIG_NAME = re.compile(
+CONFIG_NAME = regex(
     r"\.?pytest\.(?:ini|toml)|tox\.ini|setup\.cfg|pyproject\.toml|conftest\.py|noxfile\.py"
     r"|\.coveragerc|package\.json|deno\.jsonc?|[tj]sconfig.*\.json|\.npmrc|Cargo\.toml|\.taprc"
     r"|(?:jest|vite|vitest|playwright|cypress|karma|ava|web-test-runner)\.(?:config|conf"
@@ -53,7 +51,7 @@ SUPPORT_DIRS = frozenset(
         "data",
     ]
 )
-SUPPORT_NAME = re.compile(
+SUPPORT_NAME = regex(
     r".*(?:helper|util|support|fixture|setup|common|mock|stub|fake|dummy|server|app)s?[.\d_-].*|.*\.h"
     r"|.*\.d\.[cm]?ts"
 )

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-WORD = re.compile(r"[A-Za-z_$]\w*")
-STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`")
+from flyball.regex import regex
+
+WORD = regex(r"[A-Za-z_$]\w*")
+STRING = regex(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`]*`")
 
 
-DEFINITION = re.compile(
+DEFINITION = regex(
     r"(?:\b(?:def|class|function\*?|func|fn|struct|enum|interface|trait|module|type|macro_rules!)\s+"
     r"(?:\([^()\n]*\)\s*)?(?:self\.)?|\bexports\.|^[ \t]*(?:(?:public|private|protected|static"
     r"|final|async|export|const|let|var)\s+)*(?=[A-Z_]{4,}\s*=)|^export\s+const\s+"

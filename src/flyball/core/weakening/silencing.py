@@ -9,21 +9,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from flyball.core.terms.evidence import Weakened
 from flyball.core.weakening.finding import Compared
 from flyball.core.weakening.styles.family import Family, family_of
+from flyball.regex import regex
 
 SILENCING = {
-    Family.JS: re.compile(
+    Family.JS: regex(
         r"@ts-(?:ignore|expect-error|nocheck)\b|\beslint-disable\b[\w-]*|\bas any\b|<any>"
     ),
-    Family.PYTHON: re.compile(
+    Family.PYTHON: regex(
         r"#\s*(?:(?:type|pyright):\s*ignore(?:\[[^\]]*\])?|mypy:\s*ignore-errors)|@no_type_check\b"
     ),
 }
 
 # These name what they excuse, or fail once there is nothing to excuse.
-EXCUSED = re.compile(
+EXCUSED = regex(
     r"@ts-expect-error|eslint-disable-(?:next-)?line|eslint-disable\s+[\w@/-]{3,}|ignore\["
 )
-TYPED = re.compile(r"\)\s*->\s*[^:]+:|\bdef \w+\([^)]*\w:")
+TYPED = regex(r"\)\s*->\s*[^:]+:|\bdef \w+\([^)]*\w:")
 # A shorter line stands in too many places to be recognised.
 MIN_LINE = 10
 

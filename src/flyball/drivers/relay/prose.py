@@ -26,14 +26,15 @@ from flyball.core.terms.shape import read_loosely
 from flyball.core.terms.tool import TOOL_ROWS, field_name, tool_name
 from flyball.drivers.form import ARGS, TOOL, CallForm, ReplyError, ReplyForm, read_form
 from flyball.drivers.protocol import ToolSpec
+from flyball.regex import regex
 
 VERBATIM: Mapping[str, str] = {"edit_diff": "diff", "write_file": "content", "bash": "cmd"}
 """Tools whose block holds one long text as it is, and the argument that takes it."""
 
 CALLS = frozenset({"call", "tool_call", "tool_calls", "tool", "tool_use", "function_call"})
 """What the fence of a block may say that is a call; the first is ours."""
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*(.*)")
-FIELD = re.compile(r"(\w+):(?:[ \t]+(.*))?")
+FENCE = regex(r" {0,3}(`{3,}|~{3,})[ \t]*(.*)")
+FIELD = regex(r"(\w+):(?:[ \t]+(.*))?")
 
 Schemas = Mapping[str, Mapping[str, Any]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +25,7 @@ from flyball.drivers.relay.page import question
 from flyball.drivers.relay.prose import read_prose
 from flyball.drivers.wire import WireMessage, begins_thread, conversation
 from flyball.errors import ConfigError, DriverError
+from flyball.regex import regex
 
 MODEL = "relay"
 POLL = 0.2
@@ -42,7 +42,7 @@ NEW_THREAD = (
     "What an earlier chat knew that still matters is on this page."
 )
 
-NUMBERED = re.compile(r"(\d{4,})\.request\.json")
+NUMBERED = regex(r"(\d{4,})\.request\.json")
 
 
 class RelayedRequest(msgspec.Struct, frozen=True, kw_only=True):

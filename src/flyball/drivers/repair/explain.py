@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import NamedTuple
 
 from flyball.core.terms.evidence import FailedTest
+from flyball.regex import regex
 
-_FILE = re.compile(
-    r'^(?:E\s+)?\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$'
-)
-_PLACE = re.compile(r"^(?P<path>[^\s:][^:]*\.py):(?P<line>\d+): (?:in (?P<name>.+)|\w*)$")
-_ERROR = re.compile(r"^(?:E\s+)?(?P<kind>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$")
-_RAISED = re.compile(r"(?:Error|Exception|Exit|Interrupt|Warning|Failed)$")
-_BARE = re.compile(r"^E\s+assert ")
-_SCRATCH = re.compile(r"^.*/runs/[^/]+/(?:.+?/)??tree/[^/]+/")
-_IN_SCRATCH = re.compile(r"/\S*/runs/[^/\s]+/(?:\S+?/)??tree/[^/\s]+/")
-_CARETS = re.compile(r"^(?:E\s+)?[\s~^]*$")
+_FILE = regex(r'^(?:E\s+)?\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$')
+_PLACE = regex(r"^(?P<path>[^\s:][^:]*\.py):(?P<line>\d+): (?:in (?P<name>.+)|\w*)$")
+_ERROR = regex(r"^(?:E\s+)?(?P<kind>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$")
+_RAISED = regex(r"(?:Error|Exception|Exit|Interrupt|Warning|Failed)$")
+_BARE = regex(r"^E\s+assert ")
+_SCRATCH = regex(r"^.*/runs/[^/]+/(?:.+?/)??tree/[^/]+/")
+_IN_SCRATCH = regex(r"/\S*/runs/[^/\s]+/(?:\S+?/)??tree/[^/\s]+/")
+_CARETS = regex(r"^(?:E\s+)?[\s~^]*$")
 _FOREIGN = ("/site-packages/", "/dist-packages/", "/lib/python", "<")
-_DIFFER = re.compile(
+_DIFFER = regex(
     r"^(?:[A-Z]\w+s differ: )?(?P<first>.+?) (?:!=|is not|not found in) (?P<second>.+)$"
 )
 LONGEST = 200

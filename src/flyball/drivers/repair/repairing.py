@@ -13,6 +13,7 @@ from flyball.drivers.repair import sentences
 from flyball.drivers.repair.sentences import Words, diagnosis
 from flyball.drivers.repair.stopping import last_reply
 from flyball.drivers.repair.thread_facts import MadeCall, ThreadFacts, has_run
+from flyball.regex import regex
 
 MOST_SELECTED = 20
 MOST_APPLIED = 2
@@ -32,7 +33,7 @@ PROMISE = (
     "Try small changes at these lines for up to {left:.0f} s, each in a scratch copy, the failing "
     "tests first; apply the best one under which every test passes."
 )
-_PROMISED = re.compile(r"for up to (\d+) s")
+_PROMISED = regex(r"for up to (\d+) s")
 
 
 def ask_for(tool: str, **args: object) -> SpokenCall:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-FAILING = re.compile(
+from flyball.regex import regex
+
+FAILING = regex(
     r"\b(?:fail\w*|fix\w*|bug\w*|broken?|breaks?|wrong\w*|error\w*|red|repair\w*|mend\w*|crash\w*|"
     r"exception\w*|traceback|regress\w*|debug\w*|incorrect\w*|"
     r"fehl\w*|kaputt\w*|falsch\w*|reparier\w*|behebe?\w*|beheben|"
@@ -17,14 +19,14 @@ FAILING = re.compile(
 )
 """Words for what does not work, or for making it work."""
 
-SUITE = re.compile(
+SUITE = regex(
     r"\b(?:tests?|specs?|suites?|pruebas?|testes|build)\b.{0,60}?"
     r"\b(?:fail\w*|red|broken?|pass\w*|green|work\w*)\b|\b(?:fail\w*|red|broken) (?:\w+ )?tests?\b",
     re.I | re.S,
 )
 """Tests that fail or ought to pass, whatever else is asked."""
 
-ORDER = re.compile(
+ORDER = regex(
     r"^\W*(?:(?:please|could you|can you|would you|will you|let'?s|just|now|then|bitte)[ ,]+)*"
     r"(?:add|build|create|implement|write|rename|change|remove|delete|update|set|move|bump|"
     r"document|refactor|extract|inline|convert|migrate|replace|port|wire|upgrade|install|"
@@ -34,7 +36,7 @@ ORDER = re.compile(
 )
 """Work that no failing test describes."""
 
-QUESTION = re.compile(
+QUESTION = regex(
     r"[?？]|^\W*(?:why|what|how|when|who|which|where|is|are|does|do|did|explain|tell me|show|"
     r"warum|wieso|was|wie|wo|pourquoi|comment|quoi|por qu[eé]|qu[eé]|c[oó]mo|perch[eé])\b"
     r"|为什么|怎么|なぜ|почему",
@@ -42,35 +44,33 @@ QUESTION = re.compile(
 )
 """Requests that want an answer, and not a change."""
 
-WHERE = re.compile(
+WHERE = regex(
     r"\b(?:where|who (?:uses|calls)|usages?|uses of|defined?|definition|callers?|wo|où|d[oó]nde|"
     r"onde)\b(?!.*\b(?:fail\w*|bugs?|broken?|wrong|crash\w*|red)\b)",
     re.I | re.S,
 )
 """Questions for a place in the code, and not for a fault."""
 
-CHANGES = re.compile(
+CHANGES = regex(
     r"\b(?:changed?|changes|commits?|committed|history|lately|recent\w*|last week|yesterday|"
     r"geändert|änderungen|changé|modifi\w*|cambi\w*|mudou|mudanças|diff)\b|最近|変更|изменил",
     re.I,
 )
-SERVERS = re.compile(r"\b(?:running|servers?|preview|ports?|logs?|läuft|serveur|servidor)\b", re.I)
-THANKS = re.compile(
+SERVERS = regex(r"\b(?:running|servers?|preview|ports?|logs?|läuft|serveur|servidor)\b", re.I)
+THANKS = regex(
     r"\b(?:thanks?|thx|cheers|ty|danke|merci|gracias|obrigad[oa]|grazie|great|nice|perfect|cool)\b"
     r"|谢谢|ありがとう|спасибо",
     re.I,
 )
-GREETING = re.compile(
+GREETING = regex(
     r"\b(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|hallo|moin|bonjour|salut|hola|"
     r"ol[aá]|ciao)\b|你好|こんにちは|привет",
     re.I,
 )
 
-_QUOTED = re.compile(r"`([^`\n]+)`|[\"'“‘«]([A-Za-z_][\w.]*)(?:\(\))?[\"'”’»]")
-_CODELIKE = re.compile(
-    r"\b([A-Za-z]+_\w+|[A-Z][a-z0-9]+[A-Z]\w*|[a-z]+[A-Z]\w+|[A-Za-z_]\w*(?=\(\)))"
-)
-_SOUGHT = re.compile(
+_QUOTED = regex(r"`([^`\n]+)`|[\"'“‘«]([A-Za-z_][\w.]*)(?:\(\))?[\"'”’»]")
+_CODELIKE = regex(r"\b([A-Za-z]+_\w+|[A-Z][a-z0-9]+[A-Z]\w*|[a-z]+[A-Z]\w+|[A-Za-z_]\w*(?=\(\)))")
+_SOUGHT = regex(
     r"\b(?:where(?: is| are|'s| do we (?:use|call|define)| does)?|(?:who|what) (?:uses|calls)|"
     r"which \w+ (?:use|uses|call|calls)|usages? of|uses of|calls? to|callers? of|definition of|"
     r"defines?|find|wo (?:ist|wird)|où est|dónde está|onde está|dov'è)\s+"
@@ -79,9 +79,9 @@ _SOUGHT = re.compile(
     r"verwendet)\s+)*([A-Za-z_][\w.]*)",
     re.I,
 )
-_AMONG = re.compile(r"(?<![A-Za-z_])([A-Za-z_]\w{2,})(?![A-Za-z_])", re.A)
+_AMONG = regex(r"(?<![A-Za-z_])([A-Za-z_]\w{2,})(?![A-Za-z_])", re.A)
 """An identifier in a text of another script."""
-_PLAIN = re.compile(
+_PLAIN = regex(
     r"it|this|that|these|those|there|they|them|errors?|bugs?|problem|fault|issue|tests?|suite|"
     r"build|cause|reason|failure|failing|wrong|why|code|project",
     re.I,

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from flyball.core.terms.finding import Match
+from flyball.regex import regex
 
-_IMPORT = re.compile(r"^\s*(?:import|from|use|using|require|#include|export \{)\b")
+_IMPORT = regex(r"^\s*(?:import|from|use|using|require|#include|export \{)\b")
 _DEFINES = (
     r"\b(?:def|class|function|func|fn|type|struct|interface|trait|enum|module|const|let|var|val|"
     r"macro_rules!)\s+(?:\([^)]*\)\s*)?{name}\b"

@@ -11,11 +11,12 @@ from flyball.drivers.image import data_url
 from flyball.drivers.prompt import text_of
 from flyball.drivers.protocol import Driver, Request
 from flyball.errors import DriverError, FlyballError
+from flyball.regex import regex
 from flyball.tools.call.protocol import PictureOpinion
 
 LONGEST = 600
 """Characters of a reason that are kept."""
-_ANSWER = re.compile(r"\W*(yes|no)\b[\W_]*(.*)", re.IGNORECASE | re.DOTALL)
+_ANSWER = regex(r"\W*(yes|no)\b[\W_]*(.*)", re.IGNORECASE | re.DOTALL)
 
 
 class VisionModel:

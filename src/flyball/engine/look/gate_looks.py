@@ -28,6 +28,7 @@ from flyball.core.terms.phase import Phase
 from flyball.engine.look.run_on_tree import run_on
 from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError, ToolUnavailable, UsageError
+from flyball.regex import regex
 from flyball.shellcheck import cannot_fail, judge, verification_kind
 from flyball.tools.browser_console import BROWSER_CONSOLE, ConsoleForm
 from flyball.tools.call.protocol import CallContext
@@ -47,7 +48,7 @@ from flyball.workspace.trees.trees import TreeHash
 
 READ_LIMIT = 4 * 1024 * 1024
 KEPT_PROBLEMS = 50
-TOTAL = re.compile(r"^TOTAL\s+(\d+)\s+(\d+)(\s+\d+\s+\d+)?\s+(\d+(?:\.\d+)?)%", re.MULTILINE)
+TOTAL = regex(r"^TOTAL\s+(\d+)\s+(\d+)(\s+\d+\s+\d+)?\s+(\d+(?:\.\d+)?)%", re.MULTILINE)
 COVERING = ("--cov", "--cov-report=term")
 NO_SANDBOX = "No sandbox is available on this machine, so a gate's command is not run."
 

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import PurePosixPath
 
 from flyball.errors import FlyballError
+from flyball.regex import regex
 from flyball.workspace.files.paths import Root
 
 MAP_FILES = 200
@@ -20,14 +21,14 @@ ASIDE = frozenset(
 )
 """Folders at the top that are counted and not listed."""
 
-_C_LIKE = re.compile(
+_C_LIKE = regex(
     r"^(?:export +)?(?:default +)?(?:pub(?:\([a-z]+\))? +|public +|abstract +|final +|async +)*"
     r"(?:class|interface|struct|enum|trait|type|func|fn|function|const|mod|module|object) +\*?"
     r"(?:\([^)]*\) *)?([A-Za-z_$][\w$]*)",
     re.MULTILINE,
 )
-_PYTHON = re.compile(r"^(?:async +)?(?:class|def) +(\w+)", re.MULTILINE)
-_RUBY = re.compile(r"^ *(?:class|module|def) +([\w.:?!]+)", re.MULTILINE)
+_PYTHON = regex(r"^(?:async +)?(?:class|def) +(\w+)", re.MULTILINE)
+_RUBY = regex(r"^ *(?:class|module|def) +([\w.:?!]+)", re.MULTILINE)
 SYMBOLS: dict[str, re.Pattern[str]] = {
     ".py": _PYTHON,
     ".rb": _RUBY,

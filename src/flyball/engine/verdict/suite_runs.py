@@ -10,7 +10,6 @@ run in part.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -32,6 +31,7 @@ from flyball.engine.verdict.tree_run import (
     with_other_surroundings,
     words_for,
 )
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import Land
 from flyball.workspace.run.workspace import Workspace
@@ -43,7 +43,7 @@ FEW = 60
 """So many tests that changed sides are run once more, to tell a repair from a flaky test."""
 
 
-SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
+SCRIPT = regex(r".*\.[cm]?[jt]sx?")
 FAR_BELOW = 2
 """A suite that took less than this part of its limit does not run past it by chance."""
 

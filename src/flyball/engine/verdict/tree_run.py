@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import shlex
 from collections import Counter
@@ -20,6 +19,7 @@ from flyball.core.verdict.reports import TreeRun
 from flyball.core.verdict.selection import is_test_file
 from flyball.core.weakening.paths import is_test_path
 from flyball.errors import FlyballError
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import Land, look
 from flyball.tools.runner.run_suite import SuiteRun, run_suite
@@ -28,7 +28,7 @@ from flyball.workspace.files.paths import Root
 from flyball.workspace.run.clean import clean_checkout
 
 _WORST = (CaseOutcome.SKIPPED, CaseOutcome.PASSED, CaseOutcome.FAILED)
-_COLLECTED = re.compile(r"\b(\d+) tests? collected")
+_COLLECTED = regex(r"\b(\d+) tests? collected")
 CANARY_SECONDS = 30.0
 SILENT = "tests that must fail did not, so its report cannot be believed"
 

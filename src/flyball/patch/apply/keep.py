@@ -6,14 +6,16 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
+from flyball.regex import regex
+
 WORD = b"VIBE-KEEP"
 """Without it in them, files have no keep regions."""
-_MARKER = re.compile(rb"VIBE-KEEP[ \t]+(START|END)(?:[ \t]+([^\s*\->\"'`][^\s*>\"'`]*))?")
-_OPENER = re.compile(
+_MARKER = regex(rb"VIBE-KEEP[ \t]+(START|END)(?:[ \t]+([^\s*\->\"'`][^\s*>\"'`]*))?")
+_OPENER = regex(
     rb"(?:#|//|/\*|<!--|--|;|%|\*|\(\*|\{#|\{-|\{\{!|!|\.\.|<%|\bREM\b|::)[!*\-#/;%\s]*$",
     re.IGNORECASE,
 )
-_QUOTES = re.compile(rb"\\.|([\"'`])")
+_QUOTES = regex(rb"\\.|([\"'`])")
 
 
 class Region(NamedTuple):

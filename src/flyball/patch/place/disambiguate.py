@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from flyball.patch.lines.text import Text
 from flyball.patch.place.locate import Spot, ends_file, is_last, outer_context
 from flyball.patch.read.hunk import ADD, Hunk
+from flyball.regex import regex
 
-_OPENS = re.compile(rb"[ \t]*[A-Za-z_$@]")
-_WORD = re.compile(rb"\w")
+_OPENS = regex(rb"[ \t]*[A-Za-z_$@]")
+_WORD = regex(rb"\w")
 _CLIPPED = 70
 """A heading of so many bytes may have been cut off in the middle of its line."""
 

@@ -5,7 +5,6 @@ And what betrays, apart from any matching, that something in a hunk is missing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import IntEnum
 from itertools import pairwise
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from flyball.patch.lines.text import Text
 from flyball.patch.read.hunk import ADD, BARE, CUT, KEEP, Hunk, placeholders
 from flyball.patch.result import Code
+from flyball.regex import regex
 
 CONTEXT = 3
 """How many unchanged lines a diff shows on either side, unless the file ends before."""
@@ -270,7 +270,7 @@ def applied_at(text: Text, hunk: Hunk) -> list[int]:
 
 _MISCOUNT = 2
 """By how many lines a header may be off before a hunk at the end of a file counts as cut."""
-_NUMBERED = re.compile(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
+_NUMBERED = regex(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
 
 
 def suspicion(hunk: Hunk, text: Text) -> Miss | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from flyball.patch.result import Code
+from flyball.regex import regex
 
 KEEP, CUT, ADD, BARE = b" "[0], b"-"[0], b"+"[0], b"?"[0]
 """The marks of a hunk's lines. A bare line had no mark at all; it may be context that lost it."""
@@ -106,16 +107,16 @@ _MARKED = (b" ", b"+", b"-")
 _MARKS = frozenset((KEEP, CUT, ADD))
 _SAID, _STOP = 0, -1
 _DOUBLED = (b"++ ", b"-- ")
-_BEGINS = re.compile(
+_BEGINS = regex(
     rb"@@|diff --git |Index: |\*\*\* End Patch|Binary files .* differ|GIT binary patch"
     rb"|index [0-9a-f]{4,}\.\.[0-9a-f]{4,}|```\w*\s*$"
 )
 _FENCE = b"```"
-_SIGNATURE = re.compile(rb"-- ?\r?$")
-_VERSION = re.compile(rb"\d+\.\d+")
-_NO_NEWLINE = re.compile(rb"\\ ?[Nn]o newline")
-_PROSE = re.compile(rb"[-+] \S|([-+])\1|[-+]\s*$")
-_PATH_LIKE = re.compile(rb"(---|\+\+\+) (?:[ab]/\S|/dev/null\b|\"[ab]/)")
+_SIGNATURE = regex(rb"-- ?\r?$")
+_VERSION = regex(rb"\d+\.\d+")
+_NO_NEWLINE = regex(rb"\\ ?[Nn]o newline")
+_PROSE = regex(rb"[-+] \S|([-+])\1|[-+]\s*$")
+_PATH_LIKE = regex(rb"(---|\+\+\+) (?:[ab]/\S|/dev/null\b|\"[ab]/)")
 
 
 class Body:
@@ -322,25 +323,25 @@ def _settle_ends(body: Body) -> None:
 
 
 _DOTS = rb"(?:\.{3,}|\xe2\x80\xa6)"
-_STANDS_FOR_MORE = re.compile(
+_STANDS_FOR_MORE = regex(
     rb"\b(existing|rest|unchanged|remain(s|ing|der)?|same|previous|omitted|other|original|elided"
     rb"|as before)\b",
     re.IGNORECASE,
 )
 _DRESSING = rb"[\s#/*;%<!\-\"'{(\[>})\]]*"
-_PHRASE = re.compile(_DRESSING + _DOTS + rb"[\w\s,'/\-]*?" + _DOTS + rb"?" + _DRESSING)
-_TRAILING_OFF = re.compile(_DRESSING + rb"(?:[\w'/\-]+\s+){0,5}[\w'/\-]+\s*" + _DOTS + _DRESSING)
+_PHRASE = regex(_DRESSING + _DOTS + rb"[\w\s,'/\-]*?" + _DOTS + rb"?" + _DRESSING)
+_TRAILING_OFF = regex(_DRESSING + rb"(?:[\w'/\-]+\s+){0,5}[\w'/\-]+\s*" + _DOTS + _DRESSING)
 """Few words before the dots: a longer line that trails off is a sentence of the file."""
-_PLAINLY_MORE = re.compile(
+_PLAINLY_MORE = regex(
     rb"\b(existing|rest|unchanged|remainder|omitted|elided|as before)\b", re.IGNORECASE
 )
-_ONLY_DOTS = re.compile(_DRESSING + _DOTS + _DRESSING)
-_SPOKEN = re.compile(
+_ONLY_DOTS = regex(_DRESSING + _DOTS + _DRESSING)
+_SPOKEN = regex(
     rb"\W*(the )?(rest|remainder) of (the |this )?(code|file|function|method|class|module)\b"
     rb"[\w\s]*\b(unchanged|same|here|as (is|before))\W*",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(rb"""\s*(["'`])(?!\1\1)""")
+_QUOTED = regex(rb"""\s*(["'`])(?!\1\1)""")
 """Text in quotes is data of the program, whatever it says."""
 
 

@@ -17,6 +17,7 @@ from flyball.patch.read.hunk import (
     read_body,
 )
 from flyball.patch.result import Code
+from flyball.regex import regex
 
 EXAMPLE = "--- a/src/app.py\n+++ b/src/app.py\n@@ -1,3 +1,3 @@"
 _HOW = (
@@ -24,7 +25,7 @@ _HOW = (
     "- in front of those that go, + in front of those that come."
 )
 
-_SPAN = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_SPAN = regex(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FOREIGN = {
     b"*** Begin Patch": "This is the *** Begin Patch format",
     b"*** Update File:": "This is the *** Begin Patch format",
@@ -35,28 +36,28 @@ _FOREIGN = {
 }
 _FOREIGN_STARTS = frozenset(start[:1] for start in _FOREIGN)
 _OTHER_KINDS = (
-    (re.compile(rb"^\*\*\* \d+(,\d+)? \*\*\*\*", re.MULTILINE), "This is a context diff"),
+    (regex(rb"^\*\*\* \d+(,\d+)? \*\*\*\*", re.MULTILINE), "This is a context diff"),
     (
-        re.compile(rb"^\d+(,\d+)?[acd]\d+(,\d+)?\r?\n[<>] ", re.MULTILINE),
+        regex(rb"^\d+(,\d+)?[acd]\d+(,\d+)?\r?\n[<>] ", re.MULTILINE),
         "This is a normal diff",
     ),
-    (re.compile(rb"^<<<<<<< |^>>>>>>> ", re.MULTILINE), "These are conflict markers"),
+    (regex(rb"^<<<<<<< |^>>>>>>> ", re.MULTILINE), "These are conflict markers"),
 )
-_MODE = re.compile(rb"(old mode|new mode|new file mode|deleted file mode) (\d{6})")
-_INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
+_MODE = regex(rb"(old mode|new mode|new file mode|deleted file mode) (\d{6})")
+_INDEX = regex(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 _EMPTY = "e69de29"
 """How git abbreviates the name of the empty blob."""
-_CUT_HEADER = re.compile(rb"diff -?-?g?i?t? ?")
+_CUT_HEADER = regex(rb"diff -?-?g?i?t? ?")
 _MOVED = (b"rename from ", b"rename to ", b"copy from ", b"copy to ")
 
 
 # A call asks which paths a diff touches before it is judged and again when it is applied; what is
 # read is never changed, so the same text is read once.
 NULL = "/dev/null"
-_STAMP = re.compile(rb"[ \t]+\(?\d{4}-\d\d-\d\d([ T]\d\d:\d\d.*)?$")
-_PREFIX = re.compile(r"^([abciow]|old|new)/(?=.)")
+_STAMP = regex(rb"[ \t]+\(?\d{4}-\d\d-\d\d([ T]\d\d:\d\d.*)?$")
+_PREFIX = regex(r"^([abciow]|old|new)/(?=.)")
 _PAIRS = frozenset(("ab", "ba", "iw", "wi", "ci", "ic", "cw", "wc", "ow", "wo", "oldnew", "newold"))
-_OCTAL = re.compile(rb"\\([0-3][0-7]{2}|.)", re.DOTALL)
+_OCTAL = regex(rb"\\([0-3][0-7]{2}|.)", re.DOTALL)
 _ESCAPES = dict(zip(b"abfnrtv", b"\a\b\f\n\r\t\v", strict=True))
 
 

@@ -16,13 +16,14 @@ from flyball.patch.place.locate import has_numbers
 from flyball.patch.read.hunk import ADD, Hunk, placeholders
 from flyball.patch.refuse.reindent import reindent
 from flyball.patch.result import Code
+from flyball.regex import regex
 
 _LONGEST = 12
 _AROUND = 2
 _COMPARED = 5_000
 """In a longer file only lines that are there as they are written tell the place."""
-_WORD = re.compile(rb"\w+")
-_ENTITY = re.compile(rb"&(lt|gt|amp|quot|apos|nbsp|#0*39|#x0*27|#0*34|#x0*22);", re.IGNORECASE)
+_WORD = regex(rb"\w+")
+_ENTITY = regex(rb"&(lt|gt|amp|quot|apos|nbsp|#0*39|#x0*27|#0*34|#x0*22);", re.IGNORECASE)
 _MEANT = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"quot": b'"', b"nbsp": b" "}
 _TYPOGRAPHY = str.maketrans(
     {"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u00a0": " ", "…": "..."}

@@ -10,6 +10,7 @@ from typing import Any, cast
 from flyball.core.host.event import NAMELESS, HostEvent, Moment
 from flyball.core.terms.call import digest
 from flyball.errors import UsageError
+from flyball.regex import regex
 
 HOSTS = ("claude", "codex", "gemini", "opencode")
 
@@ -48,7 +49,7 @@ def read_payload(host: str, data: bytes) -> HostEvent:
     return _event(host, cast(dict[str, Any], payload))
 
 
-_HALF = re.compile("[\ud800-\udfff]")
+_HALF = regex("[\ud800-\udfff]")
 """Half of a character, as it is left where a text was cut: no file and no journal takes it."""
 
 
@@ -135,7 +136,7 @@ def _words(moment: Moment, payload: dict[str, Any]) -> str:
 
 
 # Different each time, so that a command that prints the same would look as if it had not.
-_OF_THE_MOMENT = re.compile(
+_OF_THE_MOMENT = regex(
     r"^(?:Process Group PGID|Background PIDs|Wall time|Chunk ID): .*\n?", re.MULTILINE
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from litestar import Request, Response, get
 from litestar.params import FromPath
 
 from flyball.errors import NotFound
+from flyball.regex import regex
 from flyball.surfaces.web.protection import Application, Receive, Scope, Send
 
 KINDS = {
@@ -21,7 +21,7 @@ KINDS = {
     "svg": "image/svg+xml",
 }
 JSON_KINDS = (b"application/json", b"application/vnd.oai.openapi+json")
-NAME = re.compile(r"[a-z_]+\.(?:html|css|js|svg)")
+NAME = regex(r"[a-z_]+\.(?:html|css|js|svg)")
 
 
 class Asset(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,10 +12,11 @@ from litestar.handlers import BaseRouteHandler
 
 from flyball.app.people.person import Right
 from flyball.errors import NotAllowed
+from flyball.regex import regex
 from flyball.surfaces.web.board import PersonalBoard
 from flyball.surfaces.web.protection import PERSON
 
-TYPED = re.compile(r":[a-z]+}")
+TYPED = regex(r":[a-z]+}")
 
 NEEDS: Mapping[str, Right] = {
     # The page itself holds nothing of anybody: whoever opens it still has to show a token.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -11,11 +10,13 @@ from pygments.lexers import get_lexer_for_filename  # pyright: ignore[reportUnkn
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
+from flyball.regex import regex
+
 MOST_ROWS = 600
 """Files with more are folded away until somebody asks for them."""
 MOST_LEXED = 200_000
 LONGEST_LINE = 5_000
-HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+HUNK = regex(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 
 Token = tuple[str, str]
 """A class of Pygments, and text."""

@@ -19,6 +19,7 @@ from flyball.app.project import Home, redactor_of
 from flyball.app.runs.files import diff_of
 from flyball.app.runs.journals import opened
 from flyball.errors import FlyballError
+from flyball.regex import regex
 from flyball.surfaces.web.assets import asset
 from flyball.surfaces.web.board import OurBoard
 from flyball.surfaces.web.diff import view_diff
@@ -29,8 +30,8 @@ MODULES = ("dom.js", "api.js", "diff.js", "verdict.js", "timeline.js", "run.js",
 """In the order in which they need each other."""
 MOST_PICTURES = 16 << 20
 """Bytes of all pictures in one file: a page that nobody can open shows nothing."""
-IMPORT = re.compile(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
-EXPORT = re.compile(r"^export (?=const|let|function|async|class)", re.MULTILINE)
+IMPORT = regex(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
+EXPORT = regex(r"^export (?=const|let|function|async|class)", re.MULTILINE)
 
 PAGE = string.Template("""\
 <!doctype html>

@@ -16,6 +16,7 @@ from typing import cast
 
 from flyball.core.terms.shape import is_list, is_map, is_number
 from flyball.core.terms.tool import TOOL_ROWS, plain_name
+from flyball.regex import regex
 from flyball.tools.call.foreign_commands import (
     Args,
     Spoken,
@@ -56,7 +57,7 @@ def _one_path(args: Args) -> Args:
     return {**without(args, "paths", "files"), "path": named}
 
 
-_LINES_BEHIND = re.compile(r"(.+?):(\d+)(?:-(\d+))?$")
+_LINES_BEHIND = regex(r"(.+?):(\d+)(?:-(\d+))?$")
 
 
 def _read(args: Args, spoken: Spoken) -> Args:

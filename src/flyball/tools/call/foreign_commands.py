@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 
 from flyball.core.terms.shape import is_list
 from flyball.core.terms.tool import plain_name
+from flyball.regex import regex
 from flyball.tools.call.foreign_edits import ReadText, UnclearCall
 
 Args = dict[str, object]
@@ -131,7 +132,7 @@ _RUNNERS = """
 """
 RUNNERS = frozenset(_RUNNERS.split())
 OTHER_RUNNERS = {"mvn": "maven", "gradlew": "gradle", "mvnw": "maven", "py.test": "pytest"}
-_STARTERS = re.compile(r"python[\d.]*|uv|poetry|pipenv|npx|pnpx|bunx|bundle|pdm|hatch")
+_STARTERS = regex(r"python[\d.]*|uv|poetry|pipenv|npx|pnpx|bunx|bundle|pdm|hatch")
 _LINE_FIELDS = ("command", "cmd", "test_command")
 _PATH_FIELDS = ("path", "file_path", "file", "test_file")
 

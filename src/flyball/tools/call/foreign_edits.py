@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 from flyball.core.terms.shape import is_list, is_map
 from flyball.core.terms.tool import plain_name
 from flyball.patch import touched_paths, unified_diff
+from flyball.regex import regex
 
 Args = dict[str, object]
 ReadText = Callable[[str], str | None]
@@ -22,8 +23,8 @@ OLD = ("old_string", "old_str", "old", "old_text", "search", "find", "original",
 NEW = ("new_string", "new_str", "new", "new_text", "replace", "replacement", "updated", "new_code")
 EVERY = ("replace_all", "allow_multiple", "all_occurrences")
 PATH = ("path", "file_path", "filepath", "filename", "file", "target_file", "absolute_path")
-_HUNK = re.compile(r"^@@", re.MULTILINE)
-_HEADER = re.compile(r"^(?:---|\+\+\+|diff --git|\*\*\* |<<<<<<<) ?", re.MULTILINE)
+_HUNK = regex(r"^@@", re.MULTILINE)
+_HEADER = regex(r"^(?:---|\+\+\+|diff --git|\*\*\* |<<<<<<<) ?", re.MULTILINE)
 
 
 class UnclearCall(ValueError):
@@ -167,13 +168,13 @@ def _from_dialect(diff: str, args: Args, read: ReadText) -> str:
     return "".join(_replaced(path, pairs, read) for path, pairs in wished.items())
 
 
-_SEARCH = re.compile(
+_SEARCH = regex(
     r"^[<-]{5,} SEARCH[^\n]*\n(?::start_line:[^\n]*\n|-------\n)*(.*?)^={5,}[ \t]*\n(.*?)"
     r"^[>+]{5,} REPLACE[^\n]*$",
     re.DOTALL | re.MULTILINE,
 )
-_ENVELOPE = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+?)[ \t]*$", re.MULTILINE)
-_ENVELOPE_MARK = re.compile(r"^\*\*\* (?:Begin Patch|End Patch|End of File)[ \t]*\n?", re.MULTILINE)
+_ENVELOPE = regex(r"^\*\*\* (Update|Add|Delete) File: (.+?)[ \t]*$", re.MULTILINE)
+_ENVELOPE_MARK = regex(r"^\*\*\* (?:Begin Patch|End Patch|End of File)[ \t]*\n?", re.MULTILINE)
 
 
 def _from_envelope(patch: str, read: ReadText) -> Sequence[str]:

@@ -14,32 +14,33 @@ from typing import NamedTuple, cast
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.shape import FENCED, is_list, is_map, read_loosely
 from flyball.core.terms.tool import plain_name, tool_name
+from flyball.regex import regex
 
 Args = dict[str, object]
 
-_EMIT_PLAN = re.compile(r"\bEMIT_PLAN\b[^{]{0,40}(?=\{)")
-_TAGGED = re.compile(r"<(tool_call|function_call)>\s*(\{.*?\})\s*</\1>", re.DOTALL)
-_FUNCTION = re.compile(
+_EMIT_PLAN = regex(r"\bEMIT_PLAN\b[^{]{0,40}(?=\{)")
+_TAGGED = regex(r"<(tool_call|function_call)>\s*(\{.*?\})\s*</\1>", re.DOTALL)
+_FUNCTION = regex(
     r"(?:<tool_call>\s*)?<(?:antml:)?(?:function|invoke)(?:=| name=\"?)([\w.:-]+)\"?>(.*?)"
     r"</(?:antml:)?(?:function|invoke)>(?:\s*</tool_call>)?",
     re.DOTALL,
 )
-_PARAMETER = re.compile(
+_PARAMETER = regex(
     r"<(?:antml:)?parameter(?:=| name=\"?)([\w-]+)\"?>\n?(.*?)\n?</(?:antml:)?parameter>", re.DOTALL
 )
-_KEYED = re.compile(
+_KEYED = regex(
     r"<tool_call>\s*([\w.:-]+)\s*((?:<arg_key>.*?</arg_key>\s*<arg_value>.*?</arg_value>\s*)*)"
     r"</tool_call>",
     re.DOTALL,
 )
-_KEY = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
-_TOKEN = re.compile(
+_KEY = regex(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+_TOKEN = regex(
     r"(?:to=|<\|tool_call_begin\|>|<｜tool▁sep｜>)\s*((?:functions\.)?[\w.-]+?)(?::\d+)?"
     r"(?=[\s<])(?:(?!\{).)*?(\{.*\})[\s`]*(?:<[|｜]\w[^<>{}]*[|｜]>\s*)*\Z",
     re.DOTALL,
 )
-_MARKED = re.compile(r"(?:\[TOOL_CALLS\]|<\|python_tag\|>)\s*([\w.-]+)?\s*([\[{].*)\Z", re.DOTALL)
-_AROUND = re.compile(r"</?(?:antml:)?(?:tool_calls|function_calls)>")
+_MARKED = regex(r"(?:\[TOOL_CALLS\]|<\|python_tag\|>)\s*([\w.-]+)?\s*([\[{].*)\Z", re.DOTALL)
+_AROUND = regex(r"</?(?:antml:)?(?:tool_calls|function_calls)>")
 SIGNS = ("{", "<", "+++ ", "*** Begin Patch")
 """No call in words is without one of these, and most last words are."""
 NAMES = ("name", "tool", "tool_name", "recipient_name")
@@ -213,9 +214,7 @@ def _each(call: SpokenCall) -> Iterator[SpokenCall]:
         yield SpokenCall(f"{call.id}-{n}" if call.id else "", each.tool, each.args)
 
 
-_PATCH_COMMAND = re.compile(
-    r"\Aapply_patch\b.*?(\*\*\* Begin Patch\n.*?\*\*\* End Patch)", re.DOTALL
-)
+_PATCH_COMMAND = regex(r"\Aapply_patch\b.*?(\*\*\* Begin Patch\n.*?\*\*\* End Patch)", re.DOTALL)
 
 
 def _patch_in_shell(call: SpokenCall) -> str:
@@ -253,11 +252,11 @@ def without_ends(text: str, calls: Sequence[SpokenCall]) -> Heard:
     return Heard("\n\n".join(dict.fromkeys(filter(None, words))), ())
 
 
-_FENCE = re.compile(
+_FENCE = regex(
     r"^[ \t]*(```+|~~~+)[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE
 )
 _DIFF_LANGUAGES = frozenset({"diff", "patch", "udiff", ""})
-_DIFF_HEADER = re.compile(r"^--- \S.*\n\+\+\+ \S", re.MULTILINE)
+_DIFF_HEADER = regex(r"^--- \S.*\n\+\+\+ \S", re.MULTILINE)
 
 
 def diffs_in_words(text: str) -> tuple[SpokenCall, ...]:
@@ -272,7 +271,7 @@ def diffs_in_words(text: str) -> tuple[SpokenCall, ...]:
     return (SpokenCall("", "edit_diff", {"diff": "".join(found)}),) if found else ()
 
 
-_OTHER_DIFF = re.compile(
+_OTHER_DIFF = regex(
     r"^<{5,} SEARCH.*^>{5,} REPLACE|^\*\*\* Begin Patch$.*^\*\*\* End Patch",
     re.DOTALL | re.MULTILINE,
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from flyball.core.terms.evidence import FailedTest
+from flyball.regex import regex
 from flyball.workspace.files.paths import relative_paths
 
 SHOWN_FAILURES = 5
@@ -18,20 +19,18 @@ LONGEST_LINE = 400
 HEAD, TAIL = 12, 24
 MOST_LINES = HEAD + TAIL + 1
 """How many lines of one long failure are told from its beginning and from its end."""
-_CASE = re.compile(r"\[.*\]$|#\d+$", re.DOTALL)
-_RUNNER_LINE = re.compile(
+_CASE = regex(r"\[.*\]$|#\d+$", re.DOTALL)
+_RUNNER_LINE = regex(
     r"=== (?:RUN|PAUSE|CONT|NAME)\b|\s*--- FAIL: |Traceback \(most recent call last\):$|(?:_ ){9}"
 )
-_FRAME = re.compile(r'\s*File "([^"]+)", line \d+')
-_SCRIPT_FRAME = re.compile(r"\s+at .*?\(?((?:node:|file://)?[^()\s]+):\d+:\d+\)?$")
-_RUNNERS = re.compile(
+_FRAME = regex(r'\s*File "([^"]+)", line \d+')
+_SCRIPT_FRAME = regex(r"\s+at .*?\(?((?:node:|file://)?[^()\s]+):\d+:\d+\)?$")
+_RUNNERS = regex(
     r"(?:^|/)(?:_pytest|pluggy|pytest|unittest|nose2?|runpy\.py|importlib)(?:[/.]|$)"
     r"|^node:|<frozen |/node_modules/(?:[@\w.-]*/)?(?:vitest|jest|mocha|chai|tinypool|ava|tap)"
 )
-_GO_FRAME = re.compile(r"^\S.*\n\t/\S*/src/(?:testing|runtime)/\S+\.go:\d+[^\n]*\n?", re.MULTILINE)
-_TELLING = re.compile(
-    r"\s*(?:E\s|>\s|assert|\w*(?:Error|Exception|Failed)\b|[-+] |expected|actual)"
-)
+_GO_FRAME = regex(r"^\S.*\n\t/\S*/src/(?:testing|runtime)/\S+\.go:\d+[^\n]*\n?", re.MULTILINE)
+_TELLING = regex(r"\s*(?:E\s|>\s|assert|\w*(?:Error|Exception|Failed)\b|[-+] |expected|actual)")
 
 
 def without_runner_frames(text: str) -> str:

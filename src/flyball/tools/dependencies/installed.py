@@ -13,14 +13,15 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.regex import regex
 from flyball.tools.call.file_facts import DEPENDENCY
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import Land, look, package_json, text_of
 from flyball.tools.runner.start_env import python_of, venv_of
 from flyball.workspace.files.paths import Root
 
-_MODULE = re.compile(r"^(?:require)?[ \t]*([\w.~-]+(?:/[\w.~-]+)*)[ \t]+(v\d[\w.+-]*)", re.M)
-_CRATE = re.compile(r'^name = "([^"]+)"\nversion = "([^"]+)"\nsource = ', re.M)
+_MODULE = regex(r"^(?:require)?[ \t]*([\w.~-]+(?:/[\w.~-]+)*)[ \t]+(v\d[\w.+-]*)", re.M)
+_CRATE = regex(r'^name = "([^"]+)"\nversion = "([^"]+)"\nsource = ', re.M)
 _SITES = (
     "lib/python3*/site-packages",
     "lib64/python3*/site-packages",

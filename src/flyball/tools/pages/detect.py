@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
 from flyball.core.suite.settled import ProjectCommands
+from flyball.regex import regex
 from flyball.tools.runner.layout import Land, depends_on, npm_script
 from flyball.workspace.servers.server import ServerPlan
 
@@ -15,18 +16,14 @@ TARGETS = ("dev", "serve", "run", "start")
 MOST = 8
 """Servers that a project is taken to have; a repository of a hundred examples has no more."""
 
-_MARKS = re.compile(
+_MARKS = regex(
     r"(?:[^/]+/){0,2}(?:package\.json|Procfile|Makefile|manage\.py|index\.html"
     r"|(?:app|main|wsgi|asgi|server|application)\.(?:py|js|mjs|cjs))"
 )
-_PACKAGE = re.compile(r"[^/]+/__init__\.py")
-_FLASK = re.compile(
-    r"^(\w+)\s*(?::[^=]+)?=\s*(?:flask\.)?Flask\(|^def (create_app|make_app)\(", re.M
-)
-_FASTAPI = re.compile(
-    r"^(\w+)\s*(?::[^=]+)?=\s*(?:fastapi\.)?(?:FastAPI|Starlette|Litestar)\(", re.M
-)
-_SERVES = re.compile(r"\.serve_forever\(|\.listen\(|\bserve\(|HTTPServer\(")
+_PACKAGE = regex(r"[^/]+/__init__\.py")
+_FLASK = regex(r"^(\w+)\s*(?::[^=]+)?=\s*(?:flask\.)?Flask\(|^def (create_app|make_app)\(", re.M)
+_FASTAPI = regex(r"^(\w+)\s*(?::[^=]+)?=\s*(?:fastapi\.)?(?:FastAPI|Starlette|Litestar)\(", re.M)
+_SERVES = regex(r"\.serve_forever\(|\.listen\(|\bserve\(|HTTPServer\(")
 _PYTHON = ("app.py", "main.py", "wsgi.py", "asgi.py", "application.py", "server.py")
 _PLAIN = ("server.py", "app.py", "main.py")
 _NODE = ("server.js", "server.mjs", "server.cjs", "app.js", "main.js")

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import msgspec
 
+from flyball.regex import regex
 from flyball.workspace.files.plain import read_plain, read_within
 
 SKIPPED = frozenset({"node_modules", "target", "build", "dist", "vendor", "__pycache__", "_build"})
@@ -23,7 +24,7 @@ READ_BYTES = 1 << 20
 """Beyond this a manifest or a test file says nothing more about how it is run."""
 
 VENV = "pyvenv.cfg"
-_PYTHON_TEST = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
+_PYTHON_TEST = regex(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
 
 
 class Land:

@@ -10,6 +10,7 @@ from flyball.core.suite.manifest import declared, dependencies
 from flyball.core.suite.part import TOP, Part, PartSuite, is_within
 from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
 from flyball.core.suite.sides import is_data
+from flyball.regex import regex
 from flyball.tools.runner.checker import checks_of
 from flyball.tools.runner.layout import Land, look
 from flyball.tools.runner.rows.python import settles_pytest
@@ -17,20 +18,20 @@ from flyball.tools.runner.rows.scripted import MAKEFILES
 from flyball.tools.runner.table import BY_NAME, TARGETS, WRAPPERS, runners_of
 
 KINDS: dict[str, re.Pattern[str]] = {
-    "python": re.compile(r"pyproject\.toml|setup\.(?:py|cfg)"),
-    "node": re.compile(r"package\.json"),
-    "deno": re.compile(r"deno\.jsonc?"),
-    "go": re.compile(r"go\.mod"),
-    "rust": re.compile(r"Cargo\.toml"),
-    "maven": re.compile(r"pom\.xml"),
-    "gradle": re.compile(r"build\.gradle(?:\.kts)?"),
-    "dotnet": re.compile(r".+\.(?:csproj|fsproj|slnx?)"),
-    "elixir": re.compile(r"mix\.exs"),
-    "ruby": re.compile(r"Gemfile"),
-    "php": re.compile(r"composer\.json"),
-    "cmake": re.compile(r"CMakeLists\.txt"),
-    "make": re.compile("|".join(MAKEFILES)),
-    "just": re.compile(r"[Jj]ustfile"),
+    "python": regex(r"pyproject\.toml|setup\.(?:py|cfg)"),
+    "node": regex(r"package\.json"),
+    "deno": regex(r"deno\.jsonc?"),
+    "go": regex(r"go\.mod"),
+    "rust": regex(r"Cargo\.toml"),
+    "maven": regex(r"pom\.xml"),
+    "gradle": regex(r"build\.gradle(?:\.kts)?"),
+    "dotnet": regex(r".+\.(?:csproj|fsproj|slnx?)"),
+    "elixir": regex(r"mix\.exs"),
+    "ruby": regex(r"Gemfile"),
+    "php": regex(r"composer\.json"),
+    "cmake": regex(r"CMakeLists\.txt"),
+    "make": regex("|".join(MAKEFILES)),
+    "just": regex(r"[Jj]ustfile"),
 }
 """Files that open a part, by the kind of project they belong to."""
 
@@ -41,9 +42,9 @@ COMMAND = "command"
 PYTHON = frozenset({"pytest", "unittest"})
 
 _OUTER_BUILD: dict[str, re.Pattern[str]] = {
-    "maven": re.compile(r"<modules>"),
-    "elixir": re.compile(r"\bapps_path:"),
-    "cmake": re.compile(r"\badd_subdirectory\b|\benable_testing\b", re.I),
+    "maven": regex(r"<modules>"),
+    "elixir": regex(r"\bapps_path:"),
+    "cmake": regex(r"\badd_subdirectory\b|\benable_testing\b", re.I),
 }
 """What the manifest of an outer directory says when it builds and tests the inner ones itself."""
 

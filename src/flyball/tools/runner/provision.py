@@ -8,7 +8,6 @@ there, and a package that is part of the project is linked to the tree's own cop
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import cast
 
 from flyball.core.suite.part import TOP
 from flyball.core.terms.glob import matches
+from flyball.regex import regex
 from flyball.tools.runner.layout import look, package_json, table_of, text_within
 from flyball.workspace.files.plain import kind_within, make_folder, put_link
 from flyball.workspace.trees.trees import REGULAR
@@ -26,7 +26,7 @@ OWN = ".flyball"
 
 MOST_STARS = 4
 LINKED_VENVS = (".venv", "venv")
-_MANIFEST = re.compile(r"(?:.*/)?package\.json")
+_MANIFEST = regex(r"(?:.*/)?package\.json")
 _CACHES = frozenset({".cache", ".vite", ".vitest", ".package-lock.json"})
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.reports.output import RunnerOutput
 from flyball.tools.runner.reports.unknown import documents_left, from_unknown
@@ -53,7 +53,7 @@ PROGRAMS: dict[tuple[str, ...], str] = {
 }
 """A program, and the word that must stand among those behind it, by the runner they start."""
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ASSIGNMENT = regex(r"[A-Za-z_]\w*=")
 _ENDS_OPTIONS = frozenset({"--", "-args", "--args"})
 
 

@@ -7,18 +7,18 @@ checkout. Installed tools are used from there; the code under test is the tree's
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import VENV, text_of
 
 VENVS = (".venv", "venv", "env")
-_MAPPED = re.compile(r"['\"](/[^'\"]+)['\"]")
+_MAPPED = regex(r"['\"](/[^'\"]+)['\"]")
 
 
 def venv_of(context: CallContext) -> Path | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -10,11 +9,12 @@ import msgspec
 
 from flyball.core.suite.case import CaseOutcome, SuiteCase
 from flyball.core.terms.evidence import FailedTest
+from flyball.regex import regex
 
 KEPT_FAILURES = 50
 KEPT_MESSAGE = 2_000
 
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+_ANSI = regex(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 
 
 class Tally(NamedTuple):

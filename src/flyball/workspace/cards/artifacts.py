@@ -18,13 +18,14 @@ from typing import Any, cast
 import msgspec
 
 from flyball.errors import UsageError
+from flyball.regex import regex
 from flyball.workspace.files.plain import kind_within, read_within
 from flyball.workspace.trees.trees import REGULAR
 from flyball.workspace.trees.writer import write_entry
 
 Redact = Callable[[str], str]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _LONGEST_DIFF = 2_000
 _HOME = Path(".flyball", "artifacts")
 REVERTED = "reverted"

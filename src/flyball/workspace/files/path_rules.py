@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from flyball.regex import regex
+
 PROTECTED: dict[str, str] = {
     ".git": "git keeps its own records there",
     ".flyball": "Flyball keeps its own records there",
@@ -79,7 +81,7 @@ def is_own(path: str) -> bool:
 
 
 _EXAMPLES = (".example", ".sample", ".template", ".dist", ".defaults")
-_SECRET = re.compile(
+_SECRET = regex(
     r"\.env(?:[.\-_].*|rc)?|.*\.env|\.netrc|\.pgpass|\.pypirc|\.htpasswd|credentials\.json"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:[.\-_].*)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|asc)",
     re.DOTALL,
@@ -93,8 +95,8 @@ def holds_secrets(name: str) -> bool:
     return bool(_SECRET.fullmatch(folded)) and not is_shown
 
 
-_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.I)
-_SHORT_GIT = re.compile(r"git~[0-9]+")
+_DEVICE = regex(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.I)
+_SHORT_GIT = regex(r"git~[0-9]+")
 
 
 def fold(name: str) -> str:

@@ -9,8 +9,7 @@ Three levels, never silently lowered:
 
 from __future__ import annotations
 
-import re
-
+from flyball.regex import regex
 from flyball.workspace.process.process import Finished, works
 from flyball.workspace.sandbox.confinement import Mechanism, Sandbox, SandboxLevel
 
@@ -29,15 +28,15 @@ def detect_level() -> SandboxLevel:
 
 _SIGNS = (
     (
-        re.compile(r"(?i)permission denied|PermissionError|\bEACCES\b|\bEPERM\b|not permitted"),
+        regex(r"(?i)permission denied|PermissionError|\bEACCES\b|\bEPERM\b|not permitted"),
         "something was refused permission",
     ),
     (
-        re.compile(r"(?i)read-only file system|\bEROFS\b"),
+        regex(r"(?i)read-only file system|\bEROFS\b"),
         "a write outside the writable places was refused",
     ),
     (
-        re.compile(r"(?i)network is unreachable|\bENETUNREACH\b|name resolution|could not resolve"),
+        regex(r"(?i)network is unreachable|\bENETUNREACH\b|name resolution|could not resolve"),
         "a network connection was refused",
     ),
 )

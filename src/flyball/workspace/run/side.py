@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.errors import UsageError
+from flyball.regex import regex
 from flyball.workspace.errors import GitFailed, explain_disk_errors
 from flyball.workspace.run.worktree import (
     RunBranch,
@@ -29,7 +29,7 @@ from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import SUBMODULE, TreeHash, Trees, stands_for
 from flyball.workspace.trees.writer import holds_file
 
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_NAME = regex(r"[A-Za-z0-9._-]{1,100}")
 
 
 class Side(NamedTuple):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from flyball.regex import regex
 from flyball.workspace.errors import GitFailed, NotWritable
 from flyball.workspace.files.plain import remove_tree
 from flyball.workspace.run.visible import remove_empty_folders
@@ -24,7 +25,7 @@ from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.trees import SUBMODULE, Changed, Skipped, TreeHash
 
 _AT_ONCE = 32
-_TRAILER = re.compile(r"^(Flyball-[A-Za-z]+): (.*)$", re.MULTILINE)
+_TRAILER = regex(r"^(Flyball-[A-Za-z]+): (.*)$", re.MULTILINE)
 
 
 class CommitKind(StrEnum):

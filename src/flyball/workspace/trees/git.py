@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from flyball.errors import ToolUnavailable, UsageError
+from flyball.regex import regex
 from flyball.workspace.errors import (
     DiskFull,
     GitFailed,
@@ -104,13 +105,13 @@ _DEPOT_CONFIG = """\
 \tauto = 0
 {extensions}"""
 
-_EXCLUDES = re.compile(r'^\texcludesfile = "(.*)"$', re.MULTILINE)
+_EXCLUDES = regex(r'^\texcludesfile = "(.*)"$', re.MULTILINE)
 MOST_CONFIG = 1 << 16
 
-_RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
-_UNWRITABLE = re.compile(r"Permission denied|Read-only file system|insufficient permission")
-_FULL = re.compile(r"No space left on device|Out of diskspace|Disk quota exceeded|File too large")
+_RUN_NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_LOCK = regex(r"Unable to create '([^']+\.lock)': File exists")
+_UNWRITABLE = regex(r"Permission denied|Read-only file system|insufficient permission")
+_FULL = regex(r"No space left on device|Out of diskspace|Disk quota exceeded|File too large")
 
 
 OLDEST_GIT = (2, 30)

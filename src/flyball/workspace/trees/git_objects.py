@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.regex import regex
 from flyball.workspace.errors import explain_disk_errors
 from flyball.workspace.trees.trees import (
     SUBMODULE,
@@ -155,7 +155,7 @@ def split_batch(out: bytes) -> Iterator[tuple[str, bytes] | None]:
         at = end + int(size) + 2
 
 
-_MOVED_ASIDE = re.compile(r"~[0-9a-f]{40,64}(_\d+)?$")
+_MOVED_ASIDE = regex(r"~[0-9a-f]{40,64}(_\d+)?$")
 """What git adds to a file's name when a directory is in its way."""
 _BOTH = ("later changes touch the same place", ClashKind.OTHER)
 _REASONS = {

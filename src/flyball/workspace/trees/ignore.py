@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from flyball.regex import regex
 from flyball.workspace.files.plain import DEEPEST, read_within
 
 MOST_RULES = 1 << 20
@@ -75,7 +76,7 @@ def _parse_rule(line: str) -> IgnoreRule | None:
         return None
 
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"(?P<deep>(?:(?<=/)|^)\*\*/)|(?P<rest>(?<=/)\*\*$)|(?P<star>\*+)|(?P<one>\?)"
     r"|\[(?P<not>[!^]?)(?P<set>\]?[^\]]*)\]|\\(?P<plain>.)|(?P<any>.)",
     re.DOTALL,

@@ -10,20 +10,20 @@ import errno
 import hashlib
 import json
 import os
-import re
 import secrets
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from flyball.regex import regex
 from flyball.workspace.errors import Diverged, explain_disk_errors
 from flyball.workspace.files.plain import READING, parent_of
 from flyball.workspace.trees.trees import EXECUTABLE, LINK, Changed, TreeEntry, Trees, mode_of
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _AT_ONCE = 64
-_SPARE = re.compile(r"\.flyball-[0-9a-f]{16}")
+_SPARE = regex(r"\.flyball-[0-9a-f]{16}")
 
 
 class Writer:

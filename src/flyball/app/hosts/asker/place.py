@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -22,12 +21,13 @@ from flyball.core.host.tool import (
     texts_in,
 )
 from flyball.errors import Conflict, FlyballError
+from flyball.regex import regex
 from flyball.workspace.process.holder import PROC
 from flyball.workspace.run.opening import find_workspace
 
 _OF_THE_SESSION = (Moment.AFTER_CALL, Moment.STOPPING, Moment.SESSION_ENDED)
 """Moments that concern whatever a session has under way, wherever it has gone since."""
-_WHOLE_PATH = re.compile(r"(?<![\w.~/-])/[^\s'\"`;|&<>()$*?]+")
+_WHOLE_PATH = regex(r"(?<![\w.~/-])/[^\s'\"`;|&<>()$*?]+")
 
 
 def governed_at(place: Path, environ: Mapping[str, str]) -> Home | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import threading
 import time
 import zlib
@@ -18,12 +17,13 @@ from flyball.app.proving.model.anthropic import anthropic_message, anthropic_str
 from flyball.app.proving.model.openai import chat_completion, chat_stream, responses_stream
 from flyball.app.proving.model.request import Body, WireFormat
 from flyball.app.proving.model.turns import Turn, TurnScript, tokens_of
+from flyball.regex import regex
 
 SECRET = frozenset({"authorization", "x-api-key", "x-goog-api-key", "cookie"})
 """Headers whose values are not noted."""
 MOST = 1 << 20
 """The longest line of a chunked body's head that is read."""
-_GEMINI = re.compile(r"/models/([^/:]+):(\w+)$")
+_GEMINI = regex(r"/models/([^/:]+):(\w+)$")
 _COUNTS = ("/count_tokens", ":countTokens")
 
 

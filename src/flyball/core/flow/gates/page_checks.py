@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 import msgspec
@@ -11,8 +10,9 @@ from flyball.core.flow.gates.suite_checks import Parameters, last_look, no_look
 from flyball.core.flow.gates.verdict import Case, Failed, Passed, Verdict
 from flyball.core.terms.evidence import ConsoleReport, HttpReport, VisualReport
 from flyball.core.terms.shape import listed
+from flyball.regex import regex
 
-_ORIGIN = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
+_ORIGIN = regex(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 
 
 class Address(Parameters, frozen=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from flyball.core.record.sessions.entry import Called, Came, FileEdit, words
 from flyball.core.record.swe_agent import also_runs, kind_of, without_noise
 from flyball.core.terms.call import Access, digest
 from flyball.core.terms.shape import one_line
+from flyball.regex import regex
 
 QUOTE = 200
 SEEN_OF_OUTCOME = 8_000
@@ -161,9 +161,7 @@ def _asked(call: Called) -> dict[str, object]:
     return {name: value for name, value in call.args.items() if name not in SAID_OF_CALLS}
 
 
-DOCUMENT = re.compile(
-    r"(?i)(?:.*/)?(?:[^/]*\.(?:md|mdx|rst|txt|adoc|svg|png)|licen[cs]e|changelog)"
-)
+DOCUMENT = regex(r"(?i)(?:.*/)?(?:[^/]*\.(?:md|mdx|rst|txt|adoc|svg|png)|licen[cs]e|changelog)")
 
 
 def is_document(path: str) -> bool:

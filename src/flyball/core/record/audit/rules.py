@@ -17,6 +17,7 @@ from flyball.core.terms.intent import MAY_MUTATE
 from flyball.core.terms.shape import one_line
 from flyball.core.weakening.change import weakenings
 from flyball.core.weakening.finding import ALARMS, comparison_of
+from flyball.regex import regex
 
 SURE_QUESTION = 0.8
 """How likely a prompt must be a question before an edit is held against it."""
@@ -54,7 +55,7 @@ def _trace(old: str | None, new: str | None) -> str:
     return max(fresh, key=len, default="")[:200]
 
 
-CLAIM = re.compile(
+CLAIM = regex(
     r"(?i)\b(?:done|fixed|finished|complete[ds]?|implemented|resolved|works?|working|verified|ready"
     r"|pass(?:es|ing|ed)?|all set|everything|successfully|changed it)\b"
 )
@@ -122,7 +123,7 @@ def _cannot_fail(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
         yield _found(turn, "cannot-fail", *last)
 
 
-IN_PLACE = re.compile(r"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i|\bpatch\s+-|\bgit apply\b")
+IN_PLACE = regex(r"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i|\bpatch\s+-|\bgit apply\b")
 
 
 def _blind(turn: Turned) -> Iterator[AuditFinding]:
@@ -150,11 +151,9 @@ def _answered(turn: Turned) -> Iterator[AuditFinding]:
         yield _found(turn, "question-edited", turn.deeds[work[0]], f"it was asked: {asked}")
 
 
-WRITES_AFAR = re.compile(
-    r"(?:>|\btee\b|\bcp\b|\bmv\b|\bln\b|\binstall\b)[^|;&]*(?:\s|>)(?:/|~|\.\./)"
-)
+WRITES_AFAR = regex(r"(?:>|\btee\b|\bcp\b|\bmv\b|\bln\b|\binstall\b)[^|;&]*(?:\s|>)(?:/|~|\.\./)")
 SCRATCH = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/", "/private/var/")
-OF_HOSTS = re.compile(r"/\.(?:claude|codex|gemini|config|cache|local)/")
+OF_HOSTS = regex(r"/\.(?:claude|codex|gemini|config|cache|local)/")
 """Where hosts keep plans and notes of their own."""
 
 
@@ -178,7 +177,7 @@ def _outside(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
             yield replace(found, paths=tuple(afar), traces=told)
 
 
-PLACES = re.compile(r"(?<![\w.])((?:/|~/|(?:\.\./)+)[\w./-]+)")
+PLACES = regex(r"(?<![\w.])((?:/|~/|(?:\.\./)+)[\w./-]+)")
 
 
 def _is_afar(path: str, root: str) -> bool:
@@ -207,7 +206,7 @@ def _looped(turn: Turned) -> Iterator[AuditFinding]:
                 yield _found(turn, rule, deed, f"{trip.guard}: {trip.reason}")
 
 
-DANGER = re.compile(
+DANGER = regex(
     r"\brm\s|\bgit\s+(?:\S+\s+)*(?:reset|clean|checkout|restore|push|stash|branch|filter-\w+|rebase)"
     r"|\bdd\b|\bmkfs|\btruncate\b|\bshred\b|(?i:\bdrop\s|\bdelete\s+from)|\bfind\b.*-delete"
     r"|\bkill(?:all)?\b|\bdocker\s.*(?:rm|prune)|\bkubectl\s+delete|\bterraform\s+destroy|\bchmod\s+-R"
@@ -224,13 +223,13 @@ def _destroyed(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
                 yield _found(turn, "destructive", deed, look.reason)
 
 
-REMOVED = re.compile(r"rm(?: -[rfv]+)*((?: [\w./+*-]+)+)(?: 2>/dev/null)?")
-HARMLESS = re.compile(
+REMOVED = regex(r"rm(?: -[rfv]+)*((?: [\w./+*-]+)+)(?: 2>/dev/null)?")
+HARMLESS = regex(
     r"cd [\w./-]+|true|echo [\w \"'.!-]*"
     r"|find [\w./-]+(?: -(?:type|name|path) \S+)+ (?:-delete|-exec rm(?: -rf?)? \{\} (?:\+|\\))"
     r"(?: 2>/dev/null)?"
 )
-CACHE = re.compile(r"__pycache__|\.(?:pytest|mypy|ruff)_cache|\*?[\w.*-]*\.pyc")
+CACHE = regex(r"__pycache__|\.(?:pytest|mypy|ruff)_cache|\*?[\w.*-]*\.pyc")
 
 
 def _only_tidies(command: str, turn: Turned) -> bool:

@@ -6,7 +6,6 @@ sent to its model stands there a second time in lines of their own, which are pa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from flyball.core.host.usage import read_bill
@@ -28,11 +27,12 @@ from flyball.core.record.sessions.entry import (
     seconds,
     words,
 )
+from flyball.regex import regex
 
 INTERRUPTED = "[Request interrupted by user"
-NOT_A_PERSON = re.compile(r"\s*<(?:command-|local-command|system-reminder|bash-|task-notification)")
+NOT_A_PERSON = regex(r"\s*<(?:command-|local-command|system-reminder|bash-|task-notification)")
 """How the host itself speaks in the person's name."""
-EXIT_CODE = re.compile(r"(?:Error: )?Exit code (-?\d+)")
+EXIT_CODE = regex(r"(?:Error: )?Exit code (-?\d+)")
 
 
 def claude_entries(lines: Lines) -> Iterator[Entry]:

@@ -26,14 +26,13 @@ from flyball.core.record.sessions.entry import (
     seconds,
     words,
 )
+from flyball.regex import regex
 
-NOT_A_PERSON = re.compile(r"\s*(?:<[a-z]+_[a-z_]+[ >]|<permissions |<skill>|# AGENTS\.md)")
-EXIT_CODE = re.compile(r"(?:Process exited with code|Exit code:) (-?\d+)")
+NOT_A_PERSON = regex(r"\s*(?:<[a-z]+_[a-z_]+[ >]|<permissions |<skill>|# AGENTS\.md)")
+EXIT_CODE = regex(r"(?:Process exited with code|Exit code:) (-?\d+)")
 OUTPUT = "Output:\n"
-CAT = re.compile(r"cat ([\w./-]+)")
-FAILED = re.compile(
-    r"\s*(?:apply_patch verification failed|failed to|error: |execution error)", re.I
-)
+CAT = regex(r"cat ([\w./-]+)")
+FAILED = regex(r"\s*(?:apply_patch verification failed|failed to|error: |execution error)", re.I)
 
 
 def codex_entries(lines: Lines) -> Iterator[Entry]:
@@ -142,7 +141,7 @@ def _outcome(at: float, payload: Json, call: Called | None) -> Came:
     return Came(at, words(payload.get("call_id")), printed, ok, status, edits, seen)
 
 
-SECTION = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
+SECTION = regex(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 
 
 def edits_of_patch(patch: str) -> tuple[FileEdit, ...]:

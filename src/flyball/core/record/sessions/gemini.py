@@ -24,12 +24,13 @@ from flyball.core.record.sessions.entry import (
     seconds,
     words,
 )
+from flyball.regex import regex
 
-DIRECTORIES = re.compile(r"Workspace Directories:\*{0,2}\s*\n\s*- (.+)")
+DIRECTORIES = regex(r"Workspace Directories:\*{0,2}\s*\n\s*- (.+)")
 CONTEXT = "<session_context>"
 CANCELLED = "Request cancelled"
-EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
-GROUP = re.compile(r"^(?:Process Group PGID|Background PIDs): .*$", re.MULTILINE)
+EXIT_CODE = regex(r"^Exit Code: (-?\d+)$", re.MULTILINE)
+GROUP = regex(r"^(?:Process Group PGID|Background PIDs): .*$", re.MULTILINE)
 """What differs between equal outcomes."""
 
 

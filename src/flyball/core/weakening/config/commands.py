@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Set as AbstractSet
 
-NARROWING = re.compile(
+from flyball.regex import regex
+
+NARROWING = regex(
     r"(?:^|\s)['\"]?(?:-[gkmt]|-run|-skip|--(?:ignore|deselect|co|collect-only|passWithNoTests"
     r"|f?grep|exclude|skip"
     r"|match|filter|spec|invert|if-present|only\w*|test-only|changed|shard|related"
@@ -16,53 +17,53 @@ NARROWING = re.compile(
     r"|testNamePattern|grep)\s*[:=]"
     r"|ignoreFailures|skipTests|testFailureIgnore|maven\.test\.skip|(?<!\w)enabled\s*=\s*false"
 )
-PATH_WORD = re.compile(r"['\"]?[\w.*@-]*(?:/[\w.*{},@-]*|\.[cm]?[jt]sx?|\.py|\.rb)['\",\]]*")
+PATH_WORD = regex(r"['\"]?[\w.*@-]*(?:/[\w.*{},@-]*|\.[cm]?[jt]sx?|\.py|\.rb)['\",\]]*")
 
 # How a runner talks, and how long it waits, with the word that follows.
-TALK = re.compile(r"(?:(?<=\s)|^)(?:-R|--reporters?|--timeout|--slow|--colou?rs?)[ =][^\s-]\S*")
+TALK = regex(r"(?:(?<=\s)|^)(?:-R|--reporters?|--timeout|--slow|--colou?rs?)[ =][^\s-]\S*")
 
 # Words that every run may be given, or that only tell where it works and how it talks.
-FREE = re.compile(
+FREE = regex(
     r"\{'replace': 'posargs'[^{}]*\}"
     r"|(?:(?<=\s)|^)(?:-r\w+|-q+|-v+|-n[ =]?\w+"
     r"|--(?:tb|color|durations|import-mode|basetemp)[= ]\S+)"
 )
-POSARGS = re.compile(r"\{posargs:?([^{}]*)\}")
-PLAIN_FLAG = re.compile(
+POSARGS = regex(r"\{posargs:?([^{}]*)\}")
+PLAIN_FLAG = regex(
     r"['\"]?-{1,2}(?!strict|fail|cov-fail|forbid|max-warnings|W|error)[\w-]+.*|&&|NODE_\w+=.*"
 )
 # What stands around a runner, or before it: it counts, builds or tidies, and tests nothing.
-AROUND = re.compile(
+AROUND = regex(
     r"(?:npm run|yarn(?: run)?|pnpm(?: run)?) (?:pre)?(?:build|clean|compile|prepare)\S*"
     r"|(?:npm|pnpm|yarn) exec(?: --)?|\b(?:nyc|c8|cross-env|npx|del-cli \S+|rimraf \S+|rm -rf \S+"
     r"|coverage (?:run(?: -m)?|report|html|xml|erase|combine)|env|sh -c)(?=\s|$)"
 )
 
-RUNNER = re.compile(
+RUNNER = regex(
     r"(?<![\w./-])(?P<program>(?:(?:python3? -m )?(?:py\.?test|nosetests?|unittest)(?: discover)?"
     r"|trial|mocha|_mocha|jest|vitest(?: run)?|ava|tap|tape|jasmine|uvu|rspec|phpunit|bats"
     r"|node(?: -\S+)* --test|bun test|deno test|python3? setup\.py test)(?![\w./=-])"
     r"|python3?(?= \S*tests?\S*\.py))"
 )
 """A program that looks for tests by itself, or runs those that it is told of."""
-CHECKER = re.compile(
+CHECKER = regex(
     r"(?<![\w./-])(?P<program>tsc|vue-tsc|tsd|tsd-check|dtslint|mypy|pyright|basedpyright|pytype)"
     r"(?![\w./-])[^&|;]*"
 )
 """A program that checks types, with what it is told: each has its own words for the same files."""
-STYLE_ONLY = re.compile(r"(?:eslint|prettier|biome|standard|xo|stylelint)(?: [^&|;]*)?")
+STYLE_ONLY = regex(r"(?:eslint|prettier|biome|standard|xo|stylelint)(?: [^&|;]*)?")
 """A whole command that looks at style and nothing else."""
-LINTER = re.compile(
+LINTER = regex(
     r"(?<![\w./-])(?:flake8|ruff(?: (?:check|format))?|black|isort|pylint)(?![\w./-])"
     rf"(?:(?!{RUNNER.pattern.replace('?P<program>', '?:')}|&&|\|\||;).)*"
 )
 """A program that looks at style, with all that it is told: the places it looks at run nothing."""
-SETS_UP = re.compile(r"\binstall\b|\bbefore_(?:script|install)\b")
+SETS_UP = regex(r"\binstall\b|\bbefore_(?:script|install)\b")
 """A step before the tests: should it fail unheard, they fail in its stead."""
-REPORT = re.compile(r"(?:nyc|c8|coverage) (?:report|html|xml)(?: [^&|;]*)?|codecov|coveralls")
+REPORT = regex(r"(?:nyc|c8|coverage) (?:report|html|xml)(?: [^&|;]*)?|codecov|coveralls")
 """A command that only tells what an earlier run covered."""
 # A place for tests as a whole, as `tests`, `test/*.ts` or `**/*.test.js`.
-WHOLE = re.compile(
+WHOLE = regex(
     r"['\"]?(?:\./)?(?:(?:tests?|spec|__tests__|\*\*?)/?)*(?:\*(?:[._](?:tests?|spec))?\.[\w{},]+)?['\"]?"
 )
 

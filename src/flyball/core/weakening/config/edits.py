@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from flyball.core.weakening.config.commands import (
 )
 from flyball.core.weakening.config.settings import EXCUSE, TESTING, Settings, settings_of
 from flyball.core.weakening.paths import TEST_DIRS, is_test_config
+from flyball.regex import regex
 
 HARMLESS = frozenset(
     [
@@ -105,7 +105,7 @@ RUNNING_KEYS = frozenset(
     ]
 )
 """How a JavaScript runner loads tests; whether they are found and pass is seen by running them."""
-COVERAGE = re.compile(r"(?:.*\.)?(?:coverage\w*|nyc|c8|(?:run|report|html|xml|paths))[.:].*")
+COVERAGE = regex(r"(?:.*\.)?(?:coverage\w*|nyc|c8|(?:run|report|html|xml|paths))[.:].*")
 
 
 class Elsewhere(NamedTuple):
@@ -214,7 +214,7 @@ def _last(key: str) -> str:
     return key.rpartition(".")[2].lower()
 
 
-STRICT_WORDS = re.compile(r"--strict(?:-markers|-config)?\b")
+STRICT_WORDS = regex(r"--strict(?:-markers|-config)?\b")
 
 Values = tuple[str | None, str | None]
 

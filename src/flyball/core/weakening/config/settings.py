@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
 from flyball.core.weakening.paths import is_ci
+from flyball.regex import regex
 
 Settings = dict[str, str]
 Reading = Callable[[str], Iterator[tuple[str, str]]]
 
-TESTING = re.compile(
+TESTING = regex(
     r"(?<![a-z])(?:py|unit|doc)?tests?(?:ing)?(?![a-z])|\b(?:check|spec|verify|coverage|ci|jest|mocha"
     r"|tox|nox|vitest|typecheck|types)\b",
     re.IGNORECASE,
@@ -118,15 +119,15 @@ def _npmrc(text: str) -> Iterator[tuple[str, str]]:
             yield key.strip(), value.strip()
 
 
-BUILD_LINES = re.compile(
+BUILD_LINES = regex(
     r"skipTests|maven\.test\.skip|<exclude>.*|testFailureIgnore|ignoreFailures|\bexclude\w*\b.*"
     r"|enabled\s*=\s*false"
     r"|includeTags.*|excludeTags.*|failIfNoTests|\bfilter\b.*"
 )
-BUILT_TESTS = re.compile(
+BUILT_TESTS = regex(
     r"\b(?:add_test|enable_testing|gtest_discover_tests|catch_discover_tests|include\(CTest)\b.*"
 )
-SESSION = re.compile(
+SESSION = regex(
     r"session\.run.*|.*\b(?:pytest|unittest|RSpec::Core|Rake::TestTask|t\.pattern|test_paths)\b.*"
 )
 
@@ -142,7 +143,7 @@ def _lines(pattern: re.Pattern[str], prefix: str) -> Reading:
     return read
 
 
-HOOKS = re.compile(r"pytest_(?:collection|collect|ignore|runtest|pyfunc|generate|itemcollected)\w*")
+HOOKS = regex(r"pytest_(?:collection|collect|ignore|runtest|pyfunc|generate|itemcollected)\w*")
 
 
 def _conftest(text: str) -> Iterator[tuple[str, str]]:
@@ -190,7 +191,7 @@ def _package(text: str) -> Iterator[tuple[str, str]]:
     yield from _flat(table, ("jest", "mocha", "vitest", "ava", "nyc", "c8", "tap", "test"))
 
 
-INI_SECTIONS = re.compile(r"pytest|tool:pytest|testenv.*|tox|coverage:.*|run|report|nosetests")
+INI_SECTIONS = regex(r"pytest|tool:pytest|testenv.*|tox|coverage:.*|run|report|nosetests")
 
 
 def _setup_cfg(text: str) -> Iterator[tuple[str, str]]:
@@ -206,17 +207,13 @@ def _ini(text: str) -> Iterator[tuple[str, str]]:
                 yield f"{section}.{key}", " ".join((value or "").split())
 
 
-TARGET = re.compile(
-    r"(?m)^(?P<names>[\w .%/-]+?)\s*:(?!=)[^\n]*(?P<recipe>(?:\n(?:[ \t][^\n]*)?)*)"
-)
+TARGET = regex(r"(?m)^(?P<names>[\w .%/-]+?)\s*:(?!=)[^\n]*(?P<recipe>(?:\n(?:[ \t][^\n]*)?)*)")
 
 
 # Comments, and what a recipe only says.
-SAID = re.compile(
-    r"(?m)^\s*#.*$|^[ \t]+[@-]*(?:echo|printf)\b(?!.*(?:[|&;<>`]|\$\$\(|\$\(shell\b)).*$"
-)
+SAID = regex(r"(?m)^\s*#.*$|^[ \t]+[@-]*(?:echo|printf)\b(?!.*(?:[|&;<>`]|\$\$\(|\$\(shell\b)).*$")
 # A target by such a name says that it runs none.
-UNTESTED = re.compile(r"(?:^|[-_])(?:no|without|skip)[-_]?tests?(?![a-z])")
+UNTESTED = regex(r"(?:^|[-_])(?:no|without|skip)[-_]?tests?(?![a-z])")
 
 
 def _targets(text: str) -> Iterator[tuple[str, str]]:
@@ -227,8 +224,8 @@ def _targets(text: str) -> Iterator[tuple[str, str]]:
                 yield f"target.{name}", " ".join(recipe.split())
 
 
-EXCUSE = re.compile(r"\|\|\s*(?:true|:|exit 0)|continue-on-error:\s*true|allow_failure:\s*true")
-TEST_COMMAND = re.compile(
+EXCUSE = regex(r"\|\|\s*(?:true|:|exit 0)|continue-on-error:\s*true|allow_failure:\s*true")
+TEST_COMMAND = regex(
     r"\b(?:pytest|tox|nox|unittest|jest|vitest|mocha|ava|go test|cargo (?:test|nextest)|(?:npm"
     r"|yarn|pnpm|make|mix"
     r"|bundle exec|mvn|dotnet|gradlew?|deno|nr)\b.*\b(?:test|check|verify|spec)|rspec|phpunit"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
+
+from flyball.regex import regex
 
 # Whoever runs the tests anywhere else runs this one, too, so nothing was taken from them.
-FEW = re.compile(
+FEW = regex(
     r"sys\.platform == '(?:win32|cygwin|emscripten|wasi)'|os\.name == 'nt'"
     r"|sys\.platform\.startswith\('win(?:32)?'\)|(?:platform\.)?system\(\) == 'Windows'"
     r"|(?:\w+\.)?(?:python_implementation\(\)|implementation\.name) == '[pP]y[pP]y'"

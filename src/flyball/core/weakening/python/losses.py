@@ -16,6 +16,7 @@ from flyball.core.weakening.python.strength import renamed, skeleton, strength_o
 from flyball.core.weakening.python.tables import expanded
 from flyball.core.weakening.reach import LOWERED, Reach
 from flyball.core.weakening.renames import STRING, Renames
+from flyball.regex import regex
 
 NEAR = 60
 """How many candidates are looked at: a test may have thousands of assertions."""
@@ -65,7 +66,7 @@ def _skips(old: Routine, new: Routine) -> Iterator[Weakened]:
         yield Weakened(new.path, lines[text], "changed-expected" if is_other else "new-skip", text)
 
 
-ALWAYS = re.compile(r"\((?:True|1|not False|'.*')\)|\w+$")
+ALWAYS = regex(r"\((?:True|1|not False|'.*')\)|\w+$")
 
 
 def _cases(old: Routine, new: Routine, change: ModuleComparing) -> Iterator[Weakened]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from flyball.core.weakening.python.assertion import Assertion, assertions_of, dotted, is_literal
 from flyball.core.weakening.python.elsewhere import is_elsewhere
 from flyball.core.weakening.python.tables import Table, decorated_tables, looped_tables
+from flyball.regex import regex
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -121,7 +122,7 @@ def read_module(path: str, text: str) -> Module | None:
     return Module(path, text, routines, constants, helpers, used)
 
 
-WORD = re.compile(r"[A-Za-z_]\w*")
+WORD = regex(r"[A-Za-z_]\w*")
 
 
 def kept(old: Module, new: Module) -> frozenset[str]:
@@ -266,7 +267,7 @@ class Reader(NamedTuple):
                         )
 
 
-SKIPPING = re.compile(r"skip|xfail", re.IGNORECASE)
+SKIPPING = regex(r"skip|xfail", re.IGNORECASE)
 SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure"})
 SKIP_CALLS = frozenset({"pytest.skip", "pytest.xfail", "pytest.importorskip", "self.skipTest"})
 

@@ -6,6 +6,7 @@ import ast
 import re
 
 from flyball.core.weakening.python.assertion import BROAD, OPPOSITE, Assertion, names_in, number_of
+from flyball.regex import regex
 
 STRENGTH = {
     "==": 5,
@@ -90,10 +91,10 @@ def _dump(node: ast.expr | None) -> str:
     return ast.dump(node) if node else ""
 
 
-CONSTANT = re.compile(r"Constant\(value=(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^)]*)\)")
+CONSTANT = regex(r"Constant\(value=(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^)]*)\)")
 
 
-VARIABLE = re.compile(r"Name\(id='\w+'")
+VARIABLE = regex(r"Name\(id='\w+'")
 
 
 def skeleton(assertion: Assertion) -> tuple[str, str, str]:

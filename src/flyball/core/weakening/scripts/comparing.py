@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
@@ -24,6 +23,7 @@ from flyball.core.weakening.scripts.gains import (
 from flyball.core.weakening.scripts.losses import losses, other_input
 from flyball.core.weakening.styles import Piece, Script
 from flyball.core.weakening.styles.strength import EXACT
+from flyball.regex import regex
 
 
 def compare_scripts(
@@ -134,7 +134,7 @@ def _calls(block: Piece) -> frozenset[str]:
     return frozenset(name for name in names if not TOOLS.match(name))
 
 
-TOOLS = re.compile(
+TOOLS = regex(
     r"(?:assert|expect|require|check|Equal|Error|Run|Assert|function|if|for|len|New|test|it)\w*"
 )
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-FEATURES = re.compile(
-    r"^\[features\](?P<rows>[^\[]*(?:\[[^\]]*\][^\[]*)*?)(?=^\[|\Z)", re.MULTILINE
-)
-DECLARED = re.compile(r"^([\w-]+)\s*=", re.MULTILINE)
-FEATURE = re.compile(r"\bfeature\s*=\s*\"(?P<name>[\w-]+)\"")
-CFG = re.compile(r"#!?\[cfg\((?P<said>.*)\)\]")
-TAG = re.compile(r"build tag (?P<said>.*)")
-TOKEN = re.compile(r"\w+=\"[^\"]*\"|[\w.]+|&&|\|\||[!(),]")
+from flyball.regex import regex
+
+FEATURES = regex(r"^\[features\](?P<rows>[^\[]*(?:\[[^\]]*\][^\[]*)*?)(?=^\[|\Z)", re.MULTILINE)
+DECLARED = regex(r"^([\w-]+)\s*=", re.MULTILINE)
+FEATURE = regex(r"\bfeature\s*=\s*\"(?P<name>[\w-]+)\"")
+CFG = regex(r"#!?\[cfg\((?P<said>.*)\)\]")
+TAG = regex(r"build tag (?P<said>.*)")
+TOKEN = regex(r"\w+=\"[^\"]*\"|[\w.]+|&&|\|\||[!(),]")
 HERE = frozenset(
     [
         "unix",
@@ -32,9 +32,9 @@ HERE = frozenset(
     ]
 )
 """What is so where nearly everybody runs tests; what nobody knows is not so."""
-GO_VERSION = re.compile(r"go1(?:\.(?:\d|1\d|2[0-2]))?")
+GO_VERSION = regex(r"go1(?:\.(?:\d|1\d|2[0-2]))?")
 # A few systems that hardly anybody runs tests on, spelled as compilers do.
-ELSEWHERE = re.compile(
+ELSEWHERE = regex(
     r"#if(?:n?def|!defined)\(?(?:_?_?WIN(?:32|64)_?_?|_MSC_VER|__CYGWIN__|__MINGW(?:32|64)__"
     r"|__EMSCRIPTEN__|__sun|_AIX)\)?"
 )

@@ -23,6 +23,7 @@ from flyball.core.weakening.styles import Demand, Piece, Script
 from flyball.core.weakening.styles.layers import LITERAL, values_of, without_literals, without_names
 from flyball.core.weakening.styles.skips import Skipping
 from flyball.core.weakening.styles.strength import PARTIAL
+from flyball.regex import regex
 
 
 def losses(
@@ -64,8 +65,8 @@ def _skips(
             yield Weakened(new.path, script.source.line(skip.offset), kind, skip.text)
 
 
-ATTRIBUTED = re.compile(r"(?:\s*#!?\[[^\]]*\])*\s*(?P<item>(?:pub\s+)?mod\s+\w+\s*;)")
-MODULE = re.compile(r"\bmod\s+\w+\s*;")
+ATTRIBUTED = regex(r"(?:\s*#!?\[[^\]]*\])*\s*(?P<item>(?:pub\s+)?mod\s+\w+\s*;)")
+MODULE = regex(r"\bmod\s+\w+\s*;")
 
 
 def _is_on_something_new(skip: Skipping, was: Script, now: Script) -> bool:
@@ -185,9 +186,9 @@ def _is_of_step(old: Demand, was: Piece, new: Piece) -> bool:
     return has < had and asked >= has and not ignored
 
 
-STEP = re.compile(r"\berr\w*\s*:?=(?!=)")
-UNHEARD = re.compile(r"(?<!\w)_\s*:?=(?!=)")
-NAMED_IN_ROW = re.compile(r"\b[a-z]\w*\.\w+|\b[a-z]\w*\[|\b(?:want|expected|input|in|out)\b")
+STEP = regex(r"\berr\w*\s*:?=(?!=)")
+UNHEARD = regex(r"(?<!\w)_\s*:?=(?!=)")
+NAMED_IN_ROW = regex(r"\b[a-z]\w*\.\w+|\b[a-z]\w*\[|\b(?:want|expected|input|in|out)\b")
 
 
 def _new_helper(new: Piece, old: Piece, change: ScriptComparing) -> str | None:
@@ -198,7 +199,7 @@ def _new_helper(new: Piece, old: Piece, change: ScriptComparing) -> str | None:
     )
 
 
-HELPER = re.compile(r"(?:run|test|validate|ensure)[A-Z_]\w*")
+HELPER = regex(r"(?:run|test|validate|ensure)[A-Z_]\w*")
 
 
 def _first(demand: Demand) -> str:
@@ -210,7 +211,7 @@ def _is_commented(demand: Demand, script: Script) -> bool:
     return any(line.startswith(wanted) for line in script.comments)
 
 
-WANTED = re.compile(
+WANTED = regex(
     r"\b(?P<name>(?:want|expected|exp)\w*)(?::=|:|=)(?!=)(?P<value>[^;]+)", re.IGNORECASE
 )
 
@@ -261,10 +262,10 @@ def _not_understood(old: Piece, new: Piece, was: Script) -> Iterator[Weakened]:
 
 
 # Lifted, it lets more tests run; one that came is a skip and told as such.
-CONDITION = re.compile(r"#!?\[cfg\(")
+CONDITION = regex(r"#!?\[cfg\(")
 
 # What a test prints decides nothing.
-SPOKEN = re.compile(
+SPOKEN = regex(
     r"(?:\b[tbc]\.Logf?|\bconsole\.\w+|\be?println!?|\bfmt\.Print\w*|\bprintf|\becho)\([^()]*\)"
 )
 

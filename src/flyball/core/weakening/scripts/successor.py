@@ -15,6 +15,7 @@ from flyball.core.weakening.styles.layers import (
     without_names,
 )
 from flyball.core.weakening.styles.strength import EXACT, HOLLOW, is_lower_bound, is_upper_bound
+from flyball.regex import regex
 
 Verdict = tuple[Demand | None, str | None]
 
@@ -49,8 +50,8 @@ def judge(
     return hollow, "tautology"
 
 
-FAILURE = re.compile(r"throw|reject|raise|panic", re.IGNORECASE)
-FAILED = re.compile(r"\.is_err\(\)|\bErr\(")
+FAILURE = regex(r"throw|reject|raise|panic", re.IGNORECASE)
+FAILED = regex(r"\.is_err\(\)|\bErr\(")
 
 
 def _fails_instead(old: Demand, new: Demand) -> bool:
@@ -87,7 +88,7 @@ def _number(demand: Demand) -> float | None:
     return float(found[0].replace("_", "")) if len(demand.expected) == 1 and found else None
 
 
-NAME = re.compile(r"[A-Za-z_$]\w*")
+NAME = regex(r"[A-Za-z_$]\w*")
 
 
 def _is_renamed(old: Demand, new: Demand, pieces: tuple[Piece, Piece]) -> bool:

@@ -20,6 +20,7 @@ from flyball.core.weakening.styles.strength import (
     is_known,
     strength_of,
 )
+from flyball.regex import regex
 
 
 class Demand(NamedTuple):
@@ -73,9 +74,7 @@ FILLERS = frozenset(
 )
 NEGATIONS = frozenset({"not", "never", "not_to", "to_not", "toNot", "ToNot", "NotTo", "ShouldNot"})
 MANNERS = frozenset({"deep", "nested", "own", "ordered", "any", "all", "deeply", "resolves"})
-CHAIN = re.compile(
-    r"\s*(?:\?\.|\.|->|::)\s*(?P<name>\w+[!?]?)\s*(?:<[\w\s,.?\[\]]*>)?\s*(?P<open>\()?"
-)
+CHAIN = regex(r"\s*(?:\?\.|\.|->|::)\s*(?P<name>\w+[!?]?)\s*(?:<[\w\s,.?\[\]]*>)?\s*(?P<open>\()?")
 
 
 def demand_at(source: Layers, start: int, name: str, opening: int) -> tuple[Demand, int]:
@@ -160,7 +159,7 @@ def _called(family: Family, name: str, arguments: list[str]) -> Demand:
 
 
 # An error that is asked for is a value that is not nothing, in whatever words.
-NOTHING = re.compile(
+NOTHING = regex(
     r"(?:(?:assert|require|expect|check|must)_?)?(?:(?P<some>is_?not_?nil|not_?nil|error"
     r"|is_?not_?null)f?|(?:is_?)?nil|no_?error|noerr|is_?null)"
 )
@@ -175,7 +174,7 @@ def _made(op: str, subject: str, expected: tuple[str, ...]) -> Demand:
     return Demand(canonical(op), subject, wanted, strength, 0, 1, "")
 
 
-OPERATOR = re.compile(r"(?<![=!<>-])(===|!==|==|!=|<=|>=|<|>)(?![=<>])")
+OPERATOR = regex(r"(?<![=!<>-])(===|!==|==|!=|<=|>=|<|>)(?![=<>])")
 
 
 def comparison(text: str, negate: bool = False) -> Demand | None:

@@ -12,10 +12,11 @@ from flyball.core.weakening.styles.headers import OUTPUT, extents_of
 from flyball.core.weakening.styles.layers import Layers, is_literal, plain
 from flyball.core.weakening.styles.strength import EXACT, HOLLOW, PARTIAL, TRUTH, strength_of
 from flyball.core.weakening.styles.table import STYLES, Style
+from flyball.regex import regex
 
 LOOK_BACK = 600
-CONDITION = re.compile(r"\bif\b(?P<condition>[^{}]*)\{\s*\Z")
-DEFINITION = re.compile(
+CONDITION = regex(r"\bif\b(?P<condition>[^{}]*)\{\s*\Z")
+DEFINITION = regex(
     r"(?:\bfunction\s+|\bfunc\s+|\bfn\s+|\bdef\s+|\bfun\s+)(?P<plain>\w+)\s*[(<]"
     r"|\b(?:const|let|var)\s+(?P<arrow>\w+)\s*=\s*(?:async\s*)?(?:function\b|\([^()]*\)\s*=>"
     r"|\w+\s*=>)"
@@ -65,7 +66,7 @@ def _is_handler(source: Layers, match: re.Match[str]) -> bool:
     return is_go and bool(HANDLER.match(source.bare, match.end()))
 
 
-HANDLER = re.compile(r"\s*func\s*\(\w+ [\w.]+,")
+HANDLER = regex(r"\s*func\s*\(\w+ [\w.]+,")
 
 
 def _outputs(source: Layers) -> Iterator[Demand]:
@@ -132,11 +133,11 @@ def _condition(source: Layers, match: re.Match[str]) -> tuple[list[Demand], int]
 
 
 # Only where no bracket is open between: one that fails by either part demands both opposites.
-EITHER = re.compile(r"\|\|(?![^(]*\))")
+EITHER = regex(r"\|\|(?![^(]*\))")
 
 
 # A condition that cannot hold never fails the test.
-NEVER = re.compile(r"&&(?:false|0)\b|\b(?:false|0)&&")
+NEVER = regex(r"&&(?:false|0)\b|\b(?:false|0)&&")
 
 
 def _opposite(setup: str, test: str) -> Demand:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from flyball.regex import regex
+
 LINE = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
 LONG = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
 TRIPLE = r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\''
@@ -97,7 +99,7 @@ LEXICAL = {
     Family.OTHER: (LINE, rf"{SLASHES}|--[^\n]*|(?:(?<=\s)|^)#[^\n]*"),
 }
 TOKENS = {
-    family: re.compile(f"(?P<string>{string})|(?P<comment>{comment})", re.DOTALL | re.MULTILINE)
+    family: regex(f"(?P<string>{string})|(?P<comment>{comment})", re.DOTALL | re.MULTILINE)
     for family, (string, comment) in LEXICAL.items()
 }
 

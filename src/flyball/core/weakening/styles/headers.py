@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from flyball.core.weakening.styles.family import GO_OUTPUT, Family
 from flyball.core.weakening.styles.layers import Layers, plain
+from flyball.regex import regex
 
 STRING = r"(?P<quote>[\"'`])(?P<title>.*?)(?P=quote)"
 
@@ -24,7 +25,7 @@ class Extent(NamedTuple):
 
 
 SUITES = frozenset(["describe", "context", "suite", "feature", "TEST_SUITE"])
-JS_CALL = re.compile(
+JS_CALL = regex(
     r"(?<![\w.$])(?:(?:t|tap|tape|QUnit|Deno|st|tt)\.)?(?P<word>[xf]?(?:it|test|specify|describe"
     r"|context|suite)"
     # What runs before and after tests is none itself.
@@ -63,9 +64,9 @@ FUNCTIONS = {
     Family.SHELL: r"^[ \t]*(?:function\s+)?(?P<name>test\w*|it_\w+)\s*(?:\(\))?\s*(?=\{)",
     Family.PYTHON: r"^[ \t]*(?:async\s+)?def\s+(?P<name>test\w*)\s*\(",
 }
-FUNCTION = {family: re.compile(pattern, re.MULTILINE) for family, pattern in FUNCTIONS.items()}
-MACRO = re.compile(r"(?<!\w)(?P<word>\w*test\w*)!\s*\(\s*(?P<name>\w+)\s*,", re.IGNORECASE)
-SUBTEST = re.compile(rf"(?<![\w.])\w+\.Run\s*(?P<open>\()\s*{STRING}\s*,\s*func")
+FUNCTION = {family: regex(pattern, re.MULTILINE) for family, pattern in FUNCTIONS.items()}
+MACRO = regex(r"(?<!\w)(?P<word>\w*test\w*)!\s*\(\s*(?P<name>\w+)\s*,", re.IGNORECASE)
+SUBTEST = regex(rf"(?<![\w.])\w+\.Run\s*(?P<open>\()\s*{STRING}\s*,\s*func")
 WORDED = {
     Family.RUBY: (
         r"^[ \t]*(?P<word>[xf]?(?:it|test|specify|scenario|example|should|describe|context"
@@ -76,10 +77,10 @@ WORDED = {
     Family.ELIXIR: rf"^[ \t]*(?P<word>test|describe|property|feature)\s+{STRING}[^\n]*",
     Family.SHELL: rf"^[ \t]*(?P<word>@test)\s+{STRING}[^\n]*",
 }
-WORD = {family: re.compile(pattern, re.MULTILINE) for family, pattern in WORDED.items()}
-OUTPUT = re.compile(GO_OUTPUT)
-TITLED = re.compile(r"[{,](?:name|title|fn)\b")
-MARK = re.compile(r"\s*(?:@|#\[|\[)")
+WORD = {family: regex(pattern, re.MULTILINE) for family, pattern in WORDED.items()}
+OUTPUT = regex(GO_OUTPUT)
+TITLED = regex(r"[{,](?:name|title|fn)\b")
+MARK = regex(r"\s*(?:@|#\[|\[)")
 
 
 def extents_of(source: Layers) -> list[Extent]:
@@ -180,7 +181,7 @@ def _worded(source: Layers) -> Iterator[Extent]:
         yield Extent(name, word in SUITES or match["word"] in SUITES, start, match.end(), end)
 
 
-CONTINUED = re.compile(r"\s*(?:rescue|ensure|else|elsif|after|catch)\b")
+CONTINUED = regex(r"\s*(?:rescue|ensure|else|elsif|after|catch)\b")
 
 
 def _dedent(source: Layers, start: int, header: int) -> int:

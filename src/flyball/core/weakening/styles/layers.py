@@ -9,10 +9,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from flyball.core.weakening.styles.family import TOKENS, Family
+from flyball.regex import regex
 
 OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = frozenset(OPENING.values())
-GOES_ON = re.compile(r"[,\\] *\Z")
+GOES_ON = regex(r"[,\\] *\Z")
 
 
 class Layers(NamedTuple):
@@ -124,11 +125,11 @@ def _quoted(text: str) -> str:
     return text
 
 
-LITERAL = re.compile(
+LITERAL = regex(
     r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`[^`]*`|(?<![\w.])-?\d[\w.]*"
     r"|\b(?:true|false|null|nil|None|True|False|undefined|NULL|nullptr)\b"
 )
-VARIABLE = re.compile(r"(?<![\w.$\"'>])[A-Za-z_$]\w*(?![\w(!\"'])")
+VARIABLE = regex(r"(?<![\w.$\"'>])[A-Za-z_$]\w*(?![\w(!\"'])")
 
 
 @lru_cache(maxsize=20_000)

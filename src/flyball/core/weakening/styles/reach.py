@@ -9,39 +9,40 @@ from collections.abc import Iterator, Sequence
 from flyball.core.weakening.reach import Reach
 from flyball.core.weakening.styles.family import Family
 from flyball.core.weakening.styles.layers import Layers
+from flyball.regex import regex
 
-LEAVE = re.compile(
+LEAVE = regex(
     r"(?:^|(?<=[;{}\n]))[ \t]*(?:return(?:[ \t]+(?:nil|null|true|undefined|0|Ok\(\(\)\)"
     r"|None))?[ \t]*(?=[;\n}])"
     r"|exit[ \t]+0\b|(?:process\.|os\.)?[eE]xit\(0?\))",
     re.MULTILINE,
 )
-NEVER = re.compile(
+NEVER = regex(
     r"\bif\s*\(?\s*(?:false|0|!1|!true|nil)\s*\)?\s*;?\s*(?:\{|then\b)|\bwhile\s*\(\s*(?:false"
     r"|0)\s*\)\s*\{|\bfor\s+false\s*\{"
 )
-ZERO = re.compile(
+ZERO = regex(
     r"^[ \t]*#[ \t]*if[ \t]+0\b.*?^[ \t]*#[ \t]*(?:endif|else)\b", re.MULTILINE | re.DOTALL
 )
-TRY = re.compile(r"\btry\s*\{")
-CATCH = re.compile(r"\s*catch\b[^{};]*\{")
-CAUGHT = re.compile(
+TRY = regex(r"\btry\s*\{")
+CATCH = regex(r"\s*catch\b[^{};]*\{")
+CAUGHT = regex(
     r"\.catch\s*\(\s*(?:\(\s*\w*\s*\)|\w+|function\s*\w*\s*\(\s*\w*\s*\))\s*(?:=>)?\s*(?:\{\s*\}"
     r"|null|undefined|0)\s*\)"
 )
-RESCUE = re.compile(
+RESCUE = regex(
     r"^(?P<indent>[ \t]*)rescue\b[^\n]*\n(?P<body>.*?)^(?P=indent)(?:end|ensure|else|after)\b",
     re.M | re.S,
 )
-RECOVER = re.compile(r"\bdefer\s+func\s*\(\s*\)\s*\{(?P<body>[^{}]*\brecover\s*\(\s*\)[^{}]*)\}")
-AGAIN = re.compile(
+RECOVER = regex(r"\bdefer\s+func\s*\(\s*\)\s*\{(?P<body>[^{}]*\brecover\s*\(\s*\)[^{}]*)\}")
+AGAIN = regex(
     r"throw|raise|fail|assert|expect|done\s*\(\s*\w|reject|next\s*\(\s*\w|[tb]\.(?:Error|Fatal)"
     r"|should|panic"
 )
-BRANCH = re.compile(r"\b(?:if|switch|when|unless)\b[^{};]*\{")
+BRANCH = regex(r"\b(?:if|switch|when|unless)\b[^{};]*\{")
 
 
-ELSE = re.compile(r"\s*else\s*\{")
+ELSE = regex(r"\s*else\s*\{")
 
 
 def reaches_of(

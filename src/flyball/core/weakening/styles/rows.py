@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from flyball.core.weakening.styles.family import Family
 from flyball.core.weakening.styles.headers import TITLED
 from flyball.core.weakening.styles.layers import LITERAL, Layers, plain
+from flyball.regex import regex
 
 
 class Row(NamedTuple):
@@ -19,32 +19,32 @@ class Row(NamedTuple):
 
 
 # Spaces are matched possessively: blanked comments leave long stretches of them.
-NAMED = re.compile(
+NAMED = regex(
     r"\b(?P<name>[A-Za-z_]\w*)[ \t]*+(?:\[\w*\][ \t]*+)*(?::[^=;\n{]++)?(?::=|=)[ \t]*+(?:&|\*"
     r"|new\s\w+|vec!)?"
     r"[ \t]*+(?:\[[^\]\n]*\]|map\[[^\]\n]*\])?(?:struct[ \t]*+(?P<struct>\{)"
     r"|[*\w.]*+[ \t]*+(?P<open>[\[{(]))"
 )
-LOOPED = re.compile(
+LOOPED = regex(
     r"\brange[ \t]+&?(?P<go>\w+)|\b(?:of|in)[ \t]+&?(?P<of>\w+)|:[ \t]*(?P<java>\w+)[ \t]*\)"
     r"|(?P<call>\b\w++)\.(?:forEach|map|each\w*|iter|into_iter|entries)\b"
     r"|\beach\([ \t]*(?P<each>\w+)"
     r"|(?P<index>\b\w++)\[[a-z]\w*\]|\bforeach[ \t]*\([ \t]*\$?(?P<php>\w+)"
 )
-DIRECT = re.compile(
+DIRECT = regex(
     r"\.(?:each|for)\s*\(\s*(?P<each>\[)|\brange\s+(?:\[[^\]\n]*\]|map\[)[^{}\n]*(?P<range>\{)"
     r"|\b(?:of|in)\s+&?(?:vec!)?(?P<of>\[)"
 )
-CHAINED = re.compile(r"\s*\.\s*(?:forEach|map|each\w*|iter|into_iter)\b")
-MARKED = re.compile(
+CHAINED = regex(r"\s*\.\s*(?:forEach|map|each\w*|iter|into_iter)\b")
+MARKED = regex(
     r"#\[(?:test_case|case|rstest_case)(?:::\w+)?\s*(?P<rust>\()|\[(?:TestCase|InlineData|DataRow"
     r"|Arguments)\s*(?P<cs>\()"
     r"|@(?:CsvSource|ValueSource|MethodSource|EnumSource)\s*(?P<java>\()|#\[(?:TestWith"
     r"|DataProvider)\s*(?P<php>\()"
 )
-TEMPLATE = re.compile(r"\.each\s*`(?P<table>[^`]*)`")
-OPTIONS = re.compile(r"(?<![\w.$])test\s*\(\s*(?P<open>\{)")
-PROVIDER = re.compile(r"\breturn\s+(?P<open>\[)")
+TEMPLATE = regex(r"\.each\s*`(?P<table>[^`]*)`")
+OPTIONS = regex(r"(?<![\w.$])test\s*\(\s*(?P<open>\{)")
+PROVIDER = regex(r"\breturn\s+(?P<open>\[)")
 
 
 def rows_of(source: Layers) -> list[Row]:

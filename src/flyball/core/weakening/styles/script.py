@@ -19,8 +19,9 @@ from flyball.core.weakening.styles.reach import reaches_of
 from flyball.core.weakening.styles.rows import Row, rows_of
 from flyball.core.weakening.styles.skips import Skipping, skips_of
 from flyball.core.weakening.styles.strength import HOLLOW
+from flyball.regex import regex
 
-CALLED = re.compile(r"([A-Za-z_]\w*)(?=[(<\[])")
+CALLED = regex(r"([A-Za-z_]\w*)(?=[(<\[])")
 
 
 @dataclass(frozen=True)
@@ -138,12 +139,12 @@ def _covers(demand: Demand, offset: int) -> bool:
     return demand.offset <= offset < demand.offset + len(demand.text)
 
 
-TRIVIAL = re.compile(
+TRIVIAL = regex(
     r"\W*|(?:import|from|use|#include|package|require|using|export|end"
     r"|extern crate)\b.*|#\[macro_use\]"
 )
 # After one of these a brace opens a value; after anything else it opens a block of statements.
-BEFORE_VALUE = re.compile(r"(?:[(=,:\[?&|]|\breturn)\s*\Z")
+BEFORE_VALUE = regex(r"(?:[(=,:\[?&|]|\breturn)\s*\Z")
 
 
 def _statements(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from flyball.core.weakening.styles.family import Family
 from flyball.core.weakening.styles.layers import Layers
+from flyball.regex import regex
 
 
 class Skipping(NamedTuple):
@@ -99,17 +100,17 @@ FOCUS = (
     r"|[{,]\s*only\s*:\s*true\b|,\s*:?focus\b"
 )
 # A tag at the head of a file decides whether it is built at all; it is written as a comment.
-BUILD_TAGS = re.compile(r"^//\s*(?:go:build|\+build)\s+[^\n]+", re.MULTILINE)
+BUILD_TAGS = regex(r"^//\s*(?:go:build|\+build)\s+[^\n]+", re.MULTILINE)
 # Every Go that knows the present form of a tag is newer than these.
-OLD_GO = re.compile(r"build tag go1(?:\.(?:\d|1[0-7]))?")
-SWITCHED_OFF = re.compile(r"\bfunc\s+TestMain\s*\([^)]*\)\s*\{")
+OLD_GO = regex(r"build tag go1(?:\.(?:\d|1[0-7]))?")
+SWITCHED_OFF = regex(r"\bfunc\s+TestMain\s*\([^)]*\)\s*\{")
 PATTERNS = {
-    family: re.compile(
+    family: regex(
         "|".join(pattern for families, pattern in SKIPS if family in families), re.MULTILINE
     )
     for family in Family
 }
-FOCUSING = re.compile(FOCUS, re.MULTILINE)
+FOCUSING = regex(FOCUS, re.MULTILINE)
 NOTHING = frozenset(
     {Family.GO, Family.RUST, Family.C, Family.SHELL, Family.PYTHON, Family.JAVA, Family.DOTNET}
 )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from flyball.regex import regex
+
 EXACT, CLOSE, PARTIAL, TRUTH, PRESENT, HOLLOW = 5, 4, 3, 2, 1, 0
 
 # Words that frameworks put before the operator itself.
-PREFIX = re.compile(
+PREFIX = regex(
     r"^(?:(?:qt|is|check|checkers|assertj?|hamcrest|matchers|gomega|t|c)\.)?"
     r"(?:(?:debug|prop|static|cu|ck|mu|cr|g|munit|z|pretty)(?=assert))?"
     r"(?:assert(?:ions)?|expect|require|check|xctassert|test(?=assert|check|fail)"
@@ -34,7 +36,7 @@ STRENGTHS = (
     (EXACT, r"eq|same|identical|null|nil|undefined|none|empty|zero|str|mem|deep|value"),
     (TRUTH, r"true|false|truthy|falsy|ok|^$|condition"),
 )
-COMPILED = tuple((strength, re.compile(pattern)) for strength, pattern in STRENGTHS)
+COMPILED = tuple((strength, regex(pattern)) for strength, pattern in STRENGTHS)
 # Short names that mean equality on their own, in one framework or another.
 EQUALITY = frozenset(
     {"is", "tobe", "be", "iss", "eq", "shouldbe", "isequalto", "toeq", "==", "==="}
@@ -81,7 +83,7 @@ def is_known(op: str) -> bool:
 
 
 SAME_WORD = {
-    "==": re.compile(
+    "==": regex(
         r"(?:deep|strict|loose|is|to|not|object|are|int|uint|long|string|str|hex\d*|size|char|ptr"
         r"|u?int\d+)*"
         r"(?:eq|eql|equals?|same|identical|be|equalto|equalvalues|deepequal|strictsame|equalarray"
@@ -89,8 +91,8 @@ SAME_WORD = {
         r"(?:int|uint|long|string|str|memory|hex\d*|u?int\d+|size_t|char|ptr|array|objects?"
         r"|comparator|values?)*"
     ),
-    "truth": re.compile(r"true|truthy|ok|"),
-    "false": re.compile(r"false|falsy|notok"),
+    "truth": regex(r"true|truthy|ok|"),
+    "false": regex(r"false|falsy|notok"),
 }
 
 

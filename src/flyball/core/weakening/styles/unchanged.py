@@ -9,27 +9,28 @@ from collections.abc import Container
 from flyball.core.weakening.styles.family import Family
 from flyball.core.weakening.styles.headers import Extent, extents_of
 from flyball.core.weakening.styles.layers import Layers, read_layers
+from flyball.regex import regex
 
 # Around a test these decide whether it runs, or whether its failure matters.
-AROUND = re.compile(
+AROUND = regex(
     r"\b(?:if|unless|while|for|try|catch|rescue|recover|return|exit|end|fi|begin|ensure|defer)\b"
     r"|#[ \t]*(?:if|else|endif)\w*|#!?\[[^\]]*\]|[{}]"
 )
-DEFINED = re.compile(
+DEFINED = regex(
     r"(?:\b(?:const|let|var|static|func|function|fn|def|fun|void|int|class)\s+(?:mut\s+)?"
     r"(?:\([^()\n]*\)\s*)?|^[ \t]*@?|[(,]\s*)(?P<name>[A-Za-z_$]\w*)(?=\s*(?:[:=(\[{]|\s[a-z[]))",
     re.MULTILINE,
 )
-WORD = re.compile(r"[A-Za-z_$]\w*")
+WORD = regex(r"[A-Za-z_$]\w*")
 # What is built for tests alone without being one: a file of tests, or something that they use.
 TEST_ITEM = (
     r"(?:\s*#\[[^\]]*\])*\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?P<module>mod\s+\w+)|use\b[^;]*"
     r"|extern\b[^;{]*)\s*;"
 )
-TEST_ITEMS = re.compile(rf"#\[cfg\(test\)\]{TEST_ITEM}")
-UNIT_TESTS = re.compile(rf"#\[cfg\(test\)\](?!{TEST_ITEM})|#\[(?:\w+::)*test\b")
+TEST_ITEMS = regex(rf"#\[cfg\(test\)\]{TEST_ITEM}")
+UNIT_TESTS = regex(rf"#\[cfg\(test\)\](?!{TEST_ITEM})|#\[(?:\w+::)*test\b")
 
-DECLARED = re.compile(r"(?:#\[[^\]]*\]\s*)*(?:\bpub(?:\([^)]*\))?\s+)?\bmod\s+(?P<name>\w+)\s*;")
+DECLARED = regex(r"(?:#\[[^\]]*\]\s*)*(?:\bpub(?:\([^)]*\))?\s+)?\bmod\s+(?P<name>\w+)\s*;")
 
 
 def without_gone_modules(path: str, old: str, new: str, gone: Container[str]) -> str:

@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from flyball.regex import regex
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-_UNSEEN = re.compile(
+_UNSEEN = regex(
     # Controls but for newline and tab, DEL, C1, and the soft hyphen.
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad"
     # Letters without a shape, and joiners, marks and overrides of direction.

@@ -11,6 +11,8 @@ from typing import cast
 
 import click
 
+from flyball.regex import regex
+
 CLOSE = 0.75
 """How alike two words must be: `verfy` is `verify`, `merge` is not `serve`."""
 SHORTEST = 3
@@ -26,8 +28,8 @@ KNOWN = {
 }
 """Words that people know from other programs, and what says or does that here."""
 
-NO_COMMAND = re.compile(r"No such command '(.+)'\.", re.DOTALL)
-EXTRA = re.compile(r"Got unexpected extra argument \((.+)\)", re.DOTALL)
+NO_COMMAND = regex(r"No such command '(.+)'\.", re.DOTALL)
+EXTRA = regex(r"Got unexpected extra argument \((.+)\)", re.DOTALL)
 
 
 def explain(error: click.ClickException) -> tuple[str, str]:

@@ -6,12 +6,12 @@ Whatever is amiss, nothing is offered: nobody who presses a key wants to read ab
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from flyball.regex import regex
 from flyball.surfaces.cli.terminal.edge import printable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_RUNS = 100
 ABOUT_WIDTH = 60
 LAST = "last"
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names that a shell takes as they stand; no others are ever put on a command line."""
 
 

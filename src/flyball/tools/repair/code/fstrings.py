@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_HEAD = re.compile(r"(?i)(?:f|fr|rf)(\"\"\"|'''|\"|')")
+from flyball.regex import regex
+
+_HEAD = regex(r"(?i)(?:f|fr|rf)(\"\"\"|'''|\"|')")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from flyball.regex import regex
 from flyball.tools.repair.code.candidate import Draft
 from flyball.tools.repair.code.source import Source, expressions
 from flyball.tools.repair.inside.hot_swap import Edit
 
 MOST_PARALLELS = 12
-WORD = re.compile(r"[A-Za-z_]\w*")
+WORD = regex(r"[A-Za-z_]\w*")
 HOLDERS = (ast.Name, ast.Attribute)
 CONTAINERS = {"list": "append", "set": "add", "deque": "append", "defaultdict": "", "dict": ""}
 

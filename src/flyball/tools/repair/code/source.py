@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import cast
 
+from flyball.regex import regex
 from flyball.tools.repair.code.fstrings import Field, place_fields
 from flyball.tools.repair.inside.hot_swap import Edit
 
@@ -18,9 +18,7 @@ Placed = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
 BLOCKS = ("body", "orelse", "finalbody")
 
-_TIGHT = re.compile(
-    r"[\w.]+|\w[\w.]*\([^()]*\)|\w[\w.]*\[[^\[\]]*\]|\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}"
-)
+_TIGHT = regex(r"[\w.]+|\w[\w.]*\([^()]*\)|\w[\w.]*\[[^\[\]]*\]|\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}")
 LOOSE = (
     ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Attribute, ast.Await, ast.Starred,
     ast.IfExp, ast.comprehension,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from flyball.regex import regex
+
 NONE = "none"
 ENDLESS = "endless"
 
-_ERROR = re.compile(r"^(?:E\s+)?([A-Za-z_][\w.]*(?:Error|Exception|Iteration))\b(.*)$", re.M)
+_ERROR = regex(r"^(?:E\s+)?([A-Za-z_][\w.]*(?:Error|Exception|Iteration))\b(.*)$", re.M)
 
 
 def error_kinds(reasons: Iterable[str]) -> frozenset[str]:

@@ -13,6 +13,7 @@ import msgspec
 
 from flyball.core.weakening.paths import is_test_path
 from flyball.errors import ToolUnavailable
+from flyball.regex import regex
 from flyball.tools.repair.code.source import Source
 from flyball.tools.repair.locate import memo
 from flyball.tools.repair.locate.clues import error_kinds
@@ -24,7 +25,7 @@ from flyball.workspace.files.plain import read_within
 
 SAMPLE = 150
 MOST_FILE = 1 << 20
-FRAME = re.compile(r'File "([^"]+)", line (\d+)|^([^\s:]+\.py):(\d+):', re.M)
+FRAME = regex(r'File "([^"]+)", line (\d+)|^([^\s:]+\.py):(\d+):', re.M)
 
 
 class _Head(msgspec.Struct, frozen=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Generator, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.errors import ToolUnavailable
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.repair import inside
 from flyball.tools.repair.outside.progress import Line, ProgressReport, Words, follow
@@ -94,7 +94,7 @@ def _looked_into(choice: Choice) -> Choice:
     return choice
 
 
-_STARTS = re.compile(r"(?:.*/)?python[\d.]*|-m|uv|poetry|pdm|hatch|run")
+_STARTS = regex(r"(?:.*/)?python[\d.]*|-m|uv|poetry|pdm|hatch|run")
 
 
 async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -> TrialReport:

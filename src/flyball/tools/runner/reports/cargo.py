@@ -7,14 +7,15 @@ import re
 import msgspec
 
 from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.regex import regex
 from flyball.tools.runner.tally import Tally, tally, tally_of
 
-_BINARY = re.compile(r"^ +Running (?:unittests )?(\S+) \((?:.*[/\\])?(.+?)-[0-9a-f]{16}\S*\)$")
-_DOCS = re.compile(r"^ +Doc-tests (\S+)$")
-_CASE = re.compile(r"^test (.+?)(?: - should panic)? \.\.\. (?:.*\b)?(ok|FAILED|ignored)\b")
-_SAID = re.compile(r"^---- (.+?) stdout ----$")
-_END = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.M)
-_RUSTC_ERROR = re.compile(r"^error(?:\[E\d+\])?: (.+)$", re.M)
+_BINARY = regex(r"^ +Running (?:unittests )?(\S+) \((?:.*[/\\])?(.+?)-[0-9a-f]{16}\S*\)$")
+_DOCS = regex(r"^ +Doc-tests (\S+)$")
+_CASE = regex(r"^test (.+?)(?: - should panic)? \.\.\. (?:.*\b)?(ok|FAILED|ignored)\b")
+_SAID = regex(r"^---- (.+?) stdout ----$")
+_END = regex(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.M)
+_RUSTC_ERROR = regex(r"^error(?:\[E\d+\])?: (.+)$", re.M)
 
 ENDS = {"ok": CaseOutcome.PASSED, "FAILED": CaseOutcome.FAILED, "ignored": CaseOutcome.SKIPPED}
 
@@ -61,7 +62,7 @@ def _cases(text: str) -> list[SuiteCase]:
     ]
 
 
-_DOC_CASE = re.compile(r"(\S+) - (.*?) ?(\(line \d+\))(?: - .*)?")
+_DOC_CASE = regex(r"(\S+) - (.*?) ?(\(line \d+\))(?: - .*)?")
 
 
 def _case(whole: str, outcome: CaseOutcome, file: str, crate: str) -> SuiteCase:

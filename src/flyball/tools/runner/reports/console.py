@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from flyball.regex import regex
 from flyball.tools.runner.reports.cargo import from_cargo
 from flyball.tools.runner.reports.tap import from_tap
 from flyball.tools.runner.reports.totals import (
@@ -30,14 +31,14 @@ def from_text(text: str) -> Tally | None:
     return None
 
 
-_UNITTEST_HEAD = re.compile(
+_UNITTEST_HEAD = regex(
     r"^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (\S+)(?: \(([\w.<>]+)\))?[^\n]*\n", re.M
 )
-_UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in [\d.]+s$", re.M)
-_UNITTEST_END = re.compile(r"^(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$", re.M)
+_UNITTEST_RAN = regex(r"^Ran (\d+) tests? in [\d.]+s$", re.M)
+_UNITTEST_END = regex(r"^(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$", re.M)
 
 
-_FIXTURE = re.compile(r"(?:setUp|tearDown)(?:Class|Module)$")
+_FIXTURE = regex(r"(?:setUp|tearDown)(?:Class|Module)$")
 
 
 def from_unittest(text: str) -> Tally | None:
@@ -84,14 +85,12 @@ def _blocks(
         yield found, text[found.end() : stop].strip("=-\n ")
 
 
-_PYTEST_END = re.compile(
+_PYTEST_END = regex(
     r"^=*\s*((?:\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?"
     r"|subtests passed|rerun)(?:, )?)+|no tests ran) in [\d.]+s.*$",
     re.M,
 )
-_PYTEST_BAD = re.compile(
-    r"^(?:FAILED|ERROR|SUBFAILED\S*) (\S+?\.py(?:::\S.*?)?)(?: - (.*))?$", re.M
-)
+_PYTEST_BAD = regex(r"^(?:FAILED|ERROR|SUBFAILED\S*) (\S+?\.py(?:::\S.*?)?)(?: - (.*))?$", re.M)
 
 
 def from_pytest(text: str) -> Tally | None:
@@ -102,7 +101,7 @@ def from_pytest(text: str) -> Tally | None:
     return counted("\n".join(ends), [(m[1], m[2] or "") for m in _PYTEST_BAD.finditer(text)])
 
 
-_PYTEST_STEP = re.compile(
+_PYTEST_STEP = regex(
     r"^(\S+\.py::\S.*?)(?: (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*| *|(?= Fatal ).*)$", re.M
 )
 
@@ -119,9 +118,9 @@ def from_pytest_steps(text: str) -> Tally | None:
     return tally(good, ends.count("SKIPPED") + ends.count("XFAIL"), bad)
 
 
-_JEST_END = re.compile(r"^Tests?:[ \t]+(.*\d+ total.*)$", re.M)
-_JEST_FILES = re.compile(r"^Test Suites:[ \t]+(?:(\d+) failed)?.*\d+ total$", re.M)
-_JEST_BAD = re.compile(r"^ +● (.+)$\n", re.M)
+_JEST_END = regex(r"^Tests?:[ \t]+(.*\d+ total.*)$", re.M)
+_JEST_FILES = regex(r"^Test Suites:[ \t]+(?:(\d+) failed)?.*\d+ total$", re.M)
+_JEST_BAD = regex(r"^ +● (.+)$\n", re.M)
 
 
 def from_jest_text(text: str) -> Tally | None:
@@ -139,9 +138,9 @@ def from_jest_text(text: str) -> Tally | None:
     return counted("\n".join(ends), bad, at_least=files)
 
 
-_VITEST_END = re.compile(r"^\s*Tests\s{2,}(.*\(\d+\)|no tests)\s*$", re.M)
-_VITEST_FILES = re.compile(r"^\s*Test Files\s{2,}(?:(\d+) failed)?.*$", re.M)
-_VITEST_BAD = re.compile(r"^\s*(?:FAIL|❯)\s{2,}(\S+ > .+?|\S+ \[ .* \])$\n", re.M)
+_VITEST_END = regex(r"^\s*Tests\s{2,}(.*\(\d+\)|no tests)\s*$", re.M)
+_VITEST_FILES = regex(r"^\s*Test Files\s{2,}(?:(\d+) failed)?.*$", re.M)
+_VITEST_BAD = regex(r"^\s*(?:FAIL|❯)\s{2,}(\S+ > .+?|\S+ \[ .* \])$\n", re.M)
 
 
 def from_vitest_text(text: str) -> Tally | None:
@@ -154,8 +153,8 @@ def from_vitest_text(text: str) -> Tally | None:
     return counted("\n".join(ends), bad, at_least=files)
 
 
-_MOCHA_END = re.compile(r"^\s+(\d+) (passing|failing|pending)\b", re.M)
-_MOCHA_BAD = re.compile(r"^  \d+\) (.+(?:\n {7,}.+)*?):\n", re.M)
+_MOCHA_END = regex(r"^\s+(\d+) (passing|failing|pending)\b", re.M)
+_MOCHA_BAD = regex(r"^  \d+\) (.+(?:\n {7,}.+)*?):\n", re.M)
 
 
 def from_mocha(text: str) -> Tally | None:
@@ -169,10 +168,10 @@ def from_mocha(text: str) -> Tally | None:
     return summed(count, bad)
 
 
-_NODE_END = re.compile(r"^(?:#|ℹ) (pass|fail|cancelled|skipped|todo) (\d+)$", re.M)
-_NODE_BAD = re.compile(r"^✖ (.+?) \(\d[\d.]*ms\)$", re.M)
-_TAP_ERROR = re.compile(r"^\s*(?:error|message): (.+(?:\n\s{4,}(?! *\w+: ).+)*)", re.M)
-_TAP_CASE = re.compile(
+_NODE_END = regex(r"^(?:#|ℹ) (pass|fail|cancelled|skipped|todo) (\d+)$", re.M)
+_NODE_BAD = regex(r"^✖ (.+?) \(\d[\d.]*ms\)$", re.M)
+_TAP_ERROR = regex(r"^\s*(?:error|message): (.+(?:\n\s{4,}(?! *\w+: ).+)*)", re.M)
+_TAP_CASE = regex(
     r"^\s*(not ok|ok) \d+(?: -)? ?(.*?)(?: # (?:(SKIP|TODO)\b|time=).*)?$", re.M | re.I
 )
 
@@ -199,9 +198,9 @@ def _tap_failures(cases: list[re.Match[str]], text: str) -> Iterator[tuple[str, 
                 yield case[2], error[1].strip("'\"|- \n") if error else ""
 
 
-_GO_BAD = re.compile(r"^\s*--- FAIL: (\S+) \(", re.M)
-_GO_CASE = re.compile(r"^\s*--- (PASS|SKIP): ", re.M)
-_GO_PACKAGE = re.compile(r"^(ok|FAIL) *\t(\S+)[ \t]+(?!\[no test)(\S+)", re.M)
+_GO_BAD = regex(r"^\s*--- FAIL: (\S+) \(", re.M)
+_GO_CASE = regex(r"^\s*--- (PASS|SKIP): ", re.M)
+_GO_PACKAGE = regex(r"^(ok|FAIL) *\t(\S+)[ \t]+(?!\[no test)(\S+)", re.M)
 
 
 def from_go_text(text: str) -> Tally | None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from flyball.core.suite.case import SuiteCase
+from flyball.regex import regex
 from flyball.tools.runner.layout import Land
 
 Find = Callable[[Land], Callable[[SuiteCase], str]]
@@ -34,7 +35,7 @@ def _only(found: Iterable[str]) -> str:
     return each[0] if len(each) == 1 else ""
 
 
-_NUMBER = re.compile(r" #(\d+)$")
+_NUMBER = regex(r" #(\d+)$")
 
 
 def _bare(name: str) -> str:
@@ -42,7 +43,7 @@ def _bare(name: str) -> str:
     return _NUMBER.sub("", name)
 
 
-_GO_FUNCTION = re.compile(r"^func ((?:Test|Example|Fuzz|Benchmark)\w*)\(", re.M)
+_GO_FUNCTION = regex(r"^func ((?:Test|Example|Fuzz|Benchmark)\w*)\(", re.M)
 
 
 def _go(land: Land) -> Callable[[SuiteCase], str]:
@@ -63,7 +64,7 @@ def _go(land: Land) -> Callable[[SuiteCase], str]:
     return find
 
 
-_CLASS_FILE = re.compile(r"(.+)\.(?:java|kt|groovy|scala)")
+_CLASS_FILE = regex(r"(.+)\.(?:java|kt|groovy|scala)")
 
 
 def _java(land: Land) -> Callable[[SuiteCase], str]:
@@ -86,8 +87,8 @@ def _java(land: Land) -> Callable[[SuiteCase], str]:
     return find
 
 
-_CMAKE_CALL = re.compile(r"\b(add_test|add_executable)\s*\(([^)]*)\)", re.I)
-_TEST_SOURCE = re.compile(r"(?:^|[/_.-])tests?(?:[/_.-]|$)", re.I)
+_CMAKE_CALL = regex(r"\b(add_test|add_executable)\s*\(([^)]*)\)", re.I)
+_TEST_SOURCE = regex(r"(?:^|[/_.-])tests?(?:[/_.-]|$)", re.I)
 
 
 def _ctest(land: Land) -> Callable[[SuiteCase], str]:
@@ -126,8 +127,8 @@ def _in_tree(words: Iterable[str], folder: str, land: Land) -> list[str]:
     return [path for path in paths if land.has(path)]
 
 
-_TAPE = re.compile(r"""(?:require\(\s*|from\s+)['"]tape['"]""")
-_SCRIPT = re.compile(r".*\.[cm]?[jt]sx?")
+_TAPE = regex(r"""(?:require\(\s*|from\s+)['"]tape['"]""")
+_SCRIPT = regex(r".*\.[cm]?[jt]sx?")
 
 
 def _tape(land: Land) -> Callable[[SuiteCase], str]:

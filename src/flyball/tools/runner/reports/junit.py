@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 import msgspec
 
 from flyball.core.suite.case import CaseOutcome, SuiteCase, merged, told_apart
+from flyball.regex import regex
 from flyball.tools.runner.reports.output import ReadOne, RunnerOutput, xml_of
 
 Identify = Callable[[Element, RunnerOutput], SuiteCase]
@@ -62,7 +63,7 @@ def _number(text: str) -> float:
         return 0.0
 
 
-_PARAMETERS = re.compile(r"(.+?)\[(.*)\]", re.S)
+_PARAMETERS = regex(r"(.+?)\[(.*)\]", re.S)
 
 
 def parameters_apart(name: str) -> tuple[str, str]:
@@ -110,7 +111,7 @@ def file_case(element: Element, said: RunnerOutput) -> SuiteCase:
     return SuiteCase(name, OPEN, said.from_place(element.get("classname", "")), tuple(suite))
 
 
-_DATA_SET = re.compile(r"(\w+) with data set (.+)", re.S)
+_DATA_SET = regex(r"(\w+) with data set (.+)", re.S)
 
 
 def phpunit_case(element: Element, said: RunnerOutput) -> SuiteCase:

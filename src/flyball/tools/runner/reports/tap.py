@@ -9,17 +9,18 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.regex import regex
 from flyball.tools.runner.reports.output import RunnerOutput
 from flyball.tools.runner.tally import Tally, tally_of
 
-_LINE = re.compile(
+_LINE = regex(
     r"(?P<indent> *)(?P<end>not ok|ok)\b(?: +\d+)?(?: +-)? ?(?P<name>.*?)"
     r"(?: +# *(?P<mark>SKIP|TODO)\b.*| +# (?:time=|in ).*)? *\{?",
     re.I,
 )
-_GROUP = re.compile(r"# (?!(?:tests|pass|fail|ok|skip|todo|time|Subtest)\b)(.+)")
-_ERROR = re.compile(r"^\s*(?:error|message): (.+(?:\n\s{4,}(?! *\w+: ).+)*)", re.M)
-_PLAN = re.compile(r"^\s*(?:1\.\.\d+|TAP version \d+)", re.M)
+_GROUP = regex(r"# (?!(?:tests|pass|fail|ok|skip|todo|time|Subtest)\b)(.+)")
+_ERROR = regex(r"^\s*(?:error|message): (.+(?:\n\s{4,}(?! *\w+: ).+)*)", re.M)
+_PLAN = regex(r"^\s*(?:1\.\.\d+|TAP version \d+)", re.M)
 
 
 class _Point(NamedTuple):
@@ -93,7 +94,7 @@ def _under(name: str, case: SuiteCase) -> SuiteCase:
     return msgspec.structs.replace(case, suite=(name, *case.suite))
 
 
-_AVA_FILE = re.compile(r"(?:.*/)?(?:test|tests|__tests__|[^/]*[.-]test|test-[^/]*).*\.[cm]?[jt]sx?")
+_AVA_FILE = regex(r"(?:.*/)?(?:test|tests|__tests__|[^/]*[.-]test|test-[^/]*).*\.[cm]?[jt]sx?")
 
 
 def from_ava(said: RunnerOutput) -> Tally | None:

@@ -6,50 +6,49 @@ import re
 from collections.abc import Iterable
 
 from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.regex import regex
 from flyball.tools.runner.tally import Tally, tally, tally_of
 
 _TOTALS = (
-    re.compile(
+    regex(
         r"^(?:\[\w+\]\s*)?Tests run: (?P<all>\d+), Failures: (?P<bad>\d+), Errors: (?P<worse>\d+)"
         r"(?:, Skipped: (?P<skip>\d+))?$",
         re.M,
     ),
-    re.compile(r"^OK \((?P<all>\d+) tests?, \d+ (?:assertions?|ran)\b.*\)$", re.M),
-    re.compile(
+    regex(r"^OK \((?P<all>\d+) tests?, \d+ (?:assertions?|ran)\b.*\)$", re.M),
+    regex(
         r"^Tests: (?P<all>\d+), Assertions: \d+(?:, Errors: (?P<worse>\d+))?"
         r"(?:, Failures: (?P<bad>\d+))?(?:, .*?Skipped: (?P<skip>\d+))?.*\.$",
         re.M,
     ),
-    re.compile(
+    regex(
         r"^(?P<all>\d+) (?:examples?|runs|tests)(?:, \d+ assertions)?, (?P<bad>\d+) failures?"
         r"(?:, (?P<worse>\d+) errors?)?(?:, (?P<skip>\d+) (?:pending|skips|skipped|excluded))?$",
         re.M,
     ),
-    re.compile(r"tests passed, (?P<bad>\d+) tests failed out of (?P<all>\d+)$", re.M),
-    re.compile(
+    regex(r"tests passed, (?P<bad>\d+) tests failed out of (?P<all>\d+)$", re.M),
+    regex(
         r"^(?:Failed|Passed)!\s+- Failed:\s+(?P<bad>\d+), Passed:\s+\d+, Skipped:\s+(?P<skip>\d+)"
         r", Total:\s+(?P<all>\d+)",
         re.M,
     ),
-    re.compile(
+    regex(
         r"^(?P<all>\d+) tests completed(?:, (?P<bad>\d+) failed)?(?:, (?P<skip>\d+) skipped)?$",
         re.M,
     ),
-    re.compile(r"^(?P<all>\d+) Tests? (?P<bad>\d+) Failures? (?P<skip>\d+) Ignored\b", re.M),
-    re.compile(
-        r"^\d+%: Checks: (?P<all>\d+), Failures: (?P<bad>\d+), Errors: (?P<worse>\d+)", re.M
-    ),
-    re.compile(
+    regex(r"^(?P<all>\d+) Tests? (?P<bad>\d+) Failures? (?P<skip>\d+) Ignored\b", re.M),
+    regex(r"^\d+%: Checks: (?P<all>\d+), Failures: (?P<bad>\d+), Errors: (?P<worse>\d+)", re.M),
+    regex(
         r"^(?:\[doctest\] )?test cases: +(?P<all>\d+) \|(?: +\d+ passed(?: \||$))?"
         r"(?: +(?P<bad>\d+) failed)?(?: \| +(?P<skip>\d+) skipped)?",
         re.M,
     ),
-    re.compile(r"^All tests passed \(\d+ assertions? in (?P<all>\d+) test cases?\)", re.M),
-    re.compile(
+    regex(r"^All tests passed \(\d+ assertions? in (?P<all>\d+) test cases?\)", re.M),
+    regex(
         r"Synthesis: Tested: (?P<all>\d+) \| Passing: \d+ \| Failing: (?P<bad>\d+)"
         r" \| Crashing: (?P<worse>\d+)"
     ),
-    re.compile(r"^Errors \((?P<bad>\d+) failures, (?P<all>\d+) tests\b", re.M),
+    regex(r"^Errors \((?P<bad>\d+) failures, (?P<all>\d+) tests\b", re.M),
 )
 """Maven, PHPUnit and CppUTest, PHPUnit, RSpec with Minitest and ExUnit, CTest, dotnet, Gradle,
 Unity, Check, doctest with Catch2, Catch2, Criterion, CppUTest."""
@@ -69,7 +68,7 @@ def from_totals(text: str) -> Tally | None:
     return None
 
 
-_GOOGLE = re.compile(r"^\[ +(OK|FAILED|SKIPPED) +\] ([\w/]+)\.([\w/]+)[^(\n]* \((\d+) ms\)$", re.M)
+_GOOGLE = regex(r"^\[ +(OK|FAILED|SKIPPED) +\] ([\w/]+)\.([\w/]+)[^(\n]* \((\d+) ms\)$", re.M)
 _GOOGLE_ENDS = {
     "OK": CaseOutcome.PASSED,
     "FAILED": CaseOutcome.FAILED,
@@ -86,8 +85,8 @@ def from_google_test(text: str) -> Tally | None:
     return tally_of(told_apart(cases)) if cases else None
 
 
-_AUTOMAKE = re.compile(r"^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): (\S.*)$", re.M)
-_AUTOMAKE_SUM = re.compile(r"^# TOTAL: +\d+$", re.M)
+_AUTOMAKE = regex(r"^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): (\S.*)$", re.M)
+_AUTOMAKE_SUM = regex(r"^# TOTAL: +\d+$", re.M)
 _AUTOMAKE_ENDS = {
     "PASS": CaseOutcome.PASSED,
     "FAIL": CaseOutcome.FAILED,
@@ -109,22 +108,20 @@ def from_automake(text: str) -> Tally | None:
 
 _THINGS = r"tests?|checks?|cases?"
 _WORDS = r"passed|failed|passes|failures|fails|pass|fail|skipped|skip|todo|errors?|ok"
-_AFTER = re.compile(
+_AFTER = regex(
     rf"(?<![\d.])(\d+) (?:(?:unit |of )?(?:tests?|checks?|cases?|assertions?) )?({_WORDS})\b", re.I
 )
-_BEFORE = re.compile(
+_BEFORE = regex(
     rf"^\W*(?:(?:{_THINGS}|total|number of)[ _-])?({_WORDS})(?:[ _-](?:{_THINGS}))?"
     r" *[:=] *(\d+)(?= *(?:$|[,;|)\]]))",
     re.I | re.M,
 )
-_OUT_OF = re.compile(
+_OUT_OF = regex(
     rf"^\W*(?:passed )?(\d+)(?:/| of | out of )(\d+)(?: \w+)? (?:{_THINGS})?(?: (?:have )?passed)",
     re.I | re.M,
 )
-_ALL_OF = re.compile(
-    r"^\W*all (\d+) (?:tests?|checks?|cases?) (?:passed|ok|succeeded)\b", re.I | re.M
-)
-_COUNTING_LINE = re.compile(rf"^\W*(?:[\w ]+: +)?\d+ (?:\w+ )?(?:{_WORDS})\b", re.I)
+_ALL_OF = regex(r"^\W*all (\d+) (?:tests?|checks?|cases?) (?:passed|ok|succeeded)\b", re.I | re.M)
+_COUNTING_LINE = regex(rf"^\W*(?:[\w ]+: +)?\d+ (?:\w+ )?(?:{_WORDS})\b", re.I)
 
 
 def from_loose(text: str) -> Tally | None:
@@ -140,7 +137,7 @@ def from_loose(text: str) -> Tally | None:
     return summed(count, ()) if count else None
 
 
-_COUNTS = re.compile(r"(\d+) (passed|failed|errors?|skipped|todo|pending|xfailed|xpassed)")
+_COUNTS = regex(r"(\d+) (passed|failed|errors?|skipped|todo|pending|xfailed|xpassed)")
 _GOOD = frozenset({"passed", "passing", "pass", "passes", "xpassed", "ok"})
 _BAD = frozenset({"failed", "error", "errors", "failing", "fail", "fails", "failures", "cancelled"})
 

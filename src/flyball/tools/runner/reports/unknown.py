@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from flyball.core.suite.case import SuiteCase
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.reports.console import from_text
 from flyball.tools.runner.reports.junit import OPEN, junit, parameters_apart
@@ -20,7 +21,7 @@ LOOKED_AT = 50_000
 """Entries beyond which a tree is taken to hold no more reports."""
 _PASSED_BY = frozenset({"node_modules", ".git", ".venv", "venv"})
 _SUITES = ("testsuite", "testsuites")
-_PRINTED = re.compile(r"<(testsuites?)\b.*</\1>", re.S)
+_PRINTED = regex(r"<(testsuites?)\b.*</\1>", re.S)
 
 
 def from_unknown(said: RunnerOutput) -> Tally | None:

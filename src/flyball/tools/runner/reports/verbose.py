@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.regex import regex
 from flyball.tools.runner.tally import Tally, tally_of
 
-_MINITEST = re.compile(r"^(.+?)#(.+?) = (\d+\.\d+) s = ([.FES])$", re.M)
-_MINITEST_SAID = re.compile(
+_MINITEST = regex(r"^(.+?)#(.+?) = (\d+\.\d+) s = ([.FES])$", re.M)
+_MINITEST_SAID = regex(
     r"^ +\d+\) (?:Failure|Error):\n(.+?)(?: \[(.+?):\d+\])?:\n(.*?)"
     r"(?=\n\n +\d+\) |\n\n\d+ runs|\Z)",
     re.M | re.S,
@@ -37,11 +38,11 @@ def from_minitest(text: str) -> Tally | None:
     return tally_of(told_apart(cases)) if cases else None
 
 
-_MIX_FILE = re.compile(r"^(\S+) \[(.+\.exs)\]$")
-_MIX_CASE = re.compile(
+_MIX_FILE = regex(r"^(\S+) \[(.+\.exs)\]$")
+_MIX_CASE = regex(
     r"^.*  \* (?:test|property|doctest) (.+?) \((skipped|excluded|[\d.]+ms)\) \[L#\d+\]"
 )
-_MIX_BAD = re.compile(r"^ +\d+\) (?:test|property|doctest) (.+) \((\S+)\)$")
+_MIX_BAD = regex(r"^ +\d+\) (?:test|property|doctest) (.+) \((\S+)\)$")
 
 
 def from_mix(text: str) -> Tally | None:
@@ -79,7 +80,7 @@ def _mix_case(key: tuple[str, str], file: str, end: str, message: str | None) ->
     )
 
 
-_UNITTEST = re.compile(
+_UNITTEST = regex(
     r"^(\w+) \(([\w.]+)\)(?:\n[^\n]+?)?(?: \.\.\. |\n?.*?)"
     r"(ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$",
     re.M,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flyball.core.suite.case import SuiteCase
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import Land
 from flyball.tools.runner.reports.cargo import from_cargo
@@ -19,7 +20,7 @@ from flyball.tools.runner.reports.output import printed, reported
 from flyball.tools.runner.reports.trx import from_trx
 from flyball.tools.runner.row import Runner, accepts, adding
 
-_GO_TEST = re.compile(r".*_test\.go")
+_GO_TEST = regex(r".*_test\.go")
 _GO_VALUES = frozenset(
     {"-run", "-skip", "-count", "-timeout", "-bench", "-cpu", "-parallel", "-shuffle", "-tags"}
 )
@@ -80,7 +81,7 @@ def _cargo_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str
     return ("--", "--exact", *names)
 
 
-_JAVA_TEST = re.compile(r"(?:.*/)?src/(?:test|[a-zA-Z]*Test)/.+\.(?:java|kt|groovy|scala)")
+_JAVA_TEST = regex(r"(?:.*/)?src/(?:test|[a-zA-Z]*Test)/.+\.(?:java|kt|groovy|scala)")
 
 
 def _has_pom(land: Land) -> bool:
@@ -137,8 +138,8 @@ def _fresh(context: CallContext, pattern: str) -> list[Path]:
     return sorted({path for path in plain if path.stat().st_mtime >= began})
 
 
-_DOTNET = re.compile(r".*\.(?:[cf]sproj|slnx?)")
-_DOTNET_SUITE = re.compile(r"Microsoft\.NET\.Test\.Sdk|xunit|NUnit|MSTest", re.I)
+_DOTNET = regex(r".*\.(?:[cf]sproj|slnx?)")
+_DOTNET_SUITE = regex(r"Microsoft\.NET\.Test\.Sdk|xunit|NUnit|MSTest", re.I)
 
 
 def _has_dotnet(land: Land) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flyball.core.suite.case import SuiteCase
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import READ_TESTS, Land, depends_on, npm_script
 from flyball.tools.runner.reports.console import from_text
@@ -81,7 +82,7 @@ def _mocha(context: CallContext, n: int) -> list[str]:
     return ["--reporter", os.fspath(reporter), "--no-bail"]
 
 
-_OWN_REPORTER = re.compile(r"\s--test-reporter(?:-destination)?[= ]\S+")
+_OWN_REPORTER = regex(r"\s--test-reporter(?:-destination)?[= ]\S+")
 
 
 def _node(context: CallContext, land: Land, args: Sequence[str]) -> list[str]:
@@ -112,9 +113,7 @@ def _node_report(context: CallContext, n: int) -> list[str]:
     ]
 
 
-_NODE_TEST = re.compile(
-    r"(?:.*/)?(?:test/(?:.*/)?[^/]+|test(?:-[^/]+)?|[^/]+[._-]test)\.[cm]?[jt]s"
-)
+_NODE_TEST = regex(r"(?:.*/)?(?:test/(?:.*/)?[^/]+|test(?:-[^/]+)?|[^/]+[._-]test)\.[cm]?[jt]s")
 
 
 def _has_node_tests(land: Land) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from flyball.core.suite.case import SuiteCase
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import READ_TESTS, Land, python_tools, table_of, texts_of_tests
 from flyball.tools.runner.reports.console import from_pytest_steps, from_text
@@ -20,9 +21,9 @@ from flyball.tools.runner.rows.unittest_program import PROGRAM
 from flyball.tools.runner.start_env import python_of
 from flyball.tools.runner.tally import Tally
 
-_CASE = re.compile(r"TestCase|unittest|^\s*(?:async )?def test", re.M)
-_FUNCTION = re.compile(r"^(?:async )?def test|^import pytest|^from pytest\b", re.M)
-_WANTED = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
+_CASE = regex(r"TestCase|unittest|^\s*(?:async )?def test", re.M)
+_FUNCTION = regex(r"^(?:async )?def test|^import pytest|^from pytest\b", re.M)
+_WANTED = regex(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 
 
 def _uses_pytest(land: Land) -> bool:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import Land, npm_script
 from flyball.tools.runner.start_env import homes_of
@@ -19,8 +20,8 @@ CHECKERS = frozenset(
 """What a script calls before or after its tests and is a check of its own."""
 CLIENTS = frozenset({"npm", "pnpm", "yarn", "bun"})
 WRAPPERS = frozenset({"npx", "c8", "nyc", "cross-env", "cross-env-shell", "env"})
-_TAP_VIEWERS = re.compile(r"\s\|\s*(?:npx )?(?:tap-\w+|faucet|tnyan|colortape)\b[^|&;]*(?=&&|$)")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_TAP_VIEWERS = regex(r"\s\|\s*(?:npx )?(?:tap-\w+|faucet|tnyan|colortape)\b[^|&;]*(?=&&|$)")
+_ASSIGNMENT = regex(r"[A-Za-z_]\w*=")
 
 
 class ScriptStep(NamedTuple):

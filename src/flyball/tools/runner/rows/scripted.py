@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from flyball.core.suite.case import SuiteCase
+from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.runner.layout import READ_TESTS, Land
 from flyball.tools.runner.reports.console import from_text
@@ -51,7 +52,7 @@ def _rspec_report(context: CallContext) -> list[str]:
     return ["--format", "progress", "--format", "json", "--out", os.fspath(context.report)]
 
 
-_MINITEST = re.compile(r"(?:.*/)?(?:test_[^/]+|[^/]+_test)\.rb")
+_MINITEST = regex(r"(?:.*/)?(?:test_[^/]+|[^/]+_test)\.rb")
 
 
 def _has_minitest(land: Land) -> bool:
@@ -92,7 +93,7 @@ def _has_mix(land: Land) -> bool:
     return land.has("mix.exs") and bool(land.matching(re.compile(r"(?:.*/)?[^/]+_test\.exs")))
 
 
-_DENO_TEST = re.compile(r"(?:.*/)?(?:[^/]*[._])?test\.[cm]?[jt]sx?")
+_DENO_TEST = regex(r"(?:.*/)?(?:[^/]*[._])?test\.[cm]?[jt]sx?")
 
 
 def _has_deno(land: Land) -> bool:
@@ -120,7 +121,7 @@ def _bats(context: CallContext, land: Land, args: Sequence[str]) -> list[str]:
     return [program_of(context, "bats"), "--formatter", "junit", *args, *files]
 
 
-_DOCUMENT = re.compile(r"<testsuites?\b.*</testsuites?>", re.S)
+_DOCUMENT = regex(r"<testsuites?\b.*</testsuites?>", re.S)
 _READ_BATS = junit(file_case)
 
 
