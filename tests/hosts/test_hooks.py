@@ -494,6 +494,17 @@ def test_a_prompt_that_no_governor_answers_is_opened_behind_it(tmp_path: Path, s
     host.end()
 
 
+def test_who_goes_on_without_a_call_that_was_asked_about_is_not_held_by_it(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    assert host.write("cart.py", WRONG).is_allowed
+    assert "A person must decide" in host.before("Bash", command="git push origin main").err
+    assert host.write("cart.py", RIGHT).is_refused
+    assert host.prompt("do not push, and mend the total").is_allowed
+    assert host.write("cart.py", RIGHT).is_allowed
+    assert "A person must decide" in host.before("Bash", command="git push origin main").err
+
+
 def socket_of(shell: Shell) -> Path:
     """Where the governor of the shell's project listens, once it does."""
     place = Path(client.address(str(shell.cwd), shell.env))

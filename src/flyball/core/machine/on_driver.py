@@ -396,7 +396,16 @@ def begin_thread(d: WorkingCopy, _event: ThreadReset) -> None:
     if d.run.policy.hosted and d.card.phase is Phase.VERIFY:
         # A person spoke into the verdict on a host's work: the work goes on.
         d.enter(Phase.EXECUTE)
+    if d.run.policy.hosted and _is_asked_about_call(d.card):
+        # They went on without that call: it is neither granted nor refused, and asked about anew.
+        d.return_from_pause()
     go_on(d)
+
+
+def _is_asked_about_call(card: CardState) -> bool:
+    """Whether somebody who builds waits for a person's word on one call."""
+    question = card.question
+    return question is not None and question.kind is Asking.CALL and card.was is Phase.EXECUTE
 
 
 def end_card(d: WorkingCopy, event: CardClosed) -> None:

@@ -88,6 +88,20 @@ def test_a_person_who_speaks_into_the_verdict_has_the_work_go_on():
         assert story.phase is phase
 
 
+def test_a_person_who_speaks_while_a_call_is_asked_about_goes_on_without_it():
+    doomed = call("d", "delete_file", destructive="deletes a.py", confirmed=True)
+    spoke = ThreadReset(card=CARD, reason="the person spoke", text="leave it")
+    story = Story(policy=HOSTED).checkpoints("a.py").edits("t1").says(doomed)
+    assert story.phase is Phase.PAUSED
+    story.happens(spoke)
+    assert (story.phase, story.card.question) == (Phase.EXECUTE, None)
+    story.says(replace(doomed, id="e"))
+    assert story.phase is Phase.PAUSED, "it is asked about anew"
+    own = Story().checkpoints("a.py").edits("t1").says(doomed)
+    own.happens(spoke)
+    assert own.phase is Phase.PAUSED
+
+
 def moved(story: Story) -> Story:
     """The verdict is in, and a file has changed since it was begun."""
     found = (judged(story.card.tree, story.card.base, SHOWN),)
