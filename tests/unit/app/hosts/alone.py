@@ -79,7 +79,7 @@ class AloneHost(NamedTuple):
 
 def alone_in(place: Path) -> AloneHost:
     """A host in a shop, whose person has asked for a fix."""
-    (place / "home").mkdir()
+    (place / "home").mkdir(exist_ok=True)
     found = AloneHost(shop(place / "shop"), environment(place / "home"))
     settle(*found.repo.rglob("*"))
     found.judged(found.data("UserPromptSubmit", prompt="the total is wrong, fix it"))

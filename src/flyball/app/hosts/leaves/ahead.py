@@ -173,6 +173,11 @@ class Leaves:
             return
         # What is said while a slash command is expanded, or after a refused stop, may be nobody's.
         is_clear = not (session.is_fresh or session.tree or session.rejected)
+        # Where calls are timed, each of them is to be in the journal when it is made.
+        if state is None or _is_timed(state):
+            state, shown, refused = None, None, {}
+        if state is None and not (is_clear and session.process):
+            return
         files = self._files(session)
         name = leave.file_name(session.host, session.session)
         leave.write(
@@ -183,22 +188,18 @@ class Leaves:
                 "seq": state.seq if state else 0,
                 "host": session.process if is_clear else "",
                 "has_untold": bool(session.untold),
-                "may_rest": bool(state) and not session.rejected and _may_rest(state),
+                "may_rest": state is not None and not session.rejected and _may_rest(state),
                 "again": dict(refused),
                 "shown": shown,
                 "state": os.fspath(self._home.state.parent),
                 "files": files,
                 "mark": leave.mark(self._home.environ, files),
-                **self._for_calls(state, is_looked_at=shown is not None),
+                **(self._for_calls(state, is_looked_at=shown is not None) if state else NO_CALLS),
             },
         )
 
-    def _for_calls(self, state: RunState | None, *, is_looked_at: bool) -> dict[str, object]:
-        """What holds for the calls of a run; nothing passes where there is none."""
-        guards = state.policy.guards if state else None
-        is_timed = guards and (guards.plan_seconds is not None or guards.build_seconds is not None)
-        if state is None or is_timed:
-            return dict(NO_CALLS)
+    def _for_calls(self, state: RunState, *, is_looked_at: bool) -> dict[str, object]:
+        """What holds for the calls of a run."""
         card = state.cards[-1]
         known = [mark.partition(" ")[0] for mark in card.memory.work.tail]
         known += [each.digest for each in card.in_flight]
@@ -256,6 +257,11 @@ class Leaves:
         finally:
             for each in opened:
                 each.close()
+
+
+def _is_timed(state: RunState) -> bool:
+    guards = state.policy.guards
+    return guards.plan_seconds is not None or guards.build_seconds is not None
 
 
 def _may_rest(state: RunState) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.governed import environment, shop
 from tests.unit.app.hosts.alone import AloneHost, alone_in, top_of
 
 from flyball.app.hosts.leaves import leave
@@ -404,3 +405,22 @@ def test_what_was_changed_behind_a_prompt_that_waits_is_the_persons_own(known: A
     asyncio.run(known.governor.catch_up())
     known.judged(known.look("git status"))
     assert (known.repo / "cart.py").read_text() == "edited by the person\n"
+
+
+def test_where_calls_are_timed_only_a_prompt_passes(tmp_path: Path):
+    config = tmp_path / "home/.config/flyball/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[guards]\nplan_seconds = 600\n")
+    host = alone_in(tmp_path)
+    host.judged(prompt(host, "fix it"), process=starter_of(os.getpid()))
+    host.judged(host.before("a.py"))
+    assert host.said(host.after("a.py")) is None, "somebody waits for its end"
+    assert host.said(host.before("b.py")) is None
+    assert host.said(host.data("Stop")) is None
+    assert host.passes(prompt(host, "fix the name"))
+
+
+def test_a_session_of_which_nothing_is_known_gets_no_leave(tmp_path: Path):
+    host = AloneHost(shop(tmp_path / "shop"), environment(tmp_path))
+    assert not host.judged(host.data("SessionStart", source="startup")).is_refused
+    assert not host.file.exists()
