@@ -236,7 +236,9 @@ def compiled_at_import(tree: ast.AST) -> list[int]:
 
 
 def test_no_module_compiles_a_pattern_before_it_is_used():
-    read = {path: ast.parse(path.read_text()) for path in FILES if "re.compile" in path.read_text()}
+    # What runs inside other processes goes there without the rest of the house.
+    files = [path for path in FILES if "inside" not in path.parts]
+    read = {path: ast.parse(path.read_text()) for path in files if "re.compile" in path.read_text()}
     early = [f"{path}:{line}" for path, tree in read.items() for line in compiled_at_import(tree)]
     assert not early, "write `regex(...)`"
 

@@ -92,15 +92,12 @@ def calls_at_the_end(text: str) -> Heard:
     for find in (_of_tokens, _of_json):
         if (heard := find(body)) is not None:
             return heard
-    ways = (_TAGGED, _FUNCTION, _KEYED)
-    found = sorted(
-        (match for way in ways for match in way.finditer(body)), key=lambda match: match.start()
-    )
+    found = [(match, read) for way, read in NOTATIONS for match in way.finditer(body)]
     end, taken = len(body), list[SpokenCall]()
-    for match in reversed(found):
+    for match, read in sorted(found, key=lambda each: each[0].start(), reverse=True):
         if match.start() >= end:
             continue
-        call = READERS[match.re](match)
+        call = read(match)
         if call is None or body[match.end() : end].strip():
             break
         taken.insert(0, call)
@@ -189,7 +186,7 @@ def _keyed(match: re.Match[str]) -> SpokenCall | None:
     return SpokenCall("", match[1], {each[1].strip(): each[2] for each in _KEY.finditer(match[2])})
 
 
-READERS = {_TAGGED: _tagged, _FUNCTION: _function, _KEYED: _keyed}
+NOTATIONS = ((_TAGGED, _tagged), (_FUNCTION, _function), (_KEYED, _keyed))
 
 
 def unpacked(calls: Sequence[SpokenCall]) -> tuple[SpokenCall, ...]:

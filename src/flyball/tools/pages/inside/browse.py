@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -27,8 +28,6 @@ from playwright.sync_api import (
     TimeoutError,
     sync_playwright,
 )
-
-from flyball.regex import regex
 
 FLAGS = (
     # The whole browser is confined from outside; its own sandbox needs calls that are refused here.
@@ -51,8 +50,8 @@ No fewer: on a busy machine an innocent page would be called stuck."""
 STUCK = "it no longer responds: a script of it runs without end"
 RESTLESS = 5
 """Documents in a row, of which each was left for the next, after which a page is in a loop."""
-_PLACE = regex(r"https?://[^\s()]+:\d+:\d+")
-_SOCKET = regex(r"WebSocket connection to '([^']+)'")
+_PLACE = re.compile(r"https?://[^\s()]+:\d+:\d+")
+_SOCKET = re.compile(r"WebSocket connection to '([^']+)'")
 FACTS = Path(__file__).with_name("facts.js").read_text()
 DIFFERENCE = Path(__file__).with_name("difference.js").read_text()
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flyball.regex import regex
 from flyball.tools.repair.inside.job import Orders, order_by_nearness, run_one
 from flyball.tools.repair.inside.suites import FAIL, PASS, SKIP, SLOW, Suite
 from flyball.tools.repair.inside.tracing import ProjectFiles, trace_lines
@@ -40,7 +39,7 @@ STUCK_WALL = 3.0
 """A test that waits for ever gets this long to come to where it waits."""
 OUT_OF_TIME = "it ran out of time"
 MOST_TOGETHER = 60
-_FRAME = regex(r'File "([^"]+)", line (\d+), in |^([^\s:]+\.py):(\d+): ', re.M)
+_FRAME = re.compile(r'File "([^"]+)", line (\d+), in |^([^\s:]+\.py):(\d+): ', re.M)
 
 
 def trace_suite(orders: Orders, suite: Suite) -> None:
