@@ -30,6 +30,8 @@ ANSWERED_BEFOREHAND = (
     b"AfterTool",
     b"PreCompact",
     b"PreCompress",
+    b"PostToolBatch",
+    b"Permission",
     b"Stop",
     b"AfterAgent",
     b"UserPromptSubmit",

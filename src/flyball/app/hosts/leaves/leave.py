@@ -50,9 +50,11 @@ BEFORE = frozenset({"PreToolUse", "BeforeTool"})
 AFTER = frozenset({"PostToolUse", "AfterTool"})
 STOPS = frozenset({"Stop", "AfterAgent", "SubagentStop"})
 PROMPTS = frozenset({"UserPromptSubmit", "BeforeAgent"})
-QUIET = frozenset({"PreCompact", "PreCompress"})
-"""Moments at which the judge has nothing to say. Gemini CLI has one before every request, and to
-ask the judge there would end a leave each time."""
+QUIET = frozenset(
+    {"PreCompact", "PreCompress", "PostToolBatch", "PermissionRequest", "PermissionDenied"}
+)
+"""Moments at which the judge has nothing to say. Gemini CLI has one before every request and Claude
+Code one after every batch of calls, and to ask the judge there would end a leave each time."""
 MOST_BYTES = 1 << 20
 """A payload that is longer is left to the judge."""
 SUFFIX = ".leave"
