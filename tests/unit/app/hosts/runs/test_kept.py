@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.repos import git, repository
 from tests.unit.workspace.trees.test_footprint import settle
 
 from flyball.app.hosts.governor import HostGovernor
+from flyball.app.hosts.runs import kept as kept_module
 from flyball.app.hosts.runs.kept import MOST_OPEN, KeptWorkspaces
 from flyball.app.project import Home, open_home
 from flyball.core.host.event import HostAnswer
@@ -110,6 +112,22 @@ def test_one_that_would_be_made_otherwise_now_is_not_taken(
     kept.prepare(home)
     change(home)
     assert kept.take(home) is None
+
+
+def test_one_that_is_being_made_is_waited_for(home: Home, monkeypatch: pytest.MonkeyPatch):
+    kept, begun, make = KeptWorkspaces(), threading.Event(), kept_module._make_ready
+
+    def made(home: Home) -> kept_module.ReadyRun:
+        begun.set()
+        return make(home)
+
+    monkeypatch.setattr(kept_module, "_make_ready", made)
+    monkeypatch.setattr(kept_module, "PATIENCE", 60.0)
+    maker = threading.Thread(target=kept.prepare, args=(home,))
+    maker.start()
+    assert begun.wait(60)
+    assert kept.take(home)
+    maker.join()
 
 
 def test_other_settings_make_another_one(home: Home):
