@@ -97,17 +97,17 @@ class HostGovernor:
             leave=self.prompts.leave,
         )
 
-    async def answer(self, event: HostEvent, *, is_alone: bool = False) -> HostAnswer:
+    async def answer(self, event: HostEvent, *, gives_leave: bool = False) -> HostAnswer:
         """What the host is told; nothing where there is nothing to say.
 
-        Who answers alone, in a process that ends with it, gives leave for reads that may follow.
+        Who may not be there for the next moment gives leave for what is sure to pass then.
         """
         if event.moment is Moment.OTHER or self.switch.off_until():
             return GO_ON
         known = self.sessions.find(event.host, event.session)
         if is_pretended(event, known.process):
             return HostAnswer(is_refused=True, text=PRETENDED)
-        said = await self._said(event, is_alone=is_alone)
+        said = await self._said(event, gives_leave=gives_leave)
         if event.moment not in WROTE or self._rules.only_advises:
             return said
         # After it: what git sees of them has been put back by now.
@@ -122,10 +122,10 @@ class HostGovernor:
                 await self.runs.at(session, lambda run: run.note(found))
             return HostAnswer(text=found, notice=found)
 
-    async def _said(self, event: HostEvent, *, is_alone: bool) -> HostAnswer:
+    async def _said(self, event: HostEvent, *, gives_leave: bool) -> HostAnswer:
         if event.moment is Moment.STOPPING:
             said = GO_ON if event.works_on else await self.stops.answer(event)
-            if is_alone:
+            if gives_leave:
                 await self.catch_up()
             return said
         async with self._turn():
@@ -133,7 +133,7 @@ class HostGovernor:
             if stop := await self._capped(event, session):
                 return stop
             said = self._with_nudge(event, await self._answer(event, session))
-            if is_alone and event.moment in LEAVES_AT:
+            if gives_leave and event.moment in LEAVES_AT:
                 is_again = said.is_refused and said.stands
                 refused = {digest([event.tool, event.args]): said.text} if is_again else {}
                 await self._give_leave(self.sessions.find(event.host, event.session), refused)

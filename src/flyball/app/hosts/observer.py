@@ -59,7 +59,7 @@ class HostObserver(HostGovernor):
         self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept, ObservedRun)
         self.prompts = HostPrompts(home, self.sessions, self.runs, {OBSERVED: "yes"})
 
-    async def answer(self, event: HostEvent, *, is_alone: bool = False) -> HostAnswer:  # noqa: ARG002
+    async def answer(self, event: HostEvent, *, gives_leave: bool = False) -> HostAnswer:  # noqa: ARG002
         """Nothing, whatever it is."""
         if event.moment is not Moment.OTHER and not self.switch.off_until():
             async with self._turn():

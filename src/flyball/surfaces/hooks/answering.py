@@ -49,11 +49,18 @@ class Printed(NamedTuple):
 
 
 def decide(
-    host: str, data: bytes, process: int, kept: KeptWorkspaces | None = None
+    host: str,
+    data: bytes,
+    process: int,
+    kept: KeptWorkspaces | None = None,
+    *,
+    gives_leave: bool = True,
 ) -> tuple[int, bytes, bytes]:
-    """The answer to what a hook process was given: exit code, output, errors."""
-    is_alone = kept is None
-    printed = answer(host, data, process, kept or KeptWorkspaces(), is_alone=is_alone)
+    """The answer to what a hook process was given: exit code, output, errors.
+
+    With it goes leave for what may follow, unless whoever answers is sure to be asked again.
+    """
+    printed = answer(host, data, process, kept or KeptWorkspaces(), gives_leave=gives_leave)
     return printed.code, _bytes(printed.out), _bytes(printed.err)
 
 
@@ -62,7 +69,7 @@ def _bytes(text: str) -> bytes:
 
 
 def answer(
-    host: str, data: bytes, process: int, kept: KeptWorkspaces, *, is_alone: bool = False
+    host: str, data: bytes, process: int, kept: KeptWorkspaces, *, gives_leave: bool = False
 ) -> Printed:
     """What to print for the payload that a process was given, whatever happens on the way."""
     if host.endswith(OBSERVE):
@@ -78,18 +85,18 @@ def answer(
     except Exception as error:  # noqa: BLE001
         # Whatever it is, hosts take a hook that crashes for a yes.
         return _failed(event, error)
-    told = [_answered(event, home, kept, is_alone=is_alone) for home in governed.homes]
+    told = [_answered(event, home, kept, gives_leave=gives_leave) for home in governed.homes]
     # What one project cannot say keeps no other from being asked.
     return _together([*(_failed(event, each) for each in governed.lost), *told])
 
 
-def _answered(event: HostEvent, home: Home, kept: KeptWorkspaces, *, is_alone: bool) -> Printed:
+def _answered(event: HostEvent, home: Home, kept: KeptWorkspaces, *, gives_leave: bool) -> Printed:
     """What one project's governor answers, or what kept it from that."""
     settings = home.effective.settings
     meant = replace(event, cwd=from_there(event, home))
     try:
         governor = HostGovernor(home, kept, read=read_payload)
-        return _printed(asyncio.run(governor.answer(meant, is_alone=is_alone)), event)
+        return _printed(asyncio.run(governor.answer(meant, gives_leave=gives_leave)), event)
     except Exception as error:  # noqa: BLE001
         fails_open = settings.hooks_fail == "open" or settings.hooks_mode == "advisory"
         return _failed(event, error, fails_open=fails_open)
@@ -116,6 +123,14 @@ def _as_called(event: HostEvent, hook: int) -> tuple[HostEvent, Mapping[str, str
     return replace(event, process=starter_of(hook), hook=hook), environ or os.environ
 
 
+def open_session(host: str, data: bytes, process: str) -> None:
+    """Remember a session that begins, and the process behind it, whose hook has ended already."""
+    event = replace(read_payload(host, data), process=process)
+    for home in governed_by(event, os.environ).homes:
+        governor = HostGovernor(home, read=read_payload)
+        asyncio.run(governor.answer(event, gives_leave=True))
+
+
 def catch_up(top: str) -> None:
     """Have what hooks have let pass in a project taken up, so that the next one need not wait."""
     home = governed_at(Path(top), os.environ)
@@ -123,8 +138,11 @@ def catch_up(top: str) -> None:
         asyncio.run(HostGovernor(home, read=read_payload).catch_up())
 
 
-def stays_at(place: str) -> Home | None:
-    """The project whose governor may stay between hooks in a directory; None where none may."""
+def stays_at(place: str, starter: str) -> Home | None:
+    """The project whose governor may stay between hooks in a directory; None where none may.
+
+    Whoever starts one was itself started by a process, as an `Ancestor` names it.
+    """
     try:
         home = governed_at(Path(place), os.environ)
     except FlyballError:
@@ -133,7 +151,7 @@ def stays_at(place: str) -> Home | None:
     if home is None or home.effective.settings.hooks_alone:
         return None
     hosts = (each.process for each in Sessions(home.state).in_checkout())
-    return home if may_govern(os.getpid(), hosts) else None
+    return home if may_govern(starter, hosts) else None
 
 
 def _failed(event: HostEvent, error: Exception, *, fails_open: bool = False) -> Printed:

@@ -85,6 +85,9 @@ def answer(host: str, data: bytes) -> int:
             if waits_at:
                 take_up_behind(waits_at)
             return 2 if words else 0
+        if opens_session(host, data):
+            open_behind(place, host, data)
+            return 0
         found = ask_anew(place, host, data)
     _print(*found[1:])
     return found[0]
@@ -103,17 +106,24 @@ def ask_anew(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes]:
             return found
     from flyball.surfaces.hooks import answering
 
+    # One that died over it, or never came, leaves it to this process.
+    found = ask(place, host, data) if _start(place, lock, HookEyes().host()) else None
+    return found or answering.decide(host, data, os.getpid())
+
+
+def _start(place: str, lock: int, starter: str) -> bool:
+    """Whether a governor may stay here; it is there by now, unless it died over that."""
+    from flyball.surfaces.hooks import answering
+
     is_there = False
-    home = answering.stays_at(here())
+    home = answering.stays_at(here(), starter)
     if home is not None:
         from flyball.surfaces.hooks import resident
 
         is_there = resident.stay(place, home, PATIENCE)
     if lock >= 0:
         _let_go(lock, b"" if is_there else NONE_CAME)
-    # One that died over it, or never came, leaves it to this process.
-    found = ask(place, host, data) if home is not None else None
-    return found or answering.decide(host, data, os.getpid())
+    return home is not None
 
 
 def _starting(place: str) -> int:
@@ -183,6 +193,36 @@ def detach() -> bool:
     return True
 
 
+def opens_session(host: str, data: bytes) -> bool:
+    """Whether a payload only tells that a session begins: hosts are answered nothing to that."""
+    if b"SessionStart" not in data:
+        return False
+    try:
+        from flyball.app.hosts.leaves.leave import is_quiet_start
+
+        return is_quiet_start(host, data, top_of, os.environ, HookEyes())
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False
+
+
+def open_behind(place: str, host: str, data: bytes) -> None:
+    """Have a process of its own remember a session, and start its governor where one may stay."""
+    # Who is above this process can be seen only as long as it is there.
+    starter = HookEyes().host()
+    if not hasattr(os, "fork") or not detach():
+        return
+    try:
+        lock = _starting(place)
+        is_first = lock < 0 or _is_ours(lock)
+        from flyball.surfaces.hooks import answering
+
+        answering.open_session(host, data, starter)
+        if is_first:
+            _start(place, lock, starter)
+    finally:
+        os._exit(0)
+
+
 def take_up_behind(top: str) -> None:
     """Have a process of its own open what a prompt begins, and end with that.
 
@@ -236,6 +276,10 @@ class HookEyes:
 
     def host(self) -> str:
         """The process that started this hook."""
+        from flyball.workspace.process.ancestry import has_files, starter_above
+
+        if has_files():
+            return starter_above(os.getpid())
         from flyball.workspace.process.holder import starter_of
 
         return starter_of(os.getpid())

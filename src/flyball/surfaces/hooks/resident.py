@@ -88,6 +88,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     def __init__(self, place: str, home: Home) -> None:
         self.asked_at = time.monotonic()
         self.busy = 0
+        self.is_new = True
+        """Whether nobody was answered yet. Where governors are killed, each may be the last."""
         self.home = home
         self.over_http: HttpHooks | None = None
         self.sessions = (Sessions(home.state), Sessions(observed_at(home)))
@@ -117,10 +119,15 @@ class _Server(socketserver.ThreadingUnixStreamServer):
             self.over_http = HttpHooks(door, self.decide_over_http)
             threading.Thread(target=self.over_http.serve_forever, daemon=True).start()
 
+    def decide(self, host: str, data: bytes, process: int) -> tuple[int, bytes, bytes]:
+        """The answer to a payload; with the first one goes leave, as from a process that ends."""
+        is_first, self.is_new = self.is_new, False
+        return decide(host, data, process, self.kept, gives_leave=is_first)
+
     def decide_over_http(self, host: str, data: bytes) -> tuple[int, bytes, bytes]:
         """The answer to a payload; its session's first hook has told which process is behind it."""
         with self.answering():
-            return decide(host, data, 0, self.kept)
+            return self.decide(host, data, 0)
 
     def prepare(self) -> None:
         """Have ready what the next run will need, as the settings are now."""
@@ -158,7 +165,7 @@ class _Answering(socketserver.StreamRequestHandler):
         with self.server.answering(), suppress(OSError, ValueError):
             host, length = self.rfile.readline().split()
             data = self.rfile.read(int(length))
-            code, out, err = decide(host.decode(), data, process, self.server.kept)
+            code, out, err = self.server.decide(host.decode(), data, process)
             self.wfile.write(b"%d %d %d\n" % (code, len(out), len(err)) + out + err)
 
 

@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.errors import ToolError
+from flyball.workspace.process.ancestry import (
+    NEVER,
+    PROC,
+    ProcessFacts,
+    above,
+    facts_of,
+    has_files,
+    starter_above,
+)
 from flyball.workspace.process.spawn import run_sync
-
-PROC = Path("/proc")
-NEVER = "never"
-"""When a process began that is not there."""
 
 
 def name_this_process() -> str:
@@ -46,22 +51,12 @@ class Ancestor(NamedTuple):
 
 def ancestors(pid: int) -> tuple[Ancestor, ...]:
     """The processes above one, the nearest first; as far up as we may look."""
-    found: list[Ancestor] = []
-    seen = _look(pid)
-    while seen is not None and seen.parent > 1:
-        pid = seen.parent
-        seen = _look(pid)
-        if seen is not None:
-            found.append(Ancestor(seen.program, f"{pid}@{seen.began}"))
-    return tuple(found)
-
-
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ash", "ksh"})
+    return tuple(Ancestor(*each) for each in above(pid, _look))
 
 
 def starter_of(pid: int) -> str:
     """Who started a process: the nearest one above it that is no shell; nothing where none is."""
-    return next((each.process for each in ancestors(pid) if each.program not in SHELLS), "")
+    return starter_above(pid, _look)
 
 
 def this_process() -> str:
@@ -78,19 +73,11 @@ def is_running(process: str) -> bool:
 def environ_of(process: str) -> dict[str, str]:
     """The environment that a process was started with; nothing where we may not look."""
     try:
-        data = (PROC / process.partition("@")[0] / "environ").read_bytes()
+        data = Path(PROC, process.partition("@")[0], "environ").read_bytes()
     except OSError:
         return {}
     lines = (line.decode("utf-8", "replace").partition("=") for line in data.split(b"\0"))
     return {name: value for name, _, value in lines if name}
-
-
-class _Seen(NamedTuple):
-    """What the system tells of a process."""
-
-    program: str
-    parent: int
-    began: str
 
 
 def _started(pid: int) -> str:
@@ -99,22 +86,12 @@ def _started(pid: int) -> str:
     return seen.began if seen is not None else NEVER
 
 
-def _look(pid: int) -> _Seen | None:
-    try:
-        # Every hook asks for a dozen of them: a path object would take longer than the reading.
-        handle = os.open(f"{PROC}/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            text = os.read(handle, 4096).decode("utf-8", "replace")
-        finally:
-            os.close(handle)
-    except OSError:
-        return None if (PROC / "self").exists() else _ask(pid)
-    program = text.partition("(")[2].rpartition(")")[0]
-    fields = text.rpartition(")")[2].split()
-    return _Seen(program, int(fields[1]), NEVER if fields[0] == "Z" else fields[19])
+def _look(pid: int) -> ProcessFacts | None:
+    found = facts_of(pid)
+    return found if found is not None or has_files() else _ask(pid)
 
 
-def _ask(pid: int) -> _Seen | None:
+def _ask(pid: int) -> ProcessFacts | None:
     """What `ps` tells of a process: its parent, its state, five words for its time, its program."""
     wanted = ("ps", "-o", "ppid=", "-o", "stat=", "-o", "lstart=", "-o", "comm=", "-p", str(pid))
     try:
@@ -126,7 +103,7 @@ def _ask(pid: int) -> _Seen | None:
     if len(words) < 8:
         return None
     parent, state, *began, program = words
-    return _Seen(
+    return ProcessFacts(
         Path(program.strip()).name,
         int(parent),
         NEVER if state.startswith("Z") else "_".join(began),

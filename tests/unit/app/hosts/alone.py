@@ -52,9 +52,9 @@ class AloneHost(NamedTuple):
     def governor(self) -> HostGovernor:
         return HostGovernor(open_home(self.repo, self.env, {}), read=read_payload)
 
-    def judged(self, data: bytes, *, is_alone: bool = True, process: str = "") -> HostAnswer:
+    def judged(self, data: bytes, *, gives_leave: bool = True, process: str = "") -> HostAnswer:
         event = replace(read_payload("claude", data), process=process)
-        return asyncio.run(self.governor.answer(event, is_alone=is_alone))
+        return asyncio.run(self.governor.answer(event, gives_leave=gives_leave))
 
     def passes(self, data: bytes) -> bool:
         return self.said(data) == ""

@@ -11,7 +11,7 @@ import sys
 import pytest
 from tests.toolchains import need
 
-from flyball.workspace.process import holder
+from flyball.workspace.process import ancestry, holder
 from flyball.workspace.process.holder import (
     ancestors,
     environ_of,
@@ -61,7 +61,7 @@ def test_of_another_machine_or_an_unknown_name_nobody_can_tell():
 def told_by_ps(monkeypatch, tmp_path):
     """A system that has no files about processes, as macOS."""
     need("ps")
-    monkeypatch.setattr(holder, "PROC", tmp_path)
+    monkeypatch.setattr(ancestry, "PROC", tmp_path)
 
 
 def test_where_the_system_has_no_files_about_processes_ps_is_asked(told_by_ps):
@@ -85,7 +85,7 @@ def test_ps_tells_of_those_that_ended_and_of_those_above(told_by_ps):
 
 
 def test_where_nobody_tells_of_processes_no_holder_is_taken_for_gone(monkeypatch, tmp_path):
-    monkeypatch.setattr(holder, "PROC", tmp_path)
+    monkeypatch.setattr(ancestry, "PROC", tmp_path)
     monkeypatch.setattr(holder.os, "defpath", str(tmp_path))
     assert may_live(name_this_process())
     assert ancestors(os.getpid()) == ()

@@ -22,7 +22,7 @@ from flyball.core.host.tool import (
 )
 from flyball.errors import Conflict, FlyballError
 from flyball.regex import regex
-from flyball.workspace.process.holder import PROC
+from flyball.workspace.process.ancestry import PROC
 from flyball.workspace.run.opening import find_workspace
 
 _OF_THE_SESSION = (Moment.AFTER_CALL, Moment.STOPPING, Moment.SESSION_ENDED)
@@ -80,8 +80,8 @@ def from_there(event: HostEvent, home: Home) -> str:
 def _place_of(hook: int) -> Path | None:
     """Where a hook's process is; where its governor is, if the system does not tell."""
     try:
-        known = PROC / str(hook) / "cwd"
-        return known.readlink() if hook and PROC.is_dir() else Path.cwd()
+        known = Path(PROC, str(hook), "cwd")
+        return known.readlink() if hook and Path(PROC).is_dir() else Path.cwd()
     except OSError:
         return None
 

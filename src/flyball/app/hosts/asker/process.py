@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from flyball.core.host.event import HostEvent
-from flyball.workspace.process.holder import ancestors, environ_of, is_running, starter_of
+from flyball.workspace.process.holder import ancestors, environ_of, is_running
 from flyball.workspace.process.terminal import has_terminal
 
 MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE")
@@ -18,13 +18,12 @@ def is_unattended(event: HostEvent) -> bool:
     return bool(event.process) and not has_terminal(event.process)
 
 
-def may_govern(process: int, hosts: Iterable[str]) -> bool:
-    """Whether a process may answer for us: none may that one of these hosts has started.
+def may_govern(starter: str, hosts: Iterable[str]) -> bool:
+    """Whether what a process starts may answer for us: not if one of these hosts started that.
 
     It would do so in an environment of their making.
     """
-    own = starter_of(process)
-    return not any(is_below(own, each) for each in hosts)
+    return not any(is_below(starter, each) for each in hosts)
 
 
 def is_below(process: str, other: str) -> bool:

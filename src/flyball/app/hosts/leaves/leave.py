@@ -150,6 +150,37 @@ def _opened(file: str) -> OpenLeave:
     return leave
 
 
+QUIET_STARTS = frozenset({"claude", "codex"})
+"""Hosts whose sessions begin without anything that would have to be seen before their prompt."""
+
+
+def is_quiet_start(
+    host: str,
+    data: bytes,
+    top_of: Callable[[str], str],
+    environ: Mapping[str, str],
+    eyes: Eyes,
+) -> bool:
+    """Whether a payload only tells that a session begins, in the process that is known for it."""
+    payload = json.loads(data)
+    is_start = payload["hook_event_name"] == "SessionStart" and host in QUIET_STARTS
+    if not is_start or payload["source"] not in ("startup", "clear"):
+        return False
+    place = directory(top_of(payload["cwd"]), environ)
+    known = _process_of(f"{place}/{file_name(host, payload['session_id'])}.json")
+    return known is None or known == eyes.host()
+
+
+def _process_of(file: str) -> str | None:
+    """The process of a session, as `Sessions` has kept it; None of one that is not known."""
+    try:
+        with open(file, "rb") as handle:
+            lines = handle.read().splitlines()
+    except FileNotFoundError:
+        return None
+    return json.loads(lines[-1]).get("process", "")
+
+
 def let_pass(
     host: str,
     data: bytes,

@@ -59,7 +59,7 @@ def test_there_is_no_more_leave_than_the_judge_has_given(host: AloneHost):
     passed = [host.passes(host.before(f"{n}.py")) for n in range(MOST_READS + 2)]
     assert passed == [True] * MOST_READS + [False] * 2
     for n in range(MOST_READS, 15):
-        assert not host.judged(host.before(f"{n}.py"), is_alone=False).is_refused
+        assert not host.judged(host.before(f"{n}.py"), gives_leave=False).is_refused
     assert host.judged(host.before("one-more.py")).is_refused, "a small fix has fifteen calls"
     assert host.said(host.before("yet-one-more.py")) is None
     assert host.state().spend.calls == 15
@@ -197,7 +197,7 @@ def test_a_command_that_only_looks_passes_and_is_journaled_afterwards(host: Alon
         assert host.passes(host.look(f"git log -{n}", "PostToolUse", tool_response={"stdout": ""}))
     assert host.passes(host.before("a.py"))
     assert host.state().spend.calls == 0
-    host.judged(host.data("UserPromptSubmit", prompt="and now?"), is_alone=False)
+    host.judged(host.data("UserPromptSubmit", prompt="and now?"), gives_leave=False)
     calls = [(call.tool, call.access) for call in journaled(host)]
     assert calls == [("bash", Access.READ)] * 3 + [("read", Access.READ)]
 
