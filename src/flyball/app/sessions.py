@@ -34,6 +34,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """What its last stop was refused with; some hosts give that back as if a person had said it."""
     untold: str = ""
     """What the model is to hear at the next moment at which hosts pass words on."""
+    unshown: str = ""
+    """What the person is to see then."""
     is_fresh: bool = False
     """Whether the run was begun by a slash command whose prompt has not come yet."""
     awaited: str = ""

@@ -113,14 +113,19 @@ class HostGovernor:
         # After it: what git sees of them has been put back by now.
         if not were_hooks_touched(self.home, known.run):
             return said
-        return joined(await self._put_back(known), said)
+        async with self._turn():
+            return joined(await self._put_back(known), said)
 
     async def _put_back(self, session: Session) -> HostAnswer:
         """What was put back of the files that decide which hooks run, for model and person."""
-        async with self._turn():
-            if found := put_back_hooks(self.home, session.run):
-                await self.runs.at(session, lambda run: run.note(found))
-            return HostAnswer(text=found, notice=found)
+        if found := put_back_hooks(self.home, session.run):
+            await self.runs.at(session, lambda run: run.note(found))
+        return HostAnswer(text=found, notice=found)
+
+    async def _mend_hooks(self, session: Session) -> None:
+        """Put back what was touched of them since anybody looked; it is told of later."""
+        if not self._rules.only_advises and were_hooks_touched(self.home, session.run):
+            self._tell_later(session, await self._put_back(session))
 
     async def _said(self, event: HostEvent, *, gives_leave: bool) -> HostAnswer:
         if event.moment is Moment.STOPPING:
@@ -143,12 +148,16 @@ class HostGovernor:
         """Have in the journal what passed under leaves; leave for what may follow is given anew."""
         async with self._turn():
             for session in self.sessions.in_checkout():
-                await self._give_leave(session)
+                await self._mend_hooks(session)
+                await self._give_leave(self.sessions.find(session.host, session.session))
 
     async def _give_leave(self, session: Session, refused: Mapping[str, str] = NOTHING) -> None:
         state = await self.runs.live_state(session)
         shown = self.runs.look_of(state) if state else None
-        self._leaves.give(session, state, shown, refused)
+        likely = None
+        if shown:
+            likely = await self.runs.answer_of(session, lambda run: run.likely_changes())
+        self._leaves.give(session, state, shown, refused, likely or ())
 
     async def _take_up(self) -> None:
         """Have in the journal what was let pass under leaves, before anything else is judged."""
@@ -169,8 +178,8 @@ class HostGovernor:
                 heard[event.moment, event.call] -= 1
                 continue
             said = await self._answer(event, session)
-            if said.text and event.moment in (Moment.AFTER_CALL, Moment.PROMPTED):
-                self.sessions.keep(_told_later(self._session(event), said.text))
+            if event.moment in (Moment.AFTER_CALL, Moment.PROMPTED):
+                self._tell_later(self._session(event), said)
 
     async def _capped(self, event: HostEvent, session: Session) -> HostAnswer | None:
         """A refusal, where a person's cap on tokens or money is spent."""
@@ -260,10 +269,22 @@ class HostGovernor:
 
     def _with_untold(self, said: HostAnswer, session: Session) -> HostAnswer:
         """An answer with what could not be told before: not every host passes on words there."""
-        if not session.untold:
+        if not session.untold and not session.unshown:
             return said
-        self.sessions.keep(replace(session, untold=""))
-        return replace(said, text="\n".join(filter(None, (session.untold, said.text))))
+        self.sessions.keep(replace(session, untold="", unshown=""))
+        return joined(HostAnswer(text=session.untold, notice=session.unshown), said)
+
+    def _tell_later(self, session: Session, said: HostAnswer) -> None:
+        """Have model and person told at the next moment at which hosts pass words on.
+
+        How to begin is said once, however often a person speaks before the first call.
+        """
+        if not said.text and not said.notice:
+            return
+        before = "" if is_greeting(session.untold) else session.untold
+        untold, unshown = (before, said.text), (session.unshown, said.notice)
+        words, notice = ("\n".join(filter(None, each)) for each in (untold, unshown))
+        self.sessions.keep(replace(session, untold=words, unshown=notice))
 
     async def checkpoint(self, point: Checkpoint) -> HostedRun:
         """Take a checkpoint that came from a host's shell; the run it belongs to comes back.
@@ -318,12 +339,3 @@ class HostGovernor:
                 "State the checkpoint from the host's own shell.",
             )
         return max(found, key=lambda each: each[1].at)[0]
-
-
-def _told_later(session: Session, text: str) -> Session:
-    """A session whose model hears this at the next moment at which hosts pass words on.
-
-    How to begin is said once, however often a person speaks before the first call.
-    """
-    before = "" if is_greeting(session.untold) else session.untold
-    return replace(session, untold="\n".join(filter(None, (before, text))))

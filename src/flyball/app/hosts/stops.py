@@ -65,10 +65,11 @@ class HostStops:
             now, rejected = self._session(event), said.text if said.is_refused else ""
             # A model whose stop is let go hears no more; it is told when it goes on.
             untold = now.untold if rejected else "\n".join(filter(None, (now.untold, found)))
-            kept = replace(now, rejected=rejected, untold=untold)
+            unshown = now.unshown if rejected else ""
+            kept = replace(now, rejected=rejected, untold=untold, unshown=unshown)
             if kept != now:
                 self._sessions.keep(kept)
-        return said
+        return said if rejected else _with_found(said, now.unshown)
 
     async def _held(self, session: Session) -> HostAnswer:
         """The verdict's answer to a stop, or where to wait for it: a host gives a hook some time.

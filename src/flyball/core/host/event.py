@@ -50,6 +50,8 @@ class HostEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether sub-agents are still at work in the background."""
     file: str = ""
     """The settings file that changed."""
+    is_past: bool = False
+    """Whether it is told only after something else was changed: the tree was as the run knew it."""
     is_anew: bool = False
     """Whether a session goes on with a shortened memory."""
     process: str = ""

@@ -129,11 +129,12 @@ def _text(value: object) -> str:
 
 
 # Hosts trim the lines of an envelope before they read them; those of a diff begin where they begin.
-_PATCHED = regex(
+PATCHED = (
     r"^(?:[^\S\n]*\*\*\*\s*(?:(?:Add|Update|Delete) File|Move to):[^\S\n]*"
-    r"|(?:\+\+\+|---) (?:[ab]/)?)(.+?)\s*$",
-    re.MULTILINE,
+    r"|(?:\+\+\+|---) (?:[ab]/)?)(.+?)\s*$"
 )
+"""The lines of a patch that name a file, in either notation."""
+_PATCHED = regex(PATCHED, re.MULTILINE)
 
 
 def patched_files(patch: str) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +18,10 @@ from flyball.app.hosts.leaves import leave
 from flyball.app.project import open_home, project_top
 from flyball.app.sessions import Session
 from flyball.core.host.event import HostAnswer
+from flyball.core.run.codec import decode_event
+from flyball.core.run.event import AnyEvent, DriverReplied
 from flyball.core.run.state import RunState
+from flyball.core.terms.call import Call
 from flyball.surfaces.hooks.client import HookEyes
 from flyball.surfaces.hooks.payload import read_payload
 
@@ -71,6 +76,12 @@ class AloneHost(NamedTuple):
         assert found
         return found
 
+    def events(self) -> list[AnyEvent]:
+        """What is in the journal, in its order."""
+        with closing(sqlite3.connect(self.governor.home.journal_path)) as db:
+            rows = db.execute("SELECT body FROM events ORDER BY at, seq").fetchall()
+        return [decode_event(body) for (body,) in rows]
+
     @property
     def file(self) -> Path:
         name = leave.file_name("claude", "s1")
@@ -84,3 +95,9 @@ def alone_in(place: Path) -> AloneHost:
     settle(*found.repo.rglob("*"))
     found.judged(found.data("UserPromptSubmit", prompt="the total is wrong, fix it"))
     return found
+
+
+def journaled(host: AloneHost) -> list[Call]:
+    """The calls in the journal, in their order."""
+    events = host.events()
+    return [call for event in events if isinstance(event, DriverReplied) for call in event.calls]

@@ -1,10 +1,10 @@
-"""Leaves for reads: the judge is asked ahead, and what was let pass is journaled afterwards."""
+"""Leaves: the judge is asked ahead, and what was let pass is journaled afterwards."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from types import MappingProxyType
 from typing import NamedTuple
@@ -12,12 +12,20 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from flyball.app.hosts.leaves import leave
+from flyball.app.hosts.leaves.terms import BEFORE
 from flyball.app.hosts.words import refusal
 from flyball.app.project import Home
 from flyball.app.sessions import Session
 from flyball.app.settling import REPO_FILE, state_dir, user_file
 from flyball.core.host.event import HostEvent
-from flyball.core.host.tool import COMMAND_FIELDS, HOST_TOOLS, PATH_FIELDS, Naming
+from flyball.core.host.tool import (
+    COMMAND_FIELDS,
+    HOST_TOOLS,
+    PATCH_FIELDS,
+    PATCHED,
+    PATH_FIELDS,
+    Naming,
+)
 from flyball.core.machine.machine import advance
 from flyball.core.run.decision import may_build
 from flyball.core.run.effect import Inspect, Perform, Think
@@ -49,9 +57,18 @@ NO_CALLS: Mapping[str, object] = {
     "repeats": {},
     "open": (),
     "begun": (),
+    "changing": (),
+    "changes_after": -1,
+    "writable": (),
+    "commands_again": (),
+    "writers": (),
+    "patchers": (),
+    "patches": (),
+    "patched": "",
 }
 """The terms of a leave under which no call passes."""
 WRITERS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_FILE)
+PATCHERS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_PATCH)
 SHELLS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_COMMAND)
 READERS = sorted(name for name, row in HOST_TOOLS.items() if row.tool == "read" and row.is_plain)
 
@@ -86,6 +103,11 @@ def looks_ahead(state: RunState, most: int = MOST_READS) -> int:
 
 def _ahead(state: RunState, looks: Collection[int], most: int) -> int:
     """How many calls pass without a word, if these among them are commands that only look."""
+    return sum(1 for _ in _states_ahead(state, looks, most))
+
+
+def _states_ahead(state: RunState, looks: Collection[int], most: int) -> Iterator[RunState]:
+    """The state after each of these calls, as long as they pass without a word."""
     for n in range(most):
         card = state.cards[-1]
         call = Call(f"ahead-{n}", "read", digest=f"ahead-{n}", access=Access.READ)
@@ -94,13 +116,13 @@ def _ahead(state: RunState, looks: Collection[int], most: int) -> int:
             call = replace(call, tool="bash", command=fact, confirmed=True)
         state, owed = _begun(state, call)
         if not owed:
-            return n
+            return
         came = Outcome(ok=True, digest=call.digest)
         back = CallReturned(card=card.id, call=call.id, outcome=came, tree=card.tree, effect=owed)
         state = advance(state, back).state
         if state.cards[-1].said:
-            return n
-    return most
+            return
+        yield state
 
 
 def _begun(state: RunState, call: Call) -> tuple[RunState, int]:
@@ -123,6 +145,27 @@ def repeats_ahead(state: RunState, call: Call, most: int = MOST_READS) -> int:
         if not owed:
             return n
     return most
+
+
+def changes_ahead(state: RunState, changes: Sequence[Call], most: int = MOST_READS) -> int:
+    """After how many reads and looks each of these calls is sure to be let begin without a word.
+
+    -1 where there are none, or not even now.
+    """
+    if not changes or not all(_begun(state, each)[1] for each in changes):
+        return -1
+    return min(_changes_after(state, looks, changes, most) for looks in ((), range(most)))
+
+
+def _changes_after(
+    state: RunState, looks: Collection[int], changes: Sequence[Call], most: int
+) -> int:
+    found = 0
+    for later in _states_ahead(state, looks, most):
+        if not all(_begun(later, each)[1] for each in changes):
+            break
+        found += 1
+    return found
 
 
 def refusals_ahead(state: RunState, tool: str, most: int = MOST_REFUSALS) -> Refusals:
@@ -161,11 +204,13 @@ class Leaves:
         state: RunState | None,
         shown: TreeLook | None = None,
         refused: Mapping[str, str] = MappingProxyType({}),
+        likely: Sequence[Call] = (),
     ) -> None:
-        """Let reads of a session pass without the judge, as long as nothing else happens here.
+        """Let calls of a session pass without the judge, as long as nothing else happens here.
 
         What it has refused without a trace in the journal is refused in the same words again.
-        Between two runs only the next prompt may pass.
+        Of what the host is likely to change, each passes that the machine is sure of. Between two
+        runs only the next prompt may pass.
         """
         settings = self._home.effective.settings
         # A database has no file whose times would tell that nothing else has happened.
@@ -187,14 +232,16 @@ class Leaves:
                 "top": os.fspath(self._home.repo),
                 "seq": state.seq if state else 0,
                 "host": session.process if is_clear else "",
-                "has_untold": bool(session.untold),
+                "has_untold": bool(session.untold or session.unshown),
                 "may_rest": state is not None and not session.rejected and _may_rest(state),
                 "again": dict(refused),
                 "shown": shown,
                 "state": os.fspath(self._home.state.parent),
                 "files": files,
                 "mark": leave.mark(self._home.environ, files),
-                **(self._for_calls(state, is_looked_at=shown is not None) if state else NO_CALLS),
+                **NO_CALLS,
+                **(self._for_calls(state, is_looked_at=shown is not None) if state else {}),
+                **(_for_changes(state, likely) if state else {}),
             },
         )
 
@@ -259,6 +306,29 @@ class Leaves:
                 each.close()
 
 
+def _for_changes(state: RunState, likely: Sequence[Call]) -> dict[str, object]:
+    """What holds for calls that change something, in the phase that builds."""
+    card = state.cards[-1]
+    if card.phase is not Phase.EXECUTE:
+        return {}
+    allowed = [each for each in likely if _begun(state, each)[1]]
+    commands = [each for each in allowed if each.command]
+    writes = [each for each in allowed if not each.command]
+    # One call that writes all of them: where that passes, each of them does.
+    paths = tuple(path for each in writes for path in each.paths)
+    together = [replace(writes[0], paths=paths)] if writes else []
+    return {
+        "changing": [each.id for each in card.in_flight if each.access is not Access.READ],
+        "changes_after": changes_ahead(state, [*together, *commands]),
+        "writable": [path.path for path in paths],
+        "commands_again": [each.digest for each in commands],
+        "writers": WRITERS,
+        "patchers": PATCHERS,
+        "patches": PATCH_FIELDS,
+        "patched": PATCHED,
+    }
+
+
 def _is_timed(state: RunState) -> bool:
     guards = state.policy.guards
     return guards.plan_seconds is not None or guards.build_seconds is not None
@@ -286,7 +356,7 @@ def _open_reads(card: CardState) -> list[str]:
 
 def _passed(opened: leave.OpenLeave, read: Reader) -> PassedMoments:
     found: list[HostEvent] = []
-    seq = 0
+    seq = past = 0
     # Somebody else's scribble in the file is nothing that a hook let pass.
     with suppress(ValueError, LookupError, TypeError):
         seq = int(json.loads(opened.lines[0])["seq"])
@@ -294,4 +364,8 @@ def _passed(opened: leave.OpenLeave, read: Reader) -> PassedMoments:
             with suppress(ValueError, LookupError, TypeError, UsageError):
                 passed = json.loads(line)
                 found.append(read(passed["host"], json.dumps(passed["payload"]).encode()))
-    return PassedMoments(tuple(found), seq)
+                if passed["is_change"] and passed["moment"] in BEFORE:
+                    past = len(found)
+    # What a change has done since is not to be seen at what came before it.
+    events = (replace(each, is_past=n < past) for n, each in enumerate(found))
+    return PassedMoments(tuple(events), seq)

@@ -1,4 +1,4 @@
-"""A leave: the judge's word in advance, for what only looks and is sure to be allowed.
+"""A leave: the judge's word in advance, for what is sure to be allowed or refused.
 
 A process that must load the judge for every call of somebody's agent takes half a second, most of
 it for loading. So the judge says beforehand how many different reads pass without a word, and with
@@ -7,8 +7,10 @@ as the tree shows before and after them what it showed the judge. A hook that fi
 no governor writes into it what it has answered, and whoever loads the judge next has that journaled
 first. What the judge would answer without a word in the journal is not written down either: a stop
 before anything was changed, the end of no call, and once more the call that it has just refused.
-A prompt is only written down, and whoever let it pass has somebody take it up at once. Nothing but
-the standard library is loaded here.
+A prompt is only written down, and whoever let it pass has somebody take it up at once. So is what a
+write or a command of the building phase has come to; it may begin if the judge has spoken of its
+files or of that very command, and the tree shows what it showed. Nothing but the standard library
+is loaded here.
 
 Line one are the terms; each further line is a payload that was let pass. The file is locked while
 it is read or written, and gone once everything in it is in the journal.
@@ -22,39 +24,14 @@ import json
 import os
 import time
 
+from flyball.app.hosts.leaves.terms import QUIET, AskedUnderLeave
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, Protocol
 
-    class Eyes(Protocol):
-        """What a hook can see by itself; loaded when it has to look, for most do not."""
+    from flyball.app.hosts.leaves.terms import Eyes
 
-        def only_looks(self, command: str, top: str) -> bool:
-            """Whether a command is sure to change nothing."""
-            ...
-
-        def shown(self, top: str, apart: Iterable[str], beside: Iterable[str]) -> str:
-            """What a directory looks like now, without some folders and with some files beside it.
-
-            Nothing where nobody knows.
-            """
-            ...
-
-        def host(self) -> str:
-            """The process that started this hook."""
-            ...
-
-
-BEFORE = frozenset({"PreToolUse", "BeforeTool"})
-AFTER = frozenset({"PostToolUse", "AfterTool"})
-STOPS = frozenset({"Stop", "AfterAgent", "SubagentStop"})
-PROMPTS = frozenset({"UserPromptSubmit", "BeforeAgent"})
-QUIET = frozenset(
-    {"PreCompact", "PreCompress", "PostToolBatch", "PermissionRequest", "PermissionDenied"}
-)
-"""Moments at which the judge has nothing to say. Gemini CLI has one before every request and Claude
-Code one after every batch of calls, and to ask the judge there would end a leave each time."""
 MOST_BYTES = 1 << 20
 """A payload that is longer is left to the judge."""
 SUFFIX = ".leave"
@@ -190,8 +167,8 @@ def let_pass(
 ) -> tuple[str, str] | None:
     """What the judge has said of a payload beforehand, which is then written down in the leave.
 
-    The words of its refusal, nothing where it passes; and where a prompt passes, the project in
-    which that is to be taken up. None where the judge must be asked.
+    The words of its refusal, nothing where it passes; and if it waits to be taken up, the project
+    in which it does. None where the judge must be asked.
     """
     if len(data) > MOST_BYTES:
         return None
@@ -207,11 +184,7 @@ def let_pass(
         is_current = terms["session"] == payload["session_id"] and terms["top"] == top
         if not is_current or terms["mark"] != mark(environ, terms["files"]):
             return None
-        is_prompt = payload["hook_event_name"] in PROMPTS
-        if not is_prompt and any(each["moment"] in PROMPTS for each in passed):
-            # What comes after it belongs to the run that it begins, which nobody knows yet.
-            return None
-        answer = _answer(terms, passed, payload, eyes)
+        answer = AskedUnderLeave(terms, passed, payload, eyes).answer()
         if answer is None:
             return None
         words, entry = answer
@@ -220,200 +193,6 @@ def let_pass(
         line = json.dumps({**entry, "host": host, "payload": payload})
         if not leave.append(line.encode() + b"\n"):
             return None
-        return words, top if is_prompt else ""
+        return words, top if entry["waits"] else ""
     finally:
         leave.close()
-
-
-def _answer(
-    terms: dict[str, Any], passed: list[dict[str, Any]], payload: dict[str, Any], eyes: Eyes
-) -> tuple[str, dict[str, Any] | None] | None:
-    """The words of a refusal, or nothing where it passes, and what is to be written down of it."""
-    moment = payload["hook_event_name"]
-    if moment in PROMPTS:
-        return ("", {"moment": moment}) if _may_wait(terms, payload, eyes) else None
-    if moment in STOPS:
-        is_quiet = terms["may_rest"] and not _under_way(passed) and _is_as_shown(terms, eyes)
-        return ("", None) if is_quiet else None
-    if moment in AFTER and terms["has_untold"]:
-        return None
-    entry = _entry(payload)
-    traceless = _traceless(terms, passed, entry, eyes)
-    if traceless is not None:
-        return traceless, None
-    words = _refusal(terms, passed, entry, payload)
-    is_look = _is_look(terms, passed, entry, payload, eyes)
-    if not words and not is_look and not _covers(terms, passed, entry, payload):
-        return None
-    return words, {**entry, "is_refused": bool(words), "is_look": is_look}
-
-
-def _may_wait(terms: dict[str, Any], payload: dict[str, Any], eyes: Eyes) -> bool:
-    """Whether a prompt can be taken up after it has passed: nobody but a person can have said it.
-
-    What calls this hook must be the host itself, and not something that its agent has started.
-    """
-    is_persons = not payload.get("agent_id") and not payload["prompt"].lstrip().startswith("<")
-    return is_persons and bool(terms["host"]) and eyes.host() == terms["host"]
-
-
-def _entry(payload: dict[str, Any]) -> dict[str, str]:
-    """What tells a call, and the moment of it, from all others."""
-    asked = [payload["tool_name"], payload["tool_input"]]
-    text = json.dumps(asked, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    id = payload.get("tool_use_id") or digest
-    agent = payload.get("agent_id")
-    return {
-        "moment": payload["hook_event_name"],
-        "digest": digest,
-        "call": f"{agent}/{id}" if agent else id,
-    }
-
-
-def _traceless(
-    terms: dict[str, Any], passed: list[dict[str, Any]], entry: dict[str, str], eyes: Eyes
-) -> str | None:
-    """The judge's word for what leaves nothing in the journal; None where something would be."""
-    if entry["moment"] in BEFORE and not passed and entry["digest"] in terms["again"]:
-        words = terms["again"][entry["digest"]]
-    elif entry["moment"] in AFTER:
-        words = ""
-        if entry["call"] in {*terms["begun"], *(each["call"] for each in passed)}:
-            return None
-    else:
-        return None
-    return words if _is_as_shown(terms, eyes) else None
-
-
-def _is_as_shown(terms: dict[str, Any], eyes: Eyes) -> bool:
-    """Whether the tree shows what it showed the judge."""
-    if not terms["shown"]:
-        return False
-    mark, apart, beside = terms["shown"]
-    return eyes.shown(terms["top"], apart, beside) == mark
-
-
-def _under_way(passed: list[dict[str, Any]]) -> set[str]:
-    """The calls that were let begin, and have not come back."""
-    begun = {each["call"] for each in passed if each["moment"] in BEFORE and not each["is_refused"]}
-    return begun - {each["call"] for each in passed if each["moment"] in AFTER}
-
-
-def _refusal(
-    terms: dict[str, Any],
-    passed: list[dict[str, Any]],
-    entry: dict[str, str],
-    payload: dict[str, Any],
-) -> str:
-    """The judge's words for a write that is sure to be refused; nothing where it is not sure."""
-    words = terms["refused"].get(payload["tool_name"], "")
-    if not words or entry["moment"] not in BEFORE:
-        return ""
-    known = {*terms["known"], *(each["digest"] for each in passed)}
-    refused = [each for each in passed if each["is_refused"]]
-    is_sure = entry["digest"] not in known and len(refused) < terms["refusals"]
-    return words if is_sure and _is_common(payload["tool_input"], terms, payload["cwd"]) else ""
-
-
-def _is_common(given: dict[str, Any], terms: dict[str, Any], cwd: str) -> bool:
-    """Whether a call names one file of the project, and none that is judged by its name."""
-    named = [given[field] for field in terms["fields"] if given.get(field)]
-    if len(named) != 1:
-        return False
-    whole = os.path.normpath(os.path.join(cwd, named[0]))
-    inside = whole.removeprefix(f"{terms['top']}/")
-    return inside != whole and not any(part.startswith(".") for part in inside.split("/"))
-
-
-PLAIN_FIELDS = frozenset({"description", "timeout"})
-"""What a shell's call may have beside its command and still be only that."""
-
-
-def _is_look(
-    terms: dict[str, Any],
-    passed: list[dict[str, Any]],
-    entry: dict[str, str],
-    payload: dict[str, Any],
-    eyes: Eyes,
-) -> bool:
-    """Whether it is a command that only looks, or the end of one, and the tree is as it was.
-
-    Whatever changed meanwhile, be it by the command itself, is the judge's to see.
-    """
-    if not terms["shown"] or payload["tool_name"] not in terms["shells"]:
-        return False
-    if entry["moment"] in BEFORE:
-        command = _command(payload["tool_input"], terms)
-        is_sure = _may_begin(terms, passed, entry, terms["looks"]) and bool(command)
-        if not is_sure or not eyes.only_looks(command, terms["top"]):
-            return False
-    elif entry["moment"] not in AFTER or not _ends(terms, passed, entry, payload, is_look=True):
-        return False
-    return _is_as_shown(terms, eyes)
-
-
-def _may_begin(
-    terms: dict[str, Any], passed: list[dict[str, Any]], entry: dict[str, str], most: int
-) -> bool:
-    """Whether one more look or read passes: a new one, or one that is under way once more.
-
-    Of the latter the judge has said how often, if there is nothing else in between.
-    """
-    repeats, digest = terms["repeats"], entry["digest"]
-    if digest in repeats:
-        is_alone = all(
-            (each["moment"], each["digest"]) == (entry["moment"], digest) for each in passed
-        )
-        return is_alone and len(passed) < repeats[digest]
-    begun = [each for each in passed if each["moment"] in BEFORE and not each["is_refused"]]
-    known = {each["digest"] for each in begun}
-    is_new = digest not in {*terms["known"], *known} and not known & {*repeats}
-    return is_new and len(begun) < most
-
-
-def _command(given: dict[str, Any], terms: dict[str, Any]) -> str:
-    """The command that a call is for; nothing where that is not all, or it may name us."""
-    named = [given[field] for field in terms["commands"] if field in given]
-    text = named[0] if len(named) == 1 and isinstance(named[0], str) else ""
-    is_plain = {*given} <= {*terms["commands"], *PLAIN_FIELDS}
-    is_apart = not any(mark in text for mark in ("~", "$", "`", terms["state"]))
-    return text if is_plain and is_apart and "flyball" not in text.lower() else ""
-
-
-def _ends(
-    terms: dict[str, Any],
-    passed: list[dict[str, Any]],
-    entry: dict[str, str],
-    payload: dict[str, Any],
-    *,
-    is_look: bool,
-) -> bool:
-    """Whether a call comes back whole that was let begin, as a look or as a read."""
-    begun = [each for each in passed if each["moment"] in BEFORE and not each["is_refused"]]
-    ended = {each["call"] for each in passed if each["moment"] in AFTER}
-    known = () if is_look else terms["open"]
-    open_calls = {*known, *(each["call"] for each in begun if each["is_look"] is is_look)} - ended
-    is_whole = not payload.get("is_interrupt") and not _has_failed(payload.get("tool_response"))
-    return is_whole and entry["call"] in open_calls
-
-
-def _covers(
-    terms: dict[str, Any],
-    passed: list[dict[str, Any]],
-    entry: dict[str, str],
-    payload: dict[str, Any],
-) -> bool:
-    if payload["tool_name"] not in terms["tools"]:
-        return False
-    if entry["moment"] in BEFORE:
-        return _may_begin(terms, passed, entry, terms["reads"])
-    is_end = entry["moment"] in AFTER
-    return is_end and _ends(terms, passed, entry, payload, is_look=False)
-
-
-def _has_failed(response: Any) -> bool:
-    try:
-        return bool(response["error"])
-    except (LookupError, TypeError):
-        return False

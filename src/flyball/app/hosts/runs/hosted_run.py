@@ -22,7 +22,7 @@ from flyball.app.hosts.words import (
     under_way,
     waiting_for,
 )
-from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
+from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.host.tool import PLAN_EXIT
 from flyball.core.record.observed import WOULD_UNDO
 from flyball.core.run.decision import Deny, judge, may_build
@@ -31,6 +31,7 @@ from flyball.core.run.event import (
     CallInterrupted,
     CallReturned,
     CheckpointStated,
+    DriverReplied,
     EvidenceTaken,
     Extended,
     Finish,
@@ -45,8 +46,13 @@ from flyball.core.terms.phase import Phase
 from flyball.engine.perform import settle_foreign
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.tools.call.protocol import Result, bounded
+from flyball.workspace.trees.trees import TreeHash
 
 LONGEST_OUTCOME = 8_000
+WRITE = "Write"
+MOST_LIKELY = 12
+RECENT = 60
+"""Events; what lies further back is no longer likely."""
 NO_WORDS = "(The agent stopped without words.)"
 
 
@@ -72,7 +78,9 @@ class HostedRun(WatchedRun):
                 return GO_ON
             return self._refused(event, "", under_way())
         plain = is_plain(event, self._rules)
-        found = "" if plain else await self.look()
+        if event.is_past:
+            self._present = TreeHash(self.card.tree)
+        found = "" if plain or event.is_past else await self.look()
         call = call_of(
             event,
             self._rules,
@@ -110,7 +118,7 @@ class HostedRun(WatchedRun):
         call = next((each for each in self.card.in_flight if each.id == event.call), None)
         owed = self._owed_call(event.call)
         if call is None or not owed:
-            found = await self.look()
+            found = "" if event.is_past else await self.look()
             return HostAnswer(text=found, notice=found) if found else GO_ON
         outcome = await self._outcome(event, call, owed)
         if isinstance(outcome, CallReturned):
@@ -132,13 +140,17 @@ class HostedRun(WatchedRun):
             return self._stated(plan_as_checkpoint(plan), call.id)
         text = bounded(event.text, LONGEST_OUTCOME)[0]
         result = Result(event.ok, text, error="" if event.ok else text[:500])
-        if is_plain(event, self._rules) and call.access is Access.READ:
+        is_read = is_plain(event, self._rules) and call.access is Access.READ
+        if is_read or event.is_past:
             shown = self._context.redactor.text(text)
             outcome = Outcome(ok=event.ok, text=shown, digest=digest(text), error=result.error)
             return CallReturned(card=card.id, call=call.id, outcome=outcome, tree=card.tree)
         if self._rules.only_advises:
             return await self._only_seen(event, call, self._key(owed))
         context = self._call_context(call.id, self._key(owed), call)
+        if not context.workspace.has_snapshot(context.key):
+            # Whoever took it up when it began has died over it; since then it was made.
+            context.workspace.snapshot(context.key, TreeHash(card.tree))
         return await settle_foreign(context, call, result, self._others)
 
     async def _only_seen(self, event: HostEvent, call: Call, key: str = "") -> CallReturned:
@@ -250,6 +262,35 @@ class HostedRun(WatchedRun):
             files=point.files,
             verify_with=tuple(map(clean, point.verify_with)),
         )
+
+    async def likely_changes(self) -> tuple[Call, ...]:
+        """What the host may do next, as it would be judged now: it was named or done before.
+
+        That is to write a file of its checkpoint or of its work, and to run a command again.
+        """
+        card, root = self.card, self._workspace.root
+        if card.phase is not Phase.EXECUTE:
+            return ()
+        named = card.checkpoint.files if card.checkpoint else ()
+        files = [path for path in dict.fromkeys((*card.changed, *named)) if (root / path).is_file()]
+        asked: list[tuple[str, dict[str, object]]] = [
+            (WRITE, {"file_path": f"{root}/{path}"}) for path in files[:MOST_LIKELY]
+        ]
+        since = max(self.state.seq - RECENT, 0)
+        entries = await self._engine.journal.events(self.state.run, since)
+        replies = (each.event for each in entries if isinstance(each.event, DriverReplied))
+        done = {call.digest: call for reply in replies for call in reply.calls if call.command}
+        # One whose arguments were cut, or held a secret, cannot be asked about again.
+        again = [each for each in done.values() if digest([each.called, each.args]) == each.digest]
+        asked += [(each.called, each.args) for each in again[-MOST_LIKELY:]]
+        calls = [self._call_of(tool, args) for tool, args in asked]
+        return tuple(each for each in calls if each.access is not Access.READ)
+
+    def _call_of(self, tool: str, args: dict[str, object]) -> Call:
+        """A call as it would be judged now."""
+        made = HostEvent("", Moment.BEFORE_CALL, "", "", tool=tool, args=args, call="likely")
+        clean = self._context.redactor
+        return call_of(made, self._rules, clean, lambda: self._call_context(made.call))
 
     async def note(self, text: str) -> HostAnswer:
         """Put a word about the run into its log."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from tests.governed import environment, shop
-from tests.unit.app.hosts.alone import AloneHost, alone_in, top_of
+from tests.unit.app.hosts.alone import AloneHost, alone_in, journaled, top_of
 
 from flyball.app.hosts.leaves import leave
 from flyball.app.hosts.leaves.ahead import MOST_READS, MOST_REFUSALS, reads_ahead
@@ -19,9 +19,9 @@ from flyball.app.project import open_home
 from flyball.core.host.event import Moment
 from flyball.core.machine.machine import advance
 from flyball.core.run.codec import decode_event
-from flyball.core.run.event import DriverReplied, PauseAsked, RunStarted
+from flyball.core.run.event import PauseAsked, RunStarted
 from flyball.core.run.state import Checkpoint
-from flyball.core.terms.call import Access, Call
+from flyball.core.terms.call import Access
 from flyball.surfaces.hooks.client import HookEyes
 from flyball.surfaces.hooks.payload import read_payload
 from flyball.workspace.process.holder import starter_of
@@ -184,13 +184,6 @@ def test_a_refused_write_that_was_made_all_the_same_is_the_judge_s(host: AloneHo
     assert host.said(made) is None
 
 
-def test_nothing_is_refused_beforehand_once_files_may_be_changed(host: AloneHost):
-    point = Checkpoint("g", "f", "a", ("cart.py",), ("python -m unittest",))
-    asyncio.run(host.governor.checkpoint(point))
-    host.judged(host.before("a.py"))
-    assert host.said(host.before("cart.py", "Write")) is None
-
-
 def test_a_command_that_only_looks_passes_and_is_journaled_afterwards(host: AloneHost):
     for n in range(3):
         assert host.passes(host.look(f"git log -{n}"))
@@ -200,14 +193,6 @@ def test_a_command_that_only_looks_passes_and_is_journaled_afterwards(host: Alon
     host.judged(host.data("UserPromptSubmit", prompt="and now?"), gives_leave=False)
     calls = [(call.tool, call.access) for call in journaled(host)]
     assert calls == [("bash", Access.READ)] * 3 + [("read", Access.READ)]
-
-
-def journaled(host: AloneHost) -> list[Call]:
-    """The calls in the journal, in their order."""
-    with closing(sqlite3.connect(host.governor.home.journal_path)) as db:
-        rows = db.execute("SELECT body FROM events ORDER BY at, seq").fetchall()
-    events = [decode_event(body) for (body,) in rows]
-    return [call for event in events if isinstance(event, DriverReplied) for call in event.calls]
 
 
 @pytest.mark.parametrize(
