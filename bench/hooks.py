@@ -2,10 +2,12 @@
 
 A journal of five thousand events is behind it. The calls alternate, so that a busy machine slows
 all of them alike; the median of fifty counts, but for prompts: a person speaks every few rounds,
-since whoever looks on for too long is stopped. The governor is killed in the middle: the first hook
-that finds nobody starts another one, and the medians of all after it are held to the second aim.
-Where none may stay, reads, looks and refusals have the judge's leave in advance, and a prompt is
-opened behind its hook. Processor time is that of the hook alone, not of what it leaves behind.
+since whoever looks on for too long is stopped. First a host looks around, then it edits and tests
+in turns, and thinks before each call. The governor is killed in the middle: the first hook that
+finds nobody starts another one, and the medians of all after it are held to the second aim; so are
+those of a host whose governors are killed before every hook, and of one where none may stay. There
+the judge has said in advance what passes, and what is left to judge is judged behind the hook.
+Processor time is that of the hook alone, not of what it leaves behind.
 """
 
 from __future__ import annotations
@@ -20,11 +22,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.governed import Shell, shop
-from tests.hosts.hooking import kill_governor
+from tests.hosts.hooking import STATE, kill_governor
 
 from bench.durable_step import drive
 from bench.figure import Figure, conclude
@@ -34,16 +37,25 @@ EVENTS = 5_000
 ROUNDS = 50
 RESIDENT, ALONE = 2.0, 8.0
 PER_PROMPT = 4
-THINKS = 0.5
+PER_BUILD = 5
+THINKS = 1.0
 """Seconds; no model answers sooner."""
+ATTENDED = 0.2
+"""Enough where a governor has nothing to load."""
 KINDS = (
     "before a read",
     "after a read",
     "before a look",
     "after a look",
-    "before a write",
+    "before a refused write",
     "prompt",
+    "before an edit",
+    "after an edit",
+    "before a test",
+    "after a test",
+    "start",
 )
+TEST = "python -m unittest"
 HOOK = str(Path(sys.executable).with_name("flyball-hook"))
 
 
@@ -66,6 +78,9 @@ class Timed(NamedTuple):
     shell: Shell
     session: str
     took: dict[str, list[Cost]]
+    thinks: float = THINKS
+    is_bereft: bool = False
+    """Whether its governor is killed before every hook."""
 
     def bare(self) -> None:
         """A hook that does nothing, with which the others are compared."""
@@ -74,23 +89,35 @@ class Timed(NamedTuple):
     def hook(self, name: str, event: str, **fields: object) -> None:
         """One hook. It must have been let pass: a refusal is quicker, and says nothing."""
         data = payload(self.shell.cwd, self.session, event, **fields)
+        if self.is_bereft:
+            with suppress(OSError):
+                kill_governor(self.shell)
         code = self._time(name, [HOOK, "claude"], data)
-        assert code == 0 or name.endswith("write"), f"{name} was refused"
+        assert code == 0 or name.endswith("refused write"), f"{name} was refused"
 
     def call(self, kind: str, id: str, tool: str, **given: object) -> None:
-        """Both hooks of a call."""
+        """Both hooks of a call, which is made in between if it is an edit."""
         fields = {"tool_name": tool, "tool_input": given, "tool_use_id": id}
-        self.hook(f"before a {kind}", "PreToolUse", **fields)
-        self.hook(f"after a {kind}", "PostToolUse", **fields, tool_response={"stdout": id})
+        self.hook(f"before {kind}", "PreToolUse", **fields)
+        if "content" in given:
+            (self.shell.cwd / "cart.py").write_text(str(given["content"]))
+        self.hook(f"after {kind}", "PostToolUse", **fields, tool_response={"stdout": id})
 
     def write(self, id: str) -> None:
         """A write before the checkpoint, which is refused."""
         given = {"file_path": "cart.py", "content": id}
         fields = {"tool_name": "Write", "tool_input": given, "tool_use_id": id}
-        self.hook("before a write", "PreToolUse", **fields)
+        self.hook("before a refused write", "PreToolUse", **fields)
 
     def prompt(self) -> None:
+        """A person speaks, and the model thinks about it."""
         self.hook("prompt", "UserPromptSubmit", prompt="do every item of the list")
+        time.sleep(self.thinks)
+
+    def checkpoint(self) -> None:
+        """State a checkpoint, which nobody times."""
+        done = self.shell(*STATE, "--file", "cart.py")
+        assert done.returncode == 0, done.stderr
 
     def _time(self, name: str, argv: Sequence[str], data: bytes) -> int:
         began, used = time.perf_counter(), processor_time()
@@ -113,20 +140,39 @@ def processor_time() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def measure(host: Timed, rounds: int) -> None:
-    """The times of each kind of hook, taken in turns.
-
-    A model thinks between a prompt and its first call.
-    """
+def look_around(host: Timed, rounds: int) -> None:
+    """The times of each kind of hook before the checkpoint, taken in turns."""
     for n in range(rounds):
         if n % PER_PROMPT == 0:
             host.prompt()
-            time.sleep(THINKS)
         if n % PER_PROMPT < 2:
             host.write(f"w{n}")
         host.bare()
-        host.call("look", f"l{n}", "Bash", command=f"git log -{n + 1}")
-        host.call("read", f"r{n}", "Read", file_path=f"cart{n}.py")
+        host.call("a look", f"l{n}", "Bash", command=f"git log -{n + 1}")
+        host.call("a read", f"r{n}", "Read", file_path=f"cart{n}.py")
+
+
+def build(host: Timed, rounds: int) -> None:
+    """The times of each kind of hook after it."""
+    for n in range(rounds):
+        if n % PER_BUILD == 0:
+            host.prompt()
+            host.checkpoint()
+            time.sleep(host.thinks)
+        host.bare()
+        host.call("an edit", f"e{n}", "Write", file_path="cart.py", content=f"x = {n}\n")
+        time.sleep(host.thinks)
+        host.call("a test", f"t{n}", "Bash", command=TEST)
+        time.sleep(host.thinks)
+
+
+def measure(host: Timed, rounds: int) -> None:
+    """The times of each kind of hook."""
+    look_around(host, rounds)
+    build(host, rounds)
+    for _ in range(rounds):
+        host.hook("start", "SessionStart", source="startup")
+        time.sleep(host.thinks)
 
 
 def main(arguments: Sequence[str] = ()) -> list[Figure]:
@@ -138,21 +184,25 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
         (place / "home").mkdir()
         (place / "run").mkdir()
         shell = Shell(shop(place / "shop"), place / "home", XDG_RUNTIME_DIR=str(place / "run"))
-        governed = Timed(shell, "governed", {})
+        governed = Timed(shell, "governed", {}, ATTENDED)
         governed.prompt()
         (journal,) = (place / "home").rglob("journal.sqlite")
         asyncio.run(drive(SqliteJournal(journal), EVENTS))
         measure(governed, rounds)
-        after = Timed(shell, "governed", {})
+        after = Timed(shell, "governed", {}, ATTENDED)
         kill_governor(shell)
         after.hook("first", "UserPromptSubmit", prompt="do every item of the list")
         measure(after, rounds)
         governed.hook("end", "SessionEnd")
+        killed = Timed(shell, "killed", {}, is_bereft=True)
+        measure(killed, rounds)
+        killed.hook("end", "SessionEnd")
         apart = {"XDG_RUNTIME_DIR": str(place / "none"), "FLYBALL_HOOKS_ALONE": "true"}
         alone = Timed(Shell(shell.cwd, place / "home", **apart), "alone", {})
         measure(alone, rounds)
     found = report("with the resident governor", governed.took, RESIDENT)
     found += report("nobody answered at first", after.took, ALONE)
+    found += report("killed before every hook", killed.took, ALONE)
     found += report("where none may stay", alone.took, ALONE)
     return found
 
@@ -167,7 +217,7 @@ def report(title: str, took: dict[str, list[Cost]], limit: float) -> list[Figure
             continue
         middle, used = _middle(took[name])
         wall = f"{middle * 1000:>6.0f} ms  {middle / bare:>6.2f}x"
-        print(f"  {name:<15} {wall}  {used * 1000:>6.0f} ms  {used / bare_used:>6.2f}x")
+        print(f"  {name:<22} {wall}  {used * 1000:>6.0f} ms  {used / bare_used:>6.2f}x")
         if name in KINDS:
             label = f"hook {name}, {title}"
             found.append(

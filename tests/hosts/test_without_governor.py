@@ -6,8 +6,9 @@ import json
 import time
 from pathlib import Path
 
-from tests.governed import Shell, objects, shop
+from tests.governed import CART, Shell, objects, shop
 from tests.hosts.hooking import HostSession, kill_governor
+from tests.hosts.test_hooks import RIGHT, WRONG
 
 from flyball.app.hosts.leaves import leave
 from flyball.surfaces.hooks import client
@@ -68,11 +69,51 @@ def test_governors_may_be_killed_before_every_hook(host: HostSession):
     assert run["used"] == 4, "each of them is in the journal by then"
 
 
+def alone(place: Path) -> HostSession:
+    """A host in a shop where no governor may stay."""
+    (place / "home").mkdir()
+    return HostSession(Shell(shop(place / "shop"), place / "home", FLYBALL_HOOKS_ALONE="true"))
+
+
+def await_taken_up(host: HostSession) -> None:
+    """Think as long as somebody looks behind the hook at what came of a call."""
+    until = time.monotonic() + PATIENCE
+    while not (lines := _lines(kept(host, leave.SUFFIX))) or "waits" in lines[-1]:
+        assert time.monotonic() < until, "nobody took it up"
+        time.sleep(0.05)
+
+
+def _lines(file: Path) -> list[dict[str, object]]:
+    try:
+        return objects(file.read_text())
+    except FileNotFoundError:
+        return []
+
+
+def test_where_none_may_stay_a_fix_is_held_to_all_that_it_is_held_to_elsewhere(tmp_path: Path):
+    host = alone(tmp_path)
+    host.prompt()
+    assert host.checkpoint().returncode == 0
+    assert host.write("cart.py", WRONG).is_allowed
+    await_taken_up(host)
+    terms = _lines(kept(host, leave.SUFFIX))[0]
+    assert terms["writable"] == ["cart.py"]
+    held = host.stop()
+    assert held.is_refused
+    assert "test_three_pens" in held.err
+    assert host.write("cart.py", RIGHT).is_allowed
+    await_taken_up(host)
+    ended = host.stop("The total counts every piece.", stop_hook_active=True)
+    assert "red → green" in ended.notice
+    (run,) = objects(host.shell("runs", "list", "--json").stdout)
+    reverted = host.shell("card", "revert", str(run["run"]), "step-1", "--yes")
+    assert reverted.returncode == 0, reverted.stderr
+    assert (host.repo / "cart.py").read_text() == CART
+
+
 def test_where_none_may_stay_a_session_is_remembered_all_the_same(tmp_path: Path):
-    (tmp_path / "home").mkdir()
-    shell = Shell(shop(tmp_path / "shop"), tmp_path / "home", FLYBALL_HOOKS_ALONE="true")
-    host = HostSession(shell)
+    host = alone(tmp_path)
     assert host.hook("SessionStart", source="startup").is_allowed
     await_file(kept(host, leave.SUFFIX))
     assert host.prompt().is_allowed
-    assert not is_governed(shell)
+    assert not is_governed(host.shell)

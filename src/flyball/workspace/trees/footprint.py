@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 import time
 from contextlib import suppress
@@ -33,10 +34,34 @@ class Footprint(NamedTuple):
     entries: tuple[EntryFacts, ...]
     names: frozenset[str]
     """How the folders are called."""
-    is_settled: bool
-    """Whether a later change of any entry would show."""
+    settled: int
+    """Of what was changed before this time, a later change would show."""
     rules: tuple[EntryFacts, ...] = ()
     """The entries that say what is ignored."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a later change of any entry would show."""
+        return all(each[-1] < self.settled for each in self.entries)
+
+    def touched_since(self, was: Footprint) -> list[str] | None:
+        """The files that may hold something else than at an earlier look.
+
+        None where more than that has changed: what there is, of which kind, or what is ignored.
+        """
+        if self.rules != was.rules or len(self.entries) != len(was.entries):
+            return None
+        if any(each[-1] >= was.settled for each in was.rules):
+            return None
+        found: list[str] = []
+        for now, before in zip(self.entries, was.entries, strict=True):
+            if now == before and before[-1] < was.settled:
+                continue
+            if now[0] != before[0] or stat.S_IFMT(now[1]) != stat.S_IFMT(before[1]):
+                return None
+            if not stat.S_ISDIR(now[1]):
+                found.append(now[0])
+        return found
 
     @property
     def digest(self) -> str:
@@ -66,7 +91,6 @@ def footprint(
     settled = settled_before()
     outside = [_facts_of(path) for path in beside]
     found: list[EntryFacts] = []
-    newest = max((each[-1] for each in outside), default=0)
     names: set[str] = set()
     folders, own = [os.fspath(root)], f"{os.fspath(root)}/.git"
     while folders:
@@ -81,14 +105,12 @@ def footprint(
                 found.append((path, *sizes, it.st_mtime_ns, it.st_ctime_ns))
                 if len(found) > most:
                     return None
-                newest = max(newest, it.st_ctime_ns)
                 if is_folder:
                     folders.append(path)
                     names.add(entry.name)
     rules = tuple(sorted(each for each in found if each[0].endswith("/.gitignore")))
-    is_settled = newest < settled
     entries = (*outside, *sorted(found))
-    return Footprint(entries, frozenset(names), is_settled, (*outside, *rules))
+    return Footprint(entries, frozenset(names), settled, (*outside, *rules))
 
 
 def _facts_of(path: str) -> EntryFacts:

@@ -7,7 +7,7 @@ changed is written.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from flyball.workspace.trees.depot_trees import DepotTrees
 from flyball.workspace.trees.footprint import Footprint, Tread
 from flyball.workspace.trees.git import Git, ignore_file
 from flyball.workspace.trees.git_objects import (
+    Children,
     folders_above,
     graft,
     parse_tree,
@@ -74,10 +75,14 @@ class GitTrees(DepotTrees):
         self._digests: dict[str, tuple[tuple[int, int, int], str]] = {}
         self._width = len(self.empty_tree())
         self._indexed: TreeHash | None = None
+        self._folders: dict[tuple[TreeHash, str], Children] = {}
+        """What folders of the index's tree hold, of those that were read."""
         self._is_looked_through = False
         self._tread: Tread | None = None
         self._seen: tuple[Footprint, Captured] | None = None
         """How the directory looked when it was last captured, and what that came to."""
+        self._dirty: tuple[Footprint, frozenset[str]] | None = None
+        """How it looked then, and which paths differed from the index's tree."""
 
     def look_first(self) -> None:
         """Ask git from now on only what a look cannot tell: hooks wait for every capture."""
@@ -91,7 +96,7 @@ class GitTrees(DepotTrees):
         mark = self._tread.look() if self._tread else None
         if mark and self._seen and self._seen[0].entries == mark.entries:
             return self._seen[1]
-        captured = self._capture()
+        captured = self._capture(mark)
         self._seen = (mark, captured) if mark and mark.is_settled else None
         return captured
 
@@ -117,33 +122,60 @@ class GitTrees(DepotTrees):
 
     def _forget_look(self) -> None:
         """What was captured before does not hold any more, whatever the directory looks like."""
-        self._seen = None
+        self._seen = self._dirty = None
         if self._tread:
             self._tread.forget()
 
-    def _capture(self) -> Captured:
-        kept, skipped = self.capture_kept()
+    def _capture(self, mark: Footprint | None) -> Captured:
+        kept, skipped = self.capture_kept(mark)
         if not skipped:
             return Captured(kept, ())
         entries = {each.path: self._stub_entry(each.path, each.reason) for each in skipped}
         return Captured(self.overlay(kept, entries), skipped)
 
-    def capture_kept(self) -> Captured:
-        """Keep the present state, with nothing in place of what is not kept."""
+    def capture_kept(self, mark: Footprint | None = None) -> Captured:
+        """Keep the present state, with nothing in place of what is not kept.
+
+        `mark` is how it looks, where somebody has just looked.
+        """
         # Whoever captures holds the workspace, so a lock on our own index was left by a dead git.
         self._lock.unlink(missing_ok=True)
         self._refuse_pipes()
-        gone, fresh, unkept = self._changed_paths()
+        known = self._dirty_since(mark) if mark else None
+        dirty = self._dirty_paths() if known is None else known
+        gone, fresh, unkept = self._changed_paths(dirty)
         skipped = tuple(Skipped(*each) for each in sorted(unkept.items()))
         changed = [*gone, *fresh]
         # Writing the index takes longer than everything else, so a few changes are put into its
         # tree by hand and the index is left as it is. Names with a line break cannot be asked of
         # cat-file.
         if self._indexed and len(changed) <= _FEW and not any("\n" in path for path in changed):
+            self._dirty = (mark, frozenset(changed)) if mark and not skipped else None
             return Captured(self._graft(self._indexed, gone, fresh), skipped)
         self.update(gone, fresh)
         self._indexed = TreeHash(self._git.text(*_SPLIT, "write-tree"))
+        self._dirty = (mark, frozenset()) if mark and not skipped else None
         return Captured(self._indexed, skipped)
+
+    def _dirty_since(self, mark: Footprint) -> Iterable[str] | None:
+        """What differs from the index's tree, if nothing but files were touched since a capture.
+
+        None where git must be asked.
+        """
+        touched = mark.touched_since(self._dirty[0]) if self._dirty else None
+        if touched is None or self._dirty is None or self._indexed is None:
+            return None
+        own = f"{os.fspath(self.root)}/"
+        paths = [each.removeprefix(own) for each in touched]
+        if len(paths) > _FEW or any("\n" in path for path in paths):
+            return None
+        self._read_folders(self._indexed, folders_above(paths))
+        # What was neither in the index nor different from it is ignored.
+        return sorted({*self._dirty[1], *filter(self._is_indexed, paths)})
+
+    def _is_indexed(self, path: str) -> bool:
+        folder, _, name = path.rpartition("/")
+        return bool(self._indexed) and name in self._folders[self._indexed, folder]
 
     def _refuse_pipes(self) -> None:
         """Say once what git would say nothing about: it would wait for ever.
@@ -183,14 +215,23 @@ class GitTrees(DepotTrees):
         entries: dict[str, TreeEntry | None] = dict.fromkeys(gone)
         entries |= {path: self._entry(path) for path in fresh}
         folders = folders_above(list(entries))
-        # One process for all folders: starting git costs more than what it does here.
-        asked = b"".join(os.fsencode(f"{tree}:{folder}") + b"\n" for folder in folders)
-        answers = split_batch(self.depot.call("cat-file", "--batch", stdin=asked).stdout)
-        known = {
-            folder: parse_tree(found[1], len(tree)) if found and found[0] == "tree" else {}
-            for folder, found in zip(folders, answers, strict=True)
-        }
+        self._read_folders(tree, folders)
+        known = {folder: self._folders[tree, folder] for folder in folders}
         return TreeHash(graft(known, entries, lambda content: self._write("tree", content)))
+
+    def _read_folders(self, tree: TreeHash, folders: Sequence[str]) -> None:
+        """Have at hand what these folders of a tree hold; nothing in those that it has not."""
+        if any(known != tree for known, _ in self._folders):
+            self._folders.clear()
+        unread = [each for each in folders if (tree, each) not in self._folders]
+        if not unread:
+            return
+        # One process for all folders: starting git costs more than what it does here.
+        asked = b"".join(os.fsencode(f"{tree}:{folder}") + b"\n" for folder in unread)
+        answers = split_batch(self.depot.call("cat-file", "--batch", stdin=asked).stdout)
+        for folder, found in zip(unread, answers, strict=True):
+            kind, content = found or ("", b"")
+            self._folders[tree, folder] = parse_tree(content, len(tree)) if kind == "tree" else {}
 
     def _entry(self, path: str) -> TreeEntry | None:
         """Keep a file as it is on disk, unless it went away meanwhile."""
@@ -212,7 +253,7 @@ class GitTrees(DepotTrees):
 
     def update(self, gone: Sequence[str], fresh: Sequence[str]) -> None:
         """Take these paths out of the index, and these in as they are on disk."""
-        self._seen = None
+        self._seen = self._dirty = None
         if gone:
             # By --index-info, which believes what it is told: `--remove` looks at the disk, where a
             # file that is gone from the tree may exist (a submodule's link, an ignored file).
@@ -275,12 +316,12 @@ class GitTrees(DepotTrees):
         present = self.capture().tree
         return (present, self._indexed or present)
 
-    def _changed_paths(self) -> tuple[list[str], list[str], dict[str, str]]:
-        """Paths that differ from the index: gone, fresh, and not to be kept with the reason why."""
+    def _changed_paths(self, dirty: Iterable[str]) -> tuple[list[str], list[str], dict[str, str]]:
+        """Of paths that differ: gone, fresh, and not to be kept with the reason why."""
         gone: list[str] = []
         fresh: list[str] = []
         unkept: dict[str, str] = {}
-        for path in self._dirty_paths():
+        for path in dirty:
             try:
                 status = os.lstat(self.root / path)
             except (FileNotFoundError, NotADirectoryError):

@@ -61,7 +61,8 @@ def test_of_another_machine_or_an_unknown_name_nobody_can_tell():
 def told_by_ps(monkeypatch, tmp_path):
     """A system that has no files about processes, as macOS."""
     need("ps")
-    monkeypatch.setattr(ancestry, "PROC", tmp_path)
+    for each in (ancestry, holder):
+        monkeypatch.setattr(each, "PROC", tmp_path)
 
 
 def test_where_the_system_has_no_files_about_processes_ps_is_asked(told_by_ps):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import random
+import shutil
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,14 @@ from tests.repos import git, repository
 
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.trees import git_trees
-from flyball.workspace.trees.footprint import Tread, footprint, settled_before
+from flyball.workspace.trees.footprint import (
+    EntryFacts,
+    Footprint,
+    Tread,
+    footprint,
+    settled_before,
+)
+from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_trees import GitTrees
 
 
@@ -100,6 +110,105 @@ def test_a_change_is_found_although_it_came_right_after_another(trees: GitTrees)
         (trees.root / "a.py").write_text(f"a = {n:02}\n")
         seen.add(trees.capture().tree)
     assert len(seen) == 30
+
+
+def write(root: Path, rng: random.Random, name: str) -> None:
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_text(f"x = {rng.randrange(9)}\n")
+
+
+OPERATIONS: tuple[Callable[[Path, random.Random], object], ...] = (
+    *(partial(write, name=name) for name in ("a.py", "a.py", "sub/b.py", "sub/b.py")),
+    *(partial(write, name=name) for name in ("some.log", "build/made.txt", "new.py", "deep/c.py")),
+    partial(write, name="inner/file.py"),
+    lambda root, rng: (root / "a.py").chmod(rng.choice((0o644, 0o755))),
+    lambda root, _: (root / "sub/b.py").touch(),
+    lambda root, _: (root / "new.py").unlink(missing_ok=True),
+    lambda root, _: shutil.rmtree(root / "deep", ignore_errors=True),
+    lambda root, rng: (root / ".gitignore").write_text(
+        rng.choice(("build/\n*.log\n", "build/\n", "build/\n*.log\nnew.py\n"))
+    ),
+    lambda root, _: ((root / "a.py").rename(root / "z.py"), (root / "z.py").rename(root / "a.py")),
+    lambda root, rng: (
+        (root / "link").unlink(missing_ok=True),
+        (root / "link").symlink_to(rng.choice(("a.py", "sub", "nowhere"))),
+    ),
+    lambda root, _: git(root, "commit", "-qam", "meanwhile", check=False),
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_captured_by_a_look_is_what_git_would_have_captured(
+    trees: GitTrees, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+):
+    """Whatever is done to the files, and however shortly after the last time."""
+    rng = random.Random(seed)
+    repository(trees.root / "inner", {"file.py": "x = 1\n"})
+    other = open_workspace(trees.root, "r2", tmp_path / "other", in_place=True).trees
+    assert isinstance(other, GitTrees)
+    assert trees.capture().tree == other.capture().tree
+    # From now on this one asks git each time.
+    monkeypatch.setattr(other, "_tread", None)
+    for n in range(60):
+        done = [rng.choice(OPERATIONS) for _ in range(rng.choice((1, 1, 2)))]
+        for each in done:
+            each(trees.root, rng)
+        time.sleep(rng.choice((0, 0, 0, 0.15)))
+        assert trees.capture().tree == other.capture().tree, (seed, n)
+
+
+FILE, FOLDER, LINK = 0o100644, 0o040755, 0o120777
+
+
+def facts(path: str, changed: int = 1, mode: int = FILE) -> tuple[str, int, int, int, int, int]:
+    return path, mode, 4, 7, changed, changed
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "touched"),
+    [
+        ([facts("a"), facts("b")], [facts("a"), facts("b")], []),
+        ([facts("a"), facts("b")], [facts("a"), facts("b", 2)], ["b"]),
+        ([facts("a", 11), facts("b")], [facts("a", 11), facts("b")], ["a"]),
+        ([facts("a", 1, FOLDER)], [facts("a", 2, FOLDER)], []),
+        ([facts("a")], [facts("b")], None),
+        ([facts("a")], [facts("a"), facts("b")], None),
+        ([facts("a")], [facts("a", 2, LINK)], None),
+    ],
+    ids=["nothing", "one", "just written", "a folder", "another", "one more", "a link"],
+)
+def test_a_file_that_was_just_written_may_hold_something_else_by_now(
+    before: list[EntryFacts], now: list[EntryFacts], touched: list[str] | None
+):
+    was = Footprint(tuple(before), frozenset(), settled=10)
+    assert Footprint(tuple(now), frozenset(), settled=20).touched_since(was) == touched
+
+
+def test_where_rules_were_just_written_nobody_knows_what_is_ignored():
+    rule = facts(".gitignore", 11)
+    was = Footprint((rule,), frozenset(), 10, (rule,))
+    assert Footprint((rule,), frozenset(), 20, (rule,)).touched_since(was) is None
+    old = facts(".gitignore", 9)
+    was = Footprint((old,), frozenset(), 10, (old,))
+    assert Footprint((old,), frozenset(), 20, (old,)).touched_since(was) == []
+    assert Footprint((rule,), frozenset(), 20, (rule,)).touched_since(was) is None
+
+
+def test_no_git_is_started_for_files_that_were_written_over(
+    trees: GitTrees, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(*_: object, **__: object) -> None:
+        pytest.fail("git was started")
+
+    (trees.root / "a.py").write_text("a = 2\n")
+    trees.capture()
+    with monkeypatch.context() as patched:
+        patched.setattr(Git, "call", refuse)
+        (trees.root / "a.py").write_text("a = 3\n")
+        written = trees.capture().tree
+        (trees.root / "some.log").write_text("ignored")
+        time.sleep(0.15)
+    assert trees.capture().tree == written
 
 
 def test_what_the_user_s_own_ignore_file_says_now_is_heeded(

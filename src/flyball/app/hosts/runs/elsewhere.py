@@ -23,6 +23,10 @@ class OthersChanges(msgspec.Struct, frozen=True):
     is_anywhere: bool = False
     """Whether a command of somebody else's is under way: nobody knows what it writes."""
 
+    @property
+    def is_any(self) -> bool:
+        return self.is_anywhere or bool(self.paths)
+
     def __contains__(self, path: object) -> bool:
         if path in self.paths:
             return True

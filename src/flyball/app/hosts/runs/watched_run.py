@@ -88,10 +88,13 @@ class WatchedRun:
         card, trees = self.card, self._workspace.trees
         if event.tree == card.tree:
             return event
+        # Where nobody else is at work, the trees need not be compared.
+        elsewhere = await self._others()
+        if not elsewhere.is_any:
+            return event
         base, own = TreeHash(card.base), {*card.changed, *event.changed}
         found = trees.changes(base, TreeHash(event.tree))
         changes = [each for each in found if each.path not in own]
-        elsewhere = await self._others() if changes else OthersChanges()
         theirs = {each.path: each.after for each in changes if each.path in elsewhere}
         if not theirs:
             return event
