@@ -1,10 +1,11 @@
 """What a hook takes inside the real hosts, as a multiple of `python3 -c pass` in the same place.
 
-Each host (Claude Code, Codex, Gemini CLI) works through sessions against a scripted model on
-loopback, with a journal of five thousand events behind it. Its hook is a script that starts a bare
-interpreter and then ours, both with the host's own payload and environment, and notes how long each
-took. A session of looks once with the governor that stays between hooks and once where none may
-stay; and one that repairs, where none may stay, with every hook counted up to the last stop.
+Each host (Claude Code, Codex, Gemini CLI, opencode) works through sessions against a scripted model
+on loopback, with a journal of five thousand events behind it. Its hook is a script that starts a
+bare interpreter and then ours, both with the host's own payload and environment, and notes how long
+each took; so does the plugin in opencode. A session of looks, and one that repairs, with every hook
+counted up to the last stop: each once with the governor that stays between hooks and once where
+none may stay. The model does not think, so what is judged behind a hook is often waited for.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 from tests.hosts.hooking import HOOK
@@ -30,6 +32,7 @@ EVENTS = 5_000
 LOOKS = 25
 RESIDENT, ALONE = 2.0, 8.0
 CALLS = ("PreToolUse", "PostToolUse", "BeforeTool", "AfterTool")
+ALL_HOSTS = (*HOSTS, "opencode")
 PROMPTS = ("UserPromptSubmit", "BeforeAgent")
 
 WRAPPER = """\
@@ -81,6 +84,8 @@ def session(host: str, place: Path, turns: Turns, looks: int, **environ: str) ->
     log, wrapper = place / "times", place / "hook"
     wrapper.write_text(WRAPPER.format(python=sys.executable, hook=HOOK, log=log))
     wrapper.chmod(0o755)
+    for plugin in real.home.glob(".config/opencode/plugin*/*.js"):
+        plugin.write_text(plugin.read_text().replace(str(HOOK), str(wrapper)))
     real.asks(*turns(real, looks), says("Done."), prompt="do every item", hook=str(wrapper))
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for line in log.read_text().splitlines():
@@ -101,20 +106,21 @@ def figure(title: str, times: Times, names: Iterable[str], most: float | None) -
 def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--looks", type=int, default=LOOKS, help="calls of a session")
-    parser.add_argument("--host", action="append", choices=HOSTS, help="only these")
+    parser.add_argument("--host", action="append", choices=ALL_HOSTS, help="only these")
     options = parser.parse_args(arguments)
     found: list[Figure] = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
-        for host in options.host or HOSTS:
-            stays = session(host, Path(name, host), looking, options.looks)
-            found.append(figure(f"{host}, calls that look, a governor", stays, CALLS, RESIDENT))
+        for host, turns in product(options.host or ALL_HOSTS, (looking, repairing)):
+            place, looks = Path(name, f"{host}-{turns.__name__}"), options.looks
+            stays = session(host, place, turns, looks)
+            apart = place.with_name(f"{place.name}-alone")
+            alone = session(host, apart, turns, looks, FLYBALL_HOOKS_ALONE="true")
+            what = "calls that look" if turns is looking else "all of a repair"
+            both = ("a governor", stays, RESIDENT), ("none may stay", alone, ALONE)
+            for who, times, most in both:
+                names = CALLS if turns is looking else times
+                found.append(figure(f"{host}, {what}, {who}", times, names, most))
             found.append(figure(f"{host}, prompts, a governor", stays, PROMPTS, None))
-            for turns in (looking, repairing):
-                place = Path(name, f"{host}-{turns.__name__}")
-                alone = session(host, place, turns, options.looks, FLYBALL_HOOKS_ALONE="true")
-                names = CALLS if turns is looking else alone
-                what = "calls that look" if turns is looking else "all of a repair"
-                found.append(figure(f"{host}, {what}, none may stay", alone, names, ALONE))
     return found
 
 

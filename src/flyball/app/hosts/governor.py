@@ -18,7 +18,7 @@ from flyball.app.hosts.hook_files import (
     remember_hooks,
     were_hooks_touched,
 )
-from flyball.app.hosts.leaves.ahead import Leaves, PassedMoments, Reader
+from flyball.app.hosts.leaves.leaves import Leaves, PassedMoments, Reader
 from flyball.app.hosts.meter import Meter
 from flyball.app.hosts.prompts import HostPrompts, is_nobodys, joined
 from flyball.app.hosts.runs.hosted_run import HostedRun
@@ -131,7 +131,8 @@ class HostGovernor:
         if event.moment is Moment.STOPPING:
             said = GO_ON if event.works_on else await self.stops.answer(event)
             if gives_leave:
-                await self.catch_up()
+                async with self._turn():
+                    await self._give_leaves()
             return said
         async with self._turn():
             session = self._session(event)
@@ -149,7 +150,11 @@ class HostGovernor:
         async with self._turn():
             for session in self.sessions.in_checkout():
                 await self._mend_hooks(session)
-                await self._give_leave(self.sessions.find(session.host, session.session))
+            await self._give_leaves()
+
+    async def _give_leaves(self) -> None:
+        for session in self.sessions.in_checkout():
+            await self._give_leave(session)
 
     async def _give_leave(self, session: Session, refused: Mapping[str, str] = NOTHING) -> None:
         state = await self.runs.live_state(session)

@@ -1,83 +1,26 @@
-"""Leaves: the judge is asked ahead, and what was let pass is journaled afterwards."""
+"""What the judge would say of calls that are yet to come; the machine itself is asked."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from types import MappingProxyType
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from flyball.app.hosts.leaves import leave
-from flyball.app.hosts.leaves.terms import BEFORE
 from flyball.app.hosts.words import refusal
-from flyball.app.project import Home
-from flyball.app.sessions import Session
-from flyball.app.settling import REPO_FILE, state_dir, user_file
-from flyball.core.host.event import HostEvent
-from flyball.core.host.tool import (
-    COMMAND_FIELDS,
-    HOST_TOOLS,
-    PATCH_FIELDS,
-    PATCHED,
-    PATH_FIELDS,
-    Naming,
-)
+from flyball.core.host.tool import HOST_TOOLS
 from flyball.core.machine.machine import advance
-from flyball.core.run.decision import may_build
-from flyball.core.run.effect import Inspect, Perform, Think
+from flyball.core.run.effect import Perform, Think
 from flyball.core.run.event import CallReturned, DriverReplied, Finish
-from flyball.core.run.state import CardState, RunState
+from flyball.core.run.state import RunState
 from flyball.core.terms.call import Access, Call, CommandFact, Outcome
 from flyball.core.terms.phase import PLAN, Phase
-from flyball.errors import UsageError
 from flyball.shellcheck import CommandKind
-from flyball.workspace.trees.git_trees import TreeLook
 
-Reader = Callable[[str, bytes], HostEvent]
 MOST_READS = 10
 """The next guard speaks up after twelve, and what waits in a file is not yet in the journal."""
-MOST_REPEATED = 4
-"""Whoever begins the same call again without awaiting it does so at once."""
 MOST_REFUSALS = 2
 """A third one in a row is for a guard to see."""
-NO_CALLS: Mapping[str, object] = {
-    "reads": 0,
-    "looks": 0,
-    "tools": (),
-    "shells": (),
-    "commands": (),
-    "refused": {},
-    "refusals": 0,
-    "fields": (),
-    "known": (),
-    "repeats": {},
-    "open": (),
-    "begun": (),
-    "changing": (),
-    "changes_after": -1,
-    "writable": (),
-    "commands_again": (),
-    "writers": (),
-    "patchers": (),
-    "patches": (),
-    "patched": "",
-}
-"""The terms of a leave under which no call passes."""
-WRITERS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_FILE)
-PATCHERS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_PATCH)
-SHELLS = sorted(name for name, row in HOST_TOOLS.items() if row.names is Naming.A_COMMAND)
-READERS = sorted(name for name, row in HOST_TOOLS.items() if row.tool == "read" and row.is_plain)
-
-
-class PassedMoments(NamedTuple):
-    """What was let pass under one leave, and after which event of its run that was given."""
-
-    events: tuple[HostEvent, ...]
-    seq: int
 
 
 class Refusals(NamedTuple):
@@ -114,7 +57,7 @@ def _states_ahead(state: RunState, looks: Collection[int], most: int) -> Iterato
         if n in looks:
             fact = CommandFact(f"ahead {n}", CommandKind.READ_ONLY.value)
             call = replace(call, tool="bash", command=fact, confirmed=True)
-        state, owed = _begun(state, call)
+        state, owed = begun(state, call)
         if not owed:
             return
         came = Outcome(ok=True, digest=call.digest)
@@ -125,7 +68,7 @@ def _states_ahead(state: RunState, looks: Collection[int], most: int) -> Iterato
         yield state
 
 
-def _begun(state: RunState, call: Call) -> tuple[RunState, int]:
+def begun(state: RunState, call: Call) -> tuple[RunState, int]:
     """The state once a call was asked for, and what is owed for it; 0 if it is not let pass."""
     card = state.cards[-1]
     if not card.is_live or card.phase is Phase.PAUSED or card.is_summing_up:
@@ -141,7 +84,7 @@ def _begun(state: RunState, call: Call) -> tuple[RunState, int]:
 def repeats_ahead(state: RunState, call: Call, most: int = MOST_READS) -> int:
     """How often a call that is under way is sure to be let begin once more, without a word."""
     for n in range(most):
-        state, owed = _begun(state, replace(call, id=f"ahead-{n}"))
+        state, owed = begun(state, replace(call, id=f"ahead-{n}"))
         if not owed:
             return n
     return most
@@ -152,7 +95,7 @@ def changes_ahead(state: RunState, changes: Sequence[Call], most: int = MOST_REA
 
     -1 where there are none, or not even now.
     """
-    if not changes or not all(_begun(state, each)[1] for each in changes):
+    if not changes or not all(begun(state, each)[1] for each in changes):
         return -1
     return min(_changes_after(state, looks, changes, most) for looks in ((), range(most)))
 
@@ -162,7 +105,7 @@ def _changes_after(
 ) -> int:
     found = 0
     for later in _states_ahead(state, looks, most):
-        if not all(_begun(later, each)[1] for each in changes):
+        if not all(begun(later, each)[1] for each in changes):
             break
         found += 1
     return found
@@ -189,183 +132,3 @@ def refusals_ahead(state: RunState, tool: str, most: int = MOST_REFUSALS) -> Ref
             return Refusals("", state)
         words = said
     return Refusals(words, state)
-
-
-class Leaves:
-    """The leaves of one project's sessions."""
-
-    def __init__(self, home: Home) -> None:
-        self._home = home
-        self._place = home.state / "hosts"
-
-    def give(
-        self,
-        session: Session,
-        state: RunState | None,
-        shown: TreeLook | None = None,
-        refused: Mapping[str, str] = MappingProxyType({}),
-        likely: Sequence[Call] = (),
-    ) -> None:
-        """Let calls of a session pass without the judge, as long as nothing else happens here.
-
-        What it has refused without a trace in the journal is refused in the same words again.
-        Of what the host is likely to change, each passes that the machine is sure of. Between two
-        runs only the next prompt may pass.
-        """
-        settings = self._home.effective.settings
-        # A database has no file whose times would tell that nothing else has happened.
-        if settings.has_caps or settings.database:
-            return
-        # What is said while a slash command is expanded, or after a refused stop, may be nobody's.
-        is_clear = not (session.is_fresh or session.tree or session.rejected)
-        # Where calls are timed, each of them is to be in the journal when it is made.
-        if state is None or _is_timed(state):
-            state, shown, refused = None, None, {}
-        if state is None and not (is_clear and session.process):
-            return
-        files = self._files(session)
-        name = leave.file_name(session.host, session.session)
-        leave.write(
-            f"{self._place / name}{leave.SUFFIX}",
-            {
-                "session": session.session,
-                "top": os.fspath(self._home.repo),
-                "seq": state.seq if state else 0,
-                "host": session.process if is_clear else "",
-                "has_untold": bool(session.untold or session.unshown),
-                "may_rest": state is not None and not session.rejected and _may_rest(state),
-                "again": dict(refused),
-                "shown": shown,
-                "state": os.fspath(self._home.state.parent),
-                "files": files,
-                "mark": leave.mark(self._home.environ, files),
-                **NO_CALLS,
-                **(self._for_calls(state, is_looked_at=shown is not None) if state else {}),
-                **(_for_changes(state, likely) if state else {}),
-            },
-        )
-
-    def _for_calls(self, state: RunState, *, is_looked_at: bool) -> dict[str, object]:
-        """What holds for the calls of a run."""
-        card = state.cards[-1]
-        known = [mark.partition(" ")[0] for mark in card.memory.work.tail]
-        known += [each.digest for each in card.in_flight]
-        writes, after = self._refused(state)
-        return {
-            # As if all of the refusals had come first: what passes then passes without them too.
-            "reads": min(reads_ahead(state), reads_ahead(after)),
-            "looks": min(looks_ahead(state), looks_ahead(after)) if is_looked_at else 0,
-            "tools": READERS,
-            "shells": SHELLS,
-            "commands": COMMAND_FIELDS,
-            "refused": writes,
-            "refusals": MOST_REFUSALS,
-            "fields": PATH_FIELDS,
-            "known": known,
-            "repeats": _repeats(state, card),
-            "open": _open_reads(card),
-            "begun": [each.id for each in card.in_flight],
-        }
-
-    def _refused(self, state: RunState) -> tuple[dict[str, str], RunState]:
-        """Each tool that writes, with the words of its refusal; and the state after the last."""
-        settings = self._home.effective.settings
-        if settings.hooks_scratch or settings.hooks_mode == "advisory":
-            return {}, state
-        found = {tool: refusals_ahead(state, tool) for tool in WRITERS}
-        words = {tool: each.words for tool, each in found.items() if each.words}
-        return words, next((found[tool].state for tool in words), state)
-
-    def _files(self, session: Session) -> list[str]:
-        home = self._home
-        name = leave.file_name(session.host, session.session)
-        places = (
-            home.journal_path,
-            f"{home.journal_path}-wal",
-            home.state / "off.json",
-            self._place / f"{name}.json",
-            home.repo / REPO_FILE,
-            user_file(home.environ),
-            state_dir(home.environ) / "trusted.json",
-        )
-        return [os.fspath(each) for each in places]
-
-    @asynccontextmanager
-    async def taken(self, read: Reader) -> AsyncGenerator[tuple[PassedMoments, ...]]:
-        """What was let pass and is not journaled yet; afterwards the leaves hold no more."""
-        opened: list[leave.OpenLeave] = []
-        try:
-            for file in sorted(self._place.glob(f"*{leave.SUFFIX}")):
-                with suppress(FileNotFoundError):
-                    opened.append(leave.OpenLeave(os.fspath(file)))
-            yield tuple(_passed(each, read) for each in opened)
-            for each in opened:
-                each.end()
-        finally:
-            for each in opened:
-                each.close()
-
-
-def _for_changes(state: RunState, likely: Sequence[Call]) -> dict[str, object]:
-    """What holds for calls that change something, in the phase that builds."""
-    card = state.cards[-1]
-    if card.phase is not Phase.EXECUTE:
-        return {}
-    allowed = [each for each in likely if _begun(state, each)[1]]
-    commands = [each for each in allowed if each.command]
-    writes = [each for each in allowed if not each.command]
-    # One call that writes all of them: where that passes, each of them does.
-    paths = tuple(path for each in writes for path in each.paths)
-    together = [replace(writes[0], paths=paths)] if writes else []
-    return {
-        "changing": [each.id for each in card.in_flight if each.access is not Access.READ],
-        "changes_after": changes_ahead(state, [*together, *commands]),
-        "writable": [path.path for path in paths],
-        "commands_again": [each.digest for each in commands],
-        "writers": WRITERS,
-        "patchers": PATCHERS,
-        "patches": PATCH_FIELDS,
-        "patched": PATCHED,
-    }
-
-
-def _is_timed(state: RunState) -> bool:
-    guards = state.policy.guards
-    return guards.plan_seconds is not None or guards.build_seconds is not None
-
-
-def _may_rest(state: RunState) -> bool:
-    """Whether a host may stop without a word: nothing was changed yet, and nothing is asked."""
-    card = state.cards[-1]
-    is_asked = card.phase is Phase.PAUSED or any(isinstance(o.effect, Inspect) for o in state.due)
-    return not (is_asked or card.in_flight or card.has_changed) and may_build(state, card)
-
-
-def _repeats(state: RunState, card: CardState) -> dict[str, int]:
-    """How often reads and looks that are under way may begin once more, by their digests."""
-    reads = [each for each in card.in_flight if each.access is Access.READ]
-    return {each.digest: repeats_ahead(state, each) for each in reads[-MOST_REPEATED:]}
-
-
-def _open_reads(card: CardState) -> list[str]:
-    """The reads that are under way, and of which nobody has heard before."""
-    heard = {mark.partition(" ")[0] for mark in card.memory.work.tail}
-    reads = [each for each in card.in_flight if each.access is Access.READ and each.tool == "read"]
-    return [each.id for each in reads if each.digest not in heard]
-
-
-def _passed(opened: leave.OpenLeave, read: Reader) -> PassedMoments:
-    found: list[HostEvent] = []
-    seq = past = 0
-    # Somebody else's scribble in the file is nothing that a hook let pass.
-    with suppress(ValueError, LookupError, TypeError):
-        seq = int(json.loads(opened.lines[0])["seq"])
-        for line in opened.lines[1:]:
-            with suppress(ValueError, LookupError, TypeError, UsageError):
-                passed = json.loads(line)
-                found.append(read(passed["host"], json.dumps(passed["payload"]).encode()))
-                if passed["is_change"] and passed["moment"] in BEFORE:
-                    past = len(found)
-    # What a change has done since is not to be seen at what came before it.
-    events = (replace(each, is_past=n < past) for n, each in enumerate(found))
-    return PassedMoments(tuple(events), seq)

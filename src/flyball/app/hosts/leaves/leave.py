@@ -127,7 +127,7 @@ def _opened(file: str) -> OpenLeave:
     return leave
 
 
-QUIET_STARTS = frozenset({"claude", "codex"})
+QUIET_STARTS = frozenset({"claude", "codex", "opencode"})
 """Hosts whose sessions begin without anything that would have to be seen before their prompt."""
 
 

@@ -107,9 +107,13 @@ class AskedUnderLeave:
 
         What calls this hook must be the host itself, and not something that its agent has started.
         """
-        said, host = self._payload["prompt"], self._terms["host"]
+        said, terms = self._payload["prompt"], self._terms
         is_persons = not self._payload.get("agent_id") and not said.lstrip().startswith("<")
-        return is_persons and bool(host) and self._eyes.host() == host
+        return terms["takes_prompts"] and is_persons and bool(terms["host"]) and self._is_hosts()
+
+    def _is_hosts(self) -> bool:
+        """Whether the host itself has called this hook, as far as its process is known."""
+        return not self._terms["host"] or self._eyes.host() == self._terms["host"]
 
     def _traceless(self) -> str | None:
         """The judge's word for what leaves nothing in the journal; None where something would."""
@@ -144,17 +148,19 @@ class AskedUnderLeave:
         """Whether it is a change that is sure to be allowed, or the end of one.
 
         As one begins the tree must show what it showed the judge: that is the snapshot before it.
-        What it has come to is for the judge to see, at once and behind the hook.
+        What it has come to is for the judge to see, at once and behind the hook. Nothing that an
+        agent has started can speak of either.
         """
         terms = self._terms
         changing = {each["call"] for each in self._passed if each["is_change"]}
         if self._moment in ENDS:
-            return self._call in {*terms["changing"], *changing}
+            return self._call in {*terms["changing"], *changing} and self._is_hosts()
         is_first = self._moment in BEFORE and not changing
         if not is_first or len(self._begun) > terms["changes_after"]:
             return False
         is_known = self._digest in terms["commands_again"]
-        return (is_known or (self._is_new() and self._writes_named())) and self._is_as_shown()
+        is_sure = is_known or (self._is_new() and self._writes_named())
+        return is_sure and self._is_hosts() and self._is_as_shown()
 
     def _writes_named(self) -> bool:
         """Whether it writes files of which the judge has spoken, and no others."""

@@ -257,6 +257,28 @@ def test_a_change_whose_judge_died_over_it_can_still_be_taken_back(host: AloneHo
     assert last.snapshot == before, "it is journaled once"
 
 
+def test_what_an_agent_has_started_cannot_speak_for_its_host(host: AloneHost):
+    host.judged(host.before("b.py"), process="1@2")
+    host.judged(host.after("b.py"), process="1@2")
+    data = write(host, "cart.py", FIXED)
+    assert host.said(data) is None
+    host.judged(data, process="1@2")
+    assert host.said(end(data)) is None
+    assert host.passes(host.before("c.py")), "a read opens nothing"
+
+
+def test_what_touches_the_hooks_is_put_back_behind_them_and_told_later(host: AloneHost):
+    settings = host.repo / ".claude/settings.local.json"
+    data = write(host, "cart.py", FIXED)
+    assert host.passes(data)
+    settings.parent.mkdir()
+    settings.write_text('{"disableAllHooks": true}\n')
+    assert host.passes(end(data))
+    catch_up(host)
+    assert not settings.exists() or "disableAllHooks" not in settings.read_text()
+    assert ".claude/settings.local.json" in host.session().untold
+
+
 PATCH = "*** Begin Patch\n*** Update File: {}\n@@\n-a\n+b\n*** End Patch\n"
 
 
