@@ -184,6 +184,34 @@ def test_a_fix_by_a_real_host_is_held_to_checkpoint_and_verdict(host: str, place
 
 
 @pytest.mark.parametrize("host", HOSTS)
+def test_a_feature_is_built_by_a_real_host_where_no_governor_may_stay(
+    host: str, place: tuple[Path, str]
+):
+    real = RealHost(host, *place)
+    real.shell.env["FLYBALL_HOOKS_ALONE"] = "true"
+    real.asks(
+        real.look(),
+        real.write(WRONG),
+        real.states(),
+        real.write(WRONG),
+        real.shells("python3 -m unittest"),
+        says("Finished."),
+        real.write(RIGHT, WRONG),
+        real.shells("python3 -m unittest"),
+        says("Finished now."),
+        prompt="please implement a total that counts every piece, and refactor what is in its way",
+    )
+    assert "changes things, and recon does not allow that" in real.heard
+    assert "This is not done yet" in real.heard
+    assert (real.repo / "cart.py").read_text() == RIGHT
+    (run,) = real.runs
+    assert (run["status"], run["used"]) == ("success", 5)
+    reverted = real.shell("card", "revert", run["run"], "step-1", "--yes")
+    assert reverted.returncode == 0, reverted.stderr
+    assert (real.repo / "cart.py").read_text() == CART
+
+
+@pytest.mark.parametrize("host", HOSTS)
 def test_a_real_host_that_does_not_mend_it_is_let_go_and_called_unverified(
     host: str, place: tuple[Path, str]
 ):

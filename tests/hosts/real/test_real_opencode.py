@@ -31,6 +31,7 @@ def test_a_write_waits_for_the_checkpoint_which_opens(place: tuple[Path, str]):
     assert (real.repo / "cart.py").read_text() == RIGHT
     (run,) = real.runs
     assert (run["used"], run["limit"]) == (3, 15)
+    assert run["request"] == "the total is wrong, fix it", "without the quotes around it"
 
 
 def test_what_is_never_stated_is_never_written(place: tuple[Path, str]):

@@ -72,6 +72,8 @@ def _mended(value: Any) -> Any:
             return value
 
 
+QUOTING = frozenset({"opencode"})
+"""Hosts that put quotes around a prompt of several words from their command line."""
 NEWER = "It may be newer than this Flyball; see the guide on hosts."
 NO_PAYLOAD = "Hosts send one JSON object on standard input; see the guide on hosts."
 
@@ -99,7 +101,7 @@ def _event(host: str, payload: dict[str, Any]) -> HostEvent:
         tool=tool,
         args=args if has_tool else {},
         call=_call_id(payload, agent, tool, args) if has_tool else "",
-        text=_words(moment, payload),
+        text=_words(host, moment, payload),
         ok=_went_well(name, payload),
         is_interrupted=payload.get("is_interrupt") is True,
         works_on=_has_running_agent(payload),
@@ -122,10 +124,11 @@ def _call_id(payload: dict[str, Any], agent: str, tool: str, args: object) -> st
     return f"{agent}/{id}" if agent else id
 
 
-def _words(moment: Moment, payload: dict[str, Any]) -> str:
+def _words(host: str, moment: Moment, payload: dict[str, Any]) -> str:
     match moment:
         case Moment.PROMPTED | Moment.EXPANDING:
-            return _text(payload.get("prompt"))
+            said = _text(payload.get("prompt"))
+            return _unquoted(said) if host in QUOTING else said
         case Moment.STOPPING:
             last = payload.get("last_assistant_message") or payload.get("prompt_response")
             return _text(last)
@@ -133,6 +136,13 @@ def _words(moment: Moment, payload: dict[str, Any]) -> str:
             return _text(payload.get("error")) or _response(payload.get("tool_response"))
         case _:
             return ""
+
+
+def _unquoted(text: str) -> str:
+    """What was said, without the quotes that a host has put around all of it."""
+    inner = text.strip()[1:-1]
+    is_quoted = text.strip() == f'"{inner}"' and not re.search(r'(?<!\\)"', inner)
+    return inner.replace('\\"', '"') if is_quoted else text
 
 
 # Different each time, so that a command that prints the same would look as if it had not.

@@ -130,3 +130,22 @@ def test_half_a_character_is_text_like_any_other():
     event = read_payload("claude", json.dumps(payload).encode())
     assert (event.session, event.text) == ("s\ufffd", "abc\ufffdwhole 😀")
     assert event.args == {"command": "cat \ufffd", "more": ["\ufffd", 1], "x\ufffd": None}
+
+
+@pytest.mark.parametrize(
+    ("host", "said", "heard"),
+    [
+        ("opencode", '"fix the total"', "fix the total"),
+        ("opencode", '"fix the \\"total\\" of it"', 'fix the "total" of it'),
+        ("opencode", 'fix "the total"', 'fix "the total"'),
+        ("opencode", '"fix" the "total"', '"fix" the "total"'),
+        ("opencode", '"', '"'),
+        ("opencode", "", ""),
+        ("claude", '"fix the total"', '"fix the total"'),
+    ],
+)
+def test_the_quotes_that_a_host_puts_around_a_prompt_are_not_what_was_said(
+    host: str, said: str, heard: str
+):
+    given = {"session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": said}
+    assert read_payload(host, json.dumps(given).encode()).text == heard
