@@ -38,3 +38,17 @@ async def test_a_closed_journal_says_so(tmp_path: Path) -> None:
     await journal.close()
     with pytest.raises(JournalError, match="closed"):
         await journal.acquire("r1", "ada", 0.0, 60.0, nobody_is_dead)
+
+
+@story
+async def test_the_list_of_runs_does_not_read_every_event() -> None:
+    journal = memory_journal()
+    await begin(journal, await take(journal))
+    asked: list[str] = []
+    journal._db.set_trace_callback(asked.append)
+    await journal.runs()
+    journal._db.set_trace_callback(None)
+    (query,) = asked
+    plan = [str(row[3]) for row in journal._db.execute(f"EXPLAIN QUERY PLAN {query}")]
+    assert not [step for step in plan if step.startswith("SCAN e")]
+    await journal.close()
