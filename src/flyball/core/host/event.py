@@ -51,7 +51,7 @@ class HostEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     file: str = ""
     """The settings file that changed."""
     is_past: bool = False
-    """Whether it is told only after something else was changed: the tree was as the run knew it."""
+    """Whether it is told only afterwards, and the tree was then still as the run knew it."""
     is_anew: bool = False
     """Whether a session goes on with a shortened memory."""
     process: str = ""

@@ -257,8 +257,9 @@ def _passed(opened: leave.OpenLeave, read: Reader) -> PassedMoments:
             with suppress(ValueError, LookupError, TypeError, UsageError):
                 passed = json.loads(line)
                 found.append(read(passed["host"], json.dumps(passed["payload"]).encode()))
-                if passed["is_change"] and passed["moment"] in BEFORE:
+                is_begun = passed["is_change"] and passed["moment"] in BEFORE
+                if passed["is_look"] or is_begun:
                     past = len(found)
-    # What a change has done since is not to be seen at what came before it.
+    # The tree was seen to be as it was known: what has changed since is of what came after that.
     events = (replace(each, is_past=n < past) for n, each in enumerate(found))
     return PassedMoments(tuple(events), seq)
