@@ -6,6 +6,7 @@ import json
 import time
 from pathlib import Path
 
+import pytest
 from tests.governed import CART, Shell, objects, shop
 from tests.hosts.hooking import HostSession, kill_governor
 from tests.hosts.test_hooks import RIGHT, WRONG
@@ -47,6 +48,7 @@ def test_a_session_is_remembered_and_its_governor_started_behind_its_first_hook(
     assert "flyball checkpoint" in host.prompt().told
 
 
+@pytest.mark.exhaustive
 def test_a_session_that_goes_on_elsewhere_is_judged_when_it_begins(host: HostSession):
     host.prompt()
     kill_governor(host.shell)
@@ -111,6 +113,7 @@ def test_where_none_may_stay_a_fix_is_held_to_all_that_it_is_held_to_elsewhere(t
     assert (host.repo / "cart.py").read_text() == CART
 
 
+@pytest.mark.exhaustive
 def test_where_none_may_stay_a_session_is_remembered_all_the_same(tmp_path: Path):
     host = alone(tmp_path)
     assert host.hook("SessionStart", source="startup").is_allowed

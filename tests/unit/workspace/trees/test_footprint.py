@@ -137,7 +137,9 @@ OPERATIONS: tuple[Callable[[Path, random.Random], object], ...] = (
 )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 3))]
+)
 def test_what_is_captured_by_a_look_is_what_git_would_have_captured(
     trees: GitTrees, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ):

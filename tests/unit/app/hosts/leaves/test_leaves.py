@@ -156,12 +156,11 @@ def _both(tmp_path: Path, seed: int) -> None:
     assert found[0] == found[1], told
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_under_leaves_all_comes_to_the_same(tmp_path: Path, seed: int):
-    _both(tmp_path, seed)
+def test_under_leaves_all_comes_to_the_same(tmp_path: Path):
+    _both(tmp_path, 0)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(3, 15))
+@pytest.mark.parametrize("seed", range(1, 9))
 def test_under_leaves_all_comes_to_the_same_in_more_stories(tmp_path: Path, seed: int):
     _both(tmp_path, seed)

@@ -112,23 +112,22 @@ def test_nothing_but_a_prompt_passes_until_a_change_was_taken_up(host: AloneHost
     assert host.said(host.data("Stop")) is None
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "test_cart.py",
-        "made.py",
-        "new.py",
-        "../outside.py",
-        "/etc/passwd",
-        "~/x.py",
-        ".git/config",
-        "flyball.toml",
-        "sub/../test_cart.py",
-        "",
-    ],
+UNSPOKEN = (
+    "test_cart.py",
+    "made.py",
+    "new.py",
+    "../outside.py",
+    "/etc/passwd",
+    "~/x.py",
+    ".git/config",
+    "flyball.toml",
+    "sub/../test_cart.py",
+    "",
 )
-def test_a_file_that_the_judge_did_not_speak_of_is_left_to_it(host: AloneHost, path: str):
-    assert host.said(write(host, path, "x = 1\n")) is None
+
+
+def test_a_file_that_the_judge_did_not_speak_of_is_left_to_it(host: AloneHost):
+    assert [path for path in UNSPOKEN if host.said(write(host, path, "x = 1\n")) is not None] == []
 
 
 def test_a_file_may_be_named_in_any_way_that_leads_to_it(host: AloneHost):
