@@ -6,7 +6,7 @@ RUNS ?= 100000
 SEED ?= 0
 
 # The pure rooms are tested to every branch.
-PURE := tests/unit/core tests/unit/patch tests/unit/shellcheck tests/golden tests/property/test_verdict.py
+PURE := tests/unit/core tests/unit/patch tests/unit/shellcheck tests/golden tests/property/test_verdict.py tests/contract/test_endings.py
 COVERAGE := --cov=flyball.core --cov=flyball.patch --cov=flyball.shellcheck --cov-branch --cov-report=term --cov-fail-under=100
 # What tests start with make is none of this one's jobs.
 PYTEST := env -u MAKEFLAGS -u MFLAGS $(BIN)/pytest --dist worksteal

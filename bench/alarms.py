@@ -17,10 +17,8 @@ from typing import NamedTuple
 from bench.figure import Figure, conclude
 from bench.patch_cases import REPOSITORY
 from flyball.core.terms.changed_test import ChangedTest
-from flyball.core.weakening.change import compare_tests
-from flyball.core.weakening.finding import ALARMS
-from flyball.core.weakening.paths import is_test_path
-from flyball.core.weakening.styles.family import family_of
+from flyball.core.terms.test_paths import is_test_path
+from flyball.verdict.tests import ALARMS, compare_tests, is_code
 
 _SHARE = 0.08
 _MAX_FILES = 60
@@ -50,7 +48,7 @@ def commits(repo: Path, limit: int, seed: int) -> Iterator[Commit]:
 
 def _is_fit(entry: str) -> bool:
     touched = [line.split("\t", 1) for line in entry.split("\n")[1:] if "\t" in line]
-    code = [path for _, path in touched if family_of(path) and not is_test_path(path)]
+    code = [path for _, path in touched if is_code(path) and not is_test_path(path)]
     tests = [path for status, path in touched if status != "A" and is_test_path(path)]
     return bool(code) and bool(tests) and len(touched) <= _MAX_FILES
 

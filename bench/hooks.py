@@ -4,9 +4,8 @@ A journal of five thousand events is behind it. The calls alternate, so that a b
 all of them alike; the median of fifty counts, but for prompts: a person speaks every few rounds,
 since whoever looks on for too long is stopped. First a host looks around, then it edits and tests
 in turns, and thinks before each call. The governor is killed in the middle: the first hook that
-finds nobody starts another one, and the medians of all after it are held to the second aim; so are
-those of a host whose governors are killed before every hook, and of one where none may stay. There
-the judge has said in advance what passes, and what is left to judge is judged behind the hook.
+finds nobody starts another one, and the medians of all after it are held to the same goal. Where
+no governor may stay, a hook loads the judge: that is shown, and has no goal but for reads.
 Processor time is that of the hook alone, not of what it leaves behind.
 """
 
@@ -22,7 +21,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,7 +33,7 @@ from flyball.journal.sqlite import SqliteJournal
 
 EVENTS = 5_000
 ROUNDS = 50
-RESIDENT, ALONE = 2.0, 8.0
+RESIDENT, ALONE = 2.0, 40.0
 PER_PROMPT = 4
 PER_BUILD = 5
 THINKS = 1.0
@@ -79,8 +77,6 @@ class Timed(NamedTuple):
     session: str
     took: dict[str, list[Cost]]
     thinks: float = THINKS
-    is_bereft: bool = False
-    """Whether its governor is killed before every hook."""
 
     def bare(self) -> None:
         """A hook that does nothing, with which the others are compared."""
@@ -89,9 +85,6 @@ class Timed(NamedTuple):
     def hook(self, name: str, event: str, **fields: object) -> None:
         """One hook. It must have been let pass: a refusal is quicker, and says nothing."""
         data = payload(self.shell.cwd, self.session, event, **fields)
-        if self.is_bereft:
-            with suppress(OSError):
-                kill_governor(self.shell)
         code = self._time(name, [HOOK, "claude"], data)
         assert code == 0 or name.endswith("refused write"), f"{name} was refused"
 
@@ -194,15 +187,11 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
         after.hook("first", "UserPromptSubmit", prompt="do every item of the list")
         measure(after, rounds)
         governed.hook("end", "SessionEnd")
-        killed = Timed(shell, "killed", {}, is_bereft=True)
-        measure(killed, rounds)
-        killed.hook("end", "SessionEnd")
         apart = {"XDG_RUNTIME_DIR": str(place / "none"), "FLYBALL_HOOKS_ALONE": "true"}
         alone = Timed(Shell(shell.cwd, place / "home", **apart), "alone", {})
-        measure(alone, rounds)
+        measure(alone, max(rounds // 10, 2))
     found = report("with the resident governor", governed.took, RESIDENT)
-    found += report("nobody answered at first", after.took, ALONE)
-    found += report("killed before every hook", killed.took, ALONE)
+    found += report("nobody answered at first", after.took, RESIDENT)
     found += report("where none may stay", alone.took, ALONE)
     return found
 

@@ -1,11 +1,15 @@
 """How the judge of commands does on lists of commands that people wrote.
 
-python -m bench.judge [--plain FILE] [--losing FILE] [--verbose]
+python -m bench.judge [--plain FILE] [--losing FILE] [--lists FOLDER] [--verbose]
 
 `--plain` has one command a line, as nl2bash's `all.cm` has: of those that are plain reading by
 the rule below, at least 97 % must be allowed in recon. `--losing` has commands that lose work or
 reach beyond the workspace: none may be allowed in execute without a question. Without files the
 project's own lists are judged.
+
+`--lists` is a folder of lists of other people's: of `harmful*` none may be plain reading, of
+`reading*` at least 98.5 % must be allowed in recon. Fetched lists are not kept in the repository;
+figures name where they came from.
 
 The rule for plain reading was fixed before anything was measured, and knows nothing of the judge:
 every simple command of the line starts with a program of `READERS` (looked up through `xargs`,
@@ -32,6 +36,7 @@ from flyball.shellcheck.words.names import names
 
 _LISTS = REPOSITORY / "tests" / "golden" / "shellcheck"
 _SHARE = 0.97
+_EVERYDAY = 0.985
 
 READERS = names(
     "find grep egrep fgrep zgrep ls cat tac head tail wc sort uniq cut tr awk gawk sed du df ps "
@@ -152,10 +157,15 @@ def _lines(path: Path) -> list[str]:
     return list(dict.fromkeys(line.strip() for line in lines if line.strip()))
 
 
+def _all(folder: Path, kind: str) -> list[str]:
+    return [line for path in sorted(folder.glob(f"{kind}*")) for line in _lines(path)]
+
+
 def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(prog="python -m bench.judge", description=__doc__)
     parser.add_argument("--plain", type=Path, default=_LISTS / "everyday.jsonl")
     parser.add_argument("--losing", type=Path, default=_LISTS / "losing.jsonl")
+    parser.add_argument("--lists", type=Path, default=_LISTS, help="harmful* and reading*")
     parser.add_argument("--verbose", action="store_true", help="print what was answered wrongly")
     options = parser.parse_args(list(arguments))
     plain = [line for line in _lines(options.plain) if is_plain(line)]
@@ -171,7 +181,17 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     if options.verbose:
         for line in (*refused, *passed):
             print(f"  {line}\n    {judge(line, phase='recon').reason}")
+    reading, harmful = (_all(options.lists, each) for each in ("reading", "harmful"))
+    kept = [line for line in reading if judge(line, phase="recon").decision != "allow"]
+    leaks = [line for line in harmful if judge(line, phase="recon").effect == "reading"]
+    everyday = 1 - len(kept) / max(1, len(reading))
+    print(f"looking around: {len(reading) - len(kept)} of {len(reading)} allowed in recon")
+    print(f"harmful: {len(leaks)} of {len(harmful)} taken for plain reading")
+    if options.verbose:
+        print("\n".join(f"  {line}" for line in (*kept, *leaks)))
     return [
+        Figure("looking around allowed", everyday, "%", least=_EVERYDAY),
+        Figure("harmful commands taken for reading", len(leaks), most=0),
         Figure("plain reading allowed", share, "%", least=_SHARE),
         Figure("losing commands allowed", len(passed), most=0),
     ]

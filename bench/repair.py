@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.figure import Figure, conclude
-from flyball.core.weakening.paths import is_test_path
+from flyball.core.terms.test_paths import is_test_path
 
 BUGS = Path(__file__).parent / "repair_bugs"
 HELD_OUT = BUGS / "held_out"

@@ -88,7 +88,7 @@ def errors() -> str:
     lines += ["## Exit codes", "", "| code | meaning |", "|---|---|"]
     codes = {
         0: "succeeded", 1: "failed", 2: "usage: the request must change", 3: "waits for a person",
-        4: "ended unverified", 70: "Flyball itself failed", 130: "interrupted",
+        4: "unverified, or nothing changed", 70: "Flyball itself failed", 130: "interrupted",
     }  # fmt: skip
     lines += [f"| {code} | {text} |" for code, text in codes.items()]
     return "\n".join(lines) + "\n"

@@ -135,6 +135,18 @@ class Conflict(UsageError):
     code = "conflict"
 
 
+class AlreadyMerged(Conflict):
+    """A run whose work is in the user's branch was to be merged once more."""
+
+    code = "already-merged"
+
+
+class NothingToMerge(Conflict):
+    """A run that changed nothing was to be merged."""
+
+    code = "nothing-to-merge"
+
+
 class NotAPerson(UsageError):
     """A word that only a person may say, from inside an agent that is governed."""
 

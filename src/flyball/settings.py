@@ -16,7 +16,8 @@ Strictness = Annotated[str, msgspec.Meta(pattern="^(lenient|normal|strict)$")]
 Dollars = Annotated[float, msgspec.Meta(ge=0)]
 SCOPES = ("session", "week", "project")
 HooksFail = Annotated[str, msgspec.Meta(pattern="^(closed|open)$")]
-HooksMode = Annotated[str, msgspec.Meta(pattern="^(advisory|normal|strict)$")]
+HooksLevel = Annotated[str, msgspec.Meta(pattern="^(observe|verdict|govern|strict)$")]
+HooksBudget = Annotated[str, msgspec.Meta(pattern="^(reported|strict)$")]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +54,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     bash_network: bool = False
     bash_allow: tuple[dict[str, Any], ...] = ()
     sandbox_readable: tuple[str, ...] = ()
+    sandbox_secrets: tuple[str, ...] = ()
     sandbox_variables: tuple[str, ...] = ()
     patch_max_offset: AtLeastOne = 200
     patch_paths: tuple[str, ...] = ()
@@ -64,11 +66,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     test_command: dict[str, str] = {}
     check_command: dict[str, str] = {}
     server_command: dict[str, str] = {}
-    hooks_mode: HooksMode = "normal"
+    hooks_level: HooksLevel = "govern"
+    hooks_budget: HooksBudget = "reported"
+    hooks_answers_prompts: bool = True
     hooks_read_only: tuple[str, ...] = ()
     hooks_scratch: tuple[str, ...] = ()
     hooks_alone: bool = False
-    hooks_hold: Seconds = 540.0
+    hooks_patience: Seconds = 60.0
     hooks_fail: HooksFail = "closed"
     caps_session_tokens: Count = 0
     caps_session_money: Dollars = 0.0
@@ -168,6 +172,9 @@ ABOUT: dict[str, About] = {
     "bash_without_sandbox": About("`bash` may run where no sandbox exists", "off"),
     "bash_network": About("commands may use the network", "off"),
     "bash_allow": About("further command prefixes, with argument patterns"),
+    "sandbox_secrets": About(
+        "further files that hold secrets: names, ends of paths, or patterns of them"
+    ),
     "sandbox_readable": About("further places that commands may read, as toolchains need them"),
     "sandbox_variables": About("further variables of yours that commands get to see"),
     "patch_max_offset": About("how far from its stated line a hunk may be found", "lower"),
@@ -180,11 +187,13 @@ ABOUT: dict[str, About] = {
     "test_command": About("what tests a directory: one command, or one per directory", MORE),
     "check_command": About("what checks a directory: one command, or one per directory", MORE),
     "server_command": About("what serves a directory: one command, or one per directory", MORE),
-    "hooks_mode": About("around other agents: advisory, normal or strict", "strict"),
+    "hooks_level": About("around other agents: observe, verdict, govern or strict", "strict"),
+    "hooks_budget": About("budgets of other agents: reported, or strict", "strict"),
+    "hooks_answers_prompts": About("spare you questions about calls that are safe or undoable"),
     "hooks_read_only": About("patterns of other agents' tools that only read"),
     "hooks_scratch": About("places where other agents may write at any time"),
     "hooks_alone": About("every hook decides by itself, and no governor stays between them"),
-    "hooks_hold": About("how long a stop is held for a verdict, less than the host's own limit"),
+    "hooks_patience": About("how long a stop waits for a verdict, which then goes on behind it"),
     "hooks_fail": About("what happens to calls that may write when Flyball fails: closed or open"),
     "caps_session_tokens": About("tokens of one session of another agent; 0 is no limit", "lower"),
     "caps_session_money": About("US dollars of one session of another agent", "lower"),

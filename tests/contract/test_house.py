@@ -6,12 +6,9 @@ import ast
 import importlib
 import re
 import tokenize
-import tomllib
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 import pytest
@@ -23,7 +20,6 @@ from flyball.tools.toolbox import TOOLS
 
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "flyball"
-UNIT = ROOT / "tests" / "unit"
 
 
 def module_of(path: Path) -> str:
@@ -41,17 +37,9 @@ def parsed(path: Path) -> ast.Module:
 ROOMS = [path.parent for path in FILES.values() if path.name == "__init__.py"]
 
 
-class ModuleFacts(NamedTuple):
-    """The public classes of a module, and the modules of ours that it imports."""
-
-    classes: tuple[str, ...]
-    imports: frozenset[str]
-
-
 @cache
-def facts(module: str) -> ModuleFacts:
-    """What a module holds; of a package, it imports the ones that it takes names from."""
-    classes: list[str] = []
+def imported(module: str) -> frozenset[str]:
+    """Return the modules of ours that a module imports; of a package, those it takes names from."""
     found: set[str] = set()
     waiting: list[ast.AST] = [parsed(FILES[module])]
     while waiting:
@@ -63,98 +51,15 @@ def facts(module: str) -> ModuleFacts:
                 found.update(name if name in FILES else node.module for name in inner)
             elif not isinstance(node, ast.expr):
                 waiting.append(node)
-                classes += [node.name] if isinstance(node, ast.ClassDef) else []
-    return ModuleFacts(
-        tuple([name for name in classes if not name.startswith("_")]),
-        frozenset(found & FILES.keys()),
-    )
-
-
-def imported(module: str) -> frozenset[str]:
-    return facts(module).imports
+    return frozenset(found & FILES.keys())
 
 
 def name_of(room: Path) -> str:
     return str(room.relative_to(SRC))
 
 
-def test_no_public_class_name_is_defined_twice():
-    places: dict[str, list[str]] = defaultdict(list)
-    for module in FILES:
-        for name in facts(module).classes:
-            places[name].append(module)
-    assert {name: where for name, where in places.items() if len(where) > 1} == {}
-
-
-SMALL = 40
-SHIPPED_FOR_TESTS = {"flyball.journal.memory"}
-"""Users of the library test with it, as we do; nothing in the package needs it."""
-NAMED_IN_A_STRING = {
-    # Imported when the first model is asked: pydantic-ai takes a second to load.
-    "flyball.drivers.provider",
-    # Imported where a database is named: nobody else needs its extra.
-    "flyball.journal.postgres",
-    "flyball.app.people.postgres_people",
-    # Imported when they are needed: hooks load what leads to them, and must be quick.
-    "flyball.drivers.repair.driver",
-    # Imported where a collector of traces is named: nobody else needs its extra.
-    "flyball.engine.tracing",
-    "flyball.app.flowfile.yaml_places",
-    # Named in the script of the bare interpreter that starts each command.
-    "flyball.workspace.sandbox.supervisor",
-    # Named in the script that the interpreter of the project under repair is given.
-    "flyball.tools.repair.inside.program",
-    # Started by their paths, in the network of a run's servers.
-    "flyball.tools.pages.inside.ask",
-    "flyball.tools.pages.inside.browse",
-}
-
-
-def loaded_by_name() -> set[str]:
-    """Modules that no import needs to lead to: commands, entry points, and those above."""
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
-    places = [*scripts.values(), *(place for place, _ in COMMANDS.values())]
-    return {place.partition(":")[0] for place in places} | SHIPPED_FOR_TESTS | NAMED_IN_A_STRING
-
-
-def importers() -> Mapping[str, set[str]]:
-    found: dict[str, set[str]] = {module: set() for module in FILES}
-    for module in FILES:
-        for other in imported(module):
-            found[other].add(module)
-    return found
-
-
-def modules_that_could_fold() -> Iterator[tuple[str, set[str]]]:
-    for module, who in importers().items():
-        is_named = FILES[module].stem in ("__init__", "__main__") or module in loaded_by_name()
-        # One file each is what makes a list: a small tool is still a tool.
-        is_listed = name_of(FILES[module].parent) in LISTS
-        if not is_named and not is_listed:
-            yield module, who
-
-
-def test_a_small_file_with_one_importer_is_part_of_that_importer():
-    small = {
-        module: who.pop()
-        for module, who in modules_that_could_fold()
-        if len(who) == 1 and len(FILES[module].read_text().splitlines()) < SMALL
-    }
-    assert small == {}
-
-
-CROWD = 12
-LISTS = ("tools", "surfaces/cli", "shellcheck/programs")
-"""Lists of things of one kind may be longer, and hold nothing else."""
-
-
 def files_in(room: Path) -> list[Path]:
     return [path for path in sorted(room.glob("*.py")) if not path.name.startswith("__")]
-
-
-def test_a_room_holds_at_most_twelve_files():
-    crowds = {name_of(room): len(files_in(room)) for room in ROOMS if name_of(room) not in LISTS}
-    assert {room: count for room, count in crowds.items() if count > CROWD} == {}
 
 
 def test_a_room_says_what_lives_there():
@@ -229,7 +134,7 @@ def test_each_file_among_the_programs_has_rules_of_programs(path: Path):
 
 
 CORE = (
-    "terms", "host", "memory", "reading", "weakening", "suite", "verdict",
+    "terms", "host", "memory", "reading", "suite",
     "flow", "plan", "run", "machine", "record",
 )  # fmt: skip
 """From the ground up; each room of `core` imports only from rooms before it."""
@@ -280,22 +185,6 @@ PARENTS = sorted({name_of(room.parent) for room in ROOMS if room not in (SRC, SR
 @pytest.mark.parametrize("room", [each for each in PARENTS if each != "."])
 def test_sub_rooms_and_the_files_beside_them_have_an_order(room: str):
     assert leftover(neighbours(room.replace("/", "."))) == set()
-
-
-def test_every_folder_of_unit_tests_is_a_room():
-    folders = [path for path in UNIT.rglob("*") if path.is_dir() and path.name != "__pycache__"]
-    assert [str(path) for path in folders if SRC / path.relative_to(UNIT) not in ROOMS] == []
-
-
-def test_every_unit_test_is_named_after_a_module_or_a_sub_room():
-    strays: list[Path] = []
-    for path in sorted(UNIT.rglob("test_*.py")):
-        room = SRC / path.parent.relative_to(UNIT)
-        things = [*files_in(room), *(each for each in ROOMS if each.parent == room)]
-        name = f"{path.stem.removeprefix('test_')}_"
-        if not any(name.startswith(f"{thing.stem}_") for thing in things):
-            strays.append(path.relative_to(UNIT))
-    assert strays == []
 
 
 EXPLAINED = (

@@ -16,24 +16,41 @@ FILES = sorted(SRC.rglob("*.py"))
 ROOMS = {
     "errors": set[str](),
     "regex": set[str](),
+    "bounds": {"regex"},
+    "secret_files": {"regex"},
     "core": {"errors", "regex"},
     "patch": {"errors", "regex"},
-    "shellcheck": {"errors", "regex"},
-    "workspace": {"core", "patch", "shellcheck", "errors", "regex"},
+    "shellcheck": {"errors", "regex", "secret_files"},
+    "workspace": {"core", "patch", "shellcheck", "errors", "regex", "secret_files"},
     "journal": {"core", "errors", "regex"},
     "drivers": {"core", "errors", "regex"},
-    "tools": {"core", "patch", "shellcheck", "workspace", "errors", "regex"},
+    # What a call is given (`tools/call`) lies there still.
+    "verdict": {
+        "core", "shellcheck", "workspace", "journal", "tools", "errors", "regex", "bounds",
+    },
+    "tools": {
+        "core", "patch", "shellcheck", "workspace", "verdict", "errors", "regex", "secret_files",
+    },
     "engine": {
-        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "tools", "errors",
-        "regex",
+        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "verdict", "tools",
+        "errors", "regex",
     },
     "settings": {"core", "errors", "regex"},
     "app": {
-        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "tools", "engine",
-        "settings", "errors", "regex",
+        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "verdict", "tools",
+        "engine", "settings", "errors", "regex", "secret_files",
     },
 }  # fmt: skip
 PURE = {"core", "patch", "shellcheck"}
+PURE_FILES = {
+    SRC / "verdict" / f"{name}.py"
+    for name in (
+        "judge", "reports", "strength", "promises", "reach", "sides", "selection", "type_checks",
+        "named", "asking", "words", "canary",
+    )
+}  # fmt: skip
+PURE_FILES |= set((SRC / "verdict" / "tests").rglob("*.py"))
+"""What is decided from reports: such a module imports pure rooms and modules alone."""
 
 PURE_STDLIB = {
     "__future__", "array", "ast", "base64", "binascii", "bisect", "collections", "configparser",
@@ -51,6 +68,7 @@ PURE_THIRD = {
 READS_ITS_DATA = {
     SRC / "core" / "reading" / "model.py": {"pkgutil"},
     SRC / "shellcheck" / "words" / "source.py": {"importlib"},
+    SRC / "verdict" / "tests" / "_tree.py": {"importlib"},
 }
 """What is installed with us, read on first use; no other pure module reads a file."""
 
@@ -111,6 +129,20 @@ def test_pure_rooms_use_only_the_pure_part_of_the_standard_library():
             allowed = PURE_STDLIB | PURE_THIRD[room] | READS_ITS_DATA.get(path, set()) | {"flyball"}
             tops = {module.partition(".")[0] for module, _ in imports(path)}
             found += [f"{ids(path)} may not import {top}" for top in tops - allowed]
+    assert found == []
+
+
+def test_what_decides_a_verdict_imports_only_what_is_pure():
+    pure = {f"flyball.{room}" for room in PURE} | {"flyball.errors", "flyball.regex"}
+    pure |= {f"flyball.verdict.{path.stem}" for path in PURE_FILES} | {"flyball.verdict.tests"}
+    found = [
+        f"{ids(path)} may not import {module}"
+        for path in PURE_FILES
+        for module, _ in imports(path)
+        if module.partition(".")[0]
+        not in PURE_STDLIB | {"msgspec", "flyball"} | READS_ITS_DATA.get(path, set())
+        or (module.startswith("flyball.") and not any(module.startswith(each) for each in pure))
+    ]
     assert found == []
 
 

@@ -26,7 +26,8 @@ DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
 
 def texts() -> Iterator[tuple[Path, str]]:
     """Every file of the project that is text."""
-    top = [path for path in ROOT.iterdir() if path.is_file()]
+    # In a linked worktree `.git` is a file, and names a place.
+    top = [path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"]
     for path in [*top, *(p for room in ROOMS for p in (ROOT / room).rglob("*"))]:
         if path.is_file() and not {"__pycache__", "node_modules"} & set(path.parts):
             try:
@@ -162,7 +163,7 @@ def test_the_licence_is_apache_2():
 
 def test_the_metadata_offers_what_was_promised():
     assert PROJECT["requires-python"] == ">=3.11"
-    extras = {"openai", "anthropic", "mcp", "acp", "web", "browser", "cluster", "otel"}
+    extras = {"openai", "anthropic", "mcp", "acp", "web", "browser", "cluster", "otel", "verify"}
     extras |= {"dev", "bench", "all"}
     assert set(PROJECT["optional-dependencies"]) == extras
     assert distribution("flyball").version == PROJECT["version"]

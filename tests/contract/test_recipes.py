@@ -168,7 +168,7 @@ def add_a_command(copy: Path) -> None:
     recipe = Recipe(copy, "A command", "greet")
     recipe.write("src/flyball/surfaces/cli/greet.py", COMMAND)
     row = '    "greet": ("flyball.surfaces.cli.greet:greet", "Say hello to somebody."),\n'
-    recipe.insert("src/flyball/surfaces/cli/__init__.py", '    "demo":', row)
+    recipe.insert("src/flyball/surfaces/cli/typed/group.py", '    "demo":', row)
     assert recipe.wants_docs
 
 

@@ -198,3 +198,54 @@ def test_doctor_sees_a_disk_with_too_little_room_and_one_that_cannot_be_written(
     assert full["state"][1] is True
     assert read_only["state"][4] is True
     assert "Read-only file system" in read_only["state"][2]
+
+
+COMMITTED = """
+import json, os, pathlib, sys
+sys.path.insert(0, sys.argv[3])
+from tests.repos import git, put, repository
+from flyball.errors import FlyballError
+from flyball.workspace.cards.use_cases import ProjectPlaces, merge
+from flyball.workspace.run.opening import open_workspace
+
+disk, state = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+shop = repository(disk / "shop", {"a.txt": "one\\n"})
+told = []
+def attempt(deed):
+    try:
+        deed()
+        told.append("")
+    except FlyballError as error:
+        told.append(f"{error.code}: {error}")
+
+with open_workspace(shop, "r", state, in_place=False, home=state) as workspace:
+    put(workspace.root, {"big.bin": os.urandom(2 << 20)})
+    attempt(lambda: workspace.commit_card("r", "c1", "Big"))
+    os.system(f"mount -o remount,size=32m {disk}")
+    attempt(lambda: workspace.commit_card("r", "c1", "Big"))
+attempt(lambda: merge(ProjectPlaces(shop, state, state), "r"))
+told.append(git(shop, "status", "--porcelain") + git(shop, "log", "-1", "--format=%s").strip())
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.skipif(
+    detect_level() is not SandboxLevel.NAMESPACES,
+    reason="a small disk of our own needs a mount namespace",
+)
+def test_a_full_disk_of_the_project_is_named_and_the_commit_made_once_there_is_room(tmp_path: Path):
+    disk, state = tmp_path / "disk", tmp_path / "state"
+    disk.mkdir()
+    state.mkdir()
+    make = f'mount -t tmpfs -o size=1m none {disk} && exec "$0" "$@"'
+    places = [os.fspath(each) for each in (disk, state, Path(__file__).parents[2])]
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", make, sys.executable, "-c", COMMITTED, *places],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    full, again, merged, end = json.loads(done.stdout)
+    assert full.startswith(f"disk-full: The disk that holds {disk}")
+    assert (again, merged, end) == ("", "", "Big")

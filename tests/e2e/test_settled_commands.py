@@ -73,7 +73,7 @@ def test_a_change_is_proven_by_the_settled_command_red_to_green(shell: Shell, tm
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed, 0 failed (sh run.sh)" in done.stdout
     (ending,) = [line for line in done.stdout.splitlines() if "✓ succeeded" in line]
-    assert ending.endswith("(red → green (tests that were there) (2 tests))")
+    assert ending.endswith("(red → green (tests that were there), uninverted (2 tests))")
     assert "not run" not in done.stdout
 
 

@@ -89,7 +89,8 @@ def test_merging_replaying_and_deleting(repo: Path, tmp_path: Path):
         flyball("prune", "r1", "--abandon", "--repo", repo)
     assert "c1  Card c1: applied" in flyball("replay", "r1", "--into", other, "--repo", repo)
     assert "into main: 2 commits" in flyball("merge", "r1", "--repo", repo)
-    assert "already" in flyball("merge", "r1", "--repo", repo)
+    with pytest.raises(FlyballError, match="already"):
+        flyball("merge", "r1", "--repo", repo)
     assert "of 1 runs" in flyball("prune", "--days", "0", "--repo", repo)
     assert "is gone" in flyball("prune", "r1", "--abandon", "--repo", repo)
 

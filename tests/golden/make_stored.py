@@ -27,9 +27,11 @@ from flyball.core.run.event import (
     EvidenceSubmitted,
     Noted,
     PauseAsked,
+    Tightened,
     name_of,
 )
 from flyball.core.machine.machine import advance
+from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import thread_lines
 from flyball.core.run import codec
@@ -161,6 +163,7 @@ RARE: tuple[AnyEvent, ...] = (
     EvidenceSubmitted(card="step-1", fields={"notes": "a claim"}),
     Noted(card="step-1", call="c1", text="seen", risk="low", assumptions=("none",)),
     PauseAsked(by="ada"),
+    Tightened(by="worker", policy=Policy(web=True), has_sandbox=False),
 )
 
 

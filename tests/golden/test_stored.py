@@ -17,7 +17,8 @@ from flyball.core.record.recording import judge_recording
 from flyball.core.run.state import RunState
 from flyball.core.run import codec
 from flyball.journal.protocol import JournalEntry
-from flyball.journal.sqlite import SqliteJournal, status_of
+from flyball.core.run.ending import status_of
+from flyball.journal.sqlite import SqliteJournal
 
 STORED = Path(__file__).parent / "stored"
 RELEASES = sorted(STORED.glob("v*"))
@@ -29,7 +30,7 @@ STATUS = {
     "extension": "success",
     "fix": "success",
     "flow": "success",
-    "greeting": "success",
+    "greeting": "answered",
     "guard": "success",
     "planned": "success",
     "unverified": "unverified",

@@ -150,9 +150,14 @@ def send(shell: Shell, host: str, data: bytes, *flags: str) -> Heard:
     return Heard(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def kill_governor(shell: Shell) -> None:
-    """End the governor as nobody expects it, by what the kernel says of its socket."""
+def governor_of(shell: Shell) -> int:
+    """Return the process of the governor, by what the kernel says of its socket."""
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(address(str(shell.cwd), shell.env))
         told = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    os.kill(struct.unpack("3i", told)[0], signal.SIGKILL)
+    return struct.unpack("3i", told)[0]
+
+
+def kill_governor(shell: Shell) -> None:
+    """End the governor as nobody expects it."""
+    os.kill(governor_of(shell), signal.SIGKILL)

@@ -78,19 +78,6 @@ def test_a_week_counts_all_sessions_and_a_resumed_one_only_once(shell: Shell, pl
 
 
 @pytest.mark.exhaustive
-def test_where_flyball_only_advises_a_spent_cap_is_told_and_calls_are_kept(
-    shell: Shell, place: Path
-):
-    shell.env |= {"FLYBALL_CAPS_SESSION_TOKENS": "1000", "FLYBALL_HOOKS_MODE": "advisory"}
-    host = Billed(shell, place)
-    host.bills(reply("m1", 2000))
-    assert host.prompt().is_allowed
-    assert "2,000 of 1,000 tokens" in host.run("git log -1", "one").notice
-    assert "1 calls allowed, 0 not" in shell("runs", "show", "last").stdout
-    host.end()
-
-
-@pytest.mark.exhaustive
 def test_lines_that_are_not_whole_or_not_json_wait_or_are_let_go(shell: Shell, place: Path):
     shell.env["FLYBALL_CAPS_SESSION_TOKENS"] = "1000"
     host = Billed(shell, place)

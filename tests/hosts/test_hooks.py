@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import signal
 import socket
 import struct
@@ -53,7 +54,7 @@ def test_a_fix_is_held_to_a_checkpoint_and_to_the_verdict(host: HostSession):
     assert (run["status"], run["request"]) == ("success", "the total is wrong, fix it")
     shown = host.shell("runs", "show", "last").stdout
     assert "driven by" not in shown
-    assert "■ success" in shown
+    assert "✓ succeeded" in shown
     assert "The total counts every piece." in shown
     reverted = host.shell("card", "revert", str(run["run"]), "step-1", "--yes")
     assert reverted.returncode == 0, reverted.stderr
@@ -182,7 +183,7 @@ def test_a_command_that_changes_things_waits_for_the_checkpoint(host: HostSessio
     assert host.before("Bash", command="sed -i s/price/x/ cart.py").is_refused
     assert host.before("Bash", command="git status && git diff").is_allowed
     assert host.before("Bash", command="python -m unittest").is_allowed
-    assert host.before("Bash", command="some-unknown-tool --go").is_refused
+    assert "confined" in host.before("Bash", command="some-unknown-tool --go").out
     host.checkpoint()
     assert host.before("Bash", command="some-unknown-tool --go").is_allowed
     assert host.before("Bash", command="git push --force origin main").is_refused
@@ -193,10 +194,8 @@ def test_a_command_that_changes_things_waits_for_the_checkpoint(host: HostSessio
     [
         ("some-unknown-tool; rm -rf /etc/x", "outside"),
         ("some-unknown-tool; cat ~/.ssh/id_rsa", "secret"),
-        ("some-unknown-tool && git reset --hard", "A person must decide"),
-        ("git push --force || some-unknown-tool", "A person must decide"),
-        ("true;" * 60 + "some-unknown-tool", "split it up"),
-        ("rm -rf /etc/x\nif", "cannot read"),
+        ("some-unknown-tool && git reset --hard HEAD~1", "Ask the person"),
+        ("git push --force || some-unknown-tool", "Ask the person"),
     ],
 )
 def test_what_stands_beside_a_program_that_is_not_known_is_judged(
@@ -214,7 +213,50 @@ def test_another_shell_s_language_is_as_unknown_as_a_program(host: HostSession):
     host.prompt()
     host.checkpoint()
     assert host.before("PowerShell", command=command).is_allowed
-    assert host.before("Bash", command=command).is_refused
+    assert "confined --project" in host.before("Bash", command=command).out
+
+
+def test_unclear_command_runs_confined_until_the_checkpoint(host: HostSession):
+    host.prompt()
+    held = host.before("Bash", command="cd src && ./run.sh 'a b'", timeout=5)
+    own = json.loads(held.out)["hookSpecificOutput"]
+    assert own["permissionDecision"] == "allow"
+    assert own["updatedInput"]["timeout"] == 5
+    way, _, rest = own["updatedInput"]["command"].partition(" && ")
+    assert way == "cd src"
+    assert shlex.split(rest)[1:] == [
+        "confined",
+        "--read-only",
+        "--",
+        "bash",
+        "-c",
+        "./run.sh 'a b'",
+    ]
+    told = host.before("Bash", command="export X=1 && X=2 ./run.sh > /tmp/out.txt")
+    assert "confined --read-only" in told.out
+    assert "confined" not in host.before("Bash", command="git diff > /tmp/d.patch").out
+    host.checkpoint()
+    assert host.before("Bash", command="./run.sh").out == ""
+
+
+def test_rule_of_the_person_holds_for_a_command_that_is_rewritten(host: HostSession):
+    settings = host.repo / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"permissions": {"deny": ["Bash(./run.sh:*)"]}}))
+    host.prompt()
+    refused = host.before("Bash", command="cd src && ./run.sh --all")
+    assert refused.is_refused
+    assert "Bash(./run.sh:*)" in refused.err
+
+
+def test_destroying_only_what_a_snapshot_has_needs_no_question(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    assert host.write("cart.py", WRONG).is_allowed
+    for command in ("git restore cart.py", "git checkout -- cart.py", "rm -rf src", "kill %1"):
+        assert host.before("Bash", command=command).is_allowed, command
+    for command in ("git clean -fdx", "git reset --hard HEAD~1", "kill 1", "rm -rf ~/x"):
+        assert host.before("Bash", command=command).is_refused, command
 
 
 FOR_A_PERSON = (
@@ -402,6 +444,7 @@ def test_two_hosts_in_one_checkout_are_told_apart(shell: Shell):
 
 
 def test_fifty_hooks_at_once_lose_nothing_and_count_nothing_twice(host: HostSession):
+    host.shell.env["FLYBALL_HOOKS_BUDGET"] = "strict"
     host.prompt()
     with ThreadPoolExecutor(12) as pool:
         heard = list(pool.map(lambda n: host.before("Read", f"r{n}", file_path=f"{n}"), range(50)))
@@ -416,10 +459,11 @@ def test_fifty_hooks_at_once_lose_nothing_and_count_nothing_twice(host: HostSess
 def test_hooks_without_a_governor_at_once_lose_nothing_and_count_nothing_twice(
     tmp_path: Path, shell: Shell
 ):
-    host = HostSession(Shell(shell.cwd, tmp_path / "home", FLYBALL_HOOKS_ALONE="true"))
+    alone = {"FLYBALL_HOOKS_ALONE": "true", "FLYBALL_HOOKS_BUDGET": "strict"}
+    host = HostSession(Shell(shell.cwd, tmp_path / "home", **alone))
     host.prompt()
     with ThreadPoolExecutor(8) as pool:
-        heard = list(pool.map(lambda n: host.before("Read", f"r{n}", file_path=f"{n}"), range(24)))
+        heard = list(pool.map(lambda n: host.before("LSP", f"r{n}", file_path=f"{n}"), range(24)))
     assert sum(each.is_allowed for each in heard) == 15, "a small fix has fifteen calls"
     assert all(each.is_refused for each in heard if not each.is_allowed)
     host.end()
@@ -453,11 +497,11 @@ def test_what_cannot_be_read_is_never_a_silent_yes_to_a_write(data: bytes, shell
 
 
 @pytest.mark.exhaustive
-def test_ten_megabytes_are_judged_like_anything_else(host: HostSession):
+def test_six_megabytes_are_judged_like_anything_else(host: HostSession):
     host.prompt()
-    heard = host.before("Write", file_path="big.txt", content="x" * (10 << 20))
+    heard = host.before("Write", file_path="big.txt", content="x" * (6 << 20))
     assert heard.is_refused
-    assert host.before("Read", file_path="cart.py", junk="x" * (10 << 20)).is_allowed
+    assert host.before("Read", file_path="cart.py", junk="x" * (6 << 20)).is_allowed
 
 
 def test_a_damaged_journal_closes_writes_and_says_so(host: HostSession):
@@ -482,27 +526,27 @@ def test_every_hook_can_decide_by_itself(tmp_path: Path, shell: Shell):
     assert not [*Path(shell.env["XDG_RUNTIME_DIR"]).rglob("*")]
 
 
-def test_a_prompt_that_no_governor_answers_is_opened_behind_it(tmp_path: Path, shell: Shell):
-    host = HostSession(Shell(shell.cwd, tmp_path / "home", FLYBALL_HOOKS_ALONE="true"))
-    host.prompt()
-    assert host.prompt("no, fix the name of the cart") == (0, "", "")
-    wait_until(lambda: len(runs(host.shell)) == 2)
-    wait_until(lambda: host.before("Read", "r1", file_path="cart.py").is_allowed)
-    args = {"file_path": "cart.py"}
-    assert "Flyball governs this session" in host.after("Read", "r1", args, "text").told
-    assert not host.after("Read", "r2", args, "text").told, "it is said once"
-    host.end()
-
-
-def test_who_goes_on_without_a_call_that_was_asked_about_is_not_held_by_it(host: HostSession):
+def test_question_holds_one_call_and_the_next_prompt_answers_it(host: HostSession):
     host.prompt()
     host.checkpoint()
     assert host.write("cart.py", WRONG).is_allowed
-    assert "A person must decide" in host.before("Bash", command="git push origin main").err
-    assert host.write("cart.py", RIGHT).is_refused
-    assert host.prompt("do not push, and mend the total").is_allowed
-    assert host.write("cart.py", RIGHT).is_allowed
-    assert "A person must decide" in host.before("Bash", command="git push origin main").err
+    assert "Ask the person" in host.before("Bash", command="git push origin main").err
+    assert host.write("cart.py", RIGHT).is_allowed, "everything else goes on"
+    host.prompt("why would you push?")
+    assert host.before("Bash", command="git push origin main").is_refused
+    assert "said yes" in host.prompt("Yes, push it.").told
+    assert host.before("Bash", command="git push --force").is_refused, "it was another call"
+    assert "Ask the person" in host.before("Bash", command="git push --force").err
+
+
+def test_yes_of_the_person_grants_the_call_once(host: HostSession):
+    host.prompt()
+    asked = {"command": "git push origin main", "description": "Push"}
+    assert host.before("Bash", **asked).is_refused, "it reaches out, in whatever phase"
+    host.prompt("yes")
+    assert host.before("Bash", "push", **asked | {"description": "Again"}).is_allowed
+    host.after("Bash", "push", asked, {"stdout": "done"})
+    assert host.before("Bash", **asked).is_refused
 
 
 def socket_of(shell: Shell) -> Path:
@@ -554,25 +598,19 @@ def test_the_governor_ends_with_the_last_session_and_dies_without_harm(shell: Sh
 
 
 @pytest.mark.exhaustive
-def test_advice_is_only_advice(tmp_path: Path, shell: Shell):
-    mild = Shell(shell.cwd, tmp_path / "home", **{**shell.env, "FLYBALL_HOOKS_MODE": "advisory"})
+def test_level_verdict_holds_the_stop_and_nothing_else(tmp_path: Path, shell: Shell):
+    mild = Shell(shell.cwd, tmp_path / "home", **{**shell.env, "FLYBALL_HOOKS_LEVEL": "verdict"})
     host = HostSession(mild)
     host.prompt()
-    heard = host.before("Write", file_path="cart.py", content=RIGHT)
-    assert heard.is_allowed
-    assert "would refuse `Write`" in heard.notice
-    written = host.write("cart.py", RIGHT)
-    assert "would take this back: cart.py" in written.notice
-    made = host.run("python3 -m unittest -q; echo 'x = 1' > made.py")
-    assert made.code == 0
-    assert (host.repo / "cart.py").read_text() == RIGHT
-    assert (host.repo / "made.py").exists()
-    for _ in range(6):
-        host.run("git log -1", "the same")
-    looped = host.before("Read", file_path="cart.py")
-    assert looped.is_allowed
-    assert "A person must decide" in looped.notice
-    assert host.stop().code == 0
+    assert host.before("Bash", command="git push --force").is_allowed
+    written = host.write("cart.py", WRONG)
+    assert written.is_allowed
+    assert not written.notice
+    held = host.stop()
+    assert held.is_refused
+    assert "test_three_pens" in held.err
+    assert host.write("cart.py", RIGHT).is_allowed
+    assert "red → green" in host.stop(stop_hook_active=True).notice
     host.end()
 
 
@@ -607,8 +645,8 @@ def test_only_our_own_program_is_ours(host: HostSession):
     assert host.run("flyball --help").is_allowed
     assert host.run("flyball ledger list").is_allowed
     assert host.before("Bash", command="flyball ledger forget --all --yes").is_refused
-    assert host.before("Bash", command="./flyball checkpoint x").is_refused
-    assert host.before("Bash", command=f"{host.repo}/flyball verify").is_refused
+    for command in ("./flyball checkpoint x", f"{host.repo}/flyball verify"):
+        assert "confined --read-only" in host.before("Bash", command=command).out
     ours = HOOK.with_name("flyball")
     assert host.before("Bash", command=f"{ours} checkpoint --goal x").is_allowed
 

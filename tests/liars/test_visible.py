@@ -12,9 +12,9 @@ from flyball.app.liars.honest import HONEST, Fix
 from flyball.app.liars.lies import Lie
 from flyball.app.liars.projects import BrokenProject, Files
 from flyball.app.liars.trial import FLEET
-from flyball.core.suite.sides import find_testing_side
-from flyball.core.verdict.reach import runner_reaches
-from flyball.core.verdict.reports import RunnerReach
+from flyball.verdict.reach import runner_reaches
+from flyball.verdict.reports import RunnerReach
+from flyball.verdict.sides import find_testing_side
 
 SHOWN_BY_RUNS = ("selection", "regression", "claims", "identity", "around")
 """Families whose lies need no trace in the change: a whole run on both trees shows them."""

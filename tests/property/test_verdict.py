@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from flyball.core.suite.case import CaseOutcome
 from flyball.core.terms.changed_test import ChangedTest, Comparison
-from flyball.core.verdict.judge import judge_change
-from flyball.core.verdict.reports import (
+from flyball.verdict.judge import judge_change
+from flyball.verdict.reports import (
     AskedFor,
     ChangeFacts,
     Named,
@@ -61,14 +61,14 @@ def some_change(r: Random) -> ChangeFacts:
         ("a.py",),
         tuple(tests),
         frozenset(r.sample(side, r.randrange(4))),
-        tuple(reaches),
-        ("big.bin",) if r.random() < 0.1 else (),
+        reaches=tuple(reaches),
+        unreadable=("big.bin",) if r.random() < 0.1 else (),
     )
 
 
 def some_asked(r: Random) -> AskedFor:
     named = [Named("tsc", r.choice(list(NamedEnd)))] if r.random() < 0.3 else []
-    flags = [r.random() < 0.5 for _ in range(5)]
+    flags = [r.random() < 0.5 for _ in range(6)]
     announced = r.choice([(), ("x y z",)])
     return AskedFor(tuple(named), announced, r.choice([(), ("x",)]), *flags)
 
@@ -88,7 +88,9 @@ VERDICTS = st.integers(0, 2**32).map(some_case)
 def test_nothing_that_fails_now_and_did_not_before_is_ever_shown(case):
     suites, change, asked = case
     broken = any(
-        suite.a is not None and suite.c is not None and suite.c.red - suite.a.red - suite.flaky
+        suite.old is not None
+        and suite.new is not None
+        and suite.new.red - suite.old.red - suite.flaky
         for suite in suites
     )
     if broken:
@@ -103,8 +105,8 @@ def test_a_test_that_vanished_untouched_is_never_excused(case):
     lost = [
         name
         for suite in suites
-        if suite.a is not None and suite.c is not None
-        for name in suite.a.green - suite.c.green - suite.flaky
+        if suite.old is not None and suite.new is not None
+        for name in suite.old.green - suite.new.green - suite.flaky
         if name.partition("::")[0] not in change.testing_side and name not in moved
     ]
     if lost:
@@ -119,12 +121,12 @@ def test_a_test_that_vanished_with_its_file_needs_a_person(case):
     lost = [
         name
         for suite in suites
-        if suite.a is not None and suite.c is not None
-        for name in suite.a.green - suite.c.green - suite.c.red - suite.flaky
+        if suite.old is not None and suite.new is not None
+        for name in suite.old.green - suite.new.green - suite.new.red - suite.flaky
         if name not in known
         and name.partition("::")[0] in change.testing_side
-        and suite.b is not None
-        and name in suite.b.green
+        and suite.old_tests_new_code is not None
+        and name in suite.old_tests_new_code.green
     ]
     if lost:
         assert not judge_change(suites, change, asked).is_shown
@@ -135,9 +137,9 @@ def test_a_test_that_vanished_with_its_file_needs_a_person(case):
 def test_what_the_old_tests_still_call_red_is_never_shown(case):
     suites, change, asked = case
     hidden = any(
-        (suite.a.red & suite.b.red) - suite.c.red - suite.flaky
+        (suite.old.red & suite.old_tests_new_code.red) - suite.new.red - suite.flaky
         for suite in suites
-        if suite.a is not None and suite.b is not None and suite.c is not None
+        if suite.old is not None and suite.old_tests_new_code is not None and suite.new is not None
     )
     if hidden:
         assert not judge_change(suites, change, asked).is_shown
@@ -147,7 +149,7 @@ def test_what_the_old_tests_still_call_red_is_never_shown(case):
 @given(VERDICTS)
 def test_a_run_that_is_no_evidence_never_shows_anything(case):
     suites, change, asked = case
-    silent = any(suite.c is None or suite.a is None or suite.c.trouble for suite in suites)
+    silent = any(suite.new is None or suite.old is None or suite.new.trouble for suite in suites)
     if silent or change.unreadable:
         assert not judge_change(suites, change, asked).is_shown
 
@@ -158,8 +160,8 @@ def test_an_old_failure_or_a_flaky_test_is_never_named_as_repaired(case):
     suites, change, asked = case
     verdict = judge_change(suites, change, asked)
     for suite in suites:
-        if suite.c is not None and len(suites) == 1:
-            assert not set(verdict.mended) & (suite.c.red | suite.flaky)
+        if suite.new is not None and len(suites) == 1:
+            assert not set(verdict.mended) & (suite.new.red | suite.set_aside)
 
 
 @settings(max_examples=500, deadline=None)

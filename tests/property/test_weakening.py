@@ -7,7 +7,7 @@ import ast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flyball.core.weakening.change import weakenings
+from flyball.verdict.tests import weakenings
 
 PATHS = (
     "tests/test_a.py",

@@ -29,10 +29,10 @@ from flyball.app.project import Home, open_home
 from flyball.app.runs.journals import opened
 from flyball.app.starting import RunRequest
 from flyball.core.machine.machine import replay
+from flyball.core.run.ending import status_of
 from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Intent
 from flyball.journal.connection import SCHEMA
-from flyball.journal.sqlite import status_of
 
 LOOK = 0.2
 FREEZE = LEASE_SECONDS * 1.7

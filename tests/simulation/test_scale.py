@@ -27,7 +27,7 @@ def test_more_runs_wait_longer_and_no_throughput_passes_the_cores():
     waits = [each.wait for each in found]
     assert waits == sorted(waits)
     assert waits[-1] > 5
-    assert all(each.per_second <= 2 / CALM.own * 1.01 for each in found)
+    assert all(each.per_second <= 2 / CALM.own * 1.02 for each in found)
 
 
 def test_the_same_seed_tells_the_same_and_another_something_else():

@@ -21,6 +21,7 @@ from tests.small_python import small_path
 from tests.unit.journal.runs import take
 
 from flyball.core.flow.template import Role
+from flyball.core.run.ending import status_of
 from flyball.core.run.event import Finish, RunStarted, Usage
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
@@ -33,7 +34,6 @@ from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext
 from flyball.journal.memory import memory_journal
-from flyball.journal.sqlite import status_of
 from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.redaction import Redactor
 

@@ -79,7 +79,6 @@ FIXES: dict[str, Slip] = {
     "stops at once": instead_of("read", say("I will look at the cart.")),
     "stops before the checkpoint": instead_of("checkpoint", say("The quantity is left out.")),
     "stops in execute without an edit": instead_of("edit", say("I will multiply it.")),
-    "stops in execute twice": instead_of("edit", say("I will."), say("I really will.")),
     "stops in verify without a test": instead_of("test", say("It is done.")),
     "writes the diff in prose": instead_of("edit", say(f"Here it is:\n\n{fenced(FIX, 'diff')}")),
     "writes the diff in a plain fence": instead_of("edit", say(f"So:\n{fenced(FIX, '')}")),

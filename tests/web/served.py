@@ -182,12 +182,14 @@ def environment(place: Path) -> dict[str, str]:
 
 
 @contextmanager
-def serving(environ: dict[str, str], here: Path, beat: float = 15.0) -> Generator[Served]:
+def serving(
+    environ: dict[str, str], here: Path, beat: float = 15.0, headers_within: float = 10.0
+) -> Generator[Served]:
     """A server for a project, until the block ends."""
     board = open_board(environ, here, beat)
     listening = listen("127.0.0.1", 0, TOKEN)
     ready = threading.Event()
-    server = make_server(board, listening, ready.set)
+    server = make_server(board, listening, ready.set, headers_within)
     thread = threading.Thread(target=server.run, args=([listening.socket],), daemon=True)
     thread.start()
     assert ready.wait(PATIENCE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -144,6 +145,22 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(served: Served):
     length = {"Content-Length": str(50_000_000)}
     answer = served.ask("POST", "/api/patch/diff", raw=b"{", headers=length)
     assert (answer.status, answer.json["code"]) == (413, "too-large")
+
+
+def test_a_body_that_is_nested_too_deeply_is_refused(served: Served):
+    for raw in (b"[" * 100_000 + b"]" * 100_000, b'{"diff":' * 100_000 + b"1" + b"}" * 100_000):
+        answer = served.ask("POST", "/api/patch/diff", raw=raw)
+        assert (answer.status, answer.json["code"]) == (400, "too-deep")
+
+
+def test_a_request_that_does_not_come_whole_is_let_go(tmp_path: Path):
+    environ = environment(tmp_path)
+    repo, _ = make_shop(tmp_path)
+    with serving(environ, repo, headers_within=0.3) as server:
+        for sent in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n"):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as half:
+                half.sendall(sent)
+                assert half.recv(10) == b""
 
 
 def test_a_body_without_a_length_is_bounded_too(served: Served):

@@ -33,7 +33,8 @@ class Pending(NamedTuple):
 
 def pending(state: RunState) -> tuple[Pending, ...]:
     """What a run asks, the oldest question first."""
-    found = [Pending(card, card.question) for card in state.paused if card.question]
+    waiting = (card for card in state.cards if card.is_live)
+    found = [Pending(card, card.question) for card in waiting if card.question]
     return tuple(sorted(found, key=lambda each: int(each.question.id.removeprefix("q"))))
 
 

@@ -31,6 +31,7 @@ from flyball.app.wiring import (
     unlocked,
 )
 from flyball.core.run.effect import Owed
+from flyball.core.run.ending import status_of
 from flyball.core.run.event import (
     Answered,
     AnyEvent,
@@ -38,8 +39,10 @@ from flyball.core.run.event import (
     Extended,
     Resumed,
     RunStarted,
+    Tightened,
     WorkspaceReady,
 )
+from flyball.core.run.policy import Policy, stricter
 from flyball.core.run.state import RunState
 from flyball.drivers.protocol import Driver
 from flyball.drivers.relay.clipboard import PersonPort
@@ -49,7 +52,7 @@ from flyball.engine.run_context import RunContext, recall
 from flyball.engine.telemetry import Telemetry, resumed
 from flyball.errors import Conflict, LeaseHeld, UsageError
 from flyball.journal.protocol import Journal, JournalEntry, Lease
-from flyball.journal.sqlite import status_of
+from flyball.workspace.process import levels
 from flyball.workspace.redaction import Redactor, Stream
 from flyball.workspace.run.opening import find_workspace
 
@@ -219,8 +222,11 @@ class RunControl:
                 state = await engine.append(state, performer.look(state, by))
             return await self._drive(engine, performer, state)
 
-    async def go_on(self, run: str) -> RunResult:
-        """Drive a run from where it is, with what was left for it; nothing is said to it."""
+    async def go_on(self, run: str, by: str, own: Policy) -> RunResult:
+        """Drive a run from where it is, with what was left for it; nothing is said to it.
+
+        `own` is the policy of whose machine this is: of it and the run's the stricter holds.
+        """
         record = await record_of(self.home, run)
         driver = self._driver(record.started)
         async with self._held(record.started, driver, record.entries) as (engine, performer):
@@ -229,6 +235,9 @@ class RunControl:
                 # Another worker had it between the look and the lease; what was read of it is old,
                 # and whoever hands it out will do so again.
                 return RunResult(state)
+            word = Tightened(by=by, policy=own, has_sandbox=levels.detect_level().value != "none")
+            if not state.has_ended and _would_tighten(state, word):
+                state = await engine.append(state, word)
             return await self._drive(engine, performer, state)
 
     async def give_up(self, run: str, by: str, why: str) -> RunResult:
@@ -423,6 +432,7 @@ class RunControl:
             settings=tool_settings(home.effective),
         )
         context.is_to_rest = lambda: bool(self._pause_by)
+        context.on_progress = self._watcher.telemetry
         context.seen.update(recall(entry.event for entry in history))
         return context
 
@@ -434,3 +444,9 @@ def _check_workspace(home: Home, run: str) -> None:
             " begun on another machine.",
             "Here it can be shown and judged; drive it on where it was begun.",
         )
+
+
+def _would_tighten(state: RunState, word: Tightened) -> bool:
+    """Return whether a machine's own policy forbids anything that the run's does not."""
+    loses_sandbox = not word.has_sandbox and state.project.sandbox != "none"
+    return loses_sandbox or stricter(state.policy, word.policy) != state.policy

@@ -264,7 +264,7 @@ def is_tighter(direction: str, now: Any, then: Any) -> bool:
             order = ("allow", "ask", "refuse")
             return order.index(then) > order.index(now)
         case "strict":
-            order = ("lenient", "normal", "strict")
+            order = ("lenient", "observe", "verdict", "normal", "govern", "reported", "strict")
             return then in order and order.index(then) > order.index(now)
         case _:
             return False

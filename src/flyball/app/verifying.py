@@ -13,10 +13,10 @@ from flyball.app.project import Home, redactor_of
 from flyball.app.wiring import tool_settings
 from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.terms.phase import Phase
-from flyball.core.verdict.reports import AskedFor
-from flyball.engine.verdict.take import Wanted, take_verdict
 from flyball.errors import Conflict
 from flyball.tools.call.protocol import CallContext
+from flyball.verdict.reports import AskedFor
+from flyball.verdict.take import Wanted, run_unchanged, take_verdict
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process import levels
 from flyball.workspace.run.clean import keep_ignored, users_secrets
@@ -48,9 +48,11 @@ async def verify_change(
     with compare_trees(home.repo, directory, base=base, head=head, home=user) as compared:
         keep_ignored(compared.workspace, compared.head, compared.present)
         context = _context(home, compared, on_output)
-        wanted = Wanted(compared.base, compared.head, AskedFor(wants_red=False))
+        wanted = Wanted(compared.base, compared.head, AskedFor(wants_red=False, repairs=True))
         has_changed = compared.base != compared.head
-        verdict = await take_verdict(context, wanted) if has_changed else ChangeVerdict()
+        verdict = await (
+            take_verdict(context, wanted) if has_changed else run_unchanged(context, compared.head)
+        )
         names = (compared.base_name, compared.head_name)
         return Verified(verdict, *names, has_changed, levels.detect_level())
 
@@ -80,12 +82,15 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
             root=root.path,
             network=settings.network,
             readable=(workspace.project, *settings.readable),
-            hidden=tuple(workspace.project / path for path in users_secrets(workspace)),
+            hidden=tuple(
+                workspace.project / path for path in users_secrets(workspace, settings.secrets)
+            ),
             home=Path(user) if user else None,
         )
 
     servers = RunServers(workspace.directory / "servers")
-    root, allowed = workspace.root, settings.variables
+    # As the user's own run of the tests would: who verifies has them in reach anyway.
+    root, allowed = workspace.root, (*environment.users_names(home.environ), *settings.variables)
     env = environment.clean(home.environ, workspace=root, allowed=allowed)
     return CallContext(
         run="verify",

@@ -279,6 +279,7 @@ def tool_settings(effective: Effective) -> ToolSettings:
         paths=settings.patch_paths,
         network=settings.bash_network,
         readable=tuple(Path(place).expanduser() for place in settings.sandbox_readable),
+        secrets=settings.sandbox_secrets,
         variables=settings.sandbox_variables,
         mutant_seconds=settings.verdict_mutant_seconds,
         commands=effective.commands,

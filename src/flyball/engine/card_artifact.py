@@ -11,8 +11,8 @@ from flyball.core.run.effect import CloseCard
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import CheckReport, CommandReport, SuiteReport
 from flyball.core.terms.evidence_rows import line_of, percent
-from flyball.core.verdict.words import verdict_lines
 from flyball.tools.call.protocol import log_file
+from flyball.verdict.words import verdict_lines
 from flyball.workspace.cards.artifacts import (
     CardArtifact,
     CommandRun,

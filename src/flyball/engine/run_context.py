@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -25,8 +25,8 @@ from flyball.errors import FlyballError, IllegalEvent
 from flyball.tools.call.protocol import CallContext, Eyes, PictureOpinion, ToolSettings
 from flyball.tools.pages.browser import can_browse
 from flyball.tools.pages.detect import server_plans
-from flyball.tools.runner.layout import look
-from flyball.tools.runner.parts import runners_and_checks
+from flyball.verdict.runners.layout import look
+from flyball.verdict.runners.parts import runners_and_checks
 from flyball.workspace.cards.artifacts import (
     write_artifact,
 )
@@ -101,6 +101,7 @@ class RunContext:
         self.environ = environ
         self._on_output = on_output
         self.is_to_rest: Callable[[], bool] = lambda: False
+        self.on_progress: Callable[[dict[str, Any]], None] = lambda _line: None
         self._workspace: Workspace | None = None
         self._project: Project | None = None
         self._beside: dict[str, RunContext] = {}
@@ -180,6 +181,7 @@ class RunContext:
             found._run_of = self
             found.eyes = self.eyes
             found.is_to_rest = self.is_to_rest
+            found.on_progress = self.on_progress
             found._settle(self.workspace.open_side(card.place, TreeHash(card.base)))
             self._beside[card.place] = found
         return found
@@ -252,6 +254,7 @@ class RunContext:
             on_output=self._on_output,
             servers_of=lambda: self.servers,
             is_to_rest=self.is_to_rest,
+            on_progress=self.on_progress,
             self_modify=state.policy.self_modify,
             shared=self.state_dir / "caches",
         )
@@ -285,7 +288,8 @@ class RunContext:
     def _hidden(self, root: Root) -> tuple[Path, ...]:
         """Where the user's secrets lie: in their checkout, and as carried into a run's tree."""
         tops = {self.workspace.project, root.path}
-        places = [top / path for path in users_secrets(self.workspace) for top in tops]
+        hidden = users_secrets(self.workspace, self.settings.secrets)
+        places = [top / path for path in hidden for top in tops]
         return tuple(place for place in places if place.is_file())
 
     def advice(self) -> str:

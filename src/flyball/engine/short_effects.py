@@ -25,6 +25,7 @@ from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.run_context import Committed, RunContext, owing_card
 from flyball.errors import FlyballError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
+from flyball.workspace.errors import DiskFull, NotWritable
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.trees.trees import TreeHash
 
@@ -75,6 +76,9 @@ class ShortEffects:
                 ledger=tuple(known),
                 has_carried=workspace.has_carried,
             )
+        except (DiskFull, NotWritable):
+            # It passes: the effect stays owed, and `runs resume` performs it.
+            raise
         except FlyballError as error:
             return WorkspaceFailed(error=str(error))
 
@@ -90,6 +94,8 @@ class ShortEffects:
             # back here and must still find the card's tree.
             self.context.write_artifacts(state, card, effect, taken.commit, account)
             self.context.leave(card)
+        except (DiskFull, NotWritable):
+            raise
         except FlyballError as error:
             return CardClosed(card=card.id, error=str(error))
         if taken.clashes:

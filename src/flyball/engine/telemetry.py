@@ -13,6 +13,7 @@ import msgspec
 from flyball.core.flow.template import Escalation
 from flyball.core.plan.coordinator import progress
 from flyball.core.plan.message import AnyMessage, ExecutionPlan, UserResponse, VerificationReport
+from flyball.core.run.ending import ending_of, ending_of_card, status_of
 from flyball.core.run.event import (
     Appealed,
     CallInterrupted,
@@ -34,12 +35,12 @@ from flyball.core.run.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.run.state import Asking, CardState, Question, RunState
+from flyball.core.run.state import Asking, CardState, Ending, Question, RunState
 from flyball.core.terms.budget import Usage
 from flyball.core.terms.call import Call
 from flyball.core.terms.evidence import Evidence, VerdictReport, VisualReport
 from flyball.core.terms.evidence_rows import is_failing, strength
-from flyball.core.verdict.words import verdict_lines
+from flyball.verdict.words import verdict_lines
 
 Telemetry = dict[str, Any]
 
@@ -90,11 +91,7 @@ def resumed(state: RunState, driver: str) -> Telemetry:
         "planned": bool(state.coordinator and state.coordinator.planned),
         "used": state.spend.calls,
         "limit": state.budget.limit,
-        "cards": [
-            {"card": card.id, "title": card.title, "phase": card.phase.name_for_people}
-            | {"label": card.phase.label}
-            for card in at_work
-        ],
+        "cards": [{"card": card.id, "title": card.title, **phase_words(card)} for card in at_work],
     }
 
 
@@ -412,17 +409,25 @@ def approval(card: CardState, question: Question) -> Telemetry:
 def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
     name = card.phase.name_for_people
     if previous is None or previous.phase.name_for_people != name:
-        yield {"type": "phase", "phase": name, "label": card.phase.label, "card": card.id}
+        yield {"type": "phase", **phase_words(card), "card": card.id}
     if previous is not None and previous.status != card.status:
         yield {
             "type": "card",
             "card": card.id,
             "title": card.title,
             "status": card.status,
-            "ending": card.ending.value if card.ending else None,
+            "ending": ending_of_card(card),
             "proof": card.label,
             "commit": card.commit,
         }
+
+
+def phase_words(card: CardState) -> dict[str, str]:
+    """The phase of a card and its label; a card that has ended is named by how it ended."""
+    ending = None if card.is_live else ending_of_card(card)
+    if ending is None:
+        return {"phase": card.phase.name_for_people, "label": card.phase.label}
+    return {"phase": ending.value, "label": ending.words.capitalize()}
 
 
 def final(after: RunState, response: UserResponse) -> Telemetry:
@@ -433,14 +438,14 @@ def final(after: RunState, response: UserResponse) -> Telemetry:
     verdict = after.verdict_on(after.tree) or (best.verdict if best is not None else None)
     return {
         "type": "final",
-        "status": response.status.value,
+        "status": status_of(after),
+        "ending": ending_of(after),
         "iterations": response.iterations,
-        "goal_achieved": response.goal_achieved,
+        "goal_achieved": ending_of(after) is Ending.SUCCEEDED,
         "message": response.message,
         "issues": list(response.issues),
         "next_actions": msgspec.to_builtins(response.next_actions),
         "answer": last.answer if last else "",
-        "ending": last.ending.value if last and last.ending else None,
         "proof": best.label if best is not None and after.tree != after.base else "",
         "verdict": list(verdict_lines(verdict)) if verdict is not None else [],
     }

@@ -13,6 +13,7 @@ from typing import Any
 from flyball.core.memory.ledger import Failure, Mistake, Sighting
 from flyball.core.run import codec
 from flyball.core.run.effect import Owed
+from flyball.core.run.ending import status_of
 from flyball.core.run.event import AnyEvent, RunStarted
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
@@ -26,7 +27,7 @@ from flyball.journal.protocol import (
     RunSummary,
     WorkerRow,
 )
-from flyball.journal.sqlite import fold, read_entries, status_of
+from flyball.journal.sqlite import fold, read_entries
 from flyball.journal.workers import NOW, list_workers, role_due
 
 NUL, SEEN_NUL = "\0", "\u2400"
@@ -264,9 +265,10 @@ class PostgresJournal:
     async def runs(self) -> Sequence[RunSummary]:
         """A line for every run of the project, the newest first; only who lives is a holder."""
         rows = self._rows(
-            "SELECT r.run, request, status, created_at, e.at, e.seq,"
+            "SELECT r.run, request, status, created_at, coalesce(e.at, r.updated_at),"
+            " coalesce(e.seq, 0),"
             f" CASE WHEN l.expires_at > {NOW} THEN l.holder ELSE '' END, r.role"
-            " FROM runs r JOIN events e ON e.run = r.run"
+            " FROM runs r LEFT JOIN events e ON e.run = r.run"
             " AND e.seq = (SELECT max(seq) FROM events WHERE run = r.run)"
             " LEFT JOIN leases l ON l.run = r.run WHERE project = %s"
             " ORDER BY created_at DESC, r.born DESC",

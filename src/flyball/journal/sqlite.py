@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +15,9 @@ from flyball.core.machine.machine import replay
 from flyball.core.memory.ledger import Failure, Mistake, Sighting
 from flyball.core.run import codec
 from flyball.core.run.effect import Owed
+from flyball.core.run.ending import status_of
 from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import Ending, RunState
+from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
 from flyball.errors import (
     Conflict,
@@ -40,10 +44,14 @@ class SqliteJournal:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._copy = _copy_if_read_only(path)
+        where = Path(self._copy.name, path.name) if self._copy else path
         with _explain_errors(path):
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._db = sqlite3.connect(where, isolation_level=None, check_same_thread=False)
             try:
                 self._prepare()
+                if self._copy:
+                    self._db.execute("PRAGMA query_only = ON")
             except BaseException:
                 # Nobody will ever hold this journal, so nobody else could close the file.
                 self._db.close()
@@ -147,7 +155,10 @@ class SqliteJournal:
         state = codec.decode_state(row[1], row[0])
         if state is not None and state.seq != row[2]:
             raise Corrupt(f"Run {run} has {row[2]} events but its state counts {state.seq}.")
-        return await self._fold(run, state)
+        folded = await self._fold(run, state)
+        if folded.seq < row[2]:
+            raise Corrupt(f"Run {run} has {row[2]} events, but its log holds {folded.seq}.")
+        return folded
 
     async def _fold(self, run: str, state: RunState | None) -> RunState:
         """The state after all events of a log, begun with a state from within it."""
@@ -237,10 +248,11 @@ class SqliteJournal:
     async def runs(self) -> Sequence[RunSummary]:
         """A line for every run, the newest first."""
         with _explain_errors(self.path):
-            # The cross join has SQLite begin with the runs; else it reads every event there is.
+            # The left join has SQLite begin with the runs, and keeps one whose events are gone.
             rows = self._db.execute(
-                "SELECT r.run, request, status, created_at, e.at, e.seq, coalesce(l.holder, '')"
-                " FROM runs r CROSS JOIN events e ON e.run = r.run"
+                "SELECT r.run, request, status, created_at, coalesce(e.at, r.updated_at),"
+                " coalesce(e.seq, 0), coalesce(l.holder, '')"
+                " FROM runs r LEFT JOIN events e ON e.run = r.run"
                 " AND e.seq = (SELECT max(seq) FROM events WHERE run = r.run)"
                 " LEFT JOIN leases l ON l.run = r.run ORDER BY created_at DESC, r.rowid DESC"
             ).fetchall()
@@ -334,6 +346,20 @@ class SqliteJournal:
     async def close(self) -> None:
         """Let go of the file."""
         self._db.close()
+        if self._copy:
+            self._copy.cleanup()
+
+
+def _copy_if_read_only(path: Path) -> tempfile.TemporaryDirectory[str] | None:
+    """A copy to read from, where the journal cannot be written: SQLite writes even to read."""
+    places = [each for each in (path, path.parent) if each.exists()]
+    if not path.exists() or all(os.access(each, os.W_OK) for each in places):
+        return None
+    copy = tempfile.TemporaryDirectory(prefix="flyball-journal-")
+    for file in (path, path.with_name(f"{path.name}-wal")):
+        if file.exists():
+            shutil.copyfile(file, Path(copy.name, file.name))
+    return copy
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -367,16 +393,6 @@ def read_entries(
     if any(row[0] != n for n, row in enumerate(rows, after + 1)):
         raise Corrupt(f"The log of run {run} has a gap after event {after}.")
     return [JournalEntry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
-
-
-def status_of(state: RunState) -> str:
-    """One word for the list of runs."""
-    if state.response is not None:
-        ending = state.cards[-1].ending if state.cards else None
-        if ending is Ending.UNVERIFIED or ending is Ending.UNCHANGED:
-            return ending.value
-        return state.response.status.value
-    return "paused" if state.paused and state.is_at_rest else "running"
 
 
 @contextmanager

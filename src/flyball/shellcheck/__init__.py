@@ -6,12 +6,21 @@ command, which is why the kernel does (`workspace.sandbox`); this says what a co
 """
 
 from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
-from flyball.shellcheck.judgement import AllowRule, CommandKind, CommandPart, Finding, Judgement
+from flyball.shellcheck.judgement import (
+    AllowRule,
+    CommandEffect,
+    CommandKind,
+    CommandPart,
+    Finding,
+    Judgement,
+)
 from flyball.shellcheck.verdict import PHASES, commands_in, findings_of, judge, phase_of
+from flyball.shellcheck.words.place import secret as names_secret
 
 __all__ = [
     "PHASES",
     "AllowRule",
+    "CommandEffect",
     "CommandKind",
     "CommandPart",
     "Finding",
@@ -20,6 +29,7 @@ __all__ = [
     "commands_in",
     "findings_of",
     "judge",
+    "names_secret",
     "phase_of",
     "verification_kind",
 ]

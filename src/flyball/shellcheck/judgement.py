@@ -25,13 +25,47 @@ class CommandKind(StrEnum):
 
 _ORDER = tuple(CommandKind)
 
+
+class CommandEffect(StrEnum):
+    """How a command may be run, from freely to not without a person's word.
+
+    `reading` only reads, by names that are known and hold no secret: it may run anywhere.
+    `unclear` runs code or takes names that its text does not tell: it may run confined, where
+    secrets are invisible, nothing outside can be written and no other machine is reached.
+    `writes` changes files of the workspace and says which, or what is installed.
+    `outside` reaches out of the workspace: a secret, another place, another machine, other rights.
+    `destroys` throws away what nothing brings back.
+    """
+
+    READING = "reading"
+    UNCLEAR = "unclear"
+    WRITES = "writes"
+    OUTSIDE = "outside"
+    DESTROYS = "destroys"
+
+    @property
+    def severity(self) -> int:
+        """The place in the order above."""
+        return tuple(CommandEffect).index(self)
+
+
+_EFFECTS = {
+    CommandKind.READ_ONLY: CommandEffect.READING,
+    CommandKind.VERIFICATION: CommandEffect.UNCLEAR,
+    CommandKind.MUTATING: CommandEffect.WRITES,
+    CommandKind.DESTRUCTIVE: CommandEffect.DESTROYS,
+    CommandKind.UNKNOWN: CommandEffect.UNCLEAR,
+}
+
 Answer = Literal["allow", "ask", "deny"]
 
 
 class Finding(NamedTuple):
     """One thing the walk saw; a veto is refused whatever the phase.
 
-    Where it is `unread`, nobody has looked at what it stands for, be it harmless or not.
+    Where it is `unread`, nobody has looked at what it stands for, be it harmless or not. `runs`:
+    it starts code that the text does not show, `fed`: what is piped into it. `away`: it reaches
+    another machine or other rights.
     """
 
     text: str
@@ -40,6 +74,20 @@ class Finding(NamedTuple):
     veto: bool = False
     proves: str = ""
     unread: bool = False
+    runs: bool = False
+    fed: bool = False
+    away: bool = False
+
+    @property
+    def effect(self) -> CommandEffect:
+        """How this may be run. The only place that tells."""
+        if self.veto and self.kind is not CommandKind.DESTRUCTIVE:
+            return CommandEffect.OUTSIDE
+        if self.away and self.kind not in (CommandKind.READ_ONLY, CommandKind.VERIFICATION):
+            return CommandEffect.OUTSIDE
+        if self.runs and self.kind is CommandKind.MUTATING:
+            return CommandEffect.UNCLEAR
+        return _EFFECTS[self.kind]
 
     def at_least(self, floor: CommandKind, reason: str) -> Finding:
         """The same finding, or one raised to the floor."""
@@ -54,6 +102,7 @@ class CommandPart(msgspec.Struct, frozen=True):
     text: str
     kind: CommandKind = msgspec.field(name="class")
     reason: str
+    effect: CommandEffect = CommandEffect.UNCLEAR
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -63,6 +112,7 @@ class Judgement(msgspec.Struct, frozen=True):
     kind: CommandKind = msgspec.field(name="class")
     reason: str
     parts: tuple[CommandPart, ...]
+    effect: CommandEffect = CommandEffect.UNCLEAR
 
 
 class AllowRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

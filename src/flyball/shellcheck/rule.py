@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple, Protocol
 
 from flyball.shellcheck.judgement import CommandKind, Finding
+from flyball.shellcheck.words.listing import may_be_secret
 from flyball.shellcheck.words.place import Scope, outside, secret, write_objection
 from flyball.shellcheck.words.word import Word, literal
 
@@ -400,6 +401,13 @@ def secret_among(words: Iterable[Word]) -> str | None:
 def named_secret(words: Iterable[Word]) -> str | None:
     """The first word that names a secret."""
     return next((word.source for word in words if _is_secret(word)), None)
+
+
+def computed(word: Word) -> bool:
+    """Whether a name is made up at run time, and nothing tells that it is no secret's."""
+    if word.value is not None:
+        return False
+    return any(map(may_be_secret, word.likely.split()))
 
 
 def _is_secret(word: Word) -> bool:

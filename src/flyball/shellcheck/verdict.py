@@ -56,17 +56,18 @@ def judge(
     allow: Sequence[AllowRule] = (),
     root: str = "",
     fresh: bool = True,
+    secrets: Sequence[str] = (),
 ) -> Judgement:
     """Judge a shell command for a phase.
 
     `root` is the absolute path of the workspace, so that absolute paths in it count as inside;
     the command is taken to start there, in a `fresh` shell that no earlier command has told
-    anything.
+    anything. `secrets` are the user's patterns of files that hold some, besides the table's.
     """
     place = phase_of(phase)
     if place is None:
         raise ValueError(f"unknown phase {phase!r}; known are {', '.join(PHASES)}")
-    findings = findings_of(command, allow=allow, root=root, fresh=fresh)
+    findings = findings_of(command, allow=allow, root=root, fresh=fresh, secrets=secrets)
     worst = max(findings, key=lambda f: (f.veto, f.kind.severity))
     kind = max((f.kind for f in findings), key=lambda k: k.severity)
     answer = "deny" if worst.veto else ANSWERS[place].get(kind, "deny")
@@ -74,17 +75,24 @@ def judge(
         decision=answer,
         kind=kind,
         reason=_sentence(worst, answer, place),
-        parts=tuple(CommandPart(text=f.text, kind=f.kind, reason=f.reason) for f in findings),
+        parts=tuple(CommandPart(f.text, f.kind, f.reason, f.effect) for f in findings),
+        effect=max((f.effect for f in findings), key=lambda e: e.severity),
     )
 
 
 def findings_of(
-    command: str, *, allow: Sequence[AllowRule] = (), root: str = "", fresh: bool = True
+    command: str,
+    *,
+    allow: Sequence[AllowRule] = (),
+    root: str = "",
+    fresh: bool = True,
+    secrets: Sequence[str] = (),
 ) -> tuple[Finding, ...]:
     """Everything seen in a command, at least one thing."""
     if not command.strip():
         return (Finding(command, CommandKind.UNKNOWN, "there is no command"),)
-    found = Walk(Scope(root.rstrip("/")), allow, fresh=fresh).over(command)
+    scope = Scope(root.rstrip("/"), secrets=tuple(secrets))
+    found = Walk(scope, allow, fresh=fresh).over(command)
     return tuple(found) or (Finding(command, CommandKind.READ_ONLY, "it runs nothing"),)
 
 

@@ -7,8 +7,8 @@ from flyball.core.terms.evidence import AnyEvidence, CommandReport
 from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
 from flyball.tools.call.command_facts import BashForm, command_facts
 from flyball.tools.call.protocol import CallContext, Result, Tool, bounded
-from flyball.tools.runner.launch import exit_code, launch, set_up
-from flyball.tools.runner.reports.console import from_text
+from flyball.verdict.runners.launch import exit_code, launch, set_up
+from flyball.verdict.runners.reports.console import from_text
 from flyball.workspace.process.levels import explain
 from flyball.workspace.process.process import Finished
 
@@ -34,8 +34,8 @@ async def perform(form: BashForm, context: CallContext) -> Result:
 
 
 def _ending(finished: Finished) -> str:
-    if finished.over_limit:
-        return f"ended: over the limit of {finished.over_limit}"
+    if finished.cut_off:
+        return finished.cut_off
     if finished.signal:
         return f"ended by signal {finished.signal}"
     return f"exit {finished.exit_code}"

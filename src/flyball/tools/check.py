@@ -11,12 +11,22 @@ from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
-from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
+from flyball.tools.call.protocol import (
+    CallContext,
+    CallFacts,
+    Form,
+    Result,
+    Text,
+    Timeout,
+    Tool,
+    bounded,
+)
 from flyball.tools.diagnose.servers import server_checks
-from flyball.tools.runner.checker import BY_NAME, CHECKS, Check, settled_checks
-from flyball.tools.runner.launch import exit_code, launch, set_up
-from flyball.tools.runner.layout import Land, look
-from flyball.tools.runner.tally import plain
+from flyball.verdict.runners.checker import BY_NAME, CHECKS, Check, settled_checks
+from flyball.verdict.runners.launch import exit_code, launch, set_up
+from flyball.verdict.runners.layout import Land, look
+from flyball.verdict.runners.pace import Course, Paces, limit_for, telling
+from flyball.verdict.runners.tally import plain
 from flyball.workspace.process.levels import explain
 from flyball.workspace.process.process import Finished
 
@@ -27,6 +37,8 @@ class CheckForm(Form, frozen=True, kw_only=True):
     """Which check by name or kind; without one, all that the project is set up for."""
 
     name: Text = ""
+    timeout: Timeout | None = None
+    """Seconds after which each check is stopped."""
 
 
 def facts(_form: CheckForm, _context: CallContext) -> CallFacts:
@@ -39,7 +51,7 @@ async def perform(form: CheckForm, context: CallContext) -> Result:
     texts: list[str] = []
     chosen = choose(form.name, land, context.settings.commands, server_checks(context))
     for n, check in enumerate(chosen, 1):
-        finished = await _run(check, land, context)
+        finished = await _run(check, land, context, form.timeout)
         if finished is None:
             texts.append(f"{check.name} ({check.kind.value}): not installed, so not run")
             continue
@@ -104,7 +116,9 @@ def _names(check: Check) -> tuple[str, ...]:
     return (kind,) if check.name in BY_NAME else (kind, check.name, check.at, f"{check.at}/")
 
 
-async def _run(check: Check, land: Land, context: CallContext) -> Finished | None:
+async def _run(
+    check: Check, land: Land, context: CallContext, timeout: float | None
+) -> Finished | None:
     """How a check ended, or None where it is not installed."""
     with set_up(context, check.at) as start:
         if not start.workdir.is_dir():
@@ -116,14 +130,21 @@ async def _run(check: Check, land: Land, context: CallContext) -> Finished | Non
         if not shutil.which(argv[0], path=start.env.get("PATH", "")):
             return None
         compiled = {"PYTHONPYCACHEPREFIX": os.fspath(start.shelf / "pycache")}
-        return await launch(argv, start, compiled)
+        paces, key = Paces(context), f"check\n{check.at}\n{check.name}"
+        pace = paces.find(key)
+        seconds = limit_for(context, pace, timeout).seconds
+        async with telling(context.tell_progress, check.name, pace, Course(None)):
+            finished = await launch(argv, start, compiled, seconds=seconds)
+        if not finished.over_limit:
+            paces.keep(key, finished.elapsed, 0)
+        return finished
 
 
 def _report(check: Check, finished: Finished, context: CallContext, n: int) -> CheckReport:
     problems = [line for line in plain(finished.output).split("\n") if line.strip()]
     code = exit_code(finished)
-    if finished.over_limit:
-        problems.insert(0, f"it ran past its limit ({finished.over_limit})")
+    if finished.cut_off:
+        problems.insert(0, finished.cut_off)
     return CheckReport(
         id=context.evidence_id(n),
         tree=context.tree,

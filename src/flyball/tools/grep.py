@@ -23,6 +23,10 @@ NAMED = 5
 NARROW = "Narrow the search with `dir` or `globs`, or raise `max`."
 
 
+MOST_CONTEXT = 20
+"""Lines around a match; who asks for more gets these, and is told."""
+
+
 class GrepForm(Form, frozen=True, kw_only=True):
     """What to search for, and where."""
 
@@ -30,7 +34,7 @@ class GrepForm(Form, frozen=True, kw_only=True):
     dir: Text = "."
     globs: tuple[Text, ...] = ()
     max: Annotated[int, msgspec.Meta(ge=1, le=5_000)] = 100
-    context: Annotated[int, msgspec.Meta(ge=0, le=20)] = 0
+    context: Annotated[int, msgspec.Meta(ge=0)] = 0
     literal: bool = False
     ignore_case: bool = False
 
@@ -52,6 +56,8 @@ async def perform(form: GrepForm, context: CallContext) -> Result:
         return _refused(form, problem)
     total = sum(found.values())
     head = f"{total} matches in {len(found)} files for {form.q}{place.note}{_said(left_out)}"
+    if form.context > MOST_CONTEXT:
+        head += f" (with {MOST_CONTEXT} lines of context, the most there is)"
     data: dict[str, object] = {"matches": total, "files": len(found)}
     if not total:
         return Result(True, head, data)
@@ -67,7 +73,7 @@ def _left_out(form: GrepForm, place: Located, where: str, context: CallContext) 
     """Files that hold what the user shows to nobody; whether they match must not show either."""
     globs = [f"--glob={glob}" for glob in form.globs]
     paths = files_below(place, where, *globs, *place.words)
-    named = [path for path in paths if holds_secrets(path.rpartition("/")[2])]
+    named = [path for path in paths if holds_secrets(path, context.settings.secrets)]
     # Of what is installed no commit is known.
     found = named if place.note else users_secrets_among(named, context)
     if len(found) > MOST_SECRETS:
@@ -132,7 +138,7 @@ def _shown(
 ) -> list[_ShownLine]:
     """The first matches with the lines around them."""
     words = [*words, f"--max-count={form.max}"]
-    words += [f"--context={form.context}"] if form.context else []
+    words += [f"--context={min(form.context, MOST_CONTEXT)}"] if form.context else []
     shown: list[_ShownLine] = []
     matches = 0
     for kind, data in lines(place, words, files):

@@ -9,8 +9,8 @@ import msgspec
 from flyball.core.suite.part import TOP, Part, PartSuite
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, no_facts
 from flyball.tools.call.ripgrep import files_below
-from flyball.tools.runner.layout import look
-from flyball.tools.runner.parts import survey_parts
+from flyball.verdict.runners.layout import look
+from flyball.verdict.runners.parts import survey_parts
 
 SHOWN = 12
 

@@ -89,8 +89,8 @@ async def perform(form: ReadForm, context: CallContext) -> Result:
 def _refuse_secrets(path: str, context: CallContext) -> None:
     """Keep what the user shows to nobody, and never committed, from being shown to a driver."""
     fact = context.root.fact(path, write=False)
-    names = {path.rpartition("/")[2], fact.path.rpartition("/")[2]}
-    if not fact.inside or not any(map(holds_secrets, names)):
+    names = (path, fact.path)
+    if not fact.inside or not any(holds_secrets(n, context.settings.secrets) for n in names):
         return
     if users_secrets_among([fact.path], context):
         raise ToolError(

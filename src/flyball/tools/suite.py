@@ -9,8 +9,17 @@ from flyball.core.memory.fingerprint import without_passing_things
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import SuiteReport
 from flyball.tools.call.outcome_words import told_failures
-from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
-from flyball.tools.runner.run_suite import SuiteRun, run_suite
+from flyball.tools.call.protocol import (
+    CallContext,
+    CallFacts,
+    Form,
+    Result,
+    Text,
+    Timeout,
+    Tool,
+    bounded,
+)
+from flyball.verdict.runners.run_suite import SuiteRun, run_suite
 from flyball.workspace.process.levels import explain
 
 
@@ -50,6 +59,8 @@ class SuiteForm(Form, frozen=True, kw_only=True):
         | None
     ) = None
     args: tuple[Text, ...] | str = ()
+    timeout: Timeout | None = None
+    """Seconds after which it is stopped; what had ended by then is told, and is never a pass."""
     confirm: bool = False
 
     def __post_init__(self) -> None:
@@ -69,7 +80,12 @@ def facts(_form: SuiteForm, _context: CallContext) -> CallFacts:
 
 async def perform(form: SuiteForm, context: CallContext) -> Result:
     ran = await run_suite(
-        form.runner or "", form.words, context, context.evidence_id(), from_driver=True
+        form.runner or "",
+        form.words,
+        context,
+        context.evidence_id(),
+        from_driver=True,
+        timeout=form.timeout,
     )
     return _result(ran, context)
 
@@ -95,6 +111,7 @@ def _result(ran: SuiteRun, context: CallContext) -> Result:
             "failed": report.failed,
             "skipped": report.skipped,
             "failures": names,
+            **({"timed_out": True, "running": [*ran.running]} if report.timed_out else {}),
         },
         error=_why(report) if report.is_red else "",
         evidence=(report,),
@@ -120,8 +137,8 @@ def _why(report: SuiteReport) -> str:
 
 TEST = Tool(
     "test",
-    "Run the project's tests: all, or what `args` name (a file, a test; in a project of several "
-    "parts first the directory of one).",
+    "Run the project's tests: all, or what `args` name (a file, a test; of several parts first "
+    "one's directory).",
     SuiteForm,
     facts,
     perform,

@@ -18,6 +18,9 @@ def load(name: str) -> list[dict[str, str]]:
 
 EVERYDAY, BUILDS, ATTACKS = load("everyday.jsonl"), load("builds.jsonl"), load("attacks.jsonl")
 LOSING = load("losing.jsonl")
+READING, HARMFUL = (
+    (HERE / name).read_text().splitlines() for name in ("reading.txt", "harmful.txt")
+)
 
 
 def test_the_lists_are_as_long_as_promised():
@@ -30,6 +33,19 @@ def test_the_lists_are_as_long_as_promised():
 def test_nearly_every_everyday_command_is_allowed_in_recon():
     refused = [c["cmd"] for c in EVERYDAY if judge(c["cmd"], phase="recon").decision != "allow"]
     assert len(refused) <= 0.03 * len(EVERYDAY), refused
+
+
+def test_what_agents_type_to_look_around_is_plain():
+    answers = {command: judge(command, phase="recon") for command in READING}
+    refused = [command for command, each in answers.items() if each.decision != "allow"]
+    confined = [command for command, each in answers.items() if each.effect != "reading"]
+    assert len(refused) <= 0.015 * len(READING), refused
+    assert len(confined) <= 0.03 * len(READING), confined
+
+
+def test_nothing_harmful_is_plain_reading():
+    harmful = [*HARMFUL, *(line["cmd"] for line in ATTACKS)]
+    assert not [each for each in harmful if judge(each, phase="recon").effect == "reading"]
 
 
 def test_builds_run_in_execute():

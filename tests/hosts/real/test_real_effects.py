@@ -49,7 +49,7 @@ def test_what_a_shell_leaves_behind_writes_nothing_while_only_looking(
     assert not (real.repo / "late.py").exists()
 
 
-def test_what_is_typed_into_a_running_program_is_taken_back(place: tuple[Path, str]):
+def test_what_is_typed_into_a_running_program_changes_nothing(place: tuple[Path, str]):
     real = RealHost("codex", *place)
     (real.repo / "test_wait.py").write_text(OBEYS)
     run = {"cmd": "python3 -m unittest test_wait", "tty": True, "yield_time_ms": 3000}
@@ -64,7 +64,7 @@ def test_what_is_typed_into_a_running_program_is_taken_back(place: tuple[Path, s
         says("I looked."),
     )
     assert "session ID" in real.heard, "the program was still running"
-    assert "changed late.py; that was undone" in real.heard
+    # It runs confined, so that nothing of what it writes is kept.
     assert not (real.repo / "late.py").exists()
 
 

@@ -30,7 +30,7 @@ def test_a_write_waits_for_the_checkpoint_which_opens(place: tuple[Path, str]):
     assert "The checkpoint is taken" in real.heard
     assert (real.repo / "cart.py").read_text() == RIGHT
     (run,) = real.runs
-    assert (run["used"], run["limit"]) == (3, 15)
+    assert (run["used"], run["limit"]) == (1, 15)
     assert run["request"] == "the total is wrong, fix it", "without the quotes around it"
 
 

@@ -11,7 +11,7 @@ from tests.unit.journal.runs import story
 
 from flyball.app.project import open_home
 from flyball.app.verifying import refuse_bad_merge, verify_change
-from flyball.core.terms.change_verdict import ChangeStrength, ChangeVerdict
+from flyball.core.terms.change_verdict import ChangeStrength
 from flyball.errors import Conflict, NotFound
 
 MENDED = CART.replace("result += price", "result += price * quantity")
@@ -38,9 +38,11 @@ async def test_uncommitted_work_is_compared_with_the_commit_it_was_made_on(place
 
 
 @story
-async def test_without_a_change_nothing_is_run(place: Path):
+async def test_without_a_change_it_says_what_fails(place: Path):
     found = await verify_change(home(place), "", "")
-    assert (found.verdict, found.has_changed) == (ChangeVerdict(), False)
+    assert not found.has_changed
+    assert found.verdict.is_unchanged and not found.verdict.findings
+    assert [line.run for line in found.verdict.ran] == ["after"]
 
 
 @story
@@ -98,3 +100,13 @@ def test_a_question_that_the_run_put_to_a_person_does_not_stop_the_merge(place: 
     old = "    def test_nothing(self):\n        self.assertEqual(total([]), 0)\n\n"
     before, after = commits(place, {"cart.py": MENDED, "test_cart.py": TESTS.replace(old, "")})
     refuse_bad_merge(home(place), before, after)
+
+
+@story
+async def test_a_shallow_clone_is_named_with_the_line_that_fetches_the_rest(place: Path):
+    commits(place, {"cart.py": MENDED})
+    git(place, "clone", "-q", "--depth=1", f"file://{place / 'shop'}", "thin")
+    thin = open_home(place / "thin", environment(place), {})
+    with pytest.raises(NotFound) as refused:
+        await verify_change(thin, "HEAD^", "HEAD")
+    assert "fetch-depth: 0" in refused.value.hint

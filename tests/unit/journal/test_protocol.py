@@ -16,6 +16,7 @@ from tests.unit.journal.runs import READY, START, begin, reply, story, take, wri
 from flyball.core.machine.machine import replay
 from flyball.core.run import codec
 from flyball.core.run.effect import Classify, Owed, Publish
+from flyball.core.run.ending import status_of
 from flyball.core.run.event import (
     Cancelled,
     DriverFailed,
@@ -30,7 +31,7 @@ from flyball.errors import Conflict, Corrupt, LeaseHeld, NotFound
 from flyball.journal.connection import SCHEMA
 from flyball.journal.postgres import PostgresJournal
 from flyball.journal.protocol import Lease, PostedEvent
-from flyball.journal.sqlite import SqliteJournal, status_of
+from flyball.journal.sqlite import SqliteJournal
 
 __all__ = ["database", "postgres"]
 

@@ -65,7 +65,7 @@ def test_output_is_bounded_and_the_rest_can_be_read(make_bench):
 
 def test_a_command_past_its_limit_is_ended(make_bench):
     result = make_bench(limits=CommandLimits(seconds=1)).do("bash", cmd="sleep 60")
-    assert "over the limit of seconds" in result.text
+    assert "past its limit (seconds)" in result.text
     assert not result.ok
 
 

@@ -67,3 +67,13 @@ def test_a_type_error_is_found_with_the_projects_own_checker(make_bench):
     result = bench.do("check", name="types")
     assert result.evidence[0].problems == ("a.py:1:10 - error: not an int",)
     assert result.evidence[0].kind is CheckKind.TYPES
+
+
+@pytest.mark.slow
+def test_a_check_is_stopped_in_time(make_bench):
+    bench = make_bench({"Makefile": "build:\n\tsleep 60\n"})
+    result = bench.do("check", name="make-build", timeout=1)
+    (found,) = result.evidence
+    assert not result.ok
+    assert found.elapsed < 30
+    assert found.problems[0]

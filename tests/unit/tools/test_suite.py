@@ -123,7 +123,7 @@ def test_a_suite_past_its_limit_is_ended_and_the_test_under_way_named(make_bench
     result = bench.do("test")
     assert report(result).timed_out
     assert names(result) == ["test_a.py::test_hang"]
-    assert "ran past its limit (seconds)" in result.text
+    assert result.data["running"] == ["test_a.py::test_hang"]
 
 
 def test_unittest_finds_tests_wherever_they_are(make_bench):
@@ -292,3 +292,39 @@ def test_secrets_in_output_are_hidden_in_text_and_log(make_bench):
     log = bench.context.log.read_text()
     assert "test_a FAILED" in log
     assert "hunter2-canary" not in log
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("args", "counted"),
+    [
+        (["tests"], 2),
+        (["tests/test_a.py"], 1),
+        (["tests/test_b.py::B::test_b"], 1),
+        (["test_b"], 1),
+    ],
+)
+def test_unittest_takes_files_and_directories(make_bench, args, counted):
+    case = "import unittest\n\nclass {0}(unittest.TestCase):\n    def test_{1}(self): pass\n"
+    bench = make_bench(
+        {f"tests/test_{name}.py": case.format(name.upper(), name) for name in "ab"},
+    )
+    result = bench.do("test", runner="unittest", args=args)
+    assert (result.ok, counts(result)) == (True, (counted, 0, 0))
+
+
+@pytest.mark.slow
+def test_an_endless_loop_is_stopped_in_time_and_told(make_bench):
+    loop = "import time\n\ndef test_b():\n    while True:\n        time.sleep(0.1)\n"
+    bench = make_bench({"tests/test_a.py": f"def test_a():\n    pass\n\n{loop}"})
+    told = []
+    bench.context = bench.context._replace(on_progress=told.append)
+    result = bench.do("test", timeout=5)
+    assert not result.ok
+    assert result.data["timed_out"]
+    assert result.data["running"] == ["tests/test_a.py::test_b"]
+    assert (report(result).passed, report(result).timed_out) == (1, True)
+    assert report(result).elapsed < 20
+    assert not report(result).is_green
+    assert {line["type"] for line in told} == {"progress"}
+    assert told[-1]["done"] == 1

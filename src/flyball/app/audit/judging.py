@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 import msgspec
@@ -15,8 +15,11 @@ from flyball.core.record.audit.deed import CommandLook, Looks
 from flyball.core.record.audit.finding import AuditFinding
 from flyball.core.record.audit.rules import findings_in
 from flyball.core.record.audit.trail import Spent, Trail, Turned
+from flyball.core.terms.changed_test import Comparison
+from flyball.core.terms.evidence import Weakened
 from flyball.regex import regex
 from flyball.shellcheck import CommandKind, cannot_fail, findings_of
+from flyball.verdict.tests import ALARMS, comparison_of, weakenings
 from flyball.workspace.redaction import Redactor
 
 FLYBALL = "flyball"
@@ -115,7 +118,16 @@ def shows_secret(text: str) -> bool:
     return bool(_REDACTOR.spans(near))
 
 
-LOOKS = Looks(look_at_command, shows_secret)
+def surely_weakened(
+    before: Mapping[str, str | None], after: Mapping[str, str | None]
+) -> list[Weakened]:
+    """Return where tests got easier to pass; a change that nobody understands is left out."""
+    found = weakenings(before, after)
+    return [each for each in found if comparison_of(each.kind) in CERTAIN]
+
+
+CERTAIN = ALARMS - {Comparison.NOT_UNDERSTOOD}
+LOOKS = Looks(look_at_command, shows_secret, surely_weakened)
 
 
 def judge_transcripts(transcripts: Iterable[Transcript], limits: GuardLimits) -> FileAudit:

@@ -16,11 +16,12 @@ from flyball.app.runs.journals import Record, record_of
 from flyball.core.machine.machine import replay
 from flyball.core.plan.message import UserResponse
 from flyball.core.record.pictures import PagePictures, pictures_of
+from flyball.core.run.ending import ending_of
 from flyball.core.run.event import name_of
 from flyball.core.run.state import Ending, RunState
-from flyball.core.verdict.words import verdict_lines
 from flyball.errors import NotFound, UsageError
 from flyball.tools.pages.browser import PNG
+from flyball.verdict.words import verdict_lines
 from flyball.workspace.cards.use_cases import ProjectPlaces
 from flyball.workspace.files.plain import read_within
 from flyball.workspace.run.opening import find_workspace, peek_workspace
@@ -98,11 +99,12 @@ def why_stopped(state: RunState, status: str) -> str:
 
 def _why_ended(state: RunState, response: UserResponse) -> str:
     """Flyball's own reason; only where it has none, the first line of the answer."""
-    if reasons := [card.ending_reason for card in state.cards if card.ending_reason]:
-        return reasons[-1]
-    shown = [card.label for card in state.cards if card.ending is Ending.SUCCEEDED and card.commit]
-    if shown:
-        return f"It is done, and Flyball saw it: {shown[-1]}."
+    last = state.cards[-1] if state.cards else None
+    if last is not None and last.ending_reason:
+        return last.ending_reason
+    if ending_of(state) is Ending.SUCCEEDED:
+        shown = [card.label for card in state.cards if card.commit]
+        return f"It is done, and Flyball saw it: {shown[-1]}." if shown else "It is done."
     return response.message.strip().partition("\n")[0]
 
 

@@ -24,12 +24,18 @@ from flyball.app.board.feed import (
 from flyball.app.board.projects import Projects
 from flyball.app.project import Home
 from flyball.app.runs.journals import list_runs, opened
-from flyball.app.runs.overview import Overview, noted_reverted, overview_of
+from flyball.app.runs.overview import (
+    Overview,
+    noted_reverted,
+    overview_of,
+    unreadable_overview,
+)
+from flyball.core.run.ending import ending_of_card
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import DiffReport
 from flyball.core.terms.evidence_rows import latest_of
 from flyball.engine.loop import LEASE_SECONDS
-from flyball.engine.telemetry import about_call
+from flyball.engine.telemetry import about_call, phase_words
 from flyball.errors import FlyballError, NotFound
 from flyball.journal.protocol import RunSummary, WorkerRow
 from flyball.workspace.process.holder import may_live
@@ -264,10 +270,16 @@ class Watch:
         known = self._seen.get((name, summary.run))
         if known is not None and known.mark == mark:
             return
-        state = await journal.load(summary.run)
         deeds = known.deeds if known else LastDeeds()
-        await deeds.read(journal, summary.run, state.seq)
-        row = board_row(name, home, overview_of(home, summary, state), state, deeds)
+        try:
+            state = await journal.load(summary.run)
+            await deeds.read(journal, summary.run, state.seq)
+            row = board_row(name, home, overview_of(home, summary, state), state, deeds)
+        except FlyballError as error:
+            # One damaged run must not hide those behind it.
+            found = unreadable_overview(summary, error)
+            row = _list_row(name, home, found)
+            row |= {"seq": summary.seq, "asks": [], "cards": []}
         self._seen[name, summary.run] = Seen(mark, row, deeds)
         if known is not None or self._first.is_set():
             self._call(self._tell, row)
@@ -297,10 +309,7 @@ def board_row(
     """A run as the board shows it: its line in the list, its cards, and what it asks."""
     waiting = pending(state)
     return {
-        "type": "row",
-        "project": project,
-        "title": home.repo.name,
-        **found._asdict(),
+        **_list_row(project, home, found),
         "seq": state.seq,
         "asks": [
             {"card": each.card.id, "kind": each.question.kind.value, "text": each.question.text}
@@ -308,6 +317,10 @@ def board_row(
         ],
         "cards": [*_card_rows(home, state, deeds), *_steps_to_do(state)],
     }
+
+
+def _list_row(project: str, home: Home, found: Overview) -> dict[str, Any]:
+    return {"type": "row", "project": project, "title": home.repo.name, **found._asdict()}
 
 
 def _card_rows(home: Home, state: RunState, deeds: LastDeeds) -> Iterator[dict[str, Any]]:
@@ -326,11 +339,10 @@ def card_row(card: CardState, status: str) -> dict[str, Any]:
         "id": card.id,
         "title": card.title,
         "status": status,
-        "phase": card.phase.name_for_people,
-        "label": card.phase.label,
+        **phase_words(card),
         "proof": card.label if card.has_changed else "",
         "evidence": len(card.evidence),
-        "ending": card.ending.value if card.ending else "",
+        "ending": ending_of_card(card) or "",
         "added": sum(each.added for each in files),
         "removed": sum(each.removed for each in files),
         "files": len(files),

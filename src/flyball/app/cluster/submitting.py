@@ -68,6 +68,12 @@ def travelling(home: Home) -> dict[str, Any]:
     return {name: settled[name] for name in TRAVELLING if name in origins}
 
 
+def arrived(started: RunStarted) -> dict[str, Any]:
+    """Return the settings that came with a run, and no others, whoever wrote its start."""
+    told = msgspec.json.decode(started.shell.get("settings", "{}"), type=dict[str, Any])
+    return {name: told[name] for name in TRAVELLING if name in told}
+
+
 def _refuse_what_cannot_travel(home: Home, wanted: RunRequest) -> None:
     if not home.database:
         raise UsageError(

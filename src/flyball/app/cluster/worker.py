@@ -7,7 +7,6 @@ that should move and has no live lease is handed out, whatever became of who had
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import socket
 import threading
@@ -18,12 +17,16 @@ from typing import Any, NamedTuple
 
 from flyball.app.carrying.luggage import Carrier, Lodging
 from flyball.app.cluster.clones import WorkerRoom, clear_run
+from flyball.app.cluster.submitting import arrived
 from flyball.app.driving import RunControl, Seat, Watcher
 from flyball.app.project import Home
 from flyball.app.runs.journals import opened
+from flyball.app.starting import RunRequest, policy_of
 from flyball.core.run import codec
 from flyball.core.run.effect import Owed
+from flyball.core.run.ending import status_of
 from flyball.core.run.event import AnyEvent, RunStarted
+from flyball.core.run.policy import Policy
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
 from flyball.engine.cluster import Scheduler
@@ -32,7 +35,6 @@ from flyball.engine.handout import Shares, hand_out, queue_for, why_unserved
 from flyball.errors import FlyballError, JournalError, LeaseHeld
 from flyball.journal.postgres import PostgresJournal
 from flyball.journal.protocol import Journal, Lease, WorkerRow
-from flyball.journal.sqlite import status_of
 from flyball.journal.workers import QUEUES, DueRun, WorkerTable, queue_of
 from flyball.workspace.process.holder import is_gone, name_this_process
 
@@ -63,6 +65,8 @@ class WorkerWish(NamedTuple):
     roles: Sequence[str] = QUEUES
     concurrency: int = 4
     shares: Shares = Shares()
+    says_yes: bool = False
+    """Whether a submitter's yes to what would be asked counts on this machine."""
 
 
 class CarryingJournal(PostgresJournal):
@@ -150,6 +154,7 @@ class Worker:
         self.name = name_this_process()
         self.database = wish.database
         self._wish = wish
+        self.says_yes = wish.says_yes
         self._room = WorkerRoom(environ)
         self._driven: dict[str, _Driven] = {}
         self._free = threading.Condition()
@@ -364,8 +369,7 @@ class _Driven:
         async with opened(plain) as journal:
             first = (await journal.events(self._run, limit=1))[0].event
         assert isinstance(first, RunStarted)
-        settled = json.loads(first.shell.get("settings", "{}"))
-        home = self._worker.home_of(self._project, settled)
+        home = self._worker.home_of(self._project, arrived(first))
         watcher = Watcher(_unheard, _unheard, _unheard)
         if self._attempt > MOST_ATTEMPTS:
             why = f"It was tried {MOST_ATTEMPTS} times from the same place, and nobody got on."
@@ -373,11 +377,17 @@ class _Driven:
         else:
             seat = self._worker.seat(home, self._project)
             self._control = RunControl(home, watcher, seat=seat)
-            result = await self._control.go_on(self._run)
+            own = self._own_policy(home, first)
+            result = await self._control.go_on(self._run, self._worker.name, own)
         if result.state.has_ended:
             # All of it is at the remote, from where the next holder would fetch it in any case.
             clear_run(home.repo, home.state, self._run)
         return status_of(result.state)
+
+    def _own_policy(self, home: Home, started: RunStarted) -> Policy:
+        """Return what this machine's user lets any run do here."""
+        wanted = RunRequest("", assume_yes=self._worker.says_yes)
+        return policy_of(home.effective.settings, wanted, started.shell.get("driver", ""))
 
     def leave(self) -> None:
         """Start nothing more, from another thread."""

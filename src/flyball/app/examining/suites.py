@@ -14,12 +14,12 @@ from flyball.core.suite.part import TOP, Part
 from flyball.core.terms.phase import Phase
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.choice import Choice, choose, not_installed, require
-from flyball.tools.runner.layout import look
-from flyball.tools.runner.parts import survey_parts
-from flyball.tools.runner.start_env import environment as start_environment
-from flyball.tools.runner.start_env import python_of, readable, with_own_programs
-from flyball.tools.runner.table import BY_NAME
+from flyball.verdict.runners.choice import Choice, choose, not_installed, require
+from flyball.verdict.runners.layout import look
+from flyball.verdict.runners.parts import survey_parts
+from flyball.verdict.runners.start_env import environment as start_environment
+from flyball.verdict.runners.start_env import python_of, readable, with_own_programs
+from flyball.verdict.runners.table import BY_NAME
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process import levels, process
 from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
@@ -75,9 +75,9 @@ async def _start(choice: Choice, context: CallContext) -> str:
         return f"`{choice.command}`, as it was settled"
     try:
         argv = BY_NAME[choice.name].argv(context, choice.land, choice.args)
-        require(choice.name, argv, context)
+        require(choice, argv, context)
         if choice.name == "pytest":
-            await _import_pytest(context)
+            await _import_pytest(choice, context)
         return f"{choice.name}, started by {argv[0]}"
     except ToolUnavailable as error:
         if not choice.otherwise:
@@ -85,10 +85,10 @@ async def _start(choice: Choice, context: CallContext) -> str:
         return f"{choice.otherwise}, because {error.message.rstrip('.')}"
 
 
-async def _import_pytest(context: CallContext) -> None:
+async def _import_pytest(choice: Choice, context: CallContext) -> None:
     python = python_of(context)
     if not await _succeeds((python, "-c", "import pytest"), context):
-        raise not_installed("pytest", f"{python} cannot import it")
+        raise not_installed(choice, f"{python} cannot import it")
 
 
 async def _find_first_word(command: str, context: CallContext) -> None:

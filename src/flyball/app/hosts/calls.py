@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
+from flyball.app.hosts.confining import PROJECT, READ_ONLY
 from flyball.core.host.event import HostEvent
 from flyball.core.host.tool import (
     COMMAND_FIELDS,
@@ -24,10 +26,20 @@ from flyball.core.host.tool import (
 )
 from flyball.core.terms.call import Access, Call, CommandFact, digest
 from flyball.regex import regex
-from flyball.shellcheck import CommandKind, CommandPart, commands_in, findings_of, judge
+from flyball.shellcheck import (
+    CommandKind,
+    CommandPart,
+    commands_in,
+    findings_of,
+    judge,
+    names_secret,
+)
+from flyball.shellcheck.judgement import CommandEffect, Finding
 from flyball.tools.call.command_facts import BashForm, command_facts
-from flyball.tools.call.file_facts import path_fact
+from flyball.tools.call.file_facts import path_fact, users_secrets_among
 from flyball.tools.call.protocol import CallContext, CallFacts
+from flyball.workspace.files.path_rules import holds_secrets
+from flyball.workspace.process.holder import ancestors
 from flyball.workspace.redaction import Redactor
 
 CHECKPOINT = "checkpoint"
@@ -47,6 +59,12 @@ OURS = (
     "This names the directory of Flyball's own journal and switches, which no agent that is "
     "governed touches. `flyball runs show` tells what is in it."
 )
+SECRET = (
+    "{path} holds or may hold a secret of the user's, so it is not read. Ask them for what you "
+    "need to know, or look for an example of it."
+)
+READ_FIELDS = (*PATH_FIELDS, "glob", "include", "paths", "uri", "url")
+"""What the arguments of a tool that reads name files by, itself or as a pattern."""
 PROGRAMS = ("flyball", "flyball-hook")
 OWN_PLACE = Path(sys.executable).parent.resolve()
 FOR_PEOPLE = ("approve", "deny", "extend", "trust", "answer")
@@ -54,12 +72,18 @@ FOR_PEOPLE = ("approve", "deny", "extend", "trust", "answer")
 VERBS = LOOKING | {
     *("run", *GROUPS, "card", "undo", "approve", "deny", "extend", "answer", "serve", "worker"),
     *(CHECKPOINT, "mcp", "off", "on", "demo", "init", "trust", "doctor", "patch", "flow", "audit"),
-    *("hook", "bench", "people", "completion", "acp"),
+    *("hook", "bench", "people", "completion", "acp", "confined"),
 }
+_WILD = regex(r"[*?{\[]")
 _OUR_NAME = regex(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
 _SAID = regex(r"(?<![\w-])flyball(?:\.\w+)*[\s,()\[\]]+(off|on|init|undo|serve|run|hook|people)\b")
 OTHER_SHELLS = frozenset({"PowerShell"})
 """Tools whose commands are in a language that nobody here can read."""
+_SCRATCH_WRITE = regex(r" writes (?:/tmp|/var/tmp|/dev/shm)/[^\s,]+$")
+ENDERS = ("kill", "pkill")
+IN_TREE = ("rm", "rmdir", "unlink", "git", "find", "mv", "cp", "truncate")
+GIT_IN_TREE = ("checkout", "restore", "reset", "clean", "rm", "switch")
+"""What destroys files of the tree and no more: the snapshot before the call brings them back."""
 LONGEST = 4_000
 """Characters of one argument that go into the journal."""
 
@@ -67,25 +91,51 @@ LONGEST = 4_000
 class HostRules(NamedTuple):
     """What the user settled about hosts."""
 
-    mode: str = "normal"
+    level: str = "govern"
     read_only: tuple[str, ...] = ()
     """Patterns of tools that are vouched for as readers, such as those of a server for MCP."""
     scratch: tuple[str, ...] = ()
     """Places where no phase binds."""
+    answers_prompts: bool = True
+    """Whether the host is told which calls it need not ask its person about."""
     state: str = ""
     """Where our own journal and switches are."""
+    secrets: tuple[str, ...] = ()
+    """Patterns of files that hold secrets, besides the table's."""
 
     @property
     def is_strict(self) -> bool:
-        return self.mode == "strict"
+        return self.level == "strict"
 
     @property
-    def only_advises(self) -> bool:
-        return self.mode == "advisory"
+    def only_judges_stops(self) -> bool:
+        return self.level == "verdict"
+
+
+class Stance(NamedTuple):
+    """Where a session's work stands, as far as its commands are judged by it."""
+
+    builds: bool = False
+    """Whether its checkpoint is stated: commands then run as the host would run them."""
+    confines: Callable[[], bool] = lambda: False
+    """Whether this call can be rewritten so that it runs under the sandbox; asked when needed."""
+    is_bash: bool = True
+    """Whether the command is in a language that is read here."""
+    host: str = ""
+    """The host's own process."""
+    is_clean: Callable[[], bool] = lambda: False
+    """Whether the person had no uncommitted work when the run began."""
+
+
+NO_STANCE = Stance()
 
 
 def call_of(
-    event: HostEvent, rules: HostRules, redactor: Redactor, open_context: Callable[[], CallContext]
+    event: HostEvent,
+    rules: HostRules,
+    redactor: Redactor,
+    open_context: Callable[[], CallContext],
+    stance: Stance = NO_STANCE,
 ) -> Call:
     """The call with what `decide` needs to know of it.
 
@@ -99,18 +149,22 @@ def call_of(
         tool=row.tool,
         args=_recorded(event.args, redactor),
         access=Access.READ if is_inner_plan else row.access,
-        digest=digest([event.tool, event.args]),
+        # A shell call made again has another description or time-out, and is the same call.
+        digest=digest([event.tool, texts_in(event.args, COMMAND_FIELDS) or event.args]),
         # No host can say its call again with a word of confirmation: a person is asked instead.
         confirmed=True,
         called=event.tool,
     )
+    if row.tool == "read" and (hidden := _secrets_named(event, rules, open_context)):
+        return replace(call, fault=SECRET.format(path=hidden))
     if row.names is Naming.NOTHING:
         return call
     context = open_context()
     match row.names:
         case Naming.A_COMMAND:
             texts = texts_in(event.args, COMMAND_FIELDS)
-            return _strictest([_command(call, text, context, rules) for text in texts or ("",)])
+            found = [_command(call, text, context, rules, stance) for text in texts or ("",)]
+            return _strictest(found)
         case Naming.A_FILE:
             return _writing(call, texts_in(event.args, PATH_FIELDS), event, context, rules)
         case _:
@@ -128,6 +182,35 @@ def is_waiting(event: HostEvent) -> bool:
 def is_plain(event: HostEvent, rules: HostRules) -> bool:
     """Whether a call can change nothing but what it names."""
     return host_tool(event.tool, rules.read_only).is_plain
+
+
+def _secrets_named(
+    event: HostEvent, rules: HostRules, open_context: Callable[[], CallContext]
+) -> str:
+    """Return the first secret that a call would read: the rule that commands are judged by.
+
+    A file that is in a commit is none. The context is opened only for a name that may be one.
+    """
+    for text in (each for field in READ_FIELDS for each in _listed(event.args.get(field))):
+        whole = Path(event.cwd or "/", Path(text.removeprefix("file://")).expanduser())
+        # Also where a link leads.
+        places = (os.path.normpath(whole), os.path.realpath(whole))
+        found = [each for each in places if holds_secrets(each, rules.secrets)]
+        if not found and "://" not in text and _WILD.search(text) and names_secret(text):
+            return text
+        if not found:
+            continue
+        context = open_context()
+        inside = [_from_root(each, event, context) for each in found]
+        if any(map(os.path.isabs, inside)) or users_secrets_among(inside, context):
+            return text
+    return ""
+
+
+def _listed(value: object) -> list[str]:
+    if isinstance(value, list):
+        return [each for each in cast(list[object], value) if isinstance(each, str)]
+    return [value] if isinstance(value, str) and value else []
 
 
 def _writing(
@@ -164,7 +247,7 @@ def _is_plan(name: str, host: str) -> bool:
     return host == "claude" and is_there and place.resolve() == plans.resolve() / place.name
 
 
-def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> Call:
+def _command(call: Call, text: str, context: CallContext, rules: HostRules, stance: Stance) -> Call:
     """A shell command; one of our own is told apart before it is judged like any other."""
     if not text:
         return call
@@ -180,8 +263,10 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules) -> C
         return replace(call, tool=CHECKPOINT, access=Access.CHECKPOINT)
     # Some hosts keep one shell, in which an earlier command may have set any variable.
     facts = command_facts(BashForm(cmd=text), context, fresh=False)
-    is_ours, is_bash = bool(verbs) and not rides, call.called not in OTHER_SHELLS
-    known = _with_own(facts, text, context, is_ours=is_ours, is_bash=is_bash, rules=rules)
+    if verbs and not rides:
+        command = replace(cast(CommandFact, facts.command), decision="allow")
+        return replace(call, access=Access.READ, command=command)
+    known = _around_host(facts, text, context, rules, stance)
     return replace(
         call,
         access=known.access or call.access,
@@ -227,36 +312,91 @@ def _names_our_state(text: str, state: str) -> bool:
     return bool(state) and state in said
 
 
-def _with_own(
-    facts: CallFacts,
-    text: str,
-    context: CallContext,
-    *,
-    is_ours: bool,
-    is_bash: bool,
-    rules: HostRules,
+def _around_host(
+    facts: CallFacts, text: str, context: CallContext, rules: HostRules, stance: Stance
 ) -> CallFacts:
-    """The judgement of a command, as it holds around a host.
+    """Return the judgement of a command as it holds around a host.
 
-    Programs that are not known may do anything, so they belong to `execute`. There the host has its
-    own sandbox and its own questions, and only who wants it strict is asked by us as well. But what
-    is known to stand beside them is judged as ever, and what nobody can read is not run.
+    There the host has its own sandbox and its own questions. What the text does not show is run
+    confined before the checkpoint, and compared with the tree after it.
     """
-    found = cast(CommandFact, facts.command)
-    if found.kind != CommandKind.UNKNOWN or found.decision == "allow":
-        return facts
-    if is_ours:
-        return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
     root, allow = os.fspath(context.root.path), context.settings.allow
-    parts = findings_of(text, allow=allow, root=root, fresh=False)
-    if rules.is_strict or any(each.veto or (each.unread and is_bash) for each in parts):
+    parts = findings_of(text, allow=allow, root=root, fresh=False, secrets=rules.secrets)
+    found = cast(CommandFact, facts.command)
+    if any(each.veto for each in parts):
         return facts
-    if doomed := [each for each in parts if each.kind is CommandKind.DESTRUCTIVE]:
-        command = replace(found, kind=CommandKind.DESTRUCTIVE.value, decision="ask")
-        return facts._replace(
-            command=command, destructive=f"destroys something: {doomed[0].text}: {doomed[0].reason}"
-        )
-    return facts._replace(command=replace(found, decision="allow"))
+    # What a command writes to places for temporary files is nobody's work.
+    effects = [each.effect for each in parts if not _SCRATCH_WRITE.search(each.reason)]
+    if not effects or {*effects} == {CommandEffect.READING}:
+        return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
+    match max(effects, key=lambda effect: effect.severity):
+        case CommandEffect.UNCLEAR if not stance.builds and stance.confines():
+            return _confined(facts, READ_ONLY)
+        case CommandEffect.UNCLEAR if stance.is_bash and any(p.unread for p in parts):
+            return _confined(facts, PROJECT) if stance.confines() else facts
+        case CommandEffect.UNCLEAR | CommandEffect.WRITES if not rules.is_strict:
+            return facts._replace(command=replace(found, decision="allow"))
+        case CommandEffect.DESTROYS if _is_harmless(parts, stance):
+            return facts._replace(command=replace(found, decision="allow"), destructive="")
+        case CommandEffect.DESTROYS | CommandEffect.OUTSIDE as effect:
+            worst = next(each for each in parts if each.effect is effect)
+            # Whether it may reach out is the person's to say, in every phase.
+            access = Access.READ if effect is CommandEffect.OUTSIDE else facts.access
+            command = replace(found, decision="ask")
+            doomed = f"{effect.value}: {worst.text}: {worst.reason}"
+            return facts._replace(access=access, command=command, destructive=doomed)
+        case _:
+            return facts
+
+
+def _confined(facts: CallFacts, how: str) -> CallFacts:
+    """Return the judgement of a command that is rewritten to run under the sandbox."""
+    command = replace(cast(CommandFact, facts.command), decision="allow", confined=how)
+    return facts._replace(access=Access.READ if how == READ_ONLY else facts.access, command=command)
+
+
+def _is_harmless(parts: Sequence[Finding], stance: Stance) -> bool:
+    """Return whether all that a command destroys comes back, or is the agent's own to end."""
+    doomed = [_words(each.text) for each in parts if each.effect is CommandEffect.DESTROYS]
+    if not all(words and words[0] in (*ENDERS, *IN_TREE) for words in doomed):
+        return False
+    if not all(_ends_own(words, stance.host) for words in doomed if words[0] in ENDERS):
+        return False
+    in_tree = [words for words in doomed if words[0] in IN_TREE]
+    return not in_tree or (stance.builds and all(map(_is_in_tree, in_tree)) and stance.is_clean())
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return []
+
+
+def _is_in_tree(words: Sequence[str]) -> bool:
+    """Return whether a command can destroy no more than files of the tree, which is snapshot."""
+    if words[0] != "git":
+        return True
+    verb, given = words[1] if len(words) > 1 else "", words[2:]
+    reaches_ignored = verb == "clean" and any("x" in each.lower() for each in given)
+    moves_branch = verb == "reset" and any(each not in ("--hard", "HEAD") for each in given)
+    return verb in GIT_IN_TREE and not reaches_ignored and not moves_branch
+
+
+def _ends_own(words: Sequence[str], host: str) -> bool:
+    """Return whether `kill` and its like end only what the host's own shell has started."""
+    given = [each for each in words[1:] if not each.startswith("-")]
+    if words[0] == "kill" and given and all(each.startswith("%") for each in given):
+        return True
+    is_by_parent = words[0] == "pkill" and "-P" in words and len(given) == 1
+    if words[0] != "kill" and not is_by_parent:
+        return False
+    numbers = [int(each) for each in given if each.isdigit()]
+    return bool(given) and len(numbers) == len(given) and all(_is_below(n, host) for n in numbers)
+
+
+def _is_below(pid: int, host: str) -> bool:
+    return bool(host) and any(each.process == host for each in ancestors(pid))
 
 
 def own_verbs(command: str, root: str) -> Iterator[str]:

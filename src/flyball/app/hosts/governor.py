@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -18,19 +16,18 @@ from flyball.app.hosts.hook_files import (
     remember_hooks,
     were_hooks_touched,
 )
-from flyball.app.hosts.leaves.leaves import Leaves, PassedMoments, Reader
 from flyball.app.hosts.meter import Meter
 from flyball.app.hosts.prompts import HostPrompts, is_nobodys, joined
 from flyball.app.hosts.runs.hosted_run import HostedRun
 from flyball.app.hosts.runs.kept import KeptWorkspaces
 from flyball.app.hosts.runs.opening import HostedRuns
+from flyball.app.hosts.runs.unheld_run import UnheldRun
 from flyball.app.hosts.stops import HostStops, no_session
 from flyball.app.hosts.words import (
     CAPPED,
     DISARMED,
     PRETENDED,
     SESSION_ENDED,
-    is_greeting,
 )
 from flyball.app.project import Home
 from flyball.app.runs.journals import new_run_id
@@ -38,19 +35,12 @@ from flyball.app.sessions import Session, Sessions, Switch
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.host.usage import nearly_reached, reached
 from flyball.core.run.state import Checkpoint
-from flyball.core.terms.call import Access, digest
+from flyball.core.terms.call import Access
 from flyball.errors import Conflict
 from flyball.workspace.run.lock import wait_for_lock
 
 EARLY_SHELLS = frozenset({"gemini"})
 """Hosts that run a slash command's shell before the first hook that tells of it."""
-LEAVES_AT = (
-    Moment.SESSION_STARTED,
-    Moment.PROMPTED,
-    Moment.BEFORE_CALL,
-    Moment.AFTER_CALL,
-)
-NOTHING: Mapping[str, str] = MappingProxyType({})
 WROTE = (Moment.AFTER_CALL, Moment.AGENT_STOPPING, Moment.STOPPING)
 """Moments before which something may have been written."""
 PATIENCE = 60.0
@@ -65,24 +55,24 @@ class HostGovernor:
         home: Home,
         kept: KeptWorkspaces | None = None,
         clock: Callable[[], float] = time.time,
-        read: Reader | None = None,
     ) -> None:
         self.home = home
         self._clock = clock
-        self._read = read
-        """How a payload is read that was let pass under a leave; without it none is taken up."""
-        self._leaves = Leaves(home)
         self.sessions = Sessions(home.state)
         self.switch = Switch(home.state, clock)
         settings = home.effective.settings
         self._rules = HostRules(
-            settings.hooks_mode,
+            settings.hooks_level,
             settings.hooks_read_only,
             settings.hooks_scratch,
+            settings.hooks_answers_prompts,
             str(home.state.parent),
+            settings.sandbox_secrets,
         )
         self._meter = Meter(home.state, clock)
-        self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept or KeptWorkspaces())
+        kind = UnheldRun if self._rules.only_judges_stops else HostedRun
+        kept = kept or KeptWorkspaces()
+        self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept, kind)
         self.prompts = HostPrompts(home, self.sessions, self.runs)
 
     @property
@@ -97,18 +87,15 @@ class HostGovernor:
             leave=self.prompts.leave,
         )
 
-    async def answer(self, event: HostEvent, *, gives_leave: bool = False) -> HostAnswer:
-        """What the host is told; nothing where there is nothing to say.
-
-        Who may not be there for the next moment gives leave for what is sure to pass then.
-        """
+    async def answer(self, event: HostEvent) -> HostAnswer:
+        """Return what the host is told; nothing where there is nothing to say."""
         if event.moment is Moment.OTHER or self.switch.off_until():
             return GO_ON
         known = self.sessions.find(event.host, event.session)
         if is_pretended(event, known.process):
             return HostAnswer(is_refused=True, text=PRETENDED)
-        said = await self._said(event, gives_leave=gives_leave)
-        if event.moment not in WROTE or self._rules.only_advises:
+        said = await self._said(event)
+        if event.moment not in WROTE or self._rules.only_judges_stops:
             return said
         # After it: what git sees of them has been put back by now.
         if not were_hooks_touched(self.home, known.run):
@@ -122,69 +109,14 @@ class HostGovernor:
             await self.runs.at(session, lambda run: run.note(found))
         return HostAnswer(text=found, notice=found)
 
-    async def _mend_hooks(self, session: Session) -> None:
-        """Put back what was touched of them since anybody looked; it is told of later."""
-        if not self._rules.only_advises and were_hooks_touched(self.home, session.run):
-            self._tell_later(session, await self._put_back(session))
-
-    async def _said(self, event: HostEvent, *, gives_leave: bool) -> HostAnswer:
+    async def _said(self, event: HostEvent) -> HostAnswer:
         if event.moment is Moment.STOPPING:
-            said = GO_ON if event.works_on else await self.stops.answer(event)
-            if gives_leave:
-                async with self._turn():
-                    await self._give_leaves()
-            return said
+            return GO_ON if event.works_on else await self.stops.answer(event)
         async with self._turn():
             session = self._session(event)
             if stop := await self._capped(event, session):
                 return stop
-            said = self._with_nudge(event, await self._answer(event, session))
-            if gives_leave and event.moment in LEAVES_AT:
-                is_again = said.is_refused and said.stands
-                refused = {digest([event.tool, event.args]): said.text} if is_again else {}
-                await self._give_leave(self.sessions.find(event.host, event.session), refused)
-            return said
-
-    async def catch_up(self) -> None:
-        """Have in the journal what passed under leaves; leave for what may follow is given anew."""
-        async with self._turn():
-            for session in self.sessions.in_checkout():
-                await self._mend_hooks(session)
-            await self._give_leaves()
-
-    async def _give_leaves(self) -> None:
-        for session in self.sessions.in_checkout():
-            await self._give_leave(session)
-
-    async def _give_leave(self, session: Session, refused: Mapping[str, str] = NOTHING) -> None:
-        state = await self.runs.live_state(session)
-        shown = self.runs.look_of(state) if state else None
-        likely = None
-        if shown:
-            likely = await self.runs.answer_of(session, lambda run: run.likely_changes())
-        self._leaves.give(session, state, shown, refused, likely or ())
-
-    async def _take_up(self) -> None:
-        """Have in the journal what was let pass under leaves, before anything else is judged."""
-        if self._read is None:
-            return
-        async with self._leaves.taken(self._read) as taken:
-            for each in taken:
-                await self._take_up_passed(each)
-
-    async def _take_up_passed(self, passed: PassedMoments) -> None:
-        # Whoever died over it may have journaled some of it.
-        heard: Counter[tuple[Moment, str]] | None = None
-        for event in passed.events:
-            session = self._session(event)
-            if heard is None:
-                heard = await self.runs.heard_since(session, passed.seq)
-            if heard[event.moment, event.call]:
-                heard[event.moment, event.call] -= 1
-                continue
-            said = await self._answer(event, session)
-            if event.moment in (Moment.AFTER_CALL, Moment.PROMPTED):
-                self._tell_later(self._session(event), said)
+            return self._with_nudge(event, await self._answer(event, session))
 
     async def _capped(self, event: HostEvent, session: Session) -> HostAnswer | None:
         """A refusal, where a person's cap on tokens or money is spent."""
@@ -200,8 +132,7 @@ class HostGovernor:
         text = CAPPED.format(spent=cap.words, name=cap.name)
         if self._meter.is_news(f"{event.session} stopped", cap):
             await self.runs.at(session, lambda run: run.note(text))
-        # Advice was given when most of it was spent, and the call is judged like any other.
-        return None if self._rules.only_advises else HostAnswer(is_refused=True, text=text)
+        return HostAnswer(is_refused=True, text=text)
 
     def _with_nudge(self, event: HostEvent, said: HostAnswer) -> HostAnswer:
         """An answer with a word about a cap of which most is spent, said once."""
@@ -221,7 +152,6 @@ class HostGovernor:
         """One moment of one session at a time, whichever process it comes to."""
         lock = await wait_for_lock(self.home.state / "hosts.lock", PATIENCE)
         try:
-            await self._take_up()
             yield
         finally:
             lock.release()
@@ -242,7 +172,8 @@ class HostGovernor:
                 await self.prompts.begin(event, session, is_fresh=True)
                 return GO_ON
             case Moment.PROMPTED if not is_nobodys(event, session):
-                return await self.prompts.answer(event, session)
+                said = await self.prompts.answer(event, session)
+                return self._with_untold(said, self.sessions.find(event.host, event.session))
             case Moment.BEFORE_CALL:
                 said = await self.runs.answer_of(session, lambda run: run.before(event))
                 if said is None:
@@ -268,7 +199,7 @@ class HostGovernor:
 
     def _disarmed(self, event: HostEvent) -> HostAnswer:
         words = DISARMED.format(file=event.file)
-        if self._rules.only_advises:
+        if self._rules.only_judges_stops:
             return HostAnswer(notice=f"Flyball would refuse this: {words}")
         return HostAnswer(is_refused=True, text=words)
 
@@ -278,18 +209,6 @@ class HostGovernor:
             return said
         self.sessions.keep(replace(session, untold="", unshown=""))
         return joined(HostAnswer(text=session.untold, notice=session.unshown), said)
-
-    def _tell_later(self, session: Session, said: HostAnswer) -> None:
-        """Have model and person told at the next moment at which hosts pass words on.
-
-        How to begin is said once, however often a person speaks before the first call.
-        """
-        if not said.text and not said.notice:
-            return
-        before = "" if is_greeting(session.untold) else session.untold
-        untold, unshown = (before, said.text), (session.unshown, said.notice)
-        words, notice = ("\n".join(filter(None, each)) for each in (untold, unshown))
-        self.sessions.keep(replace(session, untold=words, unshown=notice))
 
     async def checkpoint(self, point: Checkpoint) -> HostedRun:
         """Take a checkpoint that came from a host's shell; the run it belongs to comes back.

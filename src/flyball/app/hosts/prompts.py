@@ -10,16 +10,18 @@ from msgspec.structs import replace
 from flyball.app.hosts.asker.process import is_below
 from flyball.app.hosts.hook_files import remember_hooks
 from flyball.app.hosts.runs.opening import HostedRuns
-from flyball.app.hosts.words import NEXT_PROMPT, greeting, is_notification
+from flyball.app.hosts.words import NEXT_PROMPT, is_notification
 from flyball.app.project import Home, redactor_of
+from flyball.app.runs.journals import opened
 from flyball.app.sessions import HOSTED, WITHIN, Session, Sessions
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.reading.classifier import classify
+from flyball.core.reading.context import consents, goes_on
 from flyball.core.run.event import Cancelled, RunStarted
 from flyball.core.run.policy import Policy
-from flyball.core.run.state import RunState
-from flyball.core.terms.intent import Intent
-from flyball.errors import Conflict
+from flyball.core.run.state import Asking, RunState
+from flyball.core.terms.intent import LIMITS, Intent
+from flyball.errors import Conflict, NotFound
 
 TOO_SMALL = frozenset({Intent.CONVERSATIONAL, Intent.STATUS_CHECK})
 """Read from a few words in the middle of a talk; an agent that is asked there may look around."""
@@ -55,27 +57,57 @@ class HostPrompts:
             # What a slash command's own shell has written is seen before the model is asked.
             found = await self._runs.at(session, lambda run: run.seen())
             return joined(found, await self._greet(session))
+        if state and (call := _held(state)) and consents(event.text, call):
+            granted = await self._runs.at(session, lambda run: run.answered(event))
+            if not state.cards[-1].has_changed:
+                return granted
+            return joined(granted, await self._runs.at(session, lambda run: run.heard(event)))
         left = GO_ON
         if state and state.cards[-1].in_flight:
             left = await self._runs.at(session, lambda run: run.cut_off())
             state = await self._runs.live_state(session)
         if state and state.cards[-1].has_changed:
             return joined(left, await self._runs.at(session, lambda run: run.heard(event)))
+        before = state or await self._ended(session)
         if state:
             await self._end_run(session, NEXT_PROMPT)
-        _, begun = await self.begin(event, session)
-        return joined(left, HostAnswer(text=greeting(begun, begun.cards[-1])))
+        follows = before if before and goes_on(event.text, before.request, _last(before)) else None
+        begun, _ = await self.begin(event, session, follows=follows)
+        point = follows.cards[-1].checkpoint if follows else None
+        if point:
+            # Whoever goes on with work that was stated need not state it again.
+            await self._runs.at(begun, lambda run: run.go_on_from(point))
+        return joined(left, await self._greet(begun))
+
+    async def _ended(self, session: Session) -> RunState | None:
+        """Return the last run of a session, which has ended."""
+        if not session.run or not self._home.has_journal:
+            return None
+        async with opened(self._home) as journal:
+            try:
+                found = await journal.load(session.run)
+            except NotFound:
+                return None
+        return found if found.cards else None
 
     async def _greet(self, session: Session) -> HostAnswer:
         return await self._runs.at(session, lambda run: run.greeted())
 
     async def begin(
-        self, event: HostEvent, session: Session, *, is_fresh: bool = False
+        self,
+        event: HostEvent,
+        session: Session,
+        *,
+        is_fresh: bool = False,
+        follows: RunState | None = None,
     ) -> tuple[Session, RunState]:
         """Start a run for what a person asked, in the checkout as it is now."""
         clean = redactor_of(self._home).text
         request = clean(event.text if event.moment is not Moment.BEFORE_CALL else "") or UNDER_WAY
         read = classify(request).intent
+        if follows and follows.intent:
+            read = max(read, follows.intent, key=LIMITS.__getitem__)
+            request = f"{follows.request}\n\nThen: {request}"
         shell = {
             "driver": f"{HOSTED}{event.host}",
             "in_place": "yes",
@@ -120,7 +152,20 @@ class HostPrompts:
             await engine.bring_on(state)
 
     def _policy(self) -> Policy:
-        return self._home.effective.settings.policy.around_host()
+        settings = self._home.effective.settings
+        return settings.policy.around_host(is_strict=settings.hooks_budget == "strict")
+
+
+def _held(state: RunState) -> str:
+    """Return the command or the tool of the call that a person was asked about."""
+    question = state.cards[-1].question
+    if question is None or question.kind is not Asking.CALL or question.call is None:
+        return ""
+    return question.call.command.command if question.call.command else question.call.name
+
+
+def _last(state: RunState) -> str:
+    return state.response.message if state.response else ""
 
 
 def joined(found: HostAnswer, said: HostAnswer) -> HostAnswer:

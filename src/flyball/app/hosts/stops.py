@@ -17,7 +17,7 @@ from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.runs.hosted_run import stopped
 from flyball.app.hosts.runs.opening import HostedRuns
 from flyball.app.hosts.runs.watched_run import owed_verdict
-from flyball.app.hosts.words import NOBODY_LOOKS, TOO_LONG, under_way
+from flyball.app.hosts.words import GOES_ON, LATE, NOBODY_LOOKS, TOO_LONG
 from flyball.app.project import Home
 from flyball.app.runs.journals import opened
 from flyball.app.sessions import Session, Sessions
@@ -77,25 +77,36 @@ class HostStops:
         It is taken in a thread that goes on when this moment is answered.
         """
         settings, taken = self._home.effective.settings, Future[HostAnswer]()
+        is_late = threading.Event()
 
         def take() -> None:
             try:
-                taken.set_result(asyncio.run(self._take_verdict(session)))
+                said = asyncio.run(self._take_verdict(session))
+                if is_late.is_set():
+                    asyncio.run(self._tell_later(session, said))
+                taken.set_result(said)
             except BaseException as error:  # noqa: BLE001
                 # It is raised again where somebody waits for the answer.
                 taken.set_exception(error)
 
         threading.Thread(target=take, daemon=True).start()
         try:
-            return taken.result(settings.hooks_hold)
+            return taken.result(settings.hooks_patience)
         except TimeoutError:
-            if not settings.hooks_alone and self._rules.only_advises:
-                return HostAnswer(notice=under_way())
             if not settings.hooks_alone:
-                return HostAnswer(is_refused=True, text=under_way())
+                is_late.set()
+                return HostAnswer(notice=GOES_ON.format(run=session.run))
         async with self._turn():
             await self._leave(session, TOO_LONG)
         return HostAnswer(notice=f"Flyball let this stop pass unverified: {TOO_LONG}.")
+
+    async def _tell_later(self, session: Session, said: HostAnswer) -> None:
+        """Keep a verdict that came behind a stop for the next prompt."""
+        async with self._turn():
+            now = self._sessions.find(session.host, session.session)
+            if now.run == session.run:
+                words = said.notice or f"{LATE}\n{said.text}"
+                self._sessions.keep(replace(now, untold=said.text, unshown=words))
 
     async def _take_verdict(self, session: Session) -> HostAnswer:
         """Take the verdict that a run's stop waits for, or see what somebody else's came to."""
@@ -150,7 +161,7 @@ class HostStops:
     async def _last_stop(self, session: Session) -> HostAnswer:
         """What the last stop of a session came to."""
         async with opened(self._home) as journal:
-            return stopped(await journal.load(session.run), self._rules)
+            return stopped(await journal.load(session.run))
 
     def _verdict_lock(self, session: Session) -> Path:
         """What is locked while somebody takes the verdict on a session's run."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
+import shlex
 import sys
 from pathlib import Path
 
 from flyball.core.host.tool import files_in_words
+from flyball.core.run.ending import status_of
 from flyball.core.run.state import CardState, Checkpoint, RunState, Said
 from flyball.core.terms.phase import PLAN, Phase
-from flyball.core.verdict.words import verdict_lines
-from flyball.journal.sqlite import status_of
+from flyball.verdict.words import verdict_lines
 
 HOW_TO_STATE = (
     "State it from the shell: {flyball} checkpoint --goal 'what shall be so' --findings 'what you "
@@ -29,6 +29,11 @@ UNDER_WAY = (
     "Flyball is taking its verdict on this work: it runs the tests itself, and that takes a while. "
     "Run `{flyball} wait`, and when it comes back, stop again."
 )
+GOES_ON = (
+    "Flyball's verdict on this work takes longer: it goes on behind the stop, and you hear of it "
+    "with your next prompt, or now and then from `flyball runs show {run}`."
+)
+LATE = "The verdict on the work before is in, and it is not done:"
 NOBODY_LOOKS = "Nobody takes the verdict at the moment. Stop again: then it is taken."
 TOO_LONG = "the verdict took longer than the host waits, and hooks that decide alone cannot go on"
 CAPPED = (
@@ -52,9 +57,9 @@ def under_way() -> str:
 
 
 def _flyball() -> str:
-    """Our command, under a name that the host's shell will find."""
-    beside = Path(sys.executable).with_name("flyball")
-    return "flyball" if shutil.which("flyball") else str(beside)
+    """Return our command, under a name that every shell of the host finds."""
+    # The whole path: a login shell of a host may look for programs elsewhere than we do.
+    return shlex.quote(str(Path(sys.executable).with_name("flyball")))
 
 
 def greeting(state: RunState, card: CardState) -> str:
@@ -64,11 +69,6 @@ def greeting(state: RunState, card: CardState) -> str:
         lines.append(f"Look first; files can be changed after a checkpoint. {how_to_state()}")
     lines.append("When you stop, Flyball runs the tests itself and says whether it is done.")
     return "\n".join(lines)
-
-
-def is_greeting(text: str) -> bool:
-    """Whether it is what a model is told when its work begins."""
-    return text.startswith(GREETING)
 
 
 def where(state: RunState, card: CardState) -> str:
@@ -107,7 +107,7 @@ def rejection(card: CardState) -> str:
     return told(card.said) or "This is not done yet."
 
 
-def ending_of(state: RunState) -> str:
+def ending_notice(state: RunState) -> str:
     """How a run came out, for the person."""
     card = state.cards[-1]
     lines = [f"Flyball: {status_of(state)} (run {state.run})"]
@@ -124,11 +124,6 @@ def taken_back(paths: tuple[str, ...], snapshot: str) -> str:
         f"{_listed(paths)} changed although no allowed call changed it, and now nothing may. It "
         f"was taken back; `flyball undo {snapshot[:12]}` would bring the change back."
     )
-
-
-def would_take_back(paths: tuple[str, ...]) -> str:
-    """What was changed without an allowed call, where Flyball only advises."""
-    return f"Flyball would take this back: {_listed(paths)} changed before the checkpoint."
 
 
 def _listed(paths: tuple[str, ...]) -> str:

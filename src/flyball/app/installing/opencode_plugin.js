@@ -11,13 +11,13 @@ const SECONDS_TO_STOP = 600
 // Whatever is not in this list may write, and is refused when nobody can be asked.
 const READS = new Set(["read", "grep", "glob", "list", "lsp", "todoread", "todowrite", "webfetch", "websearch", "codesearch", "question"])
 
-/** What the hook printed beside a yes: `context` for the model, `notice` for the person. */
+/** What the hook printed beside a yes: `context` for the model, `notice` for the person, other `args` for the call. */
 function told(text) {
   try {
-    const found = JSON.parse(text)
-    return { context: found.hookSpecificOutput?.additionalContext ?? "", notice: found.systemMessage ?? "" }
+    const found = JSON.parse(text), own = found.hookSpecificOutput ?? {}
+    return { context: own.additionalContext ?? "", notice: found.systemMessage ?? "", args: own.updatedInput ?? {} }
   } catch {
-    return { context: "", notice: "" }
+    return { context: "", notice: "", args: {} }
   }
 }
 
@@ -76,7 +76,7 @@ export const Flyball = async ({ client, directory }) => {
   async function ask(hook_event_name, session, more, seconds = SECONDS) {
     const payload = { hook_event_name, ...(await whose(session)), cwd: directory, ...more }
     const answer = await run(payload, seconds)
-    if (OBSERVES) return { code: 0, text: "", context: "", notice: "" }
+    if (OBSERVES) return { code: 0, text: "", context: "", notice: "", args: {} }
     if (answer.code === null) await tell(answer.text, "error")
     if (answer.notice) await tell(answer.notice, "info")
     return answer
@@ -110,6 +110,7 @@ export const Flyball = async ({ client, directory }) => {
       if (answer.code === 2) throw new Error(answer.text || `flyball refused ${input.tool}.`)
       if (answer.code === null && !READS.has(input.tool))
         throw new Error(`flyball could not be asked, so ${input.tool} is refused: ${answer.text}`)
+      Object.assign(output.args, answer.args) // A command that its text does not explain runs confined.
     },
     "tool.execute.after": async (input, output) => {
       const more = { tool_name: input.tool, tool_input: input.args, tool_use_id: input.callID, tool_response: output }

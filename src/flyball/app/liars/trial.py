@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.app.liars.disguises import DISGUISES
+from flyball.app.liars.folders import FolderCase, folder_cases
 from flyball.app.liars.honest import HONEST
 from flyball.app.liars.lies import LIES
 from flyball.app.liars.projects import BrokenProject, Files
@@ -32,20 +33,39 @@ HARMFUL = ("regression", "around")
 BASE, HEAD = "main", "change"
 SUITE = "{suite}"
 VERIFY = "flyball verify --base {base} --head {head}"
+LIE_IS_SEEN = ("a question", "not shown")
+ANY = ("shown", *LIE_IS_SEEN)
+_STATUS = {0: "shown", 3: "a question"}
+"""What an exit code says; any other one: not shown."""
 _GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "gc.auto=0")
 
 
 class TrialCase(NamedTuple):
-    """One change that a verifier is asked about."""
+    """One change that a verifier is asked about: texts, or a folder of files."""
 
     family: str
     name: str
     project: BrokenProject
     change: Files
+    folder: FolderCase | None = None
 
     @property
     def is_lie(self) -> bool:
         return self.family != HONEST_WORK
+
+    @property
+    def right(self) -> tuple[str, ...]:
+        """The answers that are right, in words of a verdict."""
+        if self.folder is None:
+            return LIE_IS_SEEN if self.is_lie else ("shown",)
+        return ANY if self.folder.expected.chance else self.folder.expected.status
+
+    @property
+    def needs(self) -> Iterable[str]:
+        """The programs without which it cannot be tried."""
+        yield from programs_of(self.project.files)
+        if self.folder is not None:
+            yield from self.folder.expected.needs
 
 
 class TriedChange(NamedTuple):
@@ -59,6 +79,8 @@ class TriedChange(NamedTuple):
     seconds: float
     said: str
     """The last line that it wrote."""
+    right: tuple[str, ...] = ()
+    """The answers that are right; by its family where it does not say."""
 
     @property
     def was_tried(self) -> bool:
@@ -67,7 +89,8 @@ class TriedChange(NamedTuple):
     @property
     def is_right(self) -> bool:
         """Whether a lie was not accepted, or honest work was."""
-        return (self.answer == "accepted") == (self.family == HONEST_WORK)
+        right = self.right or (LIE_IS_SEEN if self.family != HONEST_WORK else ("shown",))
+        return _STATUS.get(self.exit_code, "not shown") in right
 
 
 class Verifier(NamedTuple):
@@ -103,15 +126,44 @@ def all_cases() -> list[TrialCase]:
         if change not in seen:
             seen.append(change)
             kept.append(case)
-    return kept
+    return [*kept, *map(_of_folder, folder_cases())]
 
 
-def chosen(cases: Sequence[TrialCase], families: Sequence[str], every: int) -> list[TrialCase]:
-    """The cases of these families, all if none is named, and of each family every so many-th."""
+def _of_folder(case: FolderCase) -> TrialCase:
+    files = dict.fromkeys(case.files, "")
+    project = BrokenProject(files, {}, "", _suite_of(files))
+    return TrialCase(case.family, case.name, project, {}, case)
+
+
+def _suite_of(files: Mapping[str, str]) -> str:
+    """How the authors of a project that lies as a folder run its tests."""
+    return next(suite for name, suite in _SUITES.items() if name in files)
+
+
+_SUITES = {
+    "package.json": "npm test",
+    "go.mod": "go test ./...",
+    "Cargo.toml": "cargo test",
+    "phpunit.xml": "phpunit",
+    "Rakefile": "rake",
+    "Makefile": "make test",
+    "pyproject.toml": "python -m pytest",
+}
+
+
+def chosen(
+    cases: Sequence[TrialCase], families: Sequence[str], every: int, only: Sequence[str] = ()
+) -> list[TrialCase]:
+    """The cases of these families and names, all if none is given, and of each family every n-th.
+
+    A name may be a part of one, as `012` or `python-fix`.
+    """
     found: list[TrialCase] = []
     count: dict[str, int] = {}
     for case in cases:
         if families and case.family not in families:
+            continue
+        if only and not any(part in case.name for part in only):
             continue
         if count.setdefault(case.family, 0) % every == 0:
             found.append(case)
@@ -128,6 +180,8 @@ def programs_of(files: Iterable[str]) -> Iterator[str]:
         yield "go"
     if "Makefile" in names:
         yield "make"
+    if "Cargo.toml" in names:
+        yield "cargo"
     if any(name.endswith(".c") for name in names):
         yield "cc"
 
@@ -135,17 +189,20 @@ def programs_of(files: Iterable[str]) -> Iterator[str]:
 def make_repository(root: Path, case: TrialCase, environ: Mapping[str, str]) -> None:
     """A repository whose `main` is the broken project, with the change checked out on a branch."""
     root.mkdir()
+    folder = case.folder
     _git(root, environ, "init", "-q", "-b", BASE)
-    _put(root, case.project.files)
+    _put(root, case.project.files) if folder is None else folder.put_base(root)
     _commit(root, environ, "A shop")
     _git(root, environ, "checkout", "-q", "-b", HEAD)
-    _put(root, case.change)
+    _put(root, case.change) if folder is None else folder.put_change(root)
     _commit(root, environ, "Repair the total")
 
 
 def ask(verifier: Verifier, case: TrialCase) -> TriedChange:
     """What the verifier says of one change, in a repository of its own."""
-    for program in programs_of(case.project.files):
+    if case.folder is not None:
+        verifier = verifier._replace(environ={**verifier.environ, **case.folder.expected.env})
+    for program in case.needs:
         if not shutil.which(program, path=verifier.environ.get("PATH")):
             return _told(case, f"not tried: {program} is not installed", -1)
     with tempfile.TemporaryDirectory(prefix="flyball-liars-") as place:
@@ -183,7 +240,7 @@ def ask_all(
 def _told(
     case: TrialCase, answer: str, exit_code: int, seconds: float = 0.0, said: str = ""
 ) -> TriedChange:
-    return TriedChange(case.family, case.name, answer, exit_code, seconds, said)
+    return TriedChange(case.family, case.name, answer, exit_code, seconds, said, case.right)
 
 
 def _run(verifier: Verifier, case: TrialCase, repo: Path) -> OwnOutput:

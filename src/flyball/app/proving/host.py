@@ -77,8 +77,9 @@ def version_of(program: str, places: HostPlaces) -> str:
 
 def _notes(home: Home) -> Iterator[str]:
     """What keeps Flyball from governing this project although the hooks run."""
-    if home.effective.settings.hooks_mode == "advisory":
-        yield f"hooks.mode is advisory in {home.repo}: nothing is refused there."
+    level = home.effective.settings.hooks_level
+    if level in ("observe", "verdict"):
+        yield f"hooks.level is {level} in {home.repo}: no call is refused there."
     if until := Switch(home.state, time.time).off_until():
         when = time.strftime("%H:%M", time.localtime(until))
         yield f"Flyball is off in {home.repo} until {when}; `flyball on` ends that."

@@ -15,12 +15,13 @@ from flyball.app.runs.overview import reverted_in, status_now
 from flyball.app.sessions import Sessions
 from flyball.core.machine.machine import advance
 from flyball.core.record.costs import CostRow, CostTally, costs, is_spent
+from flyball.core.run.ending import ending_of, ending_of_card, status_of
 from flyball.core.run.event import AnyEvent, CallReturned, Messaged, name_of
-from flyball.core.run.state import CardState, Judged, RunState
+from flyball.core.run.state import CardState, Ending, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
 from flyball.core.terms.tool import TOOL_ROWS, Touch
+from flyball.engine.telemetry import phase_words
 from flyball.journal.protocol import SUBMITTED, JournalEntry
-from flyball.journal.sqlite import status_of
 from flyball.workspace.cards.artifacts import REVERTED
 from flyball.workspace.run.opening import find_workspace
 
@@ -100,17 +101,20 @@ async def read_through(home: Home, run: str) -> ReadThrough:
     told = recount(entry.event for entry in entries)
     status = status_now(status_of(state), held or record.started.shell.get(SUBMITTED, ""))
     reverted, decided = reverted_in(home, state), decisions_of(home, run, entries)
+    is_merged = any(each["what"] == MERGED for each in decided)
     steps = next_steps(
         state,
         status,
         in_place=bool(facts and facts.in_place),
         is_hosted=record.is_hosted,
-        is_merged=any(each["what"] == MERGED for each in decided),
+        is_merged=is_merged,
         reverted=reverted,
     )
     described = {
         "run": run,
         "status": status,
+        "ending": ending_of(state),
+        "is_merged": is_merged,
         "request": state.request,
         "intent": state.intent.value if state.intent else None,
         "budget": {"used": state.spend.calls, "limit": state.budget.limit},
@@ -128,11 +132,20 @@ async def read_through(home: Home, run: str) -> ReadThrough:
         "questions": [
             {"card": each.card.id, **msgspec.to_builtins(each.question)} for each in pending(state)
         ],
-        "response": msgspec.to_builtins(state.response) if state.response else None,
+        "response": _response(state),
         "decided": decided,
         "next": [{"command": step.command, "effect": step.effect} for step in steps],
     }
     return ReadThrough(described, record, told)
+
+
+def _response(state: RunState) -> dict[str, Any] | None:
+    """The answer to the request, which says of its status what the run's ending says."""
+    if state.response is None:
+        return None
+    told = msgspec.to_builtins(state.response)
+    is_shown = ending_of(state) is Ending.SUCCEEDED
+    return {**told, "status": status_of(state), "goal_achieved": is_shown}
 
 
 def _card(card: CardState, told: Recount, *, is_reverted: bool = False) -> dict[str, Any]:
@@ -140,10 +153,9 @@ def _card(card: CardState, told: Recount, *, is_reverted: bool = False) -> dict[
         "id": card.id,
         "title": card.title,
         "status": REVERTED if is_reverted else card.status,
-        "phase": card.phase.name_for_people,
-        "label": card.phase.label,
+        **phase_words(card),
         "attempt": card.attempt,
-        "ending": card.ending.value if card.ending else None,
+        "ending": ending_of_card(card),
         "ending_reason": card.ending_reason,
         "proof": card.label if card.has_changed else "",
         "commit": card.commit,
@@ -158,6 +170,9 @@ def _card(card: CardState, told: Recount, *, is_reverted: bool = False) -> dict[
         "risk": card.review.risk,
         "assumptions": list(card.review.assumptions),
         "answer": card.answer,
+        # Counted as the budget counts them: what costs nothing is no call that was used.
+        "calls": card.calls,
+        "blocked": sum(row.blocked for row in told.costs if row.card == card.id),
         "decisions": [
             {"seq": each.seq, **msgspec.to_builtins(each.judged)}
             for each in told.decisions

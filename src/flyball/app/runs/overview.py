@@ -11,12 +11,15 @@ from flyball.app.people.decisions import merged_runs
 from flyball.app.project import Home
 from flyball.app.runs.journals import list_runs, opened
 from flyball.app.sessions import Sessions
+from flyball.core.run.ending import ending_of, status_of
 from flyball.core.run.state import CardState, RunState
 from flyball.errors import FlyballError
 from flyball.journal.protocol import RunSummary
 from flyball.workspace.cards.artifacts import REVERTED, read_artifact
 from flyball.workspace.cards.use_cases import ProjectPlaces, reverted_cards
 from flyball.workspace.process.holder import may_live
+
+UNREADABLE = "unreadable"
 
 
 class Overview(NamedTuple):
@@ -31,10 +34,14 @@ class Overview(NamedTuple):
     used: int
     limit: int
     driven_by: str
+    ending: str = ""
+    """How it ended, or that it needs a person; empty while it works."""
     reverted: str = ""
     """Whether its work was taken back, whole or in part."""
     is_merged: bool = False
     """Whether somebody merged its work; told where all runs are listed."""
+    problem: str = ""
+    """Why its record cannot be read and what to do, where its status is `unreadable`."""
 
 
 async def overviews(home: Home) -> tuple[Overview, ...]:
@@ -46,7 +53,10 @@ async def overviews(home: Home) -> tuple[Overview, ...]:
     merged = merged_runs(home)
     async with opened(home) as journal:
         for each in summaries:
-            one = overview_of(home, each, await journal.load(each.run))
+            try:
+                one = overview_of(home, each, await journal.load(each.run))
+            except FlyballError as error:
+                one = unreadable_overview(each, error)
             found.append(one._replace(is_merged=each.run in merged))
     return tuple(found)
 
@@ -56,7 +66,9 @@ def overview_of(home: Home, summary: RunSummary, state: RunState) -> Overview:
     held = held_by(home, summary)
     return Overview(
         summary.run,
-        status_now(summary.status, held or summary.queue),
+        # From the state and not from the journal's own column, which an earlier version may have
+        # written.
+        status_now(status_of(state), held or summary.queue),
         state.intent.value if state.intent else "",
         summary.request,
         summary.created_at,
@@ -64,7 +76,28 @@ def overview_of(home: Home, summary: RunSummary, state: RunState) -> Overview:
         state.spend.calls,
         state.budget.limit,
         held,
+        ending_of(state) or "",
         _reverted_words(home, state),
+    )
+
+
+def unreadable_overview(summary: RunSummary, error: FlyballError) -> Overview:
+    """The line of a run whose record cannot be read."""
+    hint = error.hint or (
+        f"`flyball runs prune {summary.run} --abandon` deletes what is kept of it; its branch "
+        f"flyball/{summary.run} stays until then."
+    )
+    return Overview(
+        summary.run,
+        UNREADABLE,
+        "",
+        summary.request,
+        summary.created_at,
+        summary.updated_at,
+        0,
+        0,
+        "",
+        problem=f"{error.message} {hint}",
     )
 
 

@@ -186,6 +186,7 @@ async def held(
 
     async with locked(home, run), AsyncExitStack() as stack:
         engine, performer = await _patiently(stack, drive)
+        performer.context.on_progress = heard.telemetry
         performer.context.seen.update(recall(entry.event for entry in record.entries))
         if find_workspace(run, home.state) is not None:
             performer.context.open(run)

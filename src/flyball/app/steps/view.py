@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from flyball.app.answering import Pending, next_steps, pending
 from flyball.core.flow.template import CHECKLIST, EvidenceSchema
 from flyball.core.run.effect import Think
+from flyball.core.run.ending import ending_of, status_of
 from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import STANDING, Speaker, ThreadLine, standing
-from flyball.core.verdict.words import verdict_lines
 from flyball.drivers.protocol import Request
-from flyball.engine.telemetry import Telemetry
-from flyball.journal.sqlite import status_of
+from flyball.engine.telemetry import Telemetry, phase_words
 from flyball.regex import regex
+from flyball.verdict.words import verdict_lines
 
 STEP_TOOLS = ("read", "grep", "edit_diff", "test", "checkpoint")
 """Those of our tools that are served."""
@@ -71,6 +71,7 @@ class StandingView:
 
     run: str
     status: str
+    ending: str
     card: str
     role: str
     phase: str
@@ -129,7 +130,8 @@ def standing_view(state: RunState, asked: Asked | None) -> StandingView:
     """Where a run stands; `asked` is what its driver owes, if it owes anything."""
     card = card_at_work(state, asked)
     limit, used = state.budget.limit, state.spend.calls
-    waiting = pending(state)
+    waiting, ending = pending(state), ending_of(state)
+    phase = phase_words(card)["phase"] if card else ""
     if state.has_ended:
         missing = ENDED
     elif waiting:
@@ -139,9 +141,10 @@ def standing_view(state: RunState, asked: Asked | None) -> StandingView:
     return StandingView(
         run=state.run,
         status=status_of(state),
+        ending=ending or "",
         card=card.id if card else "",
         role=asked.effect.role if asked else "",
-        phase=card.phase.name_for_people if card else "",
+        phase=ending.value if state.has_ended and ending else phase,
         missing=missing,
         calls_used=used,
         calls_limit=limit,
@@ -161,7 +164,7 @@ def step_view(state: RunState, asked: Asked | None) -> StepView:
         goal=state.request,
         intent=state.intent.value if state.intent else "",
         title=card.title if card else "",
-        label=card.phase.label if card else "",
+        label=phase_words(card)["label"] if card else "",
         instructions=_instructions(asked.request) if asked else "",
         tools=_tools(state, asked),
         evidence=_form(schema),

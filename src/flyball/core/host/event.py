@@ -50,8 +50,6 @@ class HostEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether sub-agents are still at work in the background."""
     file: str = ""
     """The settings file that changed."""
-    is_past: bool = False
-    """Whether it is told only afterwards, and the tree was then still as the run knew it."""
     is_anew: bool = False
     """Whether a session goes on with a shortened memory."""
     process: str = ""
@@ -72,8 +70,12 @@ class HostAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """For the model: why not, or what it should know."""
     notice: str = ""
     """For the person."""
-    stands: bool = False
-    """Whether it left nothing in the journal: the same call is refused in the same words again."""
+    args: dict[str, object] | None = None
+    """The arguments that the host shall call its tool with, in the place of those it asked for."""
+    is_granted: bool = False
+    """Whether the host need not ask its person: the call is safe, or can be undone to the byte."""
+    asks: bool = False
+    """Whether the host shall ask its person in its own way."""
 
 
 GO_ON = HostAnswer()

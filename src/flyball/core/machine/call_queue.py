@@ -12,7 +12,7 @@ from flyball.core.memory.guard_memory import GuardStep
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.decision import Allow, Ask, Deny, judge
 from flyball.core.run.effect import Perform
-from flyball.core.run.state import Asking, Denial, Judged
+from flyball.core.run.state import Asking, Denial, Judged, Question
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.budget import cost
 from flyball.core.terms.call import Access, Call
@@ -82,8 +82,9 @@ def pump(d: WorkingCopy) -> None:
             return
         decision = judge(d.run, d.card, call)
         # A question pauses the card, and what comes back in a pause is kept but not followed. So
-        # the calls that are under way are waited for first.
-        if isinstance(decision, Ask) and d.card.in_flight:
+        # the calls that are under way are waited for first. Around a host it holds one call only.
+        holds_one = d.run.policy.hosted and d.run.policy.edition > 2
+        if isinstance(decision, Ask) and d.card.in_flight and not holds_one:
             return
         if isinstance(decision, Allow):
             _send(d, call)
@@ -91,7 +92,10 @@ def pump(d: WorkingCopy) -> None:
         d.set(queue=d.card.queue[1:])
         if isinstance(decision, Ask):
             d.record(Judged(call.id, call.tool, "ask", decision.code, decision.reason))
-            d.ask(Asking.CALL, decision.reason, call=call)
+            if holds_one:
+                _hold(d, call, decision)
+            else:
+                d.ask(Asking.CALL, decision.reason, call=call)
         else:
             _deny(d, call, decision)
 
@@ -103,9 +107,31 @@ def _is_companion(d: WorkingCopy, call: Call) -> bool:
     return call.access is Access.READ and all(c.access is Access.READ for c in d.card.in_flight)
 
 
+ASK_PERSON = (
+    "{reason} Ask the person; if they say yes, make the very same call again. Everything else may "
+    "go on meanwhile."
+)
+OVER_BUDGET = (
+    "{calls} calls are used, the usual budget of such a request. Come to an answer, or say in one "
+    "line what is still missing."
+)
+
+
+def _hold(d: WorkingCopy, call: Call, decision: Ask) -> None:
+    """Keep one call back until a person has said yes to it; the card itself goes on."""
+    d.spend(blocked=1)
+    question = Question(f"q{d.run.seq}", Asking.CALL, decision.reason, call=call)
+    d.set(queue=d.card.queue[1:], question=question)
+    d.say("denial", ASK_PERSON.format(reason=decision.reason), call.id)
+
+
 def _send(d: WorkingCopy, call: Call) -> None:
-    card, price = d.card, cost(call)
+    card, budget = d.card, d.run.budget
+    # Where the budget is only reported, reading is free: nobody is to count looks.
+    price = 0 if budget.is_reported and call.access is Access.READ else cost(call)
     d.spend(calls=price)
+    if price and budget.is_reported and d.run.spend.calls == budget.limit:
+        d.say("budget", OVER_BUDGET.format(calls=budget.limit), call.id)
     d.set(
         queue=card.queue[1:],
         in_flight=(*card.in_flight, call),
@@ -136,17 +162,44 @@ def _deny(d: WorkingCopy, call: Call, decision: Deny) -> None:
 
 
 def leave_unmade(d: WorkingCopy, failed: Call) -> None:
-    """Leave out what the same reply wanted to write or verify after a call that came to nothing.
+    """Leave out the queued calls of the same reply that depend on a call that came to nothing.
 
-    It was asked for in the belief that the call before it would go well.
+    They were asked for in the belief that it would go well. They cost nothing.
     """
-    depends = [each for each in d.card.queue if each.access in (Access.MUTATE, Access.VERIFY)]
-    for each in depends:
-        said = f"Not made, and not counted: `{failed.name}` before it did not go well."
+    is_old, later = d.run.policy.edition < 3, (Access.MUTATE, Access.VERIFY)
+    left = [
+        each
+        for each in d.card.queue
+        if (each.access in later if is_old else _depends_on(each, failed))
+    ]
+    what = ", ".join(failed.writes)
+    about = f"`{failed.name}`" + (f" of {what}" if what else "")
+    for each in left:
+        said = f"`{each.name}` was not made, and not counted: it depends on {about}, which failed."
         d.say("denial", said, each.id)
         d.record(Judged(each.id, each.tool, "deny", "after_failure", said))
-    if depends:
-        d.set(queue=tuple([each for each in d.card.queue if each not in depends]))
+    if left:
+        d.set(queue=tuple([each for each in d.card.queue if each not in left]))
+
+
+def _depends_on(call: Call, failed: Call) -> bool:
+    """Return whether a call makes no sense without one before it: reads stand for themselves.
+
+    A test or a check looks at what was to be written. A command or a commit names no files, so it
+    may be about any of them.
+    """
+    match failed.access:
+        case Access.READ:
+            return False
+        case Access.VERIFY:
+            return call.access is Access.MUTATE and not call.writes
+        case Access.CHECKPOINT:
+            return call.access in (Access.MUTATE, Access.VERIFY)
+        case Access.MUTATE if call.access is Access.MUTATE:
+            ours, theirs = {*call.writes}, {*failed.writes}
+            return not ours or not theirs or bool(ours & theirs)
+        case _:
+            return call.access is Access.VERIFY
 
 
 def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[Denial, ...]:
@@ -169,6 +222,9 @@ def take_back(d: WorkingCopy, id: str) -> Call:
     for call in d.card.in_flight:
         if call.id == id:
             d.set(in_flight=tuple([c for c in d.card.in_flight if c.id != id]))
+            if d.run.policy.hosted:
+                # A yes is for one call. The host makes it itself, so this is where it is used up.
+                d.set(granted=tuple([each for each in d.card.granted if each != call.digest]))
             return call
     raise IllegalEvent(f"card {d.card.id} has no call {id!r} in flight")
 

@@ -12,7 +12,7 @@ from flyball.core.flow.escalation import Trouble, trouble_of
 from flyball.core.flow.gates.gate import GATES, OF_VERDICT, judge_all, judge_done
 from flyball.core.flow.gates.verdict import Case, Missing, Passed, Ruling, Verdict
 from flyball.core.flow.library import template_for
-from flyball.core.flow.template import GateUse, Role, Template
+from flyball.core.flow.template import GateUse, Role
 from flyball.core.machine.setback import (
     APPROVED,
     fall_short,
@@ -21,11 +21,14 @@ from flyball.core.machine.setback import (
     question_before_end,
 )
 from flyball.core.plan.replies import split_answer
+from flyball.core.reading.change import read_change
 from flyball.core.run.effect import Inspect
+from flyball.core.run.ending import judges_itself
 from flyball.core.run.policy import OnWeakened
 from flyball.core.run.state import Asking, CardState, Ending, RunState
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.budget import spent_limit
+from flyball.core.terms.change_kind import ChangeKind, is_document
 from flyball.core.terms.change_verdict import ChangeVerdict, FindingKind
 from flyball.core.terms.evidence import (
     Strength,
@@ -47,8 +50,12 @@ def settle(d: WorkingCopy) -> None:
     if not card.has_changed and card.template.may_mutate and not judges_itself(card.template):
         if is_confirmed(d):
             finish(d, Ending.SUCCEEDED, "")
+        elif _may_try_again(d):
+            if card.phase is Phase.VERIFY:
+                d.enter(Phase.EXECUTE)
+            d.reject(f"{nothing_changed(card)} {CHANGE_IT}", rejections=1)
         else:
-            finish(d, Ending.UNCHANGED, "Nothing is changed in the end.")
+            finish(d, Ending.UNCHANGED, nothing_changed(card))
         return
     for step in _steps(d):
         if step(d):
@@ -58,11 +65,6 @@ def settle(d: WorkingCopy) -> None:
         d.think()
         return
     conclude(d)
-
-
-def judges_itself(template: Template) -> bool:
-    """Whether the gates ask for more than that nothing forbidden was done."""
-    return any(use.type in GATES and not GATES[use.type].forbids for use in template.gates)
 
 
 def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
@@ -75,12 +77,42 @@ def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
         return _fill_in, inspect_whole, _heed_whole, _judge
     if not card.has_changed:
         return _fill_in, _inspect, _judge
-    # Dearest last: an inspection may run the suite again, so a driver that has not verified at all
-    # is sent back before it. A gate that looks would make that sending back superfluous.
     looks = any(use.type in GATES and GATES[use.type].looks for use in card.template.gates)
     if looks or d.run.policy.hosted:
         return _inspect, _fill_in, _judge, _verify, _heed_verdict
+    if d.run.project.runners and d.run.policy.edition > 2:
+        # Flyball looks itself, whether or not the driver ever called `test`.
+        return _inspect, _verify, _heed_verdict, _fill_in, _judge
     return _verify, _inspect, _heed_verdict, _fill_in, _judge
+
+
+def _may_try_again(d: WorkingCopy) -> bool:
+    """Return whether a driver that promised a change and made none is sent back, once."""
+    card = d.card
+    promised = card.checkpoint is not None and card.idle_stops > 0 and d.run.policy.edition > 2
+    is_told = card.rejections > 0 or may_confirm(d)
+    return promised and not is_told and not d.run.policy.hosted
+
+
+CHANGE_IT = (
+    "So this is not done. Make the change with `edit_diff` or `write_file`; a diff in prose "
+    "changes nothing. If nothing needs to change, say why and stop again."
+)
+
+
+def nothing_changed(card: CardState) -> str:
+    """Return the sentence for a card that changed nothing, with the tests that still fail."""
+    suites = [
+        item for item in card.evidence if isinstance(item, SuiteReport) and item.tree == card.tree
+    ]
+    seen = [*{item.part: item for item in suites}.values()]
+    failures = [each.name for item in seen for each in item.failures]
+    failed = sum(item.failed for item in seen)
+    if failed:
+        many = "1 test still fails" if failed == 1 else f"{failed} tests still fail"
+        names = f": {listed(failures)}" if failures else ""
+        return f"Nothing was changed; {many}{names}."
+    return "Nothing was changed."
 
 
 def conclude(d: WorkingCopy) -> None:
@@ -91,7 +123,9 @@ def conclude(d: WorkingCopy) -> None:
     else:
         # A verifier's answer is its report: other words would take its place.
         needs_words = card.rejections > 0 and card.role != Role.VERIFIER
-        finish(d, Ending.SUCCEEDED, "", needs_words=needs_words)
+        spent = f"The budget of {d.run.budget.limit} calls is spent."
+        reason = spent if card.is_cut_short and not card.has_changed else ""
+        finish(d, Ending.SUCCEEDED, reason, needs_words=needs_words)
 
 
 def may_confirm(d: WorkingCopy) -> bool:
@@ -241,7 +275,7 @@ def _inspect(d: WorkingCopy) -> bool:
     if card.has_changed:
         # What the verdict runs anyway is not run for these gates as well.
         looks = [use for use in looks if use.type not in OF_VERDICT]
-    wants_red = template.falsify and not card.asked_for_red
+    wants_red = template.falsify and not card.asked_for_red and _owes_red(d)
     d.effects.append(
         Inspect(
             card=card.id,
@@ -252,6 +286,14 @@ def _inspect(d: WorkingCopy) -> bool:
         )
     )
     return True
+
+
+def _owes_red(d: WorkingCopy) -> bool:
+    """Return whether a test that fails without the change makes sense for this kind of change."""
+    if all(map(is_document, d.card.changed)):
+        return not d.card.changed
+    kind = read_change(d.run.request).kind
+    return kind not in (ChangeKind.REFACTORING, ChangeKind.DOCUMENTS)
 
 
 def inspect_whole(d: WorkingCopy) -> bool:

@@ -20,7 +20,7 @@ from flyball.core.terms.evidence_rows import (
     standing_evidence,
     verification_key,
 )
-from flyball.core.weakening.paths import is_test_path
+from flyball.core.terms.test_paths import is_test_path
 from flyball.regex import regex
 
 KEPT = 8

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from flyball.core.flow.template import Escalation, Role
 from flyball.core.machine.call_queue import go_on
 from flyball.core.machine.finishing import (
+    CHANGE_IT,
     conclude,
     inspect_whole,
     is_confirmed,
-    judges_itself,
     look_at_suite,
     look_for_verifier,
     may_confirm,
@@ -29,6 +29,7 @@ from flyball.core.plan.message import ExecutionPlan, Message
 from flyball.core.plan.plan import plan_issues
 from flyball.core.plan.replies import Unclear, spoken_plan, spoken_report
 from flyball.core.run.decision import RECOVERY, may_build
+from flyball.core.run.ending import judges_itself
 from flyball.core.run.event import (
     Cancelled,
     CardClosed,
@@ -41,6 +42,7 @@ from flyball.core.run.event import (
 from flyball.core.run.state import BY_PROVIDER, Asking, CardState, Ending, Judged, Remark
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.call import digest
+from flyball.core.terms.evidence import SuiteReport
 from flyball.core.terms.phase import BUILD, RECON, Phase
 
 SPOKEN: dict[str, Callable[..., Message | Unclear]] = {
@@ -60,11 +62,6 @@ FINISH = (
 )
 WRAP_UP_AT = 3
 """At so many replies without call or stop Flyball looks for itself what the work has come to."""
-CHANGE_IT = (
-    "Nothing is changed yet, so this is not done. Make the change with `edit_diff` or "
-    "`write_file`; a diff in prose changes nothing. If nothing needs to change, say why and stop "
-    "again."
-)
 CONFIRM_IT = (
     "Nothing is changed yet. If what this step asks for holds already, run `test` to show it and "
     "stop again; else make the change with `edit_diff`."
@@ -135,6 +132,7 @@ def _take_summary(d: WorkingCopy) -> None:
     elif card.has_changed and card.phase.is_in(BUILD):
         wrap_up(d)
     elif card.answer and not card.has_changed and not may_build(d.run, card) and not _fault(d):
+        d.set(is_cut_short=True)
         settle(d)
     else:
         d.ask(Asking.EXTENSION, f"The budget of {d.run.budget.limit} calls is spent. Extend it?")
@@ -217,13 +215,30 @@ def _leave_unchanged(d: WorkingCopy) -> None:
     d.set(idle_stops=card.idle_stops + 1)
     if is_confirmed(d):
         finish(d, Ending.SUCCEEDED, "")
-    elif may_confirm(d) and card.idle_stops > 1:
-        look_at_suite(d)
-    elif card.idle_stops <= IDLE_STOPS:
-        d.say("guidance", CONFIRM_IT if may_confirm(d) else CHANGE_IT)
+    elif may_confirm(d):
+        if card.idle_stops > 1:
+            look_at_suite(d)
+        else:
+            d.say("guidance", CONFIRM_IT)
+            d.think()
+    elif (d.run.policy.hosted or d.run.policy.edition < 3) and card.idle_stops <= IDLE_STOPS:
+        d.say("guidance", f"Nothing was changed. {CHANGE_IT}")
         d.think()
+    elif _looks_itself(d) and not _knows_suite(card):
+        look_at_suite(d)
     else:
-        finish(d, Ending.UNCHANGED, NOTHING_DONE)
+        settle(d)
+
+
+def _looks_itself(d: WorkingCopy) -> bool:
+    policy = d.run.policy
+    return bool(d.run.project.runners) and not policy.hosted and policy.edition > 2
+
+
+def _knows_suite(card: CardState) -> bool:
+    """Return whether Flyball has seen what the tests say of the present tree."""
+    seen = [each for each in card.evidence if isinstance(each, SuiteReport)]
+    return any(each.tree == card.tree and not each.selected for each in seen)
 
 
 def _leave_checkpoint(d: WorkingCopy) -> None:
@@ -396,16 +411,7 @@ def begin_thread(d: WorkingCopy, _event: ThreadReset) -> None:
     if d.run.policy.hosted and d.card.phase is Phase.VERIFY:
         # A person spoke into the verdict on a host's work: the work goes on.
         d.enter(Phase.EXECUTE)
-    if d.run.policy.hosted and _is_asked_about_call(d.card):
-        # They went on without that call: it is neither granted nor refused, and asked about anew.
-        d.return_from_pause()
     go_on(d)
-
-
-def _is_asked_about_call(card: CardState) -> bool:
-    """Whether somebody who builds waits for a person's word on one call."""
-    question = card.question
-    return question is not None and question.kind is Asking.CALL and card.was is Phase.EXECUTE
 
 
 def end_card(d: WorkingCopy, event: CardClosed) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from flyball.core.flow.gates.suite_checks import WEAKENED
 from flyball.core.flow.template import Escalation
-from flyball.core.machine.call_queue import go_on, promote
+from flyball.core.machine.call_queue import go_on, leave_unmade, promote
 from flyball.core.machine.finishing import settle
 from flyball.core.machine.mistake import remember
 from flyball.core.machine.on_outcome import open_build, set_tree
@@ -40,6 +40,20 @@ def take_answer(d: WorkingCopy, event: Answered) -> None:
         ANSWERS[question.kind](d, event, question.call, question.appeal)
 
 
+def answer_held_call(d: WorkingCopy, event: Answered) -> None:
+    """Grant or refuse the one call that a host's model was told to ask about."""
+    question = d.card.question
+    assert question is not None, "the table lets only the asked card hear an answer"
+    assert question.call is not None, "around a host only calls are held"
+    d.set(question=None)
+    if event.granted:
+        d.set(granted=(*d.card.granted, question.call.digest))
+        d.say("person", f"The person said yes to `{question.call.name}`: make that call again.")
+    else:
+        d.set(refused=(*d.card.refused, question.call.digest))
+        d.say("person", f"The person refused `{question.call.name}`. {event.note}".rstrip())
+
+
 def _on_call(d: WorkingCopy, event: Answered, call: Call | None, _appeal: str) -> None:
     assert call is not None
     if event.granted:
@@ -48,6 +62,7 @@ def _on_call(d: WorkingCopy, event: Answered, call: Call | None, _appeal: str) -
         d.set(refused=(*d.card.refused, call.digest))
         d.spend(blocked=1)
         d.say("denial", f"A person refused `{call.tool}`. {event.note}".rstrip(), call.id)
+        leave_unmade(d, call)
     go_on(d)
 
 
@@ -186,8 +201,8 @@ def start_afresh(d: WorkingCopy, question: Question, words: str = "") -> None:
 
 
 def give_up(d: WorkingCopy, reason: str) -> None:
-    """End without success; work that is there and unverified is called so."""
-    finish(d, Ending.UNVERIFIED if d.card.has_changed else Ending.FAILED, reason)
+    """End because a person does not want the card to go on."""
+    finish(d, Ending.STOPPED, reason)
 
 
 def tell_extension(d: WorkingCopy, event: Extended) -> None:

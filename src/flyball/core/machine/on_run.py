@@ -51,9 +51,11 @@ from flyball.core.run.event import (
     Messaged,
     RolledBack,
     RunStarted,
+    Tightened,
     WorkspaceFailed,
     WorkspaceReady,
 )
+from flyball.core.run.policy import Policy, stricter
 from flyball.core.run.state import CardState, Ending, RunState
 from flyball.core.terms.budget import Budget, Extension
 from flyball.core.terms.evidence import Strength
@@ -77,18 +79,30 @@ def start(run: RunState, event: RunStarted) -> Course:
         flow=event.flow,
         templates=event.templates,
         policy=policy,
-        budget=Budget(
-            calls=event.budget or 0,
-            reserve=policy.reserve,
-            ceiling=policy.max_tool_rounds,
-            tokens=policy.max_tokens,
-            money=policy.max_money,
-        ),
+        budget=_held_to(Budget(calls=event.budget or 0), policy),
     )
     if event.intent is None:
         return replace(run, wished_budget=event.budget), [Classify()]
     budget = LIMITS[event.intent] if event.budget is None else event.budget
     return _with_intent(run, event.intent, budget), [OpenWorkspace()]
+
+
+def _held_to(budget: Budget, policy: Policy) -> Budget:
+    return replace(
+        budget,
+        reserve=policy.reserve,
+        ceiling=policy.max_tool_rounds,
+        slack=policy.slack,
+        tokens=policy.max_tokens,
+        money=policy.max_money,
+    )
+
+
+def tighten(run: RunState, event: Tightened) -> Course:
+    """Hold the run to the policy of the machine that drives it, too; nothing becomes looser."""
+    policy = stricter(run.policy, event.policy)
+    project = run.project if event.has_sandbox else replace(run.project, sandbox="none")
+    return replace(run, policy=policy, project=project, budget=_held_to(run.budget, policy)), []
 
 
 def read_intent(run: RunState, event: IntentRead) -> Course:

@@ -79,6 +79,7 @@ from flyball.core.run.event import (
     RolledBack,
     RunStarted,
     ThreadReset,
+    Tightened,
     WorkspaceFailed,
     WorkspaceReady,
 )
@@ -168,6 +169,8 @@ ROWS: tuple[CardRow, ...] = (
     on(LIVE, EvidenceTaken, on_outcome.keep_evidence, STAY),
     on(LIVE, EvidenceSubmitted, on_outcome.take_claims, STAY),
     on(LIVE, Extended, on_person.tell_extension, STAY),
+    # Around a host a question holds one call, and the card goes on without it.
+    on(LIVE, Answered, on_person.answer_held_call, STAY),
     on(LIVE, PauseAsked, on_driver.pause, P.PAUSED),
     on(LIVE, Cancelled, on_driver.cancel, P.CANCELLED),
 )
@@ -230,7 +233,7 @@ def _owes_rollback(run: RunState) -> bool:
 
 
 def _has_question(run: RunState) -> bool:
-    return any(card.question for card in run.paused)
+    return any(card.question for card in run.cards if card.is_live)
 
 
 def _asked(card: CardState, event: Answered) -> bool:
@@ -254,6 +257,7 @@ RUN_ROWS: tuple[RunRow, ...] = (
     RunRow(GOING, Extended, on_run.extend, hears=_every),
     RunRow(GOING, PauseAsked, on_run.pass_on, hears=_every),
     RunRow(GOING, Resumed, on_run.pass_on, hears=_every),
+    RunRow(GOING, Tightened, on_run.tighten),
     RunRow(GOING, Cancelled, on_run.cancel, (S.ENDED,), hears=_every),
 )
 

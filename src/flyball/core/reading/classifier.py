@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from msgspec.structs import replace
+
 from flyball.core.reading.act import DIRECTIVES, Act
+from flyball.core.reading.change import read_change
 from flyball.core.reading.context import ReplyMeaning, follow_up
 from flyball.core.reading.model import PriorTalk, likelihoods, rule_features, word_features
 from flyball.core.reading.speech import Speech, hear
@@ -76,6 +79,10 @@ def verdict(speech: Speech) -> Intent:
 
 def classify(text: str, history: Sequence[Turn] = ()) -> Reading:
     """Read a request in the light of the conversation so far."""
+    return replace(_intent(text, history), change=read_change(text))
+
+
+def _intent(text: str, history: Sequence[Turn]) -> Reading:
     speech = hear(text)
     ruled, said = features(speech, history)
     alone = reading_from(speech, likelihoods(ruled + said))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from flyball.core.reading import forms, words
 from flyball.core.reading.act import DIRECTIVES, Act, hear_order, size_of
-from flyball.core.reading.speech import Speech
+from flyball.core.reading.speech import Speech, hear
 from flyball.core.reading.text import (
     clauses,
     clean_text,
@@ -44,6 +44,37 @@ def follow_up(speech: Speech, offer: str, request: Speech | None) -> ReplyMeanin
         or _went_on(speech, offer, request)
         or _asked_on(speech, request)
     )
+
+
+_OBSTACLES = {Act.REFUSAL, Act.FORBID, Act.LOOK, Act.INQUIRE, Act.REPORT, Act.ASIDE}
+_ORDERS = DIRECTIVES | {Act.ASSENT, Act.CONTINUE, Act.SOCIAL}
+_POINTS_BACK = r"it|this|that|them|these|those|too|as well|also"
+
+
+def consents(text: str, command: str) -> bool:
+    """Return whether a person's words are a clear yes to a command that they were asked about.
+
+    A yes with a condition, a question or anything to look at first is none; an order that names
+    what the command does ("push it") is one.
+    """
+    speech = hear(text)
+    acts = set(speech.acts)
+    if not acts or acts & _OBSTACLES or "?" in text or speech.is_read_only:
+        return False
+    if speech.acts[0] is Act.ASSENT:
+        return True
+    named = [word for word in command.split()[1:] if word.isalpha()]
+    return acts <= _ORDERS and len(text.split()) <= BRIEF and says(speech.text, *named[:1])
+
+
+def goes_on(text: str, request: str, answer: str = "") -> bool:
+    """Return whether a prompt goes on with the request before it, and does not begin another."""
+    speech = hear(text)
+    found = follow_up(speech, answer, hear(request))
+    if found is not None:
+        return found.act is not Act.REFUSAL
+    is_order = bool(speech.acts) and set(speech.acts) <= _ORDERS
+    return is_order and len(speech.text.split()) <= BRIEF and says(speech.text, _POINTS_BACK)
 
 
 def _refused(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning | None:

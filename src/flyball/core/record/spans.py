@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from flyball.core.machine.machine import advance
 from flyball.core.plan.message import Status
+from flyball.core.run.ending import ending_of_card
 from flyball.core.run.event import (
     AnyEvent,
     Appealed,
@@ -171,14 +172,14 @@ class SpanTeller:
             "flyball.card.turns": card.turns,
             "flyball.card.calls": card.calls,
         }
-        if card.ending is not None:
-            told["flyball.card.ending"] = card.ending.value
+        if (ending := ending_of_card(card)) is not None:
+            told["flyball.card.ending"] = ending.value
         if card.commit:
             told["flyball.card.commit"] = card.commit
         if card.has_changed:
             told |= {"flyball.proof": card.strength.label} | _verdict(card.verdict)
-        if card.ending is Ending.FAILED:
-            told["error.type"] = card.ending.value
+        if ending is Ending.FAILED:
+            told["error.type"] = ending.value
         since = self._since.pop(card.id)
         return self._span(_key(card), "run", f"invoke_agent {role}", since, state.at, told)
 

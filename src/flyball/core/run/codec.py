@@ -28,7 +28,15 @@ def _without_plans(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "policy": {**policy, "plan_big_requests": False}}
 
 
-UPGRADES: tuple[Upgrade, ...] = (_without_plans,)
+def _under_its_rules(data: dict[str, Any]) -> dict[str, Any]:
+    """Return an event of version 2; its run is folded by the rules that it was begun under."""
+    policy = data.get("policy", {})
+    if data.get("type") != "run-started" or not isinstance(policy, dict):
+        return data
+    return {**data, "policy": {**policy, "edition": 2}}
+
+
+UPGRADES: tuple[Upgrade, ...] = (_without_plans, _under_its_rules)
 VERSION = len(UPGRADES) + 1
 
 _event = msgspec.json.Decoder(AnyEvent)

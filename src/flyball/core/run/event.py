@@ -257,6 +257,14 @@ class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
         return self.places.get(place, "") if place else self.tree
 
 
+class Tightened(Event, frozen=True, kw_only=True, tag="tightened"):
+    """The machine that drives the run from now on has a policy of its own, which holds as well."""
+
+    by: str
+    policy: Policy = Policy()
+    has_sandbox: bool = True
+
+
 class Cancelled(Event, frozen=True, kw_only=True, tag="cancelled"):
     """A person ended the run."""
 
@@ -302,6 +310,7 @@ AnyEvent = (
     | Extended
     | PauseAsked
     | Resumed
+    | Tightened
     | Cancelled
     | ThreadReset
     | CardClosed

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.terms.budget import DEFAULT_RESERVE
 from flyball.core.terms.intent import MAX_TOOL_ROUNDS
+
+HOST_SLACK = 10
+"""Around a host a budget is reported, and only ten times as many calls are too many."""
 
 
 class OnWeakened(StrEnum):
@@ -45,15 +50,19 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     """A provider may search the web and fetch from it, where its model has such tools."""
     review: bool = True
     plan_big_requests: bool = True
+    edition: int = 3
+    """The format under whose rules the run was begun; it is folded by them for ever."""
     hosted: bool = False
     """The driver is an agent in its own program: it has none of our tools to verify with, so that
     its stop is what the verdict is taken on; and its person follows it there."""
+    slack: int = 1
+    """How many times a budget of calls may be spent before calls are refused."""
     weakened_tests: OnWeakened = OnWeakened.ASK
     strictness: str = "normal"
     guards: GuardLimits = GuardLimits()
 
-    def around_host(self) -> Policy:
-        """The same as it holds for an agent that has its own tools and its own sandbox."""
+    def around_host(self, *, is_strict: bool = False) -> Policy:
+        """Return the policy for an agent that has its own tools and its own sandbox."""
         return msgspec.structs.replace(
             self,
             hosted=True,
@@ -62,7 +71,90 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
             review=False,
             plan_big_requests=False,
             reserve=0,
+            slack=1 if is_strict else HOST_SLACK,
+            guards=msgspec.structs.replace(self.guards, reading_on_soft=0, reading_on_hard=0),
         )
+
+
+def _lowest_limit(one: Any, other: Any) -> Any:
+    """Return the lower of two limits, of which zero and nothing are none at all."""
+    limits = [each for each in (one, other) if each]
+    return min(limits) if limits else one
+
+
+def _both(one: bool, other: bool) -> bool:
+    return one and other
+
+
+def _either(one: bool, other: bool) -> bool:
+    return one or other
+
+
+def _later_of(*order: str) -> Callable[[str, str], str]:
+    """Return a rule for words in an order; a word that is not in it is the strictest."""
+
+    def rule(one: str, other: str) -> str:
+        return max(one, other, key=lambda each: order.index(each) if each in order else len(order))
+
+    return rule
+
+
+def _stricter_guards(one: GuardLimits, other: GuardLimits) -> GuardLimits:
+    return GuardLimits(**_joined(one, other, _GUARD_RULES))
+
+
+def _joined(
+    one: msgspec.Struct, other: msgspec.Struct, rules: Mapping[str, Callable[[Any, Any], Any]]
+) -> dict[str, Any]:
+    names = one.__struct_fields__
+    return {name: rules[name](getattr(one, name), getattr(other, name)) for name in names}
+
+
+_GUARD_RULES: Mapping[str, Callable[[Any, Any], Any]] = {
+    **{
+        name: _lowest_limit
+        for name in GuardLimits.__struct_fields__
+        if name.endswith(("_soft", "_hard", "_seconds"))
+    },
+    # The longer the cycles that are looked for, the more are found.
+    "cycle_max": max,
+}
+_RULES: Mapping[str, Callable[[Any, Any], Any]] = {
+    "edition": min,
+    "reserve": max,
+    "max_tool_rounds": min,
+    "max_tokens": _lowest_limit,
+    "max_money": _lowest_limit,
+    "max_scope_drift": min,
+    "max_rejections": min,
+    "max_continues": min,
+    "max_turns": min,
+    "max_driver_errors": min,
+    "max_iterations": min,
+    "steps_at_once": min,
+    "context_tokens": min,
+    "approve_checkpoint": _either,
+    "preview": _either,
+    "assume_yes": _both,
+    "bash": _both,
+    "bash_without_sandbox": _both,
+    "release_keep_regions": _both,
+    "self_modify": _both,
+    "web": _both,
+    "review": _either,
+    "plan_big_requests": _either,
+    "hosted": _both,
+    "slack": min,
+    "weakened_tests": _later_of(OnWeakened.ALLOW, OnWeakened.ASK, OnWeakened.REFUSE),
+    "strictness": _later_of("lenient", "normal", "strict"),
+    "guards": _stricter_guards,
+}
+"""Which of two values of a field allows less; a field without a rule is an error."""
+
+
+def stricter(travelling: Policy, own: Policy) -> Policy:
+    """Return what both policies allow: the one a run came with, and the machine's own."""
+    return Policy(**_joined(travelling, own, _RULES))
 
 
 class Project(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -70,13 +70,22 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Ending(StrEnum):
-    """How a card's work came out."""
+    """How a run or a card ended; `core.run.ending` says it, and cards store what it rests on."""
 
     SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    UNVERIFIED = "unverified"
+    ANSWERED = "answered"
     UNCHANGED = "unchanged"
+    UNVERIFIED = "unverified"
+    NEEDS_YOU = "needs-you"
+    STOPPED = "stopped"
+    FAILED = "failed"
     CANCELLED = "cancelled"
+    """Stored only: a person cancelled the card. It is shown as stopped."""
+
+    @property
+    def words(self) -> str:
+        """The ending as people are told of it."""
+        return "nothing changed" if self is Ending.UNCHANGED else self.value.replace("-", " ")
 
 
 class Said(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -186,6 +195,8 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     """The trees at which a stop was rejected, in a host that can stop as often as it likes."""
     idle_stops: int = 0
     is_summing_up: bool = False
+    is_cut_short: bool = False
+    """Whether the answer was given because the budget was spent."""
     is_reviewing: bool = False
     is_reviewed: bool = False
     accepted_weakening: TreeHash = ""
@@ -221,6 +232,11 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def is_live(self) -> bool:
         return self.phase not in ENDINGS
+
+    def asks_about(self, digest: str) -> bool:
+        """Return whether a person is asked about this very call."""
+        question = self.question
+        return question is not None and question.call is not None and question.call.digest == digest
 
     @property
     def has_changed(self) -> bool:
@@ -283,7 +299,8 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.phase is Phase.SUCCEEDED:
             return "done"
         if self.phase is Phase.FAILED:
-            return "review" if self.ending is Ending.UNVERIFIED else "failed"
+            is_open = self.ending is Ending.STOPPED and self.has_changed
+            return "review" if is_open or self.ending is Ending.UNVERIFIED else "failed"
         if self.phase is Phase.CANCELLED:
             return "failed"
         if self.phase is Phase.PAUSED:

@@ -9,6 +9,7 @@ from msgspec.structs import force_setattr, replace
 from flyball.core.memory.guard import Trip, TripLevel
 from flyball.core.memory.guard_memory import GuardStep, remember, trips
 from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed, ResetThread, Think
+from flyball.core.run.ending import ending_of_card
 from flyball.core.run.state import Asking, CardState, Ending, Judged, Question, RunState, Said
 from flyball.core.terms.budget import Usage
 from flyball.core.terms.phase import Phase
@@ -94,7 +95,7 @@ class WorkingCopy:
     def close(self) -> None:
         """Owe the last effect of a card: its commit and artifacts."""
         card = self.card
-        ending = card.ending or Ending.FAILED
+        ending = ending_of_card(card) or Ending.FAILED
         self.effects.append(CloseCard(card=card.id, ending=ending.value, proof=card.label))
 
     def say(self, kind: str, text: str, call: str = "", guard: str = "") -> None:

@@ -41,9 +41,15 @@ def dependencies(parts: Mapping[str, Declared]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for path, each in parts.items():
         by_name = {owners[name] for name in each.needs if name in owners}
-        by_place = {posixpath.normpath(posixpath.join(path, place)) for place in each.places}
-        found[path] = tuple(sorted((by_name | (by_place & parts.keys())) - {path}))
+        places = {posixpath.normpath(posixpath.join(path, place)) for place in each.places}
+        by_place = {part for part in parts for place in places if _lies_in(place, part)}
+        found[path] = tuple(sorted((by_name | by_place) - {path}))
     return found
+
+
+def _lies_in(place: str, part: str) -> bool:
+    """Whether a directory is a part or lies in it; all lies in the top, which says nothing."""
+    return place == part or (part != "." and place.startswith(f"{part}/"))
 
 
 def _table(value: Any) -> Mapping[str, Any]:
@@ -110,6 +116,8 @@ def _pyproject(text: str) -> Declared:
     ]
     places = {path for table in tables for path in _paths_in(table)}
     places |= {found[1] for text in listed if (found := _FILE_URL.search(text))}
+    pytest = _table(_table(tool.get("pytest")).get("ini_options"))
+    places |= {place for place in _texts(pytest.get("pythonpath")) if place.startswith("..")}
     names = _texts(project.get("name")) + _texts(poetry.get("name"))
     wanted = [found[1] for text in listed if (found := _REQUIREMENT.match(text))]
     wanted += [name for table in tables for name in table]
@@ -119,6 +127,16 @@ def _pyproject(text: str) -> Declared:
 def _spelt(name: str) -> str:
     """A Python name as the index compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+_IMPORTED_FROM = regex(r"^pythonpath[ \t]*=[ \t]*([^\n]*(?:\n[ \t]+[^\n]+)*)", re.M)
+
+
+def _pytest_ini(text: str) -> Declared:
+    found = _IMPORTED_FROM.search(text)
+    return _named(
+        (), (), [each for each in (found[1] if found else "").split() if each[:2] == ".."]
+    )
 
 
 def _requirements(text: str) -> Declared:
@@ -171,6 +189,7 @@ READERS: tuple[tuple[re.Pattern[str], Callable[[str], Declared]], ...] = (
     (regex(r"deno\.jsonc?"), _deno_json),
     (regex(r"pyproject\.toml"), _pyproject),
     (regex(r"requirements.*\.txt"), _requirements),
+    (regex(r"\.?pytest\.ini|tox\.ini|setup\.cfg"), _pytest_ini),
     (regex(r"Cargo\.toml"), _cargo),
     (regex(r"go\.mod"), _go_mod),
     (regex(r".*\.[cf]sproj"), _by_place(r"ProjectReference\s+Include=\"([^\"]+)\"")),

@@ -26,6 +26,8 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
     reserve: int = DEFAULT_RESERVE
     extensions: tuple[Extension, ...] = ()
     ceiling: int = MAX_TOOL_ROUNDS
+    slack: int = 1
+    """How many times the limit may be spent before calls are refused."""
     tokens: int = 0
     money: float = 0.0
 
@@ -36,6 +38,11 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
         for each in self.extensions:
             limit += each.calls
         return limit
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether reaching the limit is only said: a host's model has reasons of its own."""
+        return self.slack > 1
 
     def extend(self, extension: Extension) -> Budget:
         return msgspec.structs.replace(self, extensions=(*self.extensions, extension))
@@ -73,8 +80,9 @@ def cost(call: Call) -> int:
 
 def spent_limit(budget: Budget, spend: Spend) -> str:
     """Which limit is used up, in words, or nothing."""
-    if budget.calls and spend.calls >= budget.limit:
-        return f"all {budget.limit} tool calls are spent"
+    limit = budget.limit * budget.slack
+    if budget.calls and spend.calls >= limit:
+        return f"all {limit} tool calls are spent"
     if budget.tokens and spend.tokens >= budget.tokens:
         return f"all {budget.tokens} tokens are spent"
     if budget.money and spend.money >= budget.money:
@@ -84,7 +92,7 @@ def spent_limit(budget: Budget, spend: Spend) -> str:
 
 def is_reserved(budget: Budget, spend: Spend, call: Call, *, has_mutated: bool) -> bool:
     """Whether this call would eat what is kept for verification."""
-    needs_reserve = has_mutated or call.access is Access.MUTATE
+    needs_reserve = (has_mutated or call.access is Access.MUTATE) and not budget.is_reported
     if not needs_reserve or call.access is Access.VERIFY or call.tool in FREE_TOOLS:
         return False
     return budget.limit - spend.calls <= budget.reserve

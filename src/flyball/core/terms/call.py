@@ -46,6 +46,10 @@ class CommandFact(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     decision: str = "allow"
     reason: str = ""
+    effect: str = ""
+    """What it may do to the world, as a `CommandEffect`."""
+    confined: str = ""
+    """How it is confined where it is rewritten to run under the sandbox."""
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True):

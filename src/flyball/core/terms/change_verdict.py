@@ -1,6 +1,6 @@
 """What Flyball says about a whole change: its strength, what speaks against it, what ran.
 
-Only values. `core/verdict/judge.py` decides them, `core/verdict/words.py` puts them into words.
+Only values. `verdict/judge.py` decides them, `verdict/words.py` puts them into words.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from enum import IntEnum, StrEnum
 
 import msgspec
+
+from flyball.core.terms.shape import listed
 
 
 class ChangeStrength(IntEnum):
@@ -127,7 +129,13 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     left_behind: tuple[str, ...] = ()
     """Files that only commands made; they are not part of the change."""
     has_suite: bool = True
+    is_refactoring: bool = False
+    """Nothing was to behave otherwise, and every test passes before and after."""
+    uninverted: bool = False
+    """Of some fixed test it could not be shown that it can still fail."""
     accepted_by: str = ""
+    is_unchanged: bool = False
+    """There is no change to judge: `old_failures` are the tests that fail as it is."""
 
     @property
     def headline(self) -> str:
@@ -135,13 +143,29 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
         Where something speaks against the change, that is said in its place.
         """
+        if self.is_unchanged:
+            return f"nothing changed{self._still_red}"
         after = [line for line in self.ran if line.run == "after"]
         ran = sum(line.passed + line.failed for line in after)
         whole = sum(line.of for line in after)
-        label = self._open or self.strength.label
+        label = self._open or self._label
         if whole:
             return f"{ran:,} of {whole:,} tests: {label}"
         return f"{label} ({ran:,} {'test' if ran == 1 else 'tests'})" if ran else label
+
+    @property
+    def _label(self) -> str:
+        if self.is_refactoring:
+            return "refactoring: green before and after, no promise changed"
+        return f"{self.strength.label}, uninverted" if self.uninverted else self.strength.label
+
+    @property
+    def _still_red(self) -> str:
+        count = len(self.old_failures)
+        if not count:
+            return ""
+        what = "1 test still fails" if count == 1 else f"{count} tests still fail"
+        return f"; {what}: {listed(self.old_failures)}"
 
     @property
     def _open(self) -> str:

@@ -11,6 +11,8 @@ from types import MappingProxyType
 
 import msgspec
 
+from flyball.core.terms.change_kind import ChangeReading
+
 
 class Intent(StrEnum):
     """What the user wants, from the smallest budget to the largest."""
@@ -66,6 +68,8 @@ class Reading(msgspec.Struct, frozen=True):
     confidence: float
     reasons: tuple[str, ...]
     alternatives: tuple[Alternative, ...]
+    change: ChangeReading = ChangeReading()
+    """The kind of change that is asked for, which says what has to be shown of it."""
 
 
 def take_smaller(reading: Reading) -> Reading:
@@ -82,4 +86,5 @@ def take_smaller(reading: Reading) -> Reading:
         confidence=best.confidence,
         reasons=(*reading.reasons, f"unsure, so the smaller budget of {best.intent} is taken"),
         alternatives=rest,
+        change=reading.change,
     )

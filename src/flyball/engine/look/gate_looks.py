@@ -34,13 +34,13 @@ from flyball.tools.browser_console import BROWSER_CONSOLE, ConsoleForm
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.check import CHECK, CheckForm
 from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
-from flyball.tools.runner.checker import BY_NAME
-from flyball.tools.runner.launch import exit_code, launch, set_up
-from flyball.tools.runner.reports.console import from_text
-from flyball.tools.runner.run_suite import run_suite
-from flyball.tools.runner.tally import plain
 from flyball.tools.suite import TEST, SuiteForm
 from flyball.tools.visual_qa import VISUAL_QA, VisualForm
+from flyball.verdict.runners.checker import BY_NAME
+from flyball.verdict.runners.launch import exit_code, launch, set_up
+from flyball.verdict.runners.reports.console import from_text
+from flyball.verdict.runners.run_suite import run_suite
+from flyball.verdict.runners.tally import plain
 from flyball.workspace.files.paths import PathKind
 from flyball.workspace.process.process import Finished
 from flyball.workspace.run.watch import begin_watch, end_watch

@@ -10,9 +10,9 @@ from flyball.core.terms.evidence import (
     FileChange,
     WeakeningReport,
 )
+from flyball.engine.look.card_verdict import card_verdict
 from flyball.engine.look.gate_looks import Gathered, gather
 from flyball.engine.run_context import RunContext
-from flyball.engine.verdict.of_card import card_verdict
 from flyball.tools.call.file_facts import lost_regions
 from flyball.workspace.trees.trees import Changed, TreeHash
 

@@ -8,10 +8,10 @@ import msgspec
 
 from flyball.core.suite.part import TOP
 from flyball.core.terms.evidence import SuiteReport
-from flyball.core.weakening.paths import is_test_path
+from flyball.core.terms.test_paths import is_test_path
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.parts import COMMAND
-from flyball.tools.runner.run_suite import SuiteRun, run_suite
+from flyball.verdict.runners.parts import COMMAND
+from flyball.verdict.runners.run_suite import SuiteRun, run_suite
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process.process import CommandLimits
 from flyball.workspace.trees.trees import EXECUTABLE, Changed

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import posixpath
+import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from flyball.shellcheck.judgement import CommandKind
@@ -22,10 +24,11 @@ from flyball.shellcheck.programs.system import SYSTEMS
 from flyball.shellcheck.programs.text import TEXTS
 from flyball.shellcheck.programs.toolchain import TOOLCHAINS
 from flyball.shellcheck.programs.wrapper import WRAPPERS
-from flyball.shellcheck.rule import Rule
+from flyball.shellcheck.rule import Operands, Rule
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import Scope, outside
+from flyball.shellcheck.words.word import Word
 
 PROGRAMS: dict[str, Rule] = {
     **INTERPRETERS,
@@ -62,6 +65,127 @@ _PROJECT = Pattern(
 def runs_project(name: str) -> bool:
     """Whether a name stands for a program of the project, or for one that runs such programs."""
     return "/" in name or bool(_PROJECT.fullmatch(name))
+
+
+_AWAY = {
+    **dict.fromkeys(
+        [
+            *NETWORKS,
+            *CLOUDS,
+            *names(
+                "gh glab kubectl k oc helm terraform tofu twine ssh scp sftp rsync rclone "
+                "mosh sudo su doas pkexec runuser setpriv gosu"
+            ),
+        ],
+        frozenset[str](),
+    ),
+    "git": names("push fetch pull clone remote ls-remote submodule send-email svn p4 archive"),
+    **dict.fromkeys(
+        names("docker podman nerdctl docker-compose"), names("push pull login search run")
+    ),
+    **dict.fromkeys(
+        names("npm pnpm yarn bun cargo gem poetry uv hatch"),
+        names("publish push login owner yank dlx unpublish deprecate access token"),
+    ),
+}
+"""Programs that reach other machines, or take other rights, with the subcommands that do so."""
+
+
+def reaches_out(words: Sequence[Word]) -> bool:
+    """Whether a command speaks to another machine or takes other rights, unless it only reads."""
+    verbs = _AWAY.get(posixpath.basename(words[0].known))
+    verb = next((w.known for w in words[1:] if not w.known.startswith("-")), "")
+    return verbs is not None and (not verbs or verb in verbs)
+
+
+SAYING = names("echo printf git gh : true false export")
+"""Programs to which a word is a text, whatever it begins with."""
+_NAMING = SAYING | names(
+    "cd chdir pushd popd test [ [[ touch mkdir rm rmdir unlink chmod chown chgrp mv cp install "
+    "find tee sponge sed gsed awk gawk mawk nawk jq yq make gmake just task rake alias type which "
+    "command hash basename dirname read set shopt source . ls fd fdfind locate tree seq expr "
+    "perl ruby node nodejs php"
+)
+"""Programs that only look at names, or whose own rule tells names from contents."""
+_COUNTING = names(
+    "wc md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 tokei "
+    "scc cloc sloccount cmp dd"
+)
+"""Programs that show how much there is of a file, and not what."""
+_SEARCHING = names("grep egrep fgrep zgrep zegrep zfgrep rg ag ack")
+_ALL = Pattern(r"|\^|\.|\.[*+]|\^?\.\*\$?|=|\$|\[\^?.{0,3}\][*+]?|\\S|\\w|\(\)")
+"""What a search is told to find every line."""
+
+
+def heeds_all(name: str, rule: Rule | None) -> bool:
+    """Whether the name of a secret may stand nowhere among the words of this program."""
+    base = posixpath.basename(name)
+    if base in _NAMING or base in WRAPPERS or base in _SEARCHING:
+        return False
+    return rule is None or rule.operands is not Operands.NAMES
+
+
+def shows_contents(name: str, rule: Rule | None) -> bool:
+    """Whether a program shows what is in the files it is given by name."""
+    base = posixpath.basename(name)
+    if rule is None or rule.subcommands or base in _COUNTING or base in WRAPPERS:
+        return False
+    if base in _SHOWING or base in _SEARCHING:
+        return True
+    return base not in _NAMING and rule.operands in (Operands.READ, Operands.SECOND)
+
+
+_SHOWING = names("sed gsed awk gawk mawk nawk jq yq")
+
+
+def searches(name: str, rule: Rule | None) -> bool:
+    """Whether a program shows of its files only the lines that it is told to look for."""
+    return posixpath.basename(name) in _SEARCHING and rule is not None
+
+
+def matches_all(words: Sequence[Word]) -> bool:
+    """Whether a search finds every line."""
+    first = next((w for w in words if not w.known.startswith("-")), None)
+    return first is not None and first.value is not None and bool(_ALL.fullmatch(first.value))
+
+
+def searches_all(name: str, words: Sequence[Word]) -> str | None:
+    """Return what shows every line of every file in a folder, hidden files and all."""
+    deep = any(re.match(r"-\w*[rR]|--(dereference-)?recursive", w.known) for w in words)
+    if deep and posixpath.basename(name) == "grep" and matches_all(words):
+        folders = [w for w in words if not w.known.startswith("-")][1:]
+        bare = [w.source for w in folders if "." not in w.known.strip("./")]
+        return next(iter(bare), None if folders else ".")
+    return None
+
+
+_FETCHERS = names("curl wget aria2c http https xh fetch lwp-request lynx axel gh aws gsutil scp")
+_CLIENTS = names(
+    "npm pnpm yarn bun pip pip3 uv cargo gem kubectl k oc helm docker podman gh glab terraform "
+    "tofu psql mysql mariadb redis-cli"
+)
+_ASKERS = names("view info show v search add install i")
+
+
+def fetched_names(commands: Sequence[Sequence[str]]) -> frozenset[str]:
+    """Return the words, and parts of addresses, of programs that fetch; empty where none does."""
+    told = [words for words in commands if words and posixpath.basename(words[0]) in _FETCHERS]
+    return frozenset(part for words in told for word in words for part in re.split(r"[/=?]", word))
+
+
+def sent(words: Sequence[Word]) -> Word | None:
+    """Return what a client would send to another machine and only running tells.
+
+    An option or an address that is made up; for a registry also the name to ask for.
+    """
+    if posixpath.basename(words[0].known) not in _CLIENTS:
+        return None
+    asks = len(words) > 1 and words[1].known in _ASKERS
+    for word in words[1:]:
+        made = word.value is None and re.search(r"\$\(|`|<\(", word.source)
+        if made and (asks or word.known.startswith("-") or "://" in word.known):
+            return word
+    return None
 
 
 class Known(NamedTuple):

@@ -101,7 +101,15 @@ _COMPOSE = Rule(
 _KUBE = "-n --namespace -l --selector -o --output --context --field-selector -c --container "
 "--tail --since"
 _KUBE_LOOK = rule(
-    READ, "asks the cluster", operands=TEXT, valued=_KUBE, runs="--kubeconfig --raw", check=_get
+    READ,
+    "asks the cluster",
+    operands=TEXT,
+    valued=_KUBE,
+    runs="--kubeconfig --raw",
+    check=_get,
+    writes="--profile-output --log-file --log-dir",
+    mutates="--profile",
+    known="--profile",
 )
 _GH = rule(
     READ,
@@ -175,8 +183,11 @@ CONTAINERS = table(
             READ,
             "asks the cluster",
             valued=_KUBE,
-            runs="--kubeconfig",
+            runs="--kubeconfig -s --server --token --username --password --client-key",
             subcommands={
+                "diff": _KUBE_LOOK._replace(
+                    valued=_KUBE_LOOK.valued | {"-f", "--filename", "-k", "--kustomize"}
+                ),
                 **each(
                     "get describe logs explain version api-resources api-versions top events "
                     "options help",
@@ -211,7 +222,7 @@ CONTAINERS = table(
                 **each(
                     "apply delete create edit patch scale cp port-forward run drain cordon "
                     "uncordon label annotate expose set replace autoscale taint debug attach "
-                    "proxy diff kustomize",
+                    "proxy kustomize",
                     _DEPLOY,
                 ),
             },

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rule import Inquiry, Rule, secret_finding, written
+from flyball.shellcheck.words.listing import listed_names
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.place import aimed, secret
 from flyball.shellcheck.words.word import Word, opaque
@@ -57,7 +58,8 @@ def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Find
             found += 1
             if (hidden := _aim(words)) and not (inner and inner[0].value in _NAMING):
                 yield secret_finding(text, hidden)
-            yield from _executed(inquiry, text, inner, many=many)
+            names = listed_names([w.known for w in words])
+            yield from _executed(inquiry, text, inner, many=many, names=names)
         elif name == "-delete":
             found += 1
             yield Finding(text, CommandKind.DESTRUCTIVE, "find -delete deletes what it finds")
@@ -100,16 +102,19 @@ def _taken(rest: list[Word]) -> tuple[list[Word], bool]:
     return inner, False
 
 
-def _executed(inquiry: Inquiry, text: str, inner: list[Word], *, many: bool) -> Iterable[Finding]:
+def _executed(
+    inquiry: Inquiry, text: str, inner: list[Word], *, many: bool, names: Sequence[str]
+) -> Iterable[Finding]:
     if not inner or "{}" in inner[0].known:
         yield Finding(text, CommandKind.UNKNOWN, "find runs what it finds")
     else:
-        yield from inquiry.command([_filled(word, many=many) for word in inner])
+        yield from inquiry.command([_filled(word, names, many=many) for word in inner])
 
 
-def _filled(word: Word, *, many: bool) -> Word:
+def _filled(word: Word, names: Sequence[str], *, many: bool) -> Word:
     """The word with the found name in it, which begins with the starting point, never a dash."""
     if "{}" not in word.known:
         return word
     head = word.known.partition("{}")[0]
-    return opaque(word.source, head=head, tame=True, splits=False)._replace(glob=many)
+    found = opaque(word.source, head=head, tame=True, splits=False)
+    return found._replace(glob=many, likely=" ".join(f"{head}{name}" for name in names))

@@ -157,13 +157,14 @@ def _remote_url(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
 
 
 def _remote_show(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Without `-n` it connects to whatever address it is given or finds in the settings."""
+    """It connects, unless told -n: to a remote that the settings name, not to any address."""
     parsed = parse(rule, words[1:])
-    if parsed.operands and not parsed.has("-n"):
-        text = " ".join(word.source for word in words)
-        yield Finding(text, CommandKind.UNKNOWN, "it connects to the remote unless told -n")
-    else:
+    named = all(re.fullmatch(r"\w[\w.-]*", w.value or "") for w in parsed.operands)
+    if named or (parsed.has("-n") and not parsed.doubtful):
         yield from judge_words(inquiry, rule, words)
+    else:
+        text = " ".join(word.source for word in words)
+        yield Finding(text, CommandKind.UNKNOWN, "it connects to whatever address it is given")
 
 
 _BRANCH = Pattern(
@@ -332,7 +333,7 @@ _SUBCOMMANDS = table(
         "remote": Rule(
             subcommands={
                 "get-url": _PLAIN,
-                "show": rule(READ, "shows remotes", operands=TEXT, check=_remote_show),
+                "show": rule(READ, "asks a remote", operands=TEXT, check=_remote_show),
                 **each("add rename set-url set-head set-branches prune update", _LOCAL),
                 **each("remove rm", _LOSES),
             },

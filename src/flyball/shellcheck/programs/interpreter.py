@@ -169,7 +169,7 @@ def _python(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
     elif mode == "m":
         yield from _module(inquiry, text, rest[0] if rest else None, rest[1:])
     elif not rest:
-        yield Finding(text, CommandKind.UNKNOWN, "it runs whatever it is fed")
+        yield Finding(text, CommandKind.UNKNOWN, "it runs whatever it is fed", fed=True)
     else:
         yield _script(inquiry, text, rest)
 
@@ -312,7 +312,7 @@ def _other(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     elif "--test" in flags:
         yield Finding(text, CommandKind.VERIFICATION, "it runs the tests", proves="tests")
     elif not parsed.operands:
-        yield Finding(text, CommandKind.UNKNOWN, "it runs whatever it is fed")
+        yield Finding(text, CommandKind.UNKNOWN, "it runs whatever it is fed", fed=True)
     else:
         yield script_finding(inquiry, text, parsed.operands[0])
 

@@ -55,7 +55,8 @@ def tasks_finding(
         if name.value in _REPORTS:
             kind, proves = CommandKind.VERIFICATION, ""
         if kind.severity > worst.kind.severity:
-            worst = Finding(text, kind, f"task {name.value} may change anything in the project")
+            reason = f"task {name.value} may change anything in the project"
+            worst = Finding(text, kind, reason, runs=True)
         elif worst.kind is CommandKind.VERIFICATION and proves != "build":
             worst = Finding(text, kind, f"{program} {name.value} checks the project", proves=proves)
     return worst

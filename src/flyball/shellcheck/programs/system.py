@@ -291,9 +291,10 @@ SYSTEMS = table(
         "ifconfig route arp": rule(READ, "shows the network", check=_ifconfig),
         "iptables ufw nft mkfs fdisk parted swapon swapoff modprobe insmod rmmod shutdown reboot "
         "halt poweroff init useradd userdel usermod passwd chsh chpasswd groupadd visudo setcap "
-        "kill pkill killall renice chroot unshare nsenter umount losetup telinit": rule(
+        "pkill killall renice chroot unshare nsenter umount losetup telinit": rule(
             DESTROY, "changes the machine or ends processes", operands=TEXT
         ),
+        "kill": rule(DESTROY, "ends processes", operands=TEXT, known="-l -L --list", check=_lists),
         "journalctl": rule(
             READ,
             "shows logs",

@@ -42,6 +42,15 @@ def check_file(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
         yield from judge_words(inquiry, rule, words)
 
 
+def check_bat(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`bat cache` builds or clears its tables, whatever options stand around it."""
+    if any(word.value == "cache" for word in parse(rule, words[1:]).operands[:1]):
+        text = " ".join(word.source for word in words)
+        yield Finding(text, CommandKind.MUTATING, "bat cache changes the tables of bat", veto=True)
+    else:
+        yield from judge_words(inquiry, rule, words)
+
+
 def check_cloc(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """One dash is as good as two for it, and a name may be cut short after either."""
     doubled = [w._replace(value=f"-{w.value}") for w in words if _ONE_DASH.match(w.value or "")]
@@ -96,14 +105,14 @@ TEXTS = table(
             READ,
             "searches",
             operands=PATTERN,
-            reads="-f --file --include",
+            reads="-f --file --include --exclude-from",
             valued="-e -m -A -B -C --exclude",
         ),
         "egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep": rule(
             READ,
             "searches",
             operands=PATTERN,
-            reads="-f --file --include",
+            reads="-f --file --include --exclude-from",
             valued="-e -m -A -B -C",
         ),
         "jq": rule(
@@ -123,7 +132,15 @@ TEXTS = table(
             READ, "lists", operands=NAMES
         ),
         "du df": rule(READ, "measures", operands=NAMES, reads="--files0-from"),
-        "tree": rule(READ, "lists", operands=NAMES, writes="-o", mutates="-R", valued="-L -P -I"),
+        "tree": rule(
+            READ,
+            "lists",
+            operands=NAMES,
+            writes="-o",
+            mutates="-R",
+            valued="-L -P -I",
+            reads="--fromfile --fromtabfile --infofile --gitfile",
+        ),
         "file": rule(
             READ,
             "looks at file types",
@@ -182,6 +199,7 @@ TEXTS = table(
             runs="--pager",
             valued="-l -r --language --line-range --style --theme --paging --color",
             known="--paging",
+            check=check_bat,
         ),
         "less more most zless zmore": rule(
             READ,

@@ -73,7 +73,8 @@ def _env(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     only_read = all(f.kind is CommandKind.READ_ONLY for f in found)
     for name in given:
         if not (is_plain(name) if only_read else is_harmless(name)):
-            yield Finding(text, CommandKind.MUTATING, f"{name} is not known to be harmless")
+            reason = f"{name} is not known to be harmless"
+            yield Finding(text, CommandKind.MUTATING, reason, runs=True)
     yield from found
 
 
@@ -139,7 +140,9 @@ def _shell(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     ):
         yield Finding(text, CommandKind.UNKNOWN, "an option takes back what another one promises")
     elif script is None:
-        yield Finding(text, CommandKind.UNKNOWN, f"{words[0].source} runs whatever it is fed")
+        yield Finding(
+            text, CommandKind.UNKNOWN, f"{words[0].source} runs whatever it is fed", fed=True
+        )
     elif script.value is None and not ("-n" in flags and "-c" not in flags and _is_found(script)):
         yield Finding(text, CommandKind.UNKNOWN, "the script is only known when it runs")
     elif "-c" in flags and (hidden := secret_among(parsed.operands[1:])):
@@ -166,7 +169,7 @@ def script_finding(inquiry: Inquiry, text: str, script: Word) -> Finding:
         return Finding(text, CommandKind.UNKNOWN, f"{script.source} is only known when it runs")
     if outside(path, inquiry.scope) or path.startswith("/dev/"):
         return Finding(text, CommandKind.UNKNOWN, f"{path} is a program from outside the workspace")
-    return Finding(text, CommandKind.MUTATING, f"it runs the workspace's program {path}")
+    return Finding(text, CommandKind.MUTATING, f"it runs the workspace's program {path}", runs=True)
 
 
 def _watch(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -223,14 +226,43 @@ def _runner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
             _text(words), CommandKind.UNKNOWN, f"{version.source} is not a version of Python"
         )
         return
-    fetched = parsed.has("--with", "--from", "--with-requirements")
-    floor = CommandKind.MUTATING if fetched else CommandKind.VERIFICATION
+    options = ["--with", "--from", "--with-requirements", "-y", "--yes"]
+    base = words[0].source.rpartition("/")[2]
+    fetched = base in _FETCHES or parsed.has(*options) or not _is_plain_name(parsed.operands[0])
     inner = list(parsed.operands)
     name = inner[0].value or ""
     if name.endswith(".py"):
         inner.insert(0, literal("python"))
     for found in inquiry.command(inner):
-        yield found.at_least(floor, f"{words[0].source} uses the project's own tools")
+        yield _as_package(found, words[0].source, fetched=fetched, installed=base in _INSTALLED)
+
+
+_FETCHES = frozenset(
+    ("bunx", "uvx", "pnpx", "pnpm dlx", "yarn dlx", "pipx run", "uv tool run", "bun x")
+)
+"""Runners that always take the package from a registry, or from what they fetched before."""
+_INSTALLED = frozenset(
+    (
+        *(f"{name} run" for name in ("uv", "poetry", "pdm", "pipenv", "hatch", "rye", "conda")),
+        *("bundle exec", "bundler exec", "mamba run", "micromamba run", "pnpm exec", "yarn exec"),
+    )
+)
+"""Runners of what the project has installed, or of what the machine has."""
+
+
+def _is_plain_name(word: Word) -> bool:
+    """Whether a word names a tool, and no version or address of one."""
+    return bool(re.fullmatch(r"[\w.][\w./-]*", word.known))
+
+
+def _as_package(found: Finding, runner: str, *, fetched: bool, installed: bool) -> Finding:
+    """Judge a program that a package brings: it only shares the name of the one that is known."""
+    if found.veto:
+        return found
+    if fetched or not (installed or found.kind is CommandKind.VERIFICATION):
+        reason = f"{runner} fetches a package and runs it"
+        return found.at_least(CommandKind.MUTATING, reason)._replace(runs=True)
+    return found.at_least(CommandKind.VERIFICATION, f"{runner} uses the project's own tools")
 
 
 _SHELL_MODES = names("pipefail errexit nounset xtrace verbose noglob noclobber noexec posix")

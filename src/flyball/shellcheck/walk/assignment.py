@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from flyball.shellcheck.judgement import CommandKind
+from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rule import named_secret, secret_finding
 from flyball.shellcheck.walk.expression import check_counted, examine
 from flyball.shellcheck.words.pattern import Pattern
@@ -44,7 +44,9 @@ def assign(
     elif named_secret(held):
         walk.findings.append(secret_finding(text_of(node), text_of(node)))
     elif exported and not (is_plain(label) if only_read else is_harmless(label)):
-        walk.found(node, CommandKind.MUTATING, f"{label} is not a variable known to be harmless")
+        reason = f"{label} is not a variable known to be harmless"
+        # What it makes of the program that is told it, no text shows.
+        walk.findings.append(Finding(text_of(node), CommandKind.MUTATING, reason, runs=True))
     else:
         walk.found(node, CommandKind.READ_ONLY, f"it sets {label} for this command")
 

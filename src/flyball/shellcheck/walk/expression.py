@@ -10,6 +10,7 @@ from tree_sitter import Node
 from flyball.shellcheck.rule import named_secret, secret_finding
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.source import backtick_readings
 from flyball.shellcheck.words.variable import assignment_objection, is_told
 from flyball.shellcheck.words.word import text_of, words_of
 
@@ -45,6 +46,8 @@ def examine(walk: Walk, node: Node, *, arithmetic: bool = False) -> None:
     elif kind == "expansion":
         _expansion(walk, node, arithmetic=arithmetic)
     elif kind in _LEAVES:
+        if kind in ("raw_string", "ansi_c_string") and _is_bared(node):
+            walk.unknown(node, "these quotes quote nothing within double quotes")
         if arithmetic:
             _counted(walk, node)
     elif kind in _NESTED or kind in _COUNTING:
@@ -54,7 +57,24 @@ def examine(walk: Walk, node: Node, *, arithmetic: bool = False) -> None:
         walk.unknown(node, f"the construct {kind.replace('_', ' ')} is not understood")
 
 
+def _is_bared(node: Node) -> bool:
+    """Whether single quotes stand in `"${x:-…}"`, where a shell expands what is between them."""
+    body = text_of(node).partition("'")[2]
+    if not any(sign in body for sign in "$`\\"):
+        return False
+    above, expands = node.parent, False
+    while above is not None and above.type not in ("command_substitution", "process_substitution"):
+        expands = expands or above.type == "expansion"
+        if expands and above.type in ("string", "translated_string", "heredoc_body"):
+            return True
+        above = above.parent
+    return False
+
+
 def _substitution(walk: Walk, node: Node) -> None:
+    if readings := backtick_readings(node):
+        walk.findings.extend(found for text in readings for found in walk.script(text))
+        return
     # `$(<file)` holds a bare redirection, which is a statement without a command.
     before = walk.scope
     for child in node.named_children:
@@ -67,7 +87,7 @@ def _substitution(walk: Walk, node: Node) -> None:
 
 def _is_count(node: Node) -> bool:
     """Whether a substitution is one pipeline that ends in a number."""
-    inner = node.named_children
+    inner = () if backtick_readings(node) else node.named_children
     if len(inner) == 1 and inner[0].type == "pipeline":
         inner = inner[0].named_children
     elif len(inner) != 1 or inner[0].type not in ("command", "redirected_statement"):

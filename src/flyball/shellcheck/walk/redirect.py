@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from flyball.shellcheck.judgement import CommandKind
-from flyball.shellcheck.rule import named_secret, secret_among, secret_finding, written
+from flyball.shellcheck.judgement import CommandKind, Finding
+from flyball.shellcheck.rule import computed, named_secret, secret_among, secret_finding, written
 from flyball.shellcheck.walk.expression import examine
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
@@ -50,10 +50,14 @@ def _open(walk: Walk, node: Node, operator: str, target: Word) -> None:
     if path is not None and device(path):
         return
     if any(_may_connect(text) for text in target.guesses):
-        walk.unknown(node, f"{target.source} is or may be a network connection")
+        reason = f"{target.source} is or may be a network connection"
+        away = any(map(_WIRE.match, target.guesses))
+        walk.findings.append(Finding(text_of(node), CommandKind.UNKNOWN, reason, away=away))
     elif operator in ("<", "<&"):
         if secret_among([target, target.below(walk.scope.cwd or "/etc")]):
             walk.findings.append(secret_finding(text_of(node), target.source))
+        elif computed(target) and not target.likely.startswith("/dev/fd/"):
+            walk.unknown(node, f"which file {target.source} names is only known when it runs")
     elif (path is None and not target.local) or target.glob:
         walk.unknown(node, f"it writes to {target.source}, which is only known when it runs")
     else:

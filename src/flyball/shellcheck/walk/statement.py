@@ -12,10 +12,11 @@ from flyball.shellcheck.rule import named_secret, secret_finding
 from flyball.shellcheck.walk.assignment import assign, declare, forget
 from flyball.shellcheck.walk.expression import examine, examine_condition
 from flyball.shellcheck.walk.redirect import REDIRECTS, redirect
+from flyball.shellcheck.words.listing import narrows
 from flyball.shellcheck.words.variable import assignment_objection
 from flyball.shellcheck.words.word import (
     Word,
-    listed_secrets,
+    made_names,
     makes_text,
     opaque,
     said_words,
@@ -50,16 +51,20 @@ def _pipeline(walk: Walk, node: Node) -> None:
             walk.findings.append(secret_finding(text_of(node), hidden))
         walk.visit(child)
         walk.scope = before
-        # What goes through another program is no longer followed, except names of files.
-        text = _told(child) if text is None else text._replace(made=text.tame)
+        if text is None:
+            text = _told(child)
+        elif text.tame:
+            # What goes through another program is no longer followed, except names of files.
+            text = text._replace(made=True)
+        elif not narrows(text_of(child)):
+            text = text._replace(likely=f"* {text.likely}")
     walk.fed = fed
 
 
-def _told(node: Node) -> Word | None:
-    """What a command that starts from text of its own sends down a pipeline."""
+def _told(node: Node) -> Word:
+    """What a command sends down a pipeline: text of its own, or the names it lists."""
     if not makes_text(node):
-        listed = listed_secrets(node)
-        return opaque(text_of(node))._replace(likely=" ".join(listed)) if listed else None
+        return opaque(text_of(node))._replace(likely=" ".join(made_names(node)))
     words = said_words(node)
     told = opaque(text_of(node), tame=True)
     return told._replace(made=True) if words is None else told._replace(likely=" ".join(words))

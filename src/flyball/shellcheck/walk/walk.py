@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from tree_sitter import Node
 
+from flyball.secret_files import holds_secret
 from flyball.shellcheck.judgement import AllowRule, CommandKind, Finding
-from flyball.shellcheck.programs import lookup, runs_project
-from flyball.shellcheck.rule import judge_rule, secret_among
+from flyball.shellcheck.programs import (
+    SAYING,
+    fetched_names,
+    heeds_all,
+    lookup,
+    matches_all,
+    reaches_out,
+    runs_project,
+    searches,
+    searches_all,
+    sent,
+    shows_contents,
+)
+from flyball.shellcheck.rule import (
+    Rule,
+    computed,
+    judge_rule,
+    named_secret,
+    secret_among,
+    secret_finding,
+)
 from flyball.shellcheck.task import drops_data
 from flyball.shellcheck.walk.redirect import redirect
 from flyball.shellcheck.walk.statement import STATEMENTS
-from flyball.shellcheck.words.place import Scope
+from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.place import Scope, secret
 from flyball.shellcheck.words.source import read
 from flyball.shellcheck.words.variable import facts_of
 from flyball.shellcheck.words.word import NO_FACTS, Word, text_of
@@ -22,6 +44,10 @@ MAX_COMMANDS = 50
 MAX_SCRIPTS = 4
 MAX_WRAPPERS = 12
 
+_ENV_FILE = Pattern(r"--?env[-_]?file=")
+_IN_FILE = Pattern(r"(?:(?:^|[=:])@|file://)([^\s,;]+)")
+"""Where a program takes a file in the place of a text: `-d @file`, `-F x=@file`, `file://…`."""
+
 
 def _lost(found: Finding, words: Sequence[Word]) -> Finding:
     """A project's own program that is told to drop data: that is lost outside any tree of files."""
@@ -29,6 +55,15 @@ def _lost(found: Finding, words: Sequence[Word]) -> Finding:
     if word is None or found.kind is not CommandKind.MUTATING:
         return found
     return found._replace(kind=CommandKind.DESTRUCTIVE, reason=f"`{word}` throws data away")
+
+
+def _fetched(found: Finding, names: frozenset[str]) -> Finding:
+    """A program that the same command has fetched before: fetching and running are one act."""
+    named = not names.isdisjoint(re.split(r"[\s/='\"]+", found.text))
+    if not (found.fed or (found.runs and named and found.kind is CommandKind.MUTATING)):
+        return found
+    raised = found.at_least(CommandKind.DESTRUCTIVE, "it was fetched by the same command")
+    return raised._replace(away=True)
 
 
 def _too_many(text: str) -> Finding:
@@ -62,6 +97,8 @@ class Walk:
         self.visit(root)
         if len(self.commands) > MAX_COMMANDS:
             self.findings.append(_too_many(command))
+        if self._depth == 0 and (names := fetched_names(self.commands)):
+            self.findings = [_fetched(found, names) for found in self.findings]
         return self.findings
 
     def visit(self, node: Node) -> None:
@@ -110,7 +147,52 @@ class Walk:
         else:
             judged = judge_rule(self, rule, words)
             found = [f.at_least(floor, f"{name.value} {why}") for f in judged]
-        return [_lost(f, words) for f in found] if runs_project(name.value) else found
+        found += self._by_names(name.value, rule, words, found)
+        if reaches_out(words):
+            found = [f._replace(away=True) for f in found]
+        if runs_project(name.value):
+            found = [_lost(f._replace(runs=True), words) for f in found]
+        return found
+
+    def _by_names(
+        self, name: str, rule: Rule | None, words: Sequence[Word], found: Sequence[Finding]
+    ) -> list[Finding]:
+        """Object to secrets among all words, and to names that only running tells."""
+        if any(f.veto for f in found):
+            return []
+        text = " ".join(word.source for word in words)
+        given = words[1:]
+        if hidden := next((w.source for w in given if self._hides(w, name, rule)), None):
+            return [secret_finding(text, hidden)]
+        if odd := sent(words):
+            reason = f"it would send {odd.source}, which is only known when it runs"
+            return [Finding(text, CommandKind.UNKNOWN, reason, away=True)]
+        if all(f.kind is CommandKind.READ_ONLY for f in found) and shows_contents(name, rule):
+            odd = next((w.source for w in given if computed(w)), None)
+            odd = odd if not searches(name, rule) or matches_all(given) else None
+            odd = odd or searches_all(name, given)
+            if odd:
+                reason = f"which file {odd} names is only known when it runs"
+                return [Finding(text, CommandKind.UNKNOWN, reason)]
+        return []
+
+    def _hides(self, word: Word, name: str, rule: Rule | None) -> bool:
+        """Whether a word names a secret: itself, unless only names are looked at, or in `@file`."""
+        texts = {word.known, *word.guesses}
+        if any(_ENV_FILE.match(t) for t in texts) and named_secret([word]):
+            return True
+        if any(secret(m[1]) for t in texts for m in _IN_FILE.every(t)) and name not in SAYING:
+            return True
+        if not heeds_all(name, rule) or re.search(r"\s|://", word.known):
+            return False
+        return named_secret([word]) is not None or self._users(texts)
+
+    def _users(self, texts: Iterable[str]) -> bool:
+        """Whether a text names what the user's own settings call a secret."""
+        more = self.scope.secrets
+        return bool(more) and any(
+            holds_secret(part, more) for text in texts for part in re.split(r"[=@:]", text)
+        )
 
     def script(self, text: str) -> list[Finding]:
         """Judge text that a program hands to a shell."""

@@ -9,20 +9,9 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
+from flyball.secret_files import holds_secret, patterns, spelled
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
-
-SECRET_NAMES = names(
-    ".ssh .gnupg .aws .azure .kube .netrc .pgpass .pypirc .git-credentials .password-store "
-    ".vault-token .env .envrc .bash_history .zsh_history .python_history .my.cnf .htpasswd id_rsa "
-    "id_dsa id_ecdsa id_ed25519 hosts.yml~gh master.key credentials.json service-account.json "
-    "shadow~etc gshadow~etc shadow-~etc gshadow-~etc sudoers~etc sudoers.d~etc environ~proc "
-    "mem~proc"
-)
-"""File and directory names that usually hold a secret; `name~parent` needs that parent."""
-
-OPEN_VARIANTS = names("example sample template tmpl dist defaults")
-"""`.env.example` and the like are documentation."""
 
 DEVICES = names("/dev/null /dev/stdout /dev/stderr /dev/stdin /dev/tty /dev/zero /dev/full")
 PROTECTED = frozenset((".git", ".flyball", "flyball.toml"))
@@ -35,6 +24,8 @@ class Scope(NamedTuple):
 
     root: str = ""
     cwd: str | None = "."
+    secrets: tuple[str, ...] = ()
+    """What the user's settings call secrets, besides the table."""
 
     def entered(self, target: str | None) -> Scope:
         """The scope after `cd target`."""
@@ -59,11 +50,16 @@ def secret(path: str, *, hidden: bool = True) -> bool:
     `hidden`: whether a wildcard at the beginning of a name matches a dot, as in most programs, but
     not in the shell. Case does not count: to many patterns and file systems it does not.
     """
-    for whole in re.split(r"[:=\s(),'\"]", _simple(path.lower())):
-        parts = [part for part in whole.split("/") if part not in ("", ".")]
-        if any(_secret_name(name, parts[:i], hidden) for i, name in enumerate(parts)):
+    # In a text that is no path, the end of a word is hardly that of a file: `print(a.key)`.
+    is_path = not _TEXT.search(path)
+    for whole in _BETWEEN.split(_simple(path.lower())):
+        if holds_secret(whole, shapes=is_path) or (WILD.search(whole) and _aims(whole, hidden)):
             return True
     return False
+
+
+_BETWEEN = Pattern(r"[:=@\s(),'\"]")
+_TEXT = Pattern(r"[(){};]")
 
 
 def aimed(pattern: str) -> bool:
@@ -78,18 +74,35 @@ def _simple(pattern: str) -> str:
     return pattern.replace("[^", "[!")
 
 
-def _secret_name(name: str, above: Sequence[str], hidden: bool) -> bool:
-    if name.startswith(".env."):
-        return name.rpartition(".")[2] not in OPEN_VARIANTS
-    is_wild = bool(WILD.search(name))
-    for known in SECRET_NAMES:
-        plain, _, needs = known.partition("~")
-        if needs and needs not in above and not (needs == "proc" and _is_process(above)):
-            continue
-        is_aimed = is_wild and _pointed(name, plain, hidden)
-        if name == plain or (is_aimed and fnmatchcase(plain, name)):
-            return True
-    return False
+def _aims(path: str, hidden: bool) -> bool:
+    """Whether a path with wildcards matches a secret, and has something literal to go by."""
+    parts = spelled(path)
+    return any(
+        _pointed(parts[at], names[-1], hidden) and _may_be(parts[: at + 1], names)
+        for names in patterns()
+        for at in range(len(parts))
+        if WILD.search(parts[at])
+    ) or _shaped_end(parts[-1] if parts else "")
+
+
+def _may_be(parts: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether the last parts may be these names; a pattern in the table stands for its text."""
+    found = parts[-len(names) :]
+    if len(found) < len(names):
+        return False
+    return all(
+        fnmatchcase(re.sub(r"\[.*?\]|\*", "_", name).rstrip("_") + "_" * ("*" in name), part)
+        or fnmatchcase(part, name)
+        for part, name in zip(found, names, strict=True)
+    )
+
+
+def _shaped_end(name: str) -> bool:
+    """Whether what follows the last dot of a pattern may be the end of a key: `*.p?m`."""
+    _, dot, end = name.rpartition(".")
+    if not dot or len(re.sub(r"\[[^]]*\]|[*?]", "", end)) < 2 or not WILD.search(end):
+        return False
+    return any(fnmatchcase(shape, end) for shape in ("pem", "key", "p12", "pfx", "env", "jks"))
 
 
 def _pointed(name: str, plain: str, hidden: bool) -> bool:
@@ -102,11 +115,6 @@ def _pointed(name: str, plain: str, hidden: bool) -> bool:
         return False
     said = re.sub(r"\[[^]]*\]|[*?]", "", name)
     return 2 * len(said) >= len(plain) and not (name[:2] == "*." and said != plain)
-
-
-def _is_process(above: Sequence[str]) -> bool:
-    name = above[-1] if above else ""
-    return name in ("self", "thread-self") or name.isdigit() or bool(WILD.search(name))
 
 
 def device(path: str) -> bool:
@@ -134,11 +142,15 @@ def protected(path: str) -> bool:
     return any(part.lower() in PROTECTED for part in path.split("/"))
 
 
+_SCRATCH = Pattern(r"/(tmp|var/tmp|dev/shm)/[^/]")
+"""Where a host's programs leave what they need for a moment; in the sandbox it is their own."""
+
+
 def write_objection(path: str | None, scope: Scope) -> str | None:
     """Why nothing may be written there, or None."""
     if path is None:
         return "writes to a path that is only known when it runs"
-    if device(path):
+    if device(path) or (_SCRATCH.match(path) and ".." not in path.split("/")):
         return None
     if outside(path, scope):
         return f"writes to {path}, which is outside the workspace"

@@ -20,6 +20,9 @@ from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
 
 MAX_LENGTH = 65_536
+MAX_OPEN = 200
+"""Brackets that may be open at once. Counted before the parse, which is slow on deep nesting."""
+MAX_NODES = 4_000
 MAX_DEPTH = 60
 
 
@@ -51,8 +54,12 @@ def read(command: str) -> Node | str:
         return (
             f"it contains the character U+{ord(bad):04X}, which shells and readers see differently"
         )
+    if _too_open(command):
+        return f"it opens more than {MAX_OPEN} brackets inside of each other"
     source = command.encode()
     root = _parser().parse(source).root_node
+    if root.descendant_count > MAX_NODES:
+        return "it has too many words and signs to be judged; split it up"
     if too_deep(root):
         return f"it is nested more than {MAX_DEPTH} levels deep"
     if root.has_error:
@@ -67,6 +74,31 @@ def _odd_character(command: str) -> str | None:
         if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"):
             return char
     return None
+
+
+def _too_open(command: str) -> bool:
+    """Whether brackets are nested too deep, in quotes or not."""
+    level = 0
+    for match in re.finditer(r"[(){}]", command):
+        level = max(0, level + (1 if match[0] in "({" else -1))
+        if level > MAX_OPEN:
+            return True
+    return False
+
+
+def backtick_readings(node: Node) -> tuple[str, ...]:
+    """Return the texts a shell may parse for a backtick substitution with backslashes in it.
+
+    A shell removes one level of backslashes before it parses the text, so what the grammar found
+    there is not what runs. Within double quotes shells differ about `\\"`: both readings count.
+    Empty where nothing is escaped, or where the node is no such substitution.
+    """
+    text = (node.text or b"").decode().strip()
+    if node.type != "command_substitution" or text[:1] != "`" or "\\" not in text:
+        return ()
+    body = text[1:-1]
+    plain = re.sub(r"\\([\\`$])", r"\1", body)
+    return tuple(dict.fromkeys((plain, re.sub(r"\\([\\`$\"])", r"\1", body))))
 
 
 def too_deep(root: Node) -> bool:
@@ -100,8 +132,8 @@ _LEAVES = {
     "file_descriptor": Pattern(r"\d+"),
     "test_operator": Pattern(r"-[a-zA-Z]+"),
     "comment": Pattern(r"#[^\n]*"),
-    "regex": Pattern(r"(?:[^`$\\\n]|\\.|\$(?![({'\"]))*"),
-    "extglob_pattern": Pattern(r"(?:[^`$\\\n;]|\\.|\$(?![({'\"]))*"),
+    "regex": Pattern(r"(?:[^`$\\\n<>]|\\.|\$(?![({'\"]))*"),
+    "extglob_pattern": Pattern(r"(?:[^`$\\\n;<>]|\\.|\$(?![({'\"]))*"),
 }
 """What the text of each named leaf must look like for a shell to read it as that leaf."""
 
@@ -143,6 +175,10 @@ def _leaf_problem(node: Node, source: bytes) -> str | None:
     pattern = _LEAVES.get(node.type)
     if pattern is not None and node.child_count == 0 and not pattern.fullmatch(text):
         return f"a shell may read {text[:60]!r} in another way"
+    if node.type == "command_substitution" and text.lstrip()[:1] == "`":
+        body = text.strip()[1:-1]
+        if "`" in re.sub(r"\\.", "", body, flags=re.S):
+            return f"a shell may end {text[:60]!r} at another backtick"
     if node.type == "comment":
         before = source[node.start_byte - 1 : node.start_byte]
         if before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):

@@ -16,7 +16,10 @@ from flyball.shellcheck.words.word import (
     VariableFacts,
     Word,
     literal,
+    made_names,
+    makes_text,
     opaque,
+    said_words,
     text_of,
     words_of,
 )
@@ -172,7 +175,32 @@ def _settings(root: Node, facts: VariableFacts = NO_FACTS) -> Iterator[tuple[str
             at = next((i for i, word in enumerate(words) if word in _SETTERS), len(words))
             # Without a name these set one of their own.
             told = [*words[at + 1 :], "REPLY", "MAPFILE", "OPTARG"] if at < len(words) else []
-            yield from ((word, None) for word in told)
+            yield from ((word, _fed(node) if words[at] == "read" else None) for word in told)
+
+
+def _fed(node: Node) -> Word | None:
+    """Return what a loop around a `read` is fed, where that is a listing; None where it is not."""
+    above = node.parent
+    while above is not None and above.type != "while_statement":
+        above = above.parent
+    around = above.parent if above is not None else None
+    if above is None or around is None:
+        return None
+    fed = [n for n in around.named_children if n.end_byte <= above.start_byte]
+    if around.type == "redirected_statement":
+        fed = [
+            inner
+            for each in around.named_children
+            if each.type == "file_redirect"
+            for inner in each.named_children
+            if inner.type == "process_substitution"
+        ]
+    elif around.type != "pipeline":
+        return None
+    if len(fed) != 1:
+        return None
+    told = said_words(fed[0]) if makes_text(fed[0]) else made_names(fed[0])
+    return None if told is None else opaque("…")._replace(likely=" ".join(told))
 
 
 def _loops(node: Node) -> bool:

@@ -11,8 +11,10 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from flyball.shellcheck.words.expansion import changed
+from flyball.shellcheck.words.listing import ANY, listed_names, narrows
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import aimed
+from flyball.shellcheck.words.source import backtick_readings
 
 HOME_NAMES = {"HOME": "~", "PWD": ".", "TMPDIR": "$TMPDIR"}
 """Variables whose value the workspace fixes; they are read as these texts."""
@@ -180,9 +182,11 @@ def _likely(piece: _Piece, facts: VariableFacts) -> Sequence[str]:
         return ["*" if piece.text is None else piece.text]
     if piece.node.type == "process_substitution":
         return ["/dev/fd/63"]
+    if backtick_readings(piece.node):
+        return []
     if piece.node.type == "command_substitution":
         words = said_words(piece.node)
-        return ["*", *listed_secrets(piece.node)] if words is None else [" ".join(words)]
+        return made_names(piece.node) if words is None else [" ".join(words)]
     match = _VARIABLE.fullmatch(text_of(piece.node).strip())
     if match is None:
         return ["*"]
@@ -226,6 +230,34 @@ def said_words(node: Node) -> list[str] | None:
         return None
     listed = [value for value in told if not _SPACED.fullmatch(value)]
     return None if any(re.search(r"[%\\]", value) for value in listed) else listed
+
+
+def made_names(node: Node) -> list[str]:
+    """Return what the names that a substitution or pipeline prints may be, `*` for gaps.
+
+    Only the first command tells names, and only filters that leave lines out may follow it.
+    """
+    parts = _pipeline_of(node)
+    first = parts[0] if parts else None
+    if first is None or not all(narrows(text_of(part)) for part in parts[1:]):
+        return [*ANY, *listed_secrets(node)]
+    command = first if _is_command(first) else _first_command(first)
+    words = [w for child in command.named_children for w in words_of(child)] if command else []
+    return [*listed_names([word.known for word in words]), *listed_secrets(node)]
+
+
+def _pipeline_of(node: Node) -> list[Node]:
+    """Return the commands of a substitution or pipeline; none where it is more than one."""
+    inner = [child for child in node.named_children if child.type != "comment"]
+    if node.type in _ALONE:
+        return [node]
+    if node.type == "pipeline":
+        return inner if all(part.type in _ALONE for part in inner) else []
+    return _pipeline_of(inner[0]) if len(inner) == 1 and inner[0].type in _CHAINED else []
+
+
+_ALONE = frozenset(("command", "redirected_statement"))
+_CHAINED = _ALONE | {"pipeline"}
 
 
 _LISTERS = frozenset(("find", "fd", "fdfind", "ls", "locate", "git"))

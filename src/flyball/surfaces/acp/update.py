@@ -32,6 +32,7 @@ from acp.schema import (
     UserMessageChunk,
 )
 
+from flyball.core.run.state import Ending
 from flyball.core.terms.phase import WORKING, Phase
 from flyball.core.terms.tool import TOOL_ROWS, Touch
 from flyball.engine.telemetry import Telemetry
@@ -145,8 +146,9 @@ class EditorStory:
 
     def card(self, line: Telemetry) -> Iterator[Update]:
         # In its last phase a card has its ending already, and may still come to another.
-        has_ended = line["status"] != "review" and bool(line.get("ending"))
-        has_ended |= line.get("ending") == "unverified"
+        is_open = line.get("ending") in (None, "", Ending.NEEDS_YOU)
+        has_ended = line["status"] != "review" and not is_open
+        has_ended |= line.get("ending") == Ending.UNVERIFIED
         is_odd = has_ended and line["status"] != "done"
         title = f"{line['title']} ({line['status']})" if is_odd else line["title"]
         status = "completed" if has_ended else "in_progress"

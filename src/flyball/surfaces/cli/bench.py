@@ -54,6 +54,12 @@ def bench(context: click.Context, only: tuple[str, ...], page: bool, as_json: bo
     "--family", multiple=True, metavar="KIND", help="Only changes of this kind; may be repeated."
 )
 @click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="Only changes with this in their name, as 012; may be repeated.",
+)
+@click.option(
     "--every",
     type=click.IntRange(1),
     default=1,
@@ -78,7 +84,13 @@ def bench(context: click.Context, only: tuple[str, ...], page: bool, as_json: bo
 )
 @JSON
 def liars(
-    tool: str, family: tuple[str, ...], every: int, seconds: float, jobs: int, as_json: bool
+    tool: str,
+    family: tuple[str, ...],
+    only: tuple[str, ...],
+    every: int,
+    seconds: float,
+    jobs: int,
+    as_json: bool,
 ) -> None:
     """Try a verifier on dishonest changes, and on honest ones.
 
@@ -86,7 +98,7 @@ def liars(
     and the branch `change`, which is checked out, says to repair it. CMD is run there; {base},
     {head}, {repo} and {suite} (the project's own test command) are filled in, and are also in
     LIARS_BASE, LIARS_HEAD, LIARS_REPO and LIARS_SUITE. Exit code 0 accepts the change, any other
-    rejects it.
+    rejects it; 3 says that a person must decide.
 
     The exit code is 0 if no lie is accepted and all honest work is.
     """
@@ -100,7 +112,9 @@ def liars(
     for each in family:
         if each not in known:
             raise NotFound("family", each, f"Known are: {', '.join(known)}.")
-    picked = chosen(cases, family, every)
+    picked = chosen(cases, family, every, only)
+    if not picked:
+        raise NotFound("change", ", ".join(only), "`flyball bench liars --tool true` lists them.")
     command = tool or VERIFY
     if not as_json:
         say(f"{command}: {len(picked)} of {len(cases)} changes", err=True)
@@ -144,8 +158,8 @@ def _print_table(command: str, found: Sequence[TriedChange]) -> None:
     for family, tried, accepted, right in rows:
         say(f"{family:<16}{tried:>6}{accepted:>10}{right:>7}")
     lies = [row for row in rows if row[0] != HONEST_WORK]
-    fooled, all_lies = sum(row[2] for row in lies), sum(row[1] for row in lies)
-    honest, wrong = next(((r[1], r[1] - r[2]) for r in rows if r[0] == HONEST_WORK), (0, 0))
+    fooled, all_lies = sum(row[1] - row[3] for row in lies), sum(row[1] for row in lies)
+    honest, wrong = next(((r[1], r[1] - r[3]) for r in rows if r[0] == HONEST_WORK), (0, 0))
     say(f"\n{command}")
     say(f"fooled by {fooled} of {all_lies} lies; rejects {wrong} of {honest} honest changes")
     for each in found:

@@ -85,6 +85,8 @@ def doctor(
 async def _look(home: Home, refused: UsageError | None) -> dict[str, Any]:
     """All that is told of this machine and this project."""
     from flyball.app.examining.examine import examine_project
+    from flyball.surfaces.cli.doctor_confined import examine_confined
+    from flyball.surfaces.cli.doctor_governor import examine_socket
     from flyball.surfaces.cli.doctor_machine import (
         examine_machine,
         language_servers_of,
@@ -97,7 +99,11 @@ async def _look(home: Home, refused: UsageError | None) -> dict[str, Any]:
     report["settings"] = _settings(home)
     report["ignored"] = list(home.effective.ignored)
     report["database"] = _database(home)
-    symptoms = await examine_project(home, refused)
+    symptoms = [
+        *examine_confined(home),
+        *examine_socket(home),
+        *await examine_project(home, refused),
+    ]
     report["project"] = [each._asdict() for each in symptoms]
     held = all(row["holds"] for row in report["database"])
     report["ok"] = report["ok"] and held and not any(each.blocks for each in symptoms)

@@ -42,6 +42,8 @@ _PROGRAMS = (
 async def examine_machine(places: Sequence[str] = ()) -> dict[str, Any]:
     """Everything doctor tells, as JSON-like values; `places` are those the user lets be read."""
     from flyball.app.proving.hands import attack_hands
+    from flyball.surfaces.cli.doctor_confined import attack_secret
+    from flyball.surfaces.cli.doctor_governor import attack_governor
     from flyball.workspace.process import levels, self_test
     from flyball.workspace.process.process import works
     from flyball.workspace.sandbox import landlock
@@ -49,7 +51,7 @@ async def examine_machine(places: Sequence[str] = ()) -> dict[str, Any]:
     means = levels.best_mechanism()
     confining = [each for each in levels.Mechanism if each is not levels.Mechanism.NONE]
     proofs = [*await self_test.run_attacks(means), *await attack_hands(os.environ)]
-    proofs.append(_attack_terminal())
+    proofs += [_attack_terminal(), attack_governor(), *attack_secret()]
     failed = [proof.name for proof in proofs if not proof.holds]
     return {
         "ok": not failed and means.level is not levels.SandboxLevel.NONE,

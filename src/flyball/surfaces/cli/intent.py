@@ -59,6 +59,8 @@ def _line(reading: Reading) -> str:
 def _page(reading: Reading) -> str:
     lines = [f"{reading.intent}: {reading.budget} calls, {reading.confidence:.0%} sure"]
     lines += [f"  because {reason}" for reason in reading.reasons]
+    if reading.change.reason:
+        lines.append(f"  kind of change: {reading.change.kind}, because {reading.change.reason}")
     likely = [other for other in reading.alternatives if other.confidence >= WORTH_SHOWING]
     lines += [f"  or {other.intent}, {other.confidence:.0%}" for other in likely]
     return "\n".join(lines)

@@ -98,8 +98,8 @@ def run(
 ) -> None:
     """Make a request and govern whoever works on it. REQUEST may be - to read stdin.
 
-    Exit code: 0 succeeded, 1 failed, 2 wrong usage, 3 waits for a person, 4 ended unverified,
-    130 interrupted.
+    Exit code: 0 succeeded or answered, 1 failed or stopped, 2 wrong usage, 3 waits for a person,
+    4 unverified or nothing changed, 130 interrupted.
     """
     from flyball.app.starting import RunRequest
     from flyball.core.terms.intent import Intent

@@ -84,15 +84,10 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
 
     place, run = find_kept_run(repo, run)
     report = merge_run(place, run, remove_untracked=remove_untracked, approve=approve)
-    if report.commits:
-        note_decision(home_at(repo), NotedDecision(run, time.time(), user(), MERGED))
+    note_decision(home_at(repo), NotedDecision(run, time.time(), user(), MERGED))
     branch = report.branch.removeprefix("refs/heads/")
     if as_json:
         say_json({**msgspec.to_builtins(report), "branch": branch})
-    elif report.is_empty:
-        say(f"Run {run} changed nothing, so there is nothing to merge.")
-    elif not report.commits:
-        say(f"Everything of run {run} is on {branch} already.")
     else:
         many = "commit" if len(report.commits) == 1 else "commits"
         say(f"Merged run {run} into {branch}: {len(report.commits)} {many}.")

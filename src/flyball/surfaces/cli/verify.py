@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from flyball.app.verifying import Verified
     from flyball.core.terms.change_verdict import ChangeFinding
 
+FILE = click.Path(path_type=Path, dir_okay=False)
 MOST_LINES = 12
 """How much of a changed test is shown in a terminal."""
 
@@ -26,9 +27,23 @@ MOST_LINES = 12
     "--head", default="", metavar="REF", help="Where it leads; the working tree unless given."
 )
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a comment on a pull request.")
+@click.option(
+    "--github", is_flag=True, help="Also annotate the files and fill the summary of a workflow."
+)
+@click.option("--junit", metavar="FILE", type=FILE, help="Also write a JUnit report there.")
+@click.option("--sarif", metavar="FILE", type=FILE, help="Also write the findings as SARIF there.")
 @REPO
 @JSON
-def verify(base: str, head: str, markdown: bool, repo: Path, as_json: bool) -> None:
+def verify(
+    base: str,
+    head: str,
+    markdown: bool,
+    github: bool,
+    junit: Path | None,
+    sarif: Path | None,
+    repo: Path,
+    as_json: bool,
+) -> None:
     """Show what a change does to the tests: red to green, regressions, weakened tests.
 
     Both trees are checked out clean and tested side by side; the old tests are run on the new code,
@@ -43,11 +58,16 @@ def verify(base: str, head: str, markdown: bool, repo: Path, as_json: bool) -> N
 
     if not as_json and sys.stderr.isatty():
         say("Testing both trees …", err=True)
-    found = asyncio.run(verify_change(home_at(repo), base, head))
+    home = home_at(repo)
+    found = asyncio.run(verify_change(home, base, head))
+    _write_files(found, home.repo, junit, sarif)
     if as_json:
         _print_json(found)
+    elif github:
+        _print_for_github(found, home.repo)
     else:
         _print(found, markdown=markdown)
+    if not as_json:
         _warn(found)
     if found.has_changed:
         raise SystemExit({"shown": 0, "a question": 3, "not shown": 4}[found.verdict.status])
@@ -56,7 +76,7 @@ def verify(base: str, head: str, markdown: bool, repo: Path, as_json: bool) -> N
 def _print_json(found: Verified) -> None:
     import msgspec
 
-    from flyball.core.verdict.words import verdict_lines
+    from flyball.verdict.words import verdict_lines
 
     say(
         msgspec.json.encode(
@@ -74,23 +94,53 @@ def _print_json(found: Verified) -> None:
     )
 
 
+def _write_files(found: Verified, repo: Path, junit: Path | None, sarif: Path | None) -> None:
+    from importlib.metadata import version
+
+    from flyball.verdict import formats
+
+    if junit is not None:
+        junit.write_text(formats.junit(found.verdict), encoding="utf-8")
+    if sarif is not None:
+        text = formats.sarif(
+            found.verdict, lambda path: (repo / path).is_file(), version("flyball")
+        )
+        sarif.write_text(text, encoding="utf-8")
+
+
+def _print_for_github(found: Verified, repo: Path) -> None:
+    """Print the verdict to the log, an annotation for each finding, and fill the summary."""
+    import os
+    import secrets
+
+    from flyball.verdict.formats import markdown, workflow_commands
+
+    # Names of tests and texts of a change are in the log: none of them is a command to the runner.
+    token = secrets.token_hex(16)
+    say(f"::stop-commands::{token}")
+    _print(found, markdown=False)
+    say(f"::{token}::")
+    for line in workflow_commands(found.verdict, lambda path: (repo / path).is_file()):
+        say(line)
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        title = f"{found.base} → {found.head}"
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(f"{markdown(found.verdict, title)}\n")
+
+
 def _print(found: Verified, *, markdown: bool) -> None:
-    from flyball.core.verdict.words import verdict_lines
+    from flyball.verdict import formats
+    from flyball.verdict.words import verdict_lines
 
     title = f"{found.base} → {found.head}"
-    if not found.has_changed:
-        say(f"{title}: nothing changed.")
+    if markdown:
+        say(formats.markdown(found.verdict, title))
         return
     status = found.verdict.status
     first, *lines = verdict_lines(found.verdict)
     first = first.removeprefix(f"{status}: ")
-    if markdown:
-        say(f"### {status.capitalize()}: {first}\n\n`{title}`\n")
-        say("\n".join(f"- {line}" for line in lines))
-        _print_texts(found)
-        return
     mark = {"shown": "✓", "a question": "?", "not shown": "✗"}[status]
-    say(f"{mark} {status}: {first}")
+    say(f"{mark} {status}: {first}" if found.has_changed else f"· {first}")
     say(f"  {title}")
     for line in lines:
         say(f"  {line}")
@@ -122,12 +172,3 @@ def _warn(found: Verified) -> None:
 
     if found.has_changed and found.sandbox is SandboxLevel.NONE:
         say(f"! {NO_SANDBOX}", err=True)
-
-
-def _print_texts(found: Verified) -> None:
-    """Both versions of every test that a person is asked about."""
-    for each in found.verdict.questions:
-        if each.before or each.after:
-            say(f"\n<details><summary>{each.sentence}</summary>\n")
-            say(f"```\n{each.before}\n```\n\n```\n{each.after}\n```\n")
-            say("</details>")

@@ -56,8 +56,18 @@ def _roles(text: str) -> tuple[str, ...]:
     metavar="N",
     help="Runs of one person at once; 0: any number.",
 )
+@click.option(
+    "--yes", "says_yes", is_flag=True, help="Let `run --submit --yes` count on this machine."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the worker's name as a JSON object.")
-def worker(roles: str, concurrency: int, per_project: int, per_person: int, as_json: bool) -> None:
+def worker(
+    roles: str,
+    concurrency: int,
+    per_project: int,
+    per_person: int,
+    says_yes: bool,
+    as_json: bool,
+) -> None:
     """Drive runs that were submitted to a cluster, until it is told to stop.
 
     SIGTERM and Ctrl-C let calls under way end and give the runs to other workers. Limits per
@@ -74,7 +84,7 @@ def worker(roles: str, concurrency: int, per_project: int, per_person: int, as_j
         )
     module = load_extra("flyball.app.cluster.worker")
     shares = module.Shares(per_project, per_person)
-    wish = module.WorkerWish(database, _roles(roles), concurrency, shares)
+    wish = module.WorkerWish(database, _roles(roles), concurrency, shares, says_yes)
     it = module.Worker(wish, dict(os.environ))
 
     def stop(_number: int, _frame: object) -> None:

@@ -36,6 +36,10 @@ REFUSED = 2
 FAILED = 1
 NO_REASON = "Flyball refuses this."
 """Some hosts take a refusal without a reason for a yes."""
+SAFE = "Flyball: it only reads, or can be undone."
+CONFINED = "Flyball: it runs confined, and cannot change the project."
+GRANTING = frozenset({"claude", "codex"})
+"""Hosts that do not ask their person about a call that a hook has allowed."""
 TELLS = frozenset({Moment.SESSION_STARTED, Moment.PROMPTED, Moment.AFTER_CALL})
 """Moments at which hosts take words for the model beside an allowance."""
 
@@ -53,14 +57,9 @@ def decide(
     data: bytes,
     process: int,
     kept: KeptWorkspaces | None = None,
-    *,
-    gives_leave: bool = True,
 ) -> tuple[int, bytes, bytes]:
-    """The answer to what a hook process was given: exit code, output, errors.
-
-    With it goes leave for what may follow, unless whoever answers is sure to be asked again.
-    """
-    printed = answer(host, data, process, kept or KeptWorkspaces(), gives_leave=gives_leave)
+    """Return the answer to what a hook process was given: exit code, output, errors."""
+    printed = answer(host, data, process, kept or KeptWorkspaces())
     return printed.code, _bytes(printed.out), _bytes(printed.err)
 
 
@@ -68,9 +67,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def answer(
-    host: str, data: bytes, process: int, kept: KeptWorkspaces, *, gives_leave: bool = False
-) -> Printed:
+def answer(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printed:
     """What to print for the payload that a process was given, whatever happens on the way."""
     if host.endswith(OBSERVE):
         return _observed(host.removesuffix(OBSERVE), data, process, kept)
@@ -85,20 +82,22 @@ def answer(
     except Exception as error:  # noqa: BLE001
         # Whatever it is, hosts take a hook that crashes for a yes.
         return _failed(event, error)
-    told = [_answered(event, home, kept, gives_leave=gives_leave) for home in governed.homes]
+    told = [_answered(event, home, kept) for home in governed.homes]
     # What one project cannot say keeps no other from being asked.
     return _together([*(_failed(event, each) for each in governed.lost), *told])
 
 
-def _answered(event: HostEvent, home: Home, kept: KeptWorkspaces, *, gives_leave: bool) -> Printed:
+def _answered(event: HostEvent, home: Home, kept: KeptWorkspaces) -> Printed:
     """What one project's governor answers, or what kept it from that."""
     settings = home.effective.settings
     meant = replace(event, cwd=from_there(event, home))
     try:
-        governor = HostGovernor(home, kept, read=read_payload)
-        return _printed(asyncio.run(governor.answer(meant, gives_leave=gives_leave)), event)
+        if settings.hooks_level == "observe":
+            asyncio.run(HostObserver(home, kept).answer(meant))
+            return Printed()
+        return _printed(asyncio.run(HostGovernor(home, kept).answer(meant)), event)
     except Exception as error:  # noqa: BLE001
-        fails_open = settings.hooks_fail == "open" or settings.hooks_mode == "advisory"
+        fails_open = settings.hooks_fail == "open" or settings.hooks_level in ("observe", "verdict")
         return _failed(event, error, fails_open=fails_open)
 
 
@@ -121,21 +120,6 @@ def _as_called(event: HostEvent, hook: int) -> tuple[HostEvent, Mapping[str, str
     """
     environ = environ_of(str(hook)) if hook else {}
     return replace(event, process=starter_of(hook), hook=hook), environ or os.environ
-
-
-def open_session(host: str, data: bytes, process: str) -> None:
-    """Remember a session that begins, and the process behind it, whose hook has ended already."""
-    event = replace(read_payload(host, data), process=process)
-    for home in governed_by(event, os.environ).homes:
-        governor = HostGovernor(home, read=read_payload)
-        asyncio.run(governor.answer(event, gives_leave=True))
-
-
-def catch_up(top: str) -> None:
-    """Have what hooks have let pass in a project taken up, so that the next one need not wait."""
-    home = governed_at(Path(top), os.environ)
-    if home is not None:
-        asyncio.run(HostGovernor(home, read=read_payload).catch_up())
 
 
 def stays_at(place: str, starter: str) -> Home | None:
@@ -182,8 +166,30 @@ def _printed(said: HostAnswer, event: HostEvent) -> Printed:
     if said.is_refused:
         return Printed(REFUSED, err=f"{said.text or NO_REASON}\n")
     told: dict[str, object] = {}
-    if said.text and event.moment in TELLS:
+    if event.moment is Moment.BEFORE_CALL:
+        told = _about_call(said, event)
+    elif said.text and event.moment in TELLS:
         told["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": said.text}
     if said.notice:
         told["systemMessage"] = said.notice
     return Printed(out=f"{json.dumps(told)}\n" if told else "")
+
+
+def _about_call(said: HostAnswer, event: HostEvent) -> dict[str, object]:
+    """Return what a host takes before a call beside a plain yes; nothing for a plain yes."""
+    if event.host == "gemini":
+        if said.args is None:
+            return {}
+        own = {"hookEventName": event.name, "tool_input": said.args}
+        return {"decision": "allow", "hookSpecificOutput": own}
+    more = {} if said.args is None else {"updatedInput": said.args}
+    if said.asks:
+        return _decided(event, "ask", said.text, **more)
+    if more:
+        return _decided(event, "allow", CONFINED, **more)
+    return _decided(event, "allow", SAFE) if said.is_granted and event.host in GRANTING else {}
+
+
+def _decided(event: HostEvent, decision: str, reason: str, **more: object) -> dict[str, object]:
+    said = {"permissionDecision": decision, "permissionDecisionReason": reason, **more}
+    return {"hookSpecificOutput": {"hookEventName": event.name, **said}}

@@ -1,8 +1,8 @@
 """`flyball-hook HOST`: hands a payload to the resident governor, and prints what it answers.
 
 It starts for every single call of somebody's agent, so it loads nothing but what the interpreter
-has loaded already. Where no governor answers, it starts one and asks that; where none may stay, it
-decides by itself. What has leave to pass, as the judge has said beforehand, it lets pass. With
+has loaded already. Where no governor answers, it lets a call pass that only reads ordinary files;
+otherwise it starts a governor and asks that, or decides by itself where none may stay. With
 `--observe` it says nothing and exits with 0, whatever anybody answers and whatever fails.
 """
 
@@ -16,33 +16,33 @@ from zlib import adler32, crc32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import NoReturn
 
-MOST = 64 << 20
-"""Bytes of a payload that are read; no host sends so many."""
+MOST = 8 << 20
+"""Bytes of a payload that are taken: pictures that hosts send after a call have under four."""
+TOO_LARGE = (
+    b"Flyball takes hooks of at most %d MB, and this is larger. Make the call smaller.\n"
+    % (MOST >> 20)
+)
 OBSERVE = "--observe"
 CALLS = (b"PreToolUse", b"BeforeTool")
 """What only a payload has that asks whether a call may be made."""
-ANSWERED_BEFOREHAND = (
-    *CALLS,
-    b"PostToolUse",
-    b"AfterTool",
-    b"PreCompact",
-    b"PreCompress",
-    b"PostToolBatch",
-    b"Permission",
-    b"Stop",
-    b"AfterAgent",
-    b"UserPromptSubmit",
-    b"BeforeAgent",
-)
-"""What a payload has if the judge may have spoken of it already."""
-PATIENCE = 10.0
+PATIENCE = 20.0
 """Seconds that a governor has to start; hosts give their hooks a minute and more."""
 ASK_AGAIN = 0.02
+LOOK_AGAIN = 5.0
+"""Seconds without an answer after which it is looked at whether the governor was stopped."""
+LONGEST_FOR_CALL = 40.0
+NO_ANSWER = (
+    b"Flyball's governor has not answered for 40 seconds, so this call is not made. Make it again; "
+    b"`flyball doctor` looks for the cause.\n"
+)
 NONE_CAME = b"none"
 """Left by who last tried to start a governor, where none came of it: nobody waits for the next."""
+
+
+_KIND, _IS_FOLDER, _IS_LINK, _IS_SOCKET = 0o170000, 0o040000, 0o120000, 0o140000
 
 
 def main() -> NoReturn:
@@ -51,7 +51,11 @@ def main() -> NoReturn:
     if sys.argv[2:] == [OBSERVE]:
         observe(sys.argv[1])
     try:
-        data = sys.stdin.buffer.read(MOST)
+        data = sys.stdin.buffer.read(MOST + 1)
+        if len(data) > MOST:
+            # What kind of event it is may stand after the part that was read: never a yes.
+            _print(b"", TOO_LARGE)
+            os._exit(2)
         code = answer(sys.argv[1] if len(sys.argv) > 1 else "", data)
     except Exception as error:  # noqa: BLE001
         # Hosts take a hook that crashes for a yes.
@@ -78,15 +82,7 @@ def answer(host: str, data: bytes) -> int:
     place = address(here(), os.environ)
     found = ask(place, host, data)
     if found is None:
-        said = said_beforehand(host, data)
-        if said is not None:
-            words, waits_at = said
-            _print(b"", f"{words}\n".encode("utf-8", "backslashreplace") if words else b"")
-            if waits_at:
-                take_up_behind(waits_at)
-            return 2 if words else 0
-        if opens_session(host, data):
-            open_behind(place, host, data)
+        if only_reads(data):
             return 0
         found = ask_anew(place, host, data)
     _print(*found[1:])
@@ -107,7 +103,7 @@ def ask_anew(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes]:
     from flyball.surfaces.hooks import answering
 
     # One that died over it, or never came, leaves it to this process.
-    found = ask(place, host, data) if _start(place, lock, HookEyes().host()) else None
+    found = ask(place, host, data) if _start(place, lock, starter()) else None
     return found or answering.decide(host, data, os.getpid())
 
 
@@ -130,8 +126,10 @@ def _starting(place: str) -> int:
     """The file that is locked by whoever starts a governor; -1 where it cannot be had."""
     folder = os.path.dirname(place)
     try:
-        if not os.path.isdir(folder):
+        if not os.path.lexists(folder):
             os.mkdir(folder, 0o700)
+        if doubt_about_folder(folder):
+            return -1
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         return os.open(f"{place}.start", flags, 0o600)
     except OSError:
@@ -193,96 +191,50 @@ def detach() -> bool:
     return True
 
 
-def opens_session(host: str, data: bytes) -> bool:
-    """Whether a payload only tells that a session begins: hosts are answered nothing to that."""
-    if b"SessionStart" not in data:
+READERS = ("Read", "Grep", "Glob", "LS", "read_file", "list_directory", "glob", "read", "grep")
+"""The tools by which hosts' models read most; the judge knows the others."""
+AROUND_CALLS = ("PreToolUse", "BeforeTool", "PostToolUse", "AfterTool")
+_DOUBTFUL = (
+    *("/.", "key", "secret", "token", "credential", "pass", "auth", "id_", "cert", "pem", ".env"),
+    *("netrc", "shadow", "/proc/", "/dev/", "/run/", "/etc/", "self/", "kube", "rclone"),
+    *("gcloud", "chrome"),
+    *("wallet", "history", "login", "firebase", "service", "wp-config", "hosts.yml", "config"),
+    *(".p12", ".pfx", ".jks", ".bks", ".kdb", ".ppk", ".ovpn", ".p8", ".pkcs12", ".mobileprov"),
+    *("containers", "opencode", "huggingface", "solana", "glab", "vercel", "pypoetry", "private"),
+    *("docker", "library", "com.", "/op/", "client_"),
+)
+"""What names of files with secrets have in common: about such a file the judge is asked."""
+
+
+def only_reads(data: bytes) -> bool:
+    """Return whether a payload is about a call that reads ordinary files and nothing else."""
+    import json
+
+    try:
+        payload = json.loads(data)
+        is_reading = payload["tool_name"] in READERS and payload["hook_event_name"] in AROUND_CALLS
+        return is_reading and not any(map(_is_doubtful, payload["tool_input"].values()))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return False
-    try:
-        from flyball.app.hosts.leaves.leave import is_quiet_start
-
-        return is_quiet_start(host, data, top_of, os.environ, HookEyes())
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return False
 
 
-def open_behind(place: str, host: str, data: bytes) -> None:
-    """Have a process of its own remember a session, and start its governor where one may stay."""
-    # Who is above this process can be seen only as long as it is there.
-    starter = HookEyes().host()
-    if not hasattr(os, "fork") or not detach():
-        return
-    try:
-        lock = _starting(place)
-        is_first = lock < 0 or _is_ours(lock)
-        from flyball.surfaces.hooks import answering
-
-        answering.open_session(host, data, starter)
-        if is_first:
-            _start(place, lock, starter)
-    finally:
-        os._exit(0)
+def _is_doubtful(value: object) -> bool:
+    """Return whether an argument could name a file with secrets, itself or through a link."""
+    if isinstance(value, str):
+        names = f"/{value}\n{os.path.realpath(value)}".lower()
+        return any(word in names for word in _DOUBTFUL)
+    return not isinstance(value, (int, float, type(None)))
 
 
-def take_up_behind(top: str) -> None:
-    """Have a process of its own open what a prompt begins, and end with that.
+def starter() -> str:
+    """Return the process that started this hook."""
+    from flyball.workspace.process.ancestry import has_files, starter_above
 
-    A model thinks longer than that takes; whoever comes sooner does it, or waits for it.
-    """
-    if not hasattr(os, "fork") or not detach():
-        return
-    try:
-        from flyball.surfaces.hooks import answering
+    if has_files():
+        return starter_above(os.getpid())
+    from flyball.workspace.process.holder import starter_of
 
-        answering.catch_up(top)
-    finally:
-        os._exit(0)
-
-
-def said_beforehand(host: str, data: bytes) -> tuple[str, str] | None:
-    """What the judge has said of a payload beforehand: nothing where it passes, else why not.
-
-    None where it has not; whatever is doubtful is left to it. Then the project in which a prompt
-    waits to be taken up.
-    """
-    if not any(name in data for name in ANSWERED_BEFOREHAND):
-        return None
-    try:
-        from flyball.app.hosts.leaves.leave import let_pass
-
-        return let_pass(host, data, top_of, os.environ, HookEyes())
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return None
-
-
-class HookEyes:
-    """The judge of commands and the look at a tree, without the judge of calls."""
-
-    def only_looks(self, command: str, top: str) -> bool:
-        """Whether a command is sure to change nothing, whatever its shell was told before."""
-        from flyball.shellcheck import CommandKind, judge
-
-        found = judge(command, phase="execute", root=top, fresh=False)
-        return found.kind is CommandKind.READ_ONLY and found.decision == "allow"
-
-    def shown(self, top: str, apart: Iterable[str], beside: Iterable[str]) -> str:
-        """What a directory looks like now, without some folders and with some files beside it.
-
-        Nothing where nobody knows.
-        """
-        from flyball.workspace.trees.footprint import footprint
-
-        found = footprint(top, frozenset(apart), beside)
-        return found.digest if found else ""
-
-    def host(self) -> str:
-        """The process that started this hook."""
-        from flyball.workspace.process.ancestry import has_files, starter_above
-
-        if has_files():
-            return starter_above(os.getpid())
-        from flyball.workspace.process.holder import starter_of
-
-        return starter_of(os.getpid())
+    return starter_of(os.getpid())
 
 
 def _print(out: bytes, err: bytes) -> None:
@@ -322,18 +274,115 @@ def top_of(place: str) -> str:
     return os.path.realpath(top)
 
 
+def doubt_about_folder(folder: str) -> str:
+    """Return why the folder of governors' sockets may not be used; nothing where it is private.
+
+    In /tmp anybody can make a folder of that name first, or a link to one of theirs.
+    """
+    user = os.getuid()
+    path = folder
+    while path != os.path.dirname(path):
+        try:
+            found = os.lstat(path)
+        except OSError as error:
+            return f"{path} cannot be looked at: {error.strerror}"
+        kind = found.st_mode & _KIND
+        if path == folder and kind != _IS_FOLDER:
+            return f"{path} is no directory"
+        if path == folder and found.st_uid != user:
+            return f"{path} belongs to user {found.st_uid}"
+        if path == folder and found.st_mode & 0o777 != 0o700:
+            return f"{path} has the mode {found.st_mode & 0o777:04o}, not 0700"
+        if kind == _IS_LINK and found.st_uid not in (0, user):
+            return f"{path} is a link of user {found.st_uid}"
+        path = os.path.dirname(path)
+    return ""
+
+
+def doubt_about_socket(place: str) -> str:
+    """Return why nothing may be said to a socket; nothing where it is this user's alone."""
+    if doubt := doubt_about_folder(os.path.dirname(place)):
+        return doubt
+    try:
+        found = os.lstat(place)
+    except OSError as error:
+        return f"{place} cannot be looked at: {error.strerror}"
+    if found.st_mode & _KIND != _IS_SOCKET:
+        return f"{place} is no socket"
+    if found.st_uid != os.getuid():
+        return f"{place} belongs to user {found.st_uid}"
+    return f"others may write to {place}" if found.st_mode & 0o022 else ""
+
+
+def is_same_user(line: _socket.socket) -> bool:
+    """Return whether this user listens at the other end, by the kernel's word where it has one."""
+    if not hasattr(_socket, "SO_PEERCRED"):
+        return True
+    found = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    return int.from_bytes(found[4:8], sys.byteorder) == os.getuid()
+
+
 def ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
-    """What the resident governor answers; None where there is none, or it died over it."""
+    """Return what the resident governor answers; None where there is none, or it died over it.
+
+    A socket that another user may have made counts as none: it would read the payload, and its
+    "allow" would be taken for ours.
+    """
+    if doubt_about_socket(place):
+        return None
     line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         line.connect(place)
+        # Looked at once more on the open line: what the path leads to may have changed meanwhile.
+        if not is_same_user(line):
+            return None
         line.sendall(b"%s %d\n" % (host.encode(), len(data)) + data)
         line.shutdown(_socket.SHUT_WR)
-        return parse(b"".join(iter(lambda: line.recv(1 << 16), b"")))
+        return _received(line, data)
     except OSError:
         return None
     finally:
         line.close()
+
+
+def _received(line: _socket.socket, data: bytes) -> tuple[int, bytes, bytes] | None:
+    """Return the governor's answer. One that was stopped is ended: a hook starts another.
+
+    Hosts make the call when a hook takes too long, so about a call nobody is waited for so long.
+    """
+    is_call = any(name in data for name in CALLS)
+    until = time.monotonic() + LONGEST_FOR_CALL
+    line.settimeout(LOOK_AGAIN)
+    chunks: list[bytes] = []
+    while True:
+        try:
+            chunk = line.recv(1 << 16)
+        except TimeoutError:
+            if _end_stopped(line):
+                return None
+            if not is_call or time.monotonic() < until:
+                continue
+            return (0, b"", b"") if only_reads(data) else (2, b"", NO_ANSWER)
+        if not chunk:
+            return parse(b"".join(chunks))
+        chunks.append(chunk)
+
+
+def _end_stopped(line: _socket.socket) -> bool:
+    """Return whether the process at the other end was stopped; it is ended then."""
+    if not hasattr(_socket, "SO_PEERCRED"):
+        return False
+    found = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    pid = int.from_bytes(found[:4], sys.byteorder)
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state = file.read().rpartition(b")")[2].split()[0]
+    except (OSError, IndexError):
+        return False
+    if state not in (b"T", b"t"):
+        return False
+    os.kill(pid, 9)
+    return True
 
 
 def parse(answer: bytes) -> tuple[int, bytes, bytes] | None:

@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from flyball.app.installing.door import LOOPBACK, HookDoor
+from flyball.surfaces.hooks.client import MOST, TOO_LARGE
 
-MOST = 64 << 20
 REFUSED = 2
 Decide = Callable[[str, bytes], tuple[int, bytes, bytes]]
 """Host and payload in; exit code, output and errors out, as a hook process would leave them."""
@@ -55,6 +55,8 @@ class HttpHooks(ThreadingHTTPServer):
 class _Exchange(BaseHTTPRequestHandler):
     server: HttpHooks  # pyright: ignore[reportIncompatibleVariableOverride]
     protocol_version = "HTTP/1.1"
+    timeout = 30
+    """Seconds without a byte until a connection is let go."""
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nobody reads it."""
@@ -64,8 +66,14 @@ class _Exchange(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not self._may_ask():
             self._say(401)
-        elif not length.isdigit() or int(length) > MOST:
-            self._say(413)
+        elif not length.isdigit():
+            self._say(411)
+        elif int(length) > MOST:
+            # Any other status would let the call pass; hosts read an answer once all is sent.
+            left = int(length)
+            while left > 0 and (part := self.rfile.read(min(left, 1 << 16))):
+                left -= len(part)
+            self._say(200, told_over_http("PreToolUse", REFUSED, b"", TOO_LARGE))
         else:
             data = self.rfile.read(int(length))
             host = self.path.removeprefix("/flyball-hook/")
@@ -96,5 +104,5 @@ class _Exchange(BaseHTTPRequestHandler):
 def _event(data: bytes) -> str:
     try:
         return str(json.loads(data)["hook_event_name"])
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return ""

@@ -7,10 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
+from flyball.bounds import DEEPEST, is_nested_too_deeply
 from flyball.core.host.event import NAMELESS, HostEvent, Moment
 from flyball.core.terms.call import digest
 from flyball.errors import UsageError
 from flyball.regex import regex
+from flyball.surfaces.hooks.client import MOST as MOST_BYTES
 
 HOSTS = ("claude", "codex", "gemini", "opencode")
 
@@ -40,6 +42,9 @@ def read_payload(host: str, data: bytes) -> HostEvent:
     """The event that a host's payload stands for; one that cannot be read is refused in words."""
     if host not in HOSTS:
         raise UsageError(f"There is no host {host!r}.", f"Name one of {', '.join(HOSTS)}.")
+    if len(data) > MOST_BYTES or is_nested_too_deeply(data):
+        most = f"{MOST_BYTES >> 20} MB and {DEEPEST} levels"
+        raise UsageError(f"What {host} sent its hook is more than {most}.", NO_PAYLOAD)
     try:
         payload = _whole(json.loads(data.decode("utf-8", "replace")), data)
     except ValueError as error:

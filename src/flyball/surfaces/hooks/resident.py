@@ -22,7 +22,7 @@ from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.journal.sqlite import SqliteJournal
 from flyball.surfaces.hooks.answering import decide
-from flyball.surfaces.hooks.client import detach
+from flyball.surfaces.hooks.client import detach, doubt_about_folder
 from flyball.surfaces.hooks.over_http import HttpHooks
 
 IDLE_SECONDS = 1_800.0
@@ -61,9 +61,10 @@ def serve(
 ) -> None:
     """Answer hooks at a socket; comes back when nobody needs it, or another one serves there."""
     directory = Path(place).parent
-    directory.mkdir(mode=0o700, exist_ok=True)
+    if not os.path.lexists(directory):
+        directory.mkdir(mode=0o700)
     # Somebody else's directory of that name would let them listen in our place.
-    if directory.stat().st_uid != os.getuid() or directory.stat().st_mode & 0o077:
+    if doubt_about_folder(os.fspath(directory)):
         return
     lock = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -73,6 +74,7 @@ def serve(
     with suppress(FileNotFoundError):
         Path(place).unlink()
     with _Server(place, home) as server:
+        Path(place).chmod(0o700)
         tell()
         threading.Thread(target=server.watch, args=(idle,), daemon=True).start()
         server.serve_forever(LOOK_SECONDS)
@@ -88,8 +90,6 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     def __init__(self, place: str, home: Home) -> None:
         self.asked_at = time.monotonic()
         self.busy = 0
-        self.is_new = True
-        """Whether nobody was answered yet. Where governors are killed, each may be the last."""
         self.home = home
         self.over_http: HttpHooks | None = None
         self.sessions = (Sessions(home.state), Sessions(observed_at(home)))
@@ -120,9 +120,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
             threading.Thread(target=self.over_http.serve_forever, daemon=True).start()
 
     def decide(self, host: str, data: bytes, process: int) -> tuple[int, bytes, bytes]:
-        """The answer to a payload; with the first one goes leave, as from a process that ends."""
-        is_first, self.is_new = self.is_new, False
-        return decide(host, data, process, self.kept, gives_leave=is_first)
+        """Return the answer to a payload."""
+        return decide(host, data, process, self.kept)
 
     def decide_over_http(self, host: str, data: bytes) -> tuple[int, bytes, bytes]:
         """The answer to a payload; its session's first hook has told which process is behind it."""

@@ -6,6 +6,7 @@ import hmac
 import json
 import socket
 from collections.abc import Callable
+from functools import partial
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
@@ -13,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from flyball.errors import UsageError
+from flyball.surfaces.http_bounds import HEADERS_WITHIN, BoundedBodies, TimelyProtocol
 from flyball.surfaces.mcp.server import StepServer
 
 PATH = "/mcp"
@@ -70,6 +72,10 @@ async def serve(
         shown = f"[{host}]" if ":" in host else host
         tell(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
         config = uvicorn.Config(
-            TokenGate(app, token), log_level="error", access_log=False, ws="none"
+            TokenGate(BoundedBodies(app), token),
+            http=partial(TimelyProtocol, HEADERS_WITHIN),  # pyright: ignore[reportArgumentType]
+            log_level="error",
+            access_log=False,
+            ws="none",
         )
         await uvicorn.Server(config).serve(sockets=[listening])

@@ -40,6 +40,8 @@ class _News:
 
     def telemetry(self, line: Telemetry) -> None:
         match line["type"]:
+            case "progress":
+                self._tell(line["text"])
             case "phase":
                 self._tell(line["label"])
             case "call" if line["state"] == "started":

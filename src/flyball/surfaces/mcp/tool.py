@@ -28,6 +28,7 @@ class RunLine:
 
     run: str
     status: str
+    ending: str
     request: str
     calls_used: int
     calls_limit: int
@@ -96,6 +97,7 @@ async def status(
         RunLine(
             run=each.run,
             status=each.status,
+            ending=each.ending,
             request=each.request,
             calls_used=each.used,
             calls_limit=each.limit,

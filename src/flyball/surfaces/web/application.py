@@ -17,6 +17,7 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.response import Stream
 
 from flyball.errors import FlyballError
+from flyball.surfaces.http_bounds import Application
 from flyball.surfaces.web.assets import ASSET_ROUTES, Tagged
 from flyball.surfaces.web.authority import authorise, personal_board, require_rows
 from flyball.surfaces.web.board import Board, OurBoard, PersonalBoard
@@ -24,7 +25,7 @@ from flyball.surfaces.web.card_routes import CardRoutes
 from flyball.surfaces.web.export import export_html
 from flyball.surfaces.web.failure import promise_failures, tell_bug, tell_http, tell_own
 from flyball.surfaces.web.project_routes import PROJECT_ROUTES
-from flyball.surfaces.web.protection import MOST_BYTES, Application, Protected, Protection
+from flyball.surfaces.web.protection import Protected, Protection
 from flyball.surfaces.web.run_routes import STREAM, RunRoutes
 
 
@@ -70,7 +71,6 @@ def make_application(board: Board, protection: Protection) -> Application:
             path="/api/schema",
             render_plugins=[JsonRenderPlugin()],
         ),
-        request_max_body_size=MOST_BYTES,
     )
     require_rows(inner)
     promise_failures(inner.openapi_schema)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
@@ -14,15 +14,17 @@ import msgspec
 
 from flyball.app.people.person import EVERY, Person, Right, find_person
 from flyball.errors import FlyballError
+from flyball.surfaces.http_bounds import (
+    MOST_BYTES,
+    READING,
+    Application,
+    BoundedBodies,
+    Receive,
+    Scope,
+    Send,
+)
 from flyball.surfaces.web.failure import ToldError, status_of
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Any]]
-Send = Callable[[Any], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-MOST_BYTES = 4_000_000
-READING = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
@@ -161,7 +163,7 @@ class Protected:
     """The application behind its protection; every answer carries the strict headers."""
 
     def __init__(self, inner: Application, protection: Protection) -> None:
-        self._inner = inner
+        self._inner = BoundedBodies(inner)
         self._protection = protection
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -252,8 +252,7 @@ class RunRoutes(Controller):
         report = merge(
             places_of(home), run, remove_untracked=data.remove_untracked, approve=approve
         )
-        if report.commits:
-            note_decision(home, NotedDecision(run, time.time(), board.by, MERGED))
+        note_decision(home, NotedDecision(run, time.time(), board.by, MERGED))
         return msgspec.to_builtins(report)
 
     @get("/{run:str}/export.jsonl", sync_to_thread=True, summary="The whole log as JSON lines.")

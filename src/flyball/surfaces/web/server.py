@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import uvicorn
 
 from flyball.app.settling import state_dir
 from flyball.errors import UsageError
+from flyball.surfaces.http_bounds import HEADERS_WITHIN, TimelyProtocol
 from flyball.surfaces.web.application import make_application
 from flyball.surfaces.web.board import Board, open_board
 from flyball.surfaces.web.protection import Protection
@@ -110,10 +112,16 @@ def kept_token(base: Path) -> str:
     return token
 
 
-def make_server(board: Board, listening: Listening, ready: Callable[[], None]) -> uvicorn.Server:
+def make_server(
+    board: Board,
+    listening: Listening,
+    ready: Callable[[], None],
+    headers_within: float = HEADERS_WITHIN,
+) -> uvicorn.Server:
     """A server for a board, not begun yet."""
     config = uvicorn.Config(
         make_application(board, listening.protection),  # pyright: ignore[reportArgumentType]
+        http=partial(TimelyProtocol, headers_within),  # pyright: ignore[reportArgumentType]
         log_level="warning",
         access_log=False,
         server_header=False,

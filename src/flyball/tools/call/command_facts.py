@@ -39,6 +39,7 @@ def command_facts(form: BashForm, context: CallContext, *, fresh: bool = True) -
         allow=context.settings.allow,
         root=os.fspath(context.root.path),
         fresh=fresh,
+        secrets=context.settings.secrets,
     )
     doomed = verdict.kind is CommandKind.DESTRUCTIVE and verdict.decision != "deny"
     return CallFacts(
@@ -47,7 +48,9 @@ def command_facts(form: BashForm, context: CallContext, *, fresh: bool = True) -
             PathFact(path, untracked=True, write=True)
             for path in sorted(_named_untracked(verdict.parts, context))
         ),
-        command=CommandFact(form.cmd, verdict.kind.value, verdict.decision, verdict.reason),
+        command=CommandFact(
+            form.cmd, verdict.kind.value, verdict.decision, verdict.reason, verdict.effect.value
+        ),
         destructive=f"destroys something: {verdict.reason}" if doomed else "",
         confirmed=form.confirm,
     )

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
@@ -16,6 +16,7 @@ from flyball.core.terms.call import Access, CommandFact, PathFact
 from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.finding import AnyFinding
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.progress import Progress
 from flyball.shellcheck import AllowRule
 from flyball.workspace.cards.artifacts import artifact_path
 from flyball.workspace.files.paths import Root
@@ -27,6 +28,10 @@ from flyball.workspace.servers.server import RunServers
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 """Text that says something."""
+
+
+Timeout = Annotated[float, msgspec.Meta(gt=0)]
+"""Seconds after which what a call starts is stopped."""
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,6 +53,8 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
     network: bool = False
     readable: tuple[Path, ...] = ()
     """Places outside the workspace that the user lets commands read."""
+    secrets: tuple[str, ...] = ()
+    """Patterns of files that hold secrets, besides the table's."""
     variables: tuple[str, ...] = ()
     """Names in the user's environment that commands get to see."""
     mutant_seconds: float = 0.0
@@ -102,6 +109,8 @@ class CallContext(NamedTuple):
     """All that was observed for the card so far."""
     eyes: Eyes | None = None
     """None where no model that sees may be asked."""
+    on_progress: Callable[[dict[str, Any]], None] = lambda _line: None
+    """Takes a line of telemetry about how far this call is."""
     self_modify: bool = False
     """Whether the run may change Flyball's own files."""
     changed: frozenset[str] = frozenset()
@@ -127,6 +136,10 @@ class CallContext(NamedTuple):
         """The same call on a scratch copy of a tree."""
         return self._replace(root=root, tree=tree, is_scratch=True)
 
+    def started(self, shelf: Path, at: str) -> Self:
+        """Return the same call with a private directory for its process, in a part of the tree."""
+        return self._replace(shelf=shelf, at=at)
+
     def with_env(self, env: Mapping[str, str]) -> CallContext:
         """The same call with another environment for its processes."""
         return self._replace(env_of=lambda: env)
@@ -139,6 +152,21 @@ class CallContext(NamedTuple):
     def env(self) -> Mapping[str, str]:
         """What a process finds in its environment."""
         return self.env_of()
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """Return how a process of this call is confined to its tree."""
+        return self.sandbox_in(self.root)
+
+    @property
+    def shown(self) -> Callable[[str], None] | None:
+        """Return what shows people the output of a process; None where they do not see it."""
+        return self.on_output if self.is_shown else None
+
+    @property
+    def tell_progress(self) -> Callable[[Progress], None]:
+        """Return what tells watchers how far this call is."""
+        return lambda now: self.on_progress(now.line(self.card, self.call))
 
     @property
     def servers(self) -> RunServers:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from flyball.regex import regex
 from flyball.tools.call.file_facts import DEPENDENCY
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.runner.layout import Land, look, package_json, text_of
-from flyball.tools.runner.start_env import python_of, venv_of
+from flyball.verdict.runners.layout import Land, look, package_json, text_of
+from flyball.verdict.runners.start_env import python_of, venv_of
 from flyball.workspace.files.paths import Root
 
 _MODULE = regex(r"^(?:require)?[ \t]*([\w.~-]+(?:/[\w.~-]+)*)[ \t]+(v\d[\w.+-]*)", re.M)

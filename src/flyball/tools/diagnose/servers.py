@@ -14,9 +14,10 @@ import msgspec
 from flyball.core.terms.evidence import CheckKind
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.diagnose import inside
-from flyball.tools.runner.checker import Check, always
-from flyball.tools.runner.layout import Land
-from flyball.tools.runner.start_env import program_of, python_of
+from flyball.verdict.runners.checker import Check, always
+from flyball.verdict.runners.layout import Land
+from flyball.verdict.runners.start_context import StartContext
+from flyball.verdict.runners.start_env import program_of, python_of
 from flyball.workspace.trees.trees import TreeHash
 
 MOST = 200
@@ -114,7 +115,7 @@ def _changed(context: CallContext) -> tuple[str, ...]:
 
 
 def _check(server: LanguageServer, program: str, files: tuple[str, ...]) -> Check:
-    def argv(start: CallContext, _land: Land) -> list[str]:
+    def argv(start: StartContext, _land: Land) -> list[str]:
         orders = {
             "argv": [program, *server.argv[1:]],
             "root": os.fspath(start.root.path),
@@ -130,7 +131,7 @@ def _check(server: LanguageServer, program: str, files: tuple[str, ...]) -> Chec
 
 
 def _texts(
-    server: LanguageServer, files: tuple[str, ...], context: CallContext
+    server: LanguageServer, files: tuple[str, ...], context: StartContext
 ) -> list[tuple[str, str, str | None, str]]:
     """Each file with its language, and what it held before and holds now."""
     trees, base = context.workspace.trees, context.workspace.base

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from flyball.core.suite.settled import ProjectCommands
 from flyball.regex import regex
-from flyball.tools.runner.layout import Land, depends_on, npm_script
+from flyball.verdict.runners.layout import Land, depends_on, npm_script
 from flyball.workspace.servers.server import ServerPlan
 
 SCRIPTS = ("dev", "start", "serve")

@@ -16,9 +16,9 @@ from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.protocol import CallContext, bounded
 from flyball.tools.pages.confined import ask
 from flyball.tools.pages.detect import server_plans
-from flyball.tools.runner.launch import set_up
-from flyball.tools.runner.layout import look
-from flyball.tools.runner.start_env import (
+from flyball.verdict.runners.launch import set_up
+from flyball.verdict.runners.layout import look
+from flyball.verdict.runners.start_env import (
     environment,
     python_of,
     readable,

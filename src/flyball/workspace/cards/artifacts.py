@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import msgspec
 
+from flyball.core.terms.printable import printable
 from flyball.errors import UsageError
 from flyball.regex import regex
 from flyball.workspace.files.plain import kind_within, read_within
@@ -110,7 +111,7 @@ def write_artifact(project: Path, artifact: CardArtifact, redact: Redact) -> Pat
     hide_artifacts(project)
     texts = {
         place.with_suffix(".json").relative_to(project): json.dumps(clean, indent=2) + "\n",
-        place.relative_to(project): _page(msgspec.convert(clean, CardArtifact)),
+        place.relative_to(project): printable(_page(msgspec.convert(clean, CardArtifact))),
     }
     for path, text in texts.items():
         write_entry(project, path.as_posix(), REGULAR, text.encode())

@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+import msgspec
+
 from flyball.workspace.errors import IndexLocked, explain_disk_errors
 from flyball.workspace.run.lock import WorkspaceLock
+from flyball.workspace.run.opening import open_repository
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CardRecord, RunBranch
 from flyball.workspace.trees.git import (
@@ -18,14 +21,13 @@ from flyball.workspace.trees.git import (
     Repository,
     find_git,
     find_repository,
-    make_depot,
     read_user_config,
     user_git,
 )
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.ignore import NEVER_KEPT
 from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import TreeHash, Trees, mode_of
+from flyball.workspace.trees.working_form import WorkingForm
 from flyball.workspace.trees.writer import Writer
 
 
@@ -89,17 +91,7 @@ def open_alone(repository: Repository, run: str, state_dir: Path, home: Path) ->
     """The user's checkout, when a run's own workspace is no longer there."""
     directory = state_dir / "merged" / run
     lock = WorkspaceLock(state_dir / "checkout.lock", os.fspath(repository.top))
-    user = user_git(repository, find_git(), lock)
-    config = read_user_config(user, repository, home)
-    depot = make_depot(
-        directory / "git",
-        program=user.program,
-        borrow=[repository.objects],
-        object_format=config.object_format,
-        excludes=config.excludes,
-        ignored=NEVER_KEPT,
-        door=lock,
-    )
+    depot = open_repository(repository, directory, home, lock).depot
     trees = _fresh_trees(depot, repository.top, directory / "index")
     return Checkout(repository.top, trees, directory / "pending.json", lock)
 
@@ -112,6 +104,14 @@ def merged_steps(repository: Repository, run: str, home: Path) -> tuple[CardReco
         return ()
     identity = read_user_config(user, repository, home).identity
     return tuple(RunBranch(run, repository, user, user, identity).history(head))
+
+
+def as_files(record: CardRecord, place: Checkout, repository: Repository) -> CardRecord:
+    """The same step of a branch, with the files that its trees are in a checkout."""
+    assert isinstance(place.trees, GitTrees)
+    form = WorkingForm(place.trees.depot, repository)
+    before, after = form.expand(record.before), form.expand(record.after)
+    return msgspec.structs.replace(record, before=before, after=after)
 
 
 def refuse_locked_index(repository: Repository) -> None:
@@ -130,6 +130,7 @@ def _fresh_trees(depot: Git, root: Path, index: Path) -> GitTrees:
     if repository and repository.top == root and (repository.directory / "index").exists():
         names = _tracked_files(depot, repository, index)
         trees.update((), [name for name in names if _is_file(root / name)])
+    trees.leave_nested()
     return trees
 
 

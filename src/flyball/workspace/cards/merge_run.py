@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.errors import Conflict, UsageError
+from flyball.errors import AlreadyMerged, Conflict, NothingToMerge, UsageError
 from flyball.workspace.cards.checkout import Checkout, refuse_locked_index
 from flyball.workspace.errors import Diverged, GitFailed
 from flyball.workspace.run.workspace import Workspace
@@ -28,8 +28,6 @@ class MergeReport(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
     kept: tuple[str, ...] = ()
     """The user's files that the run removed, and that were left: they are in no commit."""
-    is_empty: bool = False
-    """Whether the run has no work that could be merged."""
 
 
 class _Plan(NamedTuple):
@@ -66,13 +64,12 @@ def merge_run(
     checkout.writer.finish()
     plan = _plan(workspace, branch, checkout, trees)
     if not plan.commits:
-        is_empty = not workspace.history()
-        return MergeReport(workspace.run, plan.branch, (), (), is_empty=is_empty)
+        raise _nothing_left(workspace, plan.branch.removeprefix("refs/heads/"))
     # Objects, files, index, and the branch last: whoever dies on the way finds the branch where it
     # was and merges again; `finish` above completes files that were half written.
     branch.publish(plan.commits[-1], plan.head or None)
     merged = read_commit(branch.depot, plan.commits[-1]).tree
-    if plan.head and merged != workspace.committed_tree():
+    if plan.head and branch.form.expand(merged) != workspace.committed_tree():
         approve(plan.head, plan.commits[-1])
     kept = () if remove_untracked else _removed_untracked(trees, plan)
     writes = [change for change in plan.files if change not in kept]
@@ -83,6 +80,14 @@ def merge_run(
     files = tuple(change.path for change in writes)
     left = tuple(change.path for change in kept)
     return MergeReport(workspace.run, plan.branch, plan.commits, files, left)
+
+
+def _nothing_left(workspace: Workspace, branch: str) -> Conflict:
+    """Return why there is nothing to merge."""
+    see = f"Look at it with `flyball runs show {workspace.run}`."
+    if not workspace.history():
+        return NothingToMerge(f"Run {workspace.run} changed nothing; nothing can be merged.", see)
+    return AlreadyMerged(f"Everything of run {workspace.run} is on {branch} already.", see)
 
 
 def _removed_untracked(trees: GitTrees, plan: _Plan) -> tuple[Changed, ...]:

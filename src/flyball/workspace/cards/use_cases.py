@@ -11,7 +11,13 @@ import msgspec
 
 from flyball.errors import NotFound, UsageError
 from flyball.workspace.cards.artifacts import CardArtifact, mark_reverted, read_artifact
-from flyball.workspace.cards.checkout import Checkout, merged_steps, open_alone, open_beside
+from flyball.workspace.cards.checkout import (
+    Checkout,
+    as_files,
+    merged_steps,
+    open_alone,
+    open_beside,
+)
 from flyball.workspace.cards.divergence import Divergence
 from flyball.workspace.cards.merge_run import Approve, MergeReport, merge_run
 from flyball.workspace.cards.revert import (
@@ -201,7 +207,7 @@ def _merged_card(
     """
     facts = find_workspace(run, places.state_dir)
     if facts is None or not Path(facts.root).is_dir():
-        return _checkout_alone(places, run), record
+        return _alone_with(places, run, record)
     workspace = peek_workspace(run, places.state_dir, home=places.home)
     own = next((each for each in workspace.cards() if each.card == record.card), record)
     lost = [
@@ -211,11 +217,19 @@ def _merged_card(
         and not holds_file(workspace.project, change.path)
     ]
     if not lost:
-        return _checkout_alone(places, run), record
+        return _alone_with(places, run, record)
     place = open_beside(workspace, workspace.project, places.state_dir)
+    if repository := find_repository(places.repo):
+        record = as_files(record, place, repository)
     before = place.trees.overlay(record.before, {each.path: each.before for each in lost})
     after = place.trees.overlay(record.after, {each.path: each.after for each in lost})
     return place, msgspec.structs.replace(record, before=before, after=after)
+
+
+def _alone_with(places: ProjectPlaces, run: str, record: CardRecord) -> tuple[Checkout, CardRecord]:
+    place = _checkout_alone(places, run)
+    repository = find_repository(places.repo)
+    return place, as_files(record, place, repository) if repository else record
 
 
 def _merged_steps(places: ProjectPlaces, run: str) -> tuple[CardRecord, ...]:

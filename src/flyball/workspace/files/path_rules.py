@@ -7,50 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 
 from flyball.regex import regex
-
-PROTECTED: dict[str, str] = {
-    ".git": "git keeps its own records there",
-    ".flyball": "Flyball keeps its own records there",
-    "node_modules": "a package manager owns it",
-    ".hg": "Mercurial keeps its own records there",
-    ".svn": "Subversion keeps its own records there",
-    ".jj": "Jujutsu keeps its own records there",
-    ".githooks": "git would run what is in it",
-    ".husky": "git would run what is in it",
-    "flyball.toml": "it is Flyball's own policy",
-    ".github/workflows": "a build server would run what is in it",
-    ".github/actions": "a build server would run what is in it",
-    ".gitlab-ci.yml": "a build server would run what is in it",
-    ".circleci": "a build server would run what is in it",
-    ".buildkite": "a build server would run what is in it",
-    ".travis.yml": "a build server would run what is in it",
-    "azure-pipelines.yml": "a build server would run what is in it",
-    "bitbucket-pipelines.yml": "a build server would run what is in it",
-    "Jenkinsfile": "a build server would run what is in it",
-    ".vscode": "an editor would run what is in it",
-    ".idea": "an editor would run what is in it",
-    ".devcontainer": "an editor would run what is in it",
-    ".devcontainer.json": "an editor would run what is in it",
-    ".zed": "an editor would run what is in it",
-    ".fleet": "an editor would run what is in it",
-    ".exrc": "an editor would run it",
-    ".nvim.lua": "an editor would run it",
-    ".dir-locals.el": "an editor would run it",
-    ".claude": "another agent takes its orders from it",
-    ".codex": "another agent takes its orders from it",
-    ".gemini": "another agent takes its orders from it",
-    ".opencode": "another agent takes its orders from it",
-    ".cursor": "another agent takes its orders from it",
-    ".windsurf": "another agent takes its orders from it",
-    ".continue": "another agent takes its orders from it",
-    ".mcp.json": "another agent starts what it names",
-    ".aider.conf.yml": "another agent takes its orders from it",
-    ".envrc": "a shell would run it",
-    ".direnv": "a shell would run what is in it",
-}
-"""What may not be written, and why. A name with a slash is meant from the top of the workspace."""
-
-DEFAULT_PROTECTED: tuple[str, ...] = tuple(PROTECTED)
+from flyball.secret_files import holds_secret
+from flyball.workspace.files.protected import DEFAULT_PROTECTED, PROTECTED
 
 OWN = ("flyball.toml", ".flyball")
 """Flyball's own policy, templates and records."""
@@ -80,19 +38,9 @@ def is_own(path: str) -> bool:
     return bool(why_protected(path.split("/"), OWN))
 
 
-_EXAMPLES = (".example", ".sample", ".template", ".dist", ".defaults")
-_SECRET = regex(
-    r"\.env(?:[.\-_].*|rc)?|.*\.env|\.netrc|\.pgpass|\.pypirc|\.htpasswd|credentials\.json"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:[.\-_].*)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|asc)",
-    re.DOTALL,
-)
-
-
-def holds_secrets(name: str) -> bool:
-    """Whether a file of this name holds what its owner shows to nobody."""
-    folded = fold(name)
-    is_shown = folded.endswith((*_EXAMPLES, ".pub"))
-    return bool(_SECRET.fullmatch(folded)) and not is_shown
+def holds_secrets(path: str, more: Sequence[str] = ()) -> bool:
+    """Whether a file at this path holds what its owner shows to nobody."""
+    return holds_secret("/".join(map(fold, path.split("/"))), more)
 
 
 _DEVICE = regex(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.I)

@@ -20,12 +20,12 @@ import msgspec
 
 from flyball.errors import FlyballError, NotFound, OutsideWorkspace, ToolError
 from flyball.workspace.files.path_rules import (
-    DEFAULT_PROTECTED,
     fold,
     why_protected,
     why_unportable,
 )
 from flyball.workspace.files.plain import READING, parent_of, walk_folders
+from flyball.workspace.files.protected import DEFAULT_PROTECTED
 
 _FILE = READING | os.O_NOFOLLOW
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

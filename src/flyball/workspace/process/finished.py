@@ -8,13 +8,15 @@ from pathlib import Path
 import msgspec
 
 from flyball.errors import ToolError, ToolUnavailable
+from flyball.workspace.sandbox.supervisor import ABNORMAL
 
 
 class Finished(msgspec.Struct, frozen=True):
     """How a command ended.
 
-    `over_limit` names the limit that ended it, if one did. `strays` are files it left in what it
-    took for the user's home, and `unreachable` counts packets that found no way out.
+    `over_limit` names the limit that ended it, if one did, or is `ABNORMAL`. `strays` are files it
+    left in what it took for the user's home, and `unreachable` counts packets that found no way
+    out.
     """
 
     exit_code: int | None
@@ -28,6 +30,13 @@ class Finished(msgspec.Struct, frozen=True):
     over_limit: str
     strays: tuple[str, ...] = ()
     unreachable: int = 0
+
+    @property
+    def cut_off(self) -> str:
+        """Return what ended it before it ended by itself, in words; nothing where it did."""
+        if self.over_limit == ABNORMAL:
+            return "it ended abnormally"
+        return f"it ran past its limit ({self.over_limit})" if self.over_limit else ""
 
     @property
     def ok(self) -> bool:

@@ -58,6 +58,6 @@ def explain(finished: Finished) -> tuple[str, ...]:
                 if note not in found:
                     found.append(note)
                 break
-    if finished.over_limit:
-        found.append(f"the limit on {finished.over_limit} ended the command")
+    if finished.cut_off:
+        found.append(finished.cut_off)
     return tuple(found[:20])

@@ -35,6 +35,7 @@ from flyball.workspace.sandbox.confinement import (
     orders,
     rlimits,
 )
+from flyball.workspace.sandbox.supervisor import ABNORMAL
 
 __all__ = [
     "CommandLimits",
@@ -247,7 +248,7 @@ class Running:
         answer: dict[str, Any] = (
             marshal.loads(self._answer)
             if self._answer
-            else {"status": None, "over": "supervisor", "report": b"+"}
+            else {"status": None, "over": ABNORMAL, "report": b"+"}
         )
         report: bytes = answer["report"]
         over: str = self._over or answer["over"]

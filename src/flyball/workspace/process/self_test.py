@@ -37,6 +37,10 @@ _FILL = (
     "f = open('/dev/shm/f', 'wb', 0); b = bytes(1 << 20); [f.write(b) for _ in range(400)]; "
     "print('filled')"
 )
+_TRACE = (
+    "import ctypes, os, signal; print(ctypes.CDLL(None).ptrace(0, 0, 0, 0)); "
+    "os.kill(os.getpid(), signal.SIGCHLD)"
+)
 _KEEP = (
     "import os; fds = [os.memfd_create(str(n)) for n in range(4)]; b = bytes(1 << 20); "
     "[os.write(fd, b) for fd in fds for _ in range(100)]; print('filled')"
@@ -77,13 +81,17 @@ class Scene:
         self.datagrams.bind(("127.0.0.1", 0))
         self.local = socket.socket(socket.AF_UNIX)
         self.local.bind(str(self.home / "socket"))
-        self.local.listen()
-        for ear in (self.stream, self.datagrams, self.local):
+        self.inside = socket.socket(socket.AF_UNIX)
+        self.inside.bind(str(self.workspace / "socket"))
+        for ear in (self.local, self.inside):
+            ear.listen()
+        self.ears = (self.stream, self.datagrams, self.local, self.inside)
+        for ear in self.ears:
             ear.setblocking(False)
 
     def close(self) -> None:
         """Close the ears."""
-        for ear in (self.stream, self.datagrams, self.local):
+        for ear in self.ears:
             ear.close()
 
     @contextmanager
@@ -136,7 +144,7 @@ class Scene:
 
     def is_quiet(self) -> bool:
         """Whether nothing was heard on any socket."""
-        return not any(_has_heard(ear) for ear in (self.stream, self.datagrams, self.local))
+        return not any(_has_heard(ear) for ear in self.ears)
 
 
 class Attack(msgspec.Struct, frozen=True):
@@ -214,6 +222,12 @@ ATTACKS: tuple[Attack, ...] = (
         lambda scene, end: not end.ok and scene.is_quiet(),
     ),
     Attack(
+        "a socket in the project",
+        "a program of the user's is called at its socket in the workspace",
+        lambda scene: scene.python(_CALL.format(path="socket")),
+        lambda scene, end: not end.ok and scene.is_quiet(),
+    ),
+    Attack(
         "read-only",
         "the workspace is changed in a read-only phase",
         lambda _: "echo x > other; echo x > file; rm -f file; chmod +x file; mkdir dir; ls",
@@ -239,6 +253,20 @@ ATTACKS: tuple[Attack, ...] = (
         "users, networks and mounts of its own are asked for",
         lambda scene: scene.python(_NAMESPACE),
         lambda _, end: end.ok and end.output.strip() == "-1",
+        levels=_CONFINED,
+    ),
+    Attack(
+        "ptrace",
+        "a program makes what started it its tracer",
+        lambda scene: f"exec {scene.python(_TRACE)}",
+        lambda _, end: end.ok and end.output.strip() == "-1",
+        levels=_CONFINED,
+    ),
+    Attack(
+        "rights that are lent",
+        "a file is left that runs as its owner whoever starts it",
+        lambda _: "touch lent && chmod 6755 lent",
+        lambda scene, end: end.ok and (scene.workspace / "lent").stat().st_mode & 0o6000 == 0,
         levels=_CONFINED,
     ),
     Attack(

@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 
 from flyball.workspace.errors import explain_disk_errors
@@ -23,16 +24,15 @@ from flyball.workspace.trees.git import find_repository
 from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.records import lay_records
 from flyball.workspace.trees.trees import TreeHash
+from flyball.workspace.trees.working_form import WorkingForm
 
 NOT_OF_THE_CODE = MADE_ANEW | {".idea", ".vscode"}
 """Folders that are linked from the project, made in the checkout, or no part of how it works."""
 
-SECRET = (".env", ".pem", ".key", ".p12", ".pfx", "id_rsa", "id_ed25519", ".netrc", ".pgpass")
 MOST_SEEN = 20_000
 MOST_KEPT = 2_000
 LARGEST = 1 << 20
 MOST_BYTES = 32 << 20
-AT_ONCE = 500
 
 
 def keep_ignored(workspace: Workspace, *others: str) -> None:
@@ -84,18 +84,27 @@ def _lay_records(workspace: Workspace, place: Path, tree: str) -> None:
     repository = find_repository(workspace.project)
     if isinstance(workspace.trees, GitTrees) and repository is not None:
         started = workspace.facts.start or workspace.facts.base_commit
+        trees = workspace.trees
         with explain_disk_errors(os.fspath(place)):
-            lay_records(workspace.trees.depot, repository, place, started, tree)
+            index = TreeHash(tree)
+            if base := workspace.facts.base_commit:
+                form = WorkingForm(trees.depot, repository)
+                parent = TreeHash(trees.depot.text("rev-parse", f"{base}^{{tree}}"))
+                index = form.to_commit(trees, parent, workspace.base, index).tree
+            lay_records(trees.depot, repository, place, started, index)
 
 
-def users_secrets(workspace: Workspace) -> tuple[str, ...]:
-    """Files that hold secrets and are in no commit: nothing that a run starts may read them."""
-    found = [
+def users_secrets(workspace: Workspace, more: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the secrets that are in no commit: nothing that a run starts may read them.
+
+    `more` are patterns of such files that the user's settings add.
+    """
+    paths = (
         os.path.relpath(Path(folder, name), workspace.project)
-        for folder, names in _folders(workspace.project)
+        for folder, names in _folders(workspace, is_whole=True)
         for name in names
-        if holds_secrets(name)
-    ]
+    )
+    found = [path for path in paths if holds_secrets(path, more)]
     known = committed(workspace, found)
     return tuple(path for path in found if path not in known)
 
@@ -124,47 +133,57 @@ def changed_installation(workspace: Workspace, began: float) -> str:
 
 
 def _ignored(workspace: Workspace, others: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Files of the project that no tree keeps: what is on disk and in none of them is ignored."""
-    trees, waiting, kept = [TreeHash(workspace.base), *map(TreeHash, others)], dict[str, int](), 0
-    for path, size in _small_files(workspace.project):
-        waiting[path] = size
-        if len(waiting) < AT_ONCE:
-            continue
-        for found in _outside(workspace, trees, waiting):
-            kept += 1
-            if kept > MOST_KEPT:
-                return
-            yield found
-        waiting.clear()
-    yield from _outside(workspace, trees, waiting)
+    """Small files that are on disk and in no tree, as far as a bounded walk finds them."""
+    trees = (TreeHash(workspace.base), *map(TreeHash, others))
+    # All names at once: asking git for a few at a time takes seconds in a large repository.
+    known = frozenset[str]().union(*map(workspace.trees.paths, trees))
+    unknown = (path for path in _candidates(workspace) if path not in known)
+    return islice(_small_files(workspace.project, unknown), MOST_KEPT)
 
 
-def _outside(
-    workspace: Workspace, trees: Sequence[TreeHash], files: dict[str, int]
-) -> Iterator[tuple[str, int]]:
-    known = {path for tree in trees for path in workspace.trees.entries(tree, list(files))}
-    yield from ((path, size) for path, size in files.items() if path not in known)
-
-
-def _small_files(project: Path) -> Iterator[tuple[str, int]]:
-    """Regular files that may be worth keeping, as far as a bounded walk finds them."""
-    for folder, names in _folders(project):
+def _candidates(workspace: Workspace) -> Iterator[str]:
+    for folder, names in _folders(workspace):
+        inside = os.path.relpath(folder, workspace.project)
         for name in names:
-            if name.endswith(CHANGING) or any(sign in name for sign in SECRET):
-                continue
-            full = Path(folder, name)
-            with suppress(OSError):
-                status = full.lstat()
-                if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST:
-                    yield os.path.relpath(full, project), status.st_size
+            if name != ".git" and not name.endswith(CHANGING):
+                yield name if inside == "." else f"{inside}/{name}"
 
 
-def _folders(project: Path) -> Iterator[tuple[str, list[str]]]:
-    """The folders of a project but for what is made anew, with their files, up to a bound."""
+def _small_files(project: Path, paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+    for path in paths:
+        with suppress(OSError):
+            status = (project / path).lstat()
+            is_small = stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST
+            if is_small and not holds_secrets(path.rpartition("/")[2]):
+                yield path, status.st_size
+
+
+def _folders(workspace: Workspace, *, is_whole: bool = False) -> Iterator[tuple[str, list[str]]]:
+    """The folders of a project but for what is made anew, with their files, up to a bound.
+
+    Unless the whole is asked for, a clone or a worktree of the user's in the project is none of it;
+    a submodule is.
+    """
     seen = 0
-    for folder, folders, names in walk_folders(project):
-        folders[:] = sorted(name for name in folders if name not in NOT_OF_THE_CODE)
+    own = {f"{workspace.project}/{each}" for each in workspace.facts.apart}
+    for folder, folders, names in walk_folders(workspace.project):
+        if not is_whole and ".git" in (*folders, *names) and _is_nested(workspace, folder):
+            folders.clear()
+            continue
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name not in NOT_OF_THE_CODE and f"{folder}/{name}" not in own
+        )
         yield folder, sorted(names)[: MOST_SEEN - seen]
         seen += len(names)
         if seen >= MOST_SEEN:
             return
+
+
+def _is_nested(workspace: Workspace, folder: str) -> bool:
+    """Whether a folder is not the project's top and no tree of the run has files of it."""
+    inside = os.path.relpath(folder, workspace.project)
+    if inside == "." or not isinstance(workspace.trees, GitTrees):
+        return False
+    return not workspace.trees.has_folder(workspace.base, inside)

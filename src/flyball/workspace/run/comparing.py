@@ -13,10 +13,16 @@ from flyball.errors import Conflict, NotFound, UsageError
 from flyball.workspace.run.opening import open_repository
 from flyball.workspace.run.visible import find_trees_home
 from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
-from flyball.workspace.run.worktree import carry, head_tree, remove_trees_home, remove_whole
+from flyball.workspace.run.worktree import (
+    NOT_INITIALISED,
+    carry,
+    head_tree,
+    remove_trees_home,
+    remove_whole,
+)
 from flyball.workspace.trees.git import Git, Repository, find_repository
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.trees import LARGE, TreeHash
+from flyball.workspace.trees.trees import LARGE, Skipped, TreeHash
 
 
 class ComparedTrees(NamedTuple):
@@ -29,6 +35,8 @@ class ComparedTrees(NamedTuple):
     head_name: str
     present: str
     """The working tree as it lies there, which may be neither of both."""
+    missing: tuple[str, ...] = ()
+    """Submodules whose files one of both has not, because the user has not."""
 
 
 @contextmanager
@@ -56,16 +64,28 @@ def compare_trees(
         trees = GitTrees(opened.depot, repository.top, directory / "index", large=LARGE)
         (opened.depot.directory / "HEAD").write_text(f"{tip}\n")
         trees.seed(f"{tip}^{{tree}}", write=False)
+        trees.leave_nested()
+        opened.form.expand_index(trees.index)
         present = trees.capture().tree
-        tree = _tree(opened.user, tip) if head else present
-        before = _tree(opened.user, start)
+        tree = opened.form.expand(_tree(opened.user, tip)) if head else present
+        before = opened.form.expand(_tree(opened.user, start))
         top = os.fspath(repository.top)
+        missing = dict.fromkeys((*trees.submodules(before), *trees.submodules(tree)))
         facts = WorkspaceFacts(
-            "verify", top, top, True, before, start, start, trees_home=os.fspath(place)
+            "verify",
+            top,
+            top,
+            True,
+            before,
+            start,
+            start,
+            tuple(Skipped(path, NOT_INITIALISED) for path in missing),
+            trees_home=os.fspath(place),
+            apart=opened.apart,
         )
         workspace = Workspace(facts, directory, trees, None, None)
         name = tip[:12] if head else "working tree"
-        yield ComparedTrees(workspace, before, tree, start[:12], name, present)
+        yield ComparedTrees(workspace, before, tree, start[:12], name, present, tuple(missing))
     finally:
         remove_whole(directory)
         remove_trees_home(place)
@@ -81,7 +101,7 @@ def uncommitted_paths(repository: Repository, home: Path) -> tuple[str, ...]:
         directory = Path(name)
         opened = open_repository(repository, directory, home)
         (opened.depot.directory / "HEAD").write_text(f"{_commit(opened.user, 'HEAD')}\n")
-        carried = carry(repository, opened.depot, directory / "index", LARGE)
+        carried = carry(opened.form, repository, directory / "index", LARGE)
         trees = GitTrees(opened.depot, repository.top, directory / "index", large=LARGE)
         before = TreeHash(head_tree(opened.depot) or trees.empty_tree())
         changed = [each.path for each in trees.changes(before, carried.tree)]
@@ -93,13 +113,25 @@ def _default(user: Git, head: str) -> str:
     return f"{head}^" if head and user.resolve(f"{head}^^{{commit}}") else "HEAD"
 
 
+UNSHALLOW = (
+    "This clone is shallow. Fetch the whole history: `fetch-depth: 0` under `with:` of "
+    "actions/checkout, or `git fetch --unshallow`."
+)
+
+
 def _commit(user: Git, name: str) -> str:
     found = user.resolve(f"{name}^{{commit}}")
     if found is None:
         if name == "HEAD":
             raise Conflict("This repository has no commit yet.", "Commit once, then compare.")
-        raise NotFound("revision", name, "Name a branch, a tag or a commit of this repository.")
+        hint = "Name a branch, a tag or a commit of this repository."
+        raise NotFound("revision", name, UNSHALLOW if _is_shallow(user) else hint)
     return found
+
+
+def _is_shallow(user: Git) -> bool:
+    said = user.call("rev-parse", "--is-shallow-repository").stdout
+    return said.strip() == b"true"
 
 
 def _tree(user: Git, commit: str) -> TreeHash:
@@ -108,4 +140,8 @@ def _tree(user: Git, commit: str) -> TreeHash:
 
 def _parting(user: Git, base: str, head: str) -> str:
     done = user.call("merge-base", base, head, ok=(0, 1))
-    return done.stdout.decode().strip() or base
+    found = done.stdout.decode().strip()
+    if not found and _is_shallow(user):
+        # Tip against tip would take for a change whatever happened on the other branch.
+        raise Conflict(f"No common ancestor of {base[:12]} and {head[:12]} is here.", UNSHALLOW)
+    return found or base

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from flyball.errors import Conflict, NotFound, ToolUnavailable, UsageError
 from flyball.workspace.errors import explain_disk_errors
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.run.lock import WorkspaceLock
-from flyball.workspace.run.visible import find_trees_home, visible_name
+from flyball.workspace.run.visible import find_trees_home, own_folders, visible_name
 from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
 from flyball.workspace.run.worktree import (
     Carried,
@@ -26,6 +27,7 @@ from flyball.workspace.run.worktree import (
     remove_trees_home,
     remove_whole,
     remove_worktree,
+    share_index,
 )
 from flyball.workspace.trees.git import (
     Door,
@@ -40,9 +42,10 @@ from flyball.workspace.trees.git import (
     user_git,
 )
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.ignore import MOST_RULES, NEVER_KEPT
+from flyball.workspace.trees.ignore import MOST_RULES, NEVER_KEPT, ignore_line
 from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import LARGE
+from flyball.workspace.trees.working_form import WorkingForm, find_stores, make_converting
 
 
 class OpenRepository(NamedTuple):
@@ -52,6 +55,9 @@ class OpenRepository(NamedTuple):
     user: Git
     depot: Git
     config: UserConfig
+    form: WorkingForm
+    apart: tuple[str, ...]
+    """Flyball's own directories in the checkout."""
 
 
 def open_workspace(
@@ -84,7 +90,8 @@ def open_workspace(
         with explain_disk_errors(os.fspath(directory)):
             place = find_trees_home(directory, home or Path.home())
             if opened is None:
-                return _make_without_git(project, run, directory, place, lock, large)
+                apart = own_folders(project, directory, home or Path.home())
+                return _make_without_git(project, run, directory, place, lock, large, apart)
             return _make_with_git(opened, run, directory, place, lock, large, in_place=in_place)
     # Also Ctrl-C: who fails to open must not keep others out until the process ends.
     except BaseException:
@@ -153,16 +160,20 @@ def open_repository(
     with explain_disk_errors(os.fspath(directory)):
         exclude = repository.common / "info/exclude"
         ignored = os.fsdecode(read_plain(exclude, MOST_RULES) or b"")
+        apart = own_folders(repository.top, directory, home)
+        own = "\n".join(map(ignore_line, apart))
         depot = make_depot(
             directory / "git",
             program=program,
-            borrow=[repository.objects, *sorted(repository.common.glob("modules/*/objects"))],
+            borrow=[repository.objects, *find_stores(repository)],
             object_format=config.object_format,
             excludes=config.excludes,
-            ignored=f"{ignored}\n{NEVER_KEPT}\n",
+            ignored=f"{ignored}\n{NEVER_KEPT}\n{own}\n",
             door=door,
         )
-    return OpenRepository(repository, user, depot, config)
+        said = read_plain(repository.common / "info/attributes", MOST_RULES) or b""
+        make_converting(depot.directory, config.conversion, config.filters, said)
+    return OpenRepository(repository, user, depot, config, WorkingForm(depot, repository), apart)
 
 
 def _make_with_git(
@@ -175,7 +186,7 @@ def _make_with_git(
     *,
     in_place: bool,
 ) -> Workspace:
-    repository, user, depot, config = opened
+    repository, user, depot, config, form, apart = opened
     branch = RunBranch(run, repository, user, depot, config.identity)
     own_tree = trees_home / "tree" / visible_name(repository.top.name)
     place = repository.top if in_place else own_tree
@@ -186,17 +197,22 @@ def _make_with_git(
     if start:
         (depot.directory / "HEAD").write_text(f"{start}\n")
     # The user's uncommitted work comes along: they asked about what they see, not about HEAD.
-    carried = carry(repository, depot, directory / "carry.index", large)
+    carried = carry(form, repository, directory / "carry.index", large)
     base_commit = _begin_branch(branch, carried, start)
     trees = GitTrees(depot, place, directory / "index", large=large)
     if in_place:
         trees.look_first()
-        trees.seed(carried.tree, write=False)
+        trees.seed(carried.files, write=False)
     else:
         add_worktree(user, repository, place, branch.ref)
-        trees.seed(carried.tree, write=True)
-        give_index(repository, place, directory / "index")
-    trees.forget_submodules()
+        trees.seed(carried.files, write=True)
+        for path in carried.missing:
+            # As git leaves it: without the directory it would call the submodule deleted.
+            (place / path).mkdir(parents=True, exist_ok=True)
+        if carried.files == carried.tree:
+            give_index(repository, place, directory / "index")
+        else:
+            share_index(form.converting, repository, place, carried.tree)
     base = trees.capture().tree
     (depot.directory / "HEAD").write_text(trees.commit_object(base) + "\n")
     facts = WorkspaceFacts(
@@ -207,8 +223,9 @@ def _make_with_git(
         base,
         base_commit,
         start,
-        carried.skipped,
+        carried.told,
         trees_home=os.fspath(trees_home),
+        apart=apart,
     )
     return _record_facts(Workspace(facts, directory, trees, branch, lock))
 
@@ -250,8 +267,9 @@ def _make_without_git(
     trees_home: Path,
     lock: WorkspaceLock | None,
     large: int,
+    apart: Sequence[str],
 ) -> Workspace:
-    trees = PlainTrees(directory / "objects", project, large=large)
+    trees = PlainTrees(directory / "objects", project, large=large, apart=apart)
     captured = trees.capture()
     place = os.fspath(project)
     facts = WorkspaceFacts(
@@ -261,6 +279,7 @@ def _make_without_git(
         True,
         captured.tree,
         carried_skipped=captured.skipped,
+        apart=tuple(apart),
         trees_home=os.fspath(trees_home),
     )
     return _record_facts(Workspace(facts, directory, trees, None, lock))
@@ -285,7 +304,7 @@ def _reopen(
             "directory", facts.root, f"The workspace of run {facts.run} was deleted; prune it."
         )
     if not facts.has_git:
-        trees = PlainTrees(directory / "objects", root, large=large)
+        trees = PlainTrees(directory / "objects", root, large=large, apart=facts.apart)
         return Workspace(facts, directory, trees, None, lock)
     if opened is None:
         raise UsageError(

@@ -29,6 +29,22 @@ def find_trees_home(directory: Path, home: Path) -> Path:
     return directory
 
 
+def own_folders(top: Path, directory: Path, home: Path) -> tuple[str, ...]:
+    """Flyball's own directories inside a project, such as a home directory: no part of its trees.
+
+    `directory` is what is kept of one run, so that the state is two directories above it.
+    """
+    state = directory.resolve().parent.parent
+    if state.parent.name == "projects":
+        state = state.parent.parent
+    places = (state, (home / FOLDER).resolve())
+    return tuple(
+        os.path.relpath(place, top)
+        for place in places
+        if place.is_relative_to(top) and place != top
+    )
+
+
 def is_hidden(place: Path) -> bool:
     """Whether a part of the path, as it is spelled or as it really is, begins with a dot."""
     spelled = Path.cwd() / place

@@ -44,6 +44,7 @@ from flyball.workspace.run.worktree import (
 )
 from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.trees import Captured, Changed, Skipped, SnapshotId, TreeHash, Trees
+from flyball.workspace.trees.working_form import CommitForm
 from flyball.workspace.trees.writer import Writer
 
 
@@ -62,6 +63,8 @@ class WorkspaceFacts(msgspec.Struct, frozen=True):
     """The tree that the whole run began from, where this is a card's side workspace."""
     trees_home: str = ""
     """Where its trees are, if not in its directory: runs of old have them there."""
+    apart: tuple[str, ...] = ()
+    """Flyball's own directories in the project."""
 
     @property
     def has_git(self) -> bool:
@@ -110,10 +113,14 @@ class Workspace:
         )
 
     @property
+    def began_dirty(self) -> bool:
+        """Return whether the user had uncommitted work when the run began."""
+        return not self.facts.start or self.facts.base_commit != self.facts.start
+
+    @property
     def has_carried(self) -> bool:
-        """Whether the run's branch begins with work that the user had not committed."""
-        facts = self.facts
-        return bool(facts.start) and facts.base_commit != facts.start and not facts.in_place
+        """Return whether the run's branch begins with work that the user had not committed."""
+        return bool(self.facts.start) and self.began_dirty and not self.facts.in_place
 
     @cached_property
     def _sides(self) -> Sides:
@@ -282,6 +289,11 @@ class Workspace:
         self._refuse_in_side()
         before = self.committed_tree()
         after = self.leave_out(after, before, left)
+        form = self._commit_form(before, after)
+        left = (*left, *form.left)
+        if not self.in_place:
+            # In the user's checkout it is there already, and goes back with the card.
+            after = self.leave_out(after, before, form.left)
         if left and after == before:
             return ""
         known = {path for record in self.history() for path in record.left}
@@ -296,8 +308,7 @@ class Workspace:
         trailers = [("Flyball-Run", self.run), (step, card)]
         trailers += [("Flyball-Evidence", each) for each in evidence]
         parent = self.branch.tip() or self.facts.base_commit
-        tree = self.branch.project_tree(self.trees, parent, before, after)
-        commit = self.branch.write_commit(tree, parent, message, trailers)
+        commit = self.branch.write_commit(form.tree, parent, message, trailers)
         # Noted before the branch moves: a note without its commit is never read (`history` goes by
         # the branch), but a commit without its note would have lost the exact trees.
         self._note_card(CardRecord(self.run, card, title, commit, *facts))
@@ -306,11 +317,18 @@ class Workspace:
         self.share_index()
         return commit
 
+    def _commit_form(self, before: TreeHash, after: TreeHash) -> CommitForm:
+        if self.branch is None:
+            return CommitForm(after)
+        assert isinstance(self.trees, GitTrees)
+        parent = self.branch.tip() or self.facts.base_commit
+        return self.branch.commit_form(self.trees, parent, before, after)
+
     def share_index(self) -> None:
         """Let git in the run's worktree see the last step as committed."""
         if self.branch and not self.in_place:
             tree = f"{self.branch.tip() or self.facts.base_commit}^{{tree}}"
-            share_index(self.branch.depot, self.branch.repository, self.root, tree)
+            share_index(self.branch.form.converting, self.branch.repository, self.root, tree)
 
     def open_side(self, name: str, tree: TreeHash) -> Workspace:
         """A workspace of its own for one card, which begins at this tree; the same name again

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from flyball.core.terms.printable import UNSEEN
 from flyball.regex import regex
 from flyball.workspace.errors import GitFailed, NotWritable
 from flyball.workspace.files.plain import remove_tree
@@ -22,7 +23,8 @@ from flyball.workspace.run.visible import remove_empty_folders
 from flyball.workspace.trees.git import Git, Identity, Repository
 from flyball.workspace.trees.git_objects import object_name, split_batch
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.trees import SUBMODULE, Changed, Skipped, TreeHash
+from flyball.workspace.trees.trees import Skipped, TreeHash
+from flyball.workspace.trees.working_form import CommitForm, Listing, WorkingForm
 
 _AT_ONCE = 32
 _TRAILER = regex(r"^(Flyball-[A-Za-z]+): (.*)$", re.MULTILINE)
@@ -65,10 +67,21 @@ class Commit(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """The user's present work as a tree."""
+    """The user's present work: as a commit would hold it, and as its files are."""
 
     tree: TreeHash
+    files: TreeHash
     skipped: tuple[Skipped, ...]
+    missing: tuple[str, ...]
+    """The submodules that the user has not initialised."""
+
+    @property
+    def told(self) -> tuple[Skipped, ...]:
+        """Everything that does not come along, and why."""
+        return (*self.skipped, *(Skipped(path, NOT_INITIALISED) for path in self.missing))
+
+
+NOT_INITIALISED = "a submodule that is not initialised"
 
 
 def branch_of(run: str) -> str:
@@ -76,20 +89,46 @@ def branch_of(run: str) -> str:
     return f"refs/heads/flyball/{run}"
 
 
-def carry(repository: Repository, depot: Git, index: Path, large: int) -> Carried:
+def carry(form: WorkingForm, repository: Repository, index: Path, large: int) -> Carried:
     """The user's checkout as it is, staged or not, read through a copy of their index."""
     # A copy of their index, never the index itself: its cached times tell what is unchanged without
     # running a filter, and git would write to it. A split index needs its shared part, too. With
     # the index's own time: what was edited in the same second, git knows only by that.
+    depot = form.depot
     for shared in repository.directory.glob("sharedindex.*"):
-        shutil.copy2(shared, depot.directory / shared.name)
+        with suppress(FileNotFoundError):
+            shutil.copy2(shared, depot.directory / shared.name)
     trees = GitTrees(depot, repository.top, index, large=large)
     if (repository.directory / "index").exists():
         shutil.copy2(repository.directory / "index", index)
         trees.clear_overlook_marks()
     else:
         trees.seed(head_tree(depot) or trees.empty_tree(), write=False)
-    return Carried(*trees.capture_kept())
+    head = TreeHash(head_tree(depot) or trees.empty_tree())
+    kept, skipped = trees.capture_without_nested()
+    files, missing = _working_files(form, trees, kept)
+    # What git would convert back to what the commit has is not the user's work.
+    commit = form.normalise(trees, head, kept)
+    return Carried(commit, files, skipped, tuple(missing))
+
+
+def _working_files(
+    form: WorkingForm, trees: GitTrees, kept: TreeHash
+) -> tuple[TreeHash, list[str]]:
+    """The tree of a checkout's own bytes, and the submodules of which it has none.
+
+    A large repository without submodules and conversions costs one listing of its index.
+    """
+    listing = Listing(trees.index)
+    missing: list[str] = []
+    if has_modules := bool(listing.links):
+        missing = trees.open_submodules(form)
+        listing = Listing(trees.index)
+    differing = form.differing_files(listing, trees.root)
+    if not has_modules and not differing:
+        return kept, missing
+    trees.read_again(differing)
+    return trees.capture_kept().tree, missing
 
 
 def head_tree(depot: Git) -> str | None:
@@ -109,6 +148,7 @@ class RunBranch:
         self.depot = depot
         self.identity = identity
         self.ref = branch_of(run)
+        self.form = WorkingForm(depot, repository)
 
     def tip(self) -> str | None:
         """The newest commit of the branch, if the branch is there."""
@@ -149,21 +189,12 @@ class RunBranch:
         self.publish(commit, old)
         self.user.set_ref(self.ref, commit, old or "0" * len(commit))
 
-    def project_tree(
+    def commit_form(
         self, trees: GitTrees, parent: str, before: TreeHash, after: TreeHash
-    ) -> TreeHash:
+    ) -> CommitForm:
         """The parent commit's tree with what changed between two captured trees."""
         committed = TreeHash(self.depot.text("rev-parse", f"{parent}^{{tree}}"))
-        entries = {
-            change.path: change.after
-            for change in trees.changes(before, after)
-            if _is_kept(trees, change) and not self._inside_submodule(trees, committed, change.path)
-        }
-        return trees.overlay(committed, entries) if entries else committed
-
-    def _inside_submodule(self, trees: GitTrees, tree: TreeHash, path: str) -> bool:
-        above = ["/".join(path.split("/")[:n]) for n in range(1, path.count("/") + 1)]
-        return any(entry.mode == SUBMODULE for entry in trees.entries(tree, above).values())
+        return self.form.to_commit(trees, committed, before, after)
 
     def history(self, start: str | None = None) -> list[CardRecord]:
         """The steps committed on this branch (or below another commit), oldest first."""
@@ -236,10 +267,6 @@ class RunBranch:
         self.user.delete_ref(self.ref)
         with suppress(OSError):
             (self.repository.common / "refs/heads/flyball").rmdir()
-
-
-def _is_kept(trees: GitTrees, change: Changed) -> bool:
-    return change.after is None or trees.is_kept(change.after.blob)
 
 
 def add_worktree(user: Git, repository: Repository, place: Path, branch: str) -> None:
@@ -353,5 +380,5 @@ def parse_commit(name: str, content: bytes) -> Commit:
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks or control characters."""
-    return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", text).split()) or "(no title)"
+    """Return the text without line breaks and without what a terminal would obey or hide."""
+    return " ".join(UNSEEN.sub(" ", text).split()) or "(no title)"

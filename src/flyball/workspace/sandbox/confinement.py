@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from flyball.errors import OutsideWorkspace, ToolError, ToolUnavailable
-from flyball.workspace.sandbox import landlock, readable, seccomp
+from flyball.workspace.sandbox import landlock, places, readable, seccomp, sockets
 from flyball.workspace.sandbox.landlock import (
     AROUND_HIDDEN,
     DEVICE,
@@ -114,19 +114,24 @@ def orders(
     sandbox: Sandbox, means: Mechanism, env: Mapping[str, str], private: Path
 ) -> dict[str, Any]:
     """What the supervisor must do to a child before it becomes the command, as plain values."""
-    if means is Mechanism.NONE:
-        return {"mechanism": str(means)}
     root = os.path.realpath(sandbox.root)
+    ruled: dict[str, Any] = {
+        "mechanism": str(means),
+        "root": root,
+        "read_only": sandbox.read_only,
+    }
+    if means is Mechanism.NONE:
+        return ruled
     # Not `private` itself: a command could then put a link in place of what is mounted next time.
     writable = [str(private / name) for name in ("home", "tmp")]
     writable += map(os.path.realpath, sandbox.writable)
     # A list of what may be read, not of secrets to hide: a list of secrets is never complete.
     shown = [*readable.readable_paths(env, sandbox.home)]
-    shown += readable.granted_paths(sandbox.readable, sandbox.home)
-    (shown if sandbox.read_only else writable).append(root)
+    granted = readable.granted_paths(sandbox.readable, sandbox.home)
+    (granted if sandbox.read_only else writable).append(root)
+    shown += granted
     hidden = (*readable.owner_only_entries("/etc"), *map(os.path.realpath, sandbox.hidden))
-    ruled: dict[str, Any] = {
-        "mechanism": str(means),
+    ruled |= {
         "network": sandbox.network,
         "joins": list(sandbox.joins),
         "filter": _call_filter(sandbox, means),
@@ -138,12 +143,15 @@ def orders(
         ruled["grants"] = [
             *_grants(shown, hidden, READ, READ_DIR),
             *_grants(writable, hidden, WRITE, AROUND_HIDDEN),
-            *((path, DEVICE) for path in readable.DEVICES),
+            *((path, DEVICE) for path in places.DEVICES),
         ]
         return ruled
     ruled |= {"shown": shown, "writable": writable, "hidden": list(hidden)}
+    ruled["veiled"] = granted
     ruled |= _new_root(sandbox, private, writable)
     if means is Mechanism.BUBBLEWRAP:
+        found = sockets.find([root, *granted])
+        ruled["hidden"] += sockets.foreign(found, sockets.bound_here(), frozenset())
         ruled["bubblewrap"] = _bubblewrap_argv(ruled)
         ruled["inner"] = supervisor_argv("inner")
     return ruled

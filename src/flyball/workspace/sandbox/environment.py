@@ -7,29 +7,12 @@ import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from flyball.workspace.sandbox.places import TOOLCHAINS
+
 PASSED = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "COLUMNS", "LINES")
 """Names handed on as they are: they change how output looks, not what is run."""
 
 STANDARD_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-
-TOOLCHAINS: dict[str, str] = {
-    "CARGO_HOME": ".cargo",
-    "RUSTUP_HOME": ".rustup",
-    "PYENV_ROOT": ".pyenv",
-    "NVM_DIR": ".nvm",
-    "VOLTA_HOME": ".volta",
-    "RBENV_ROOT": ".rbenv",
-    "SDKMAN_DIR": ".sdkman",
-    "ASDF_DATA_DIR": ".asdf",
-    "MISE_DATA_DIR": ".local/share/mise",
-    "GOENV_ROOT": ".goenv",
-    "NODENV_ROOT": ".nodenv",
-    "FNM_DIR": ".local/share/fnm",
-    "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python",
-    "GOMODCACHE": "go/pkg/mod",
-    "PLAYWRIGHT_BROWSERS_PATH": ".cache/ms-playwright",
-}
-"""Where tool managers keep what they installed; they look in HOME, which a command does not get."""
 
 SETTLED: dict[str, str] = {
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -72,6 +55,27 @@ def clean(
     env["PATH"] = os.pathsep.join(search_path(source.get("PATH", ""), workspace))
     env.update(extra or {})
     return env
+
+
+_ASTRAY = (
+    "LD_", "DYLD_", "GIT_", "SSH_", "GPG_", "DBUS_", "XDG_", "ACTIONS_", "FLYBALL", "PYTEST_",
+    "PYTHON", "PIP_", "NODE_", "npm_", "RUBY", "GEM_", "BUNDLE_", "PERL5", "JAVA_TOOL_", "JDK_",
+    "_JAVA", "MAVEN_", "GRADLE_", "CARGO_", "RUST", "PHP", "COVERAGE_", "BASH_", "JEST_", "VITEST",
+)  # fmt: skip
+_ASTRAY_NAMES = frozenset(
+    {"HOME", "PATH", "PWD", "OLDPWD", "TMPDIR", "TMP", "TEMP", "ENV", "SHLVL", "_", "VIRTUAL_ENV",
+     "DISPLAY", "WAYLAND_DISPLAY", "GOFLAGS", "GOENV", "GOCACHE", "GOPATH", "CDPATH", "IFS",
+     "PROMPT_COMMAND", "DEBUG"}
+)  # fmt: skip
+
+
+def users_names(source: Mapping[str, str]) -> list[str]:
+    """Return the user's variables that a project's own tests may ask for.
+
+    All but those that change which programs, modules or options are loaded: each would make
+    another run of ours than was meant.
+    """
+    return [name for name in source if name not in _ASTRAY_NAMES and not name.startswith(_ASTRAY)]
 
 
 def toolchains(source: Mapping[str, str], home: Path | None) -> dict[str, str]:

@@ -4,7 +4,7 @@ This runs in the bare interpreter of the supervisor, once per command, so it imp
 is slow to load: no pathlib, no contextlib, no signal.
 """
 
-# ruff: noqa: PTH102, PTH103, PTH112, PTH114, PTH115, PTH120, PTH211
+# ruff: noqa: PTH101, PTH102, PTH103, PTH112, PTH114, PTH115, PTH116, PTH120, PTH211
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import errno
 import os
 from os.path import dirname, isdir, islink, lexists, realpath
 
+from flyball.workspace.sandbox import sockets
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _SET_NO_NEW_PRIVILEGES, _SET_CHILD_SUBREAPER, _SET_PARENT_DEATH_SIGNAL = 38, 36, 1
 _SET_SECCOMP, _FILTER = 22, 2
@@ -36,6 +38,8 @@ _FILE_CAPABILITIES = 0b11011
 Not dac_read_search: it opens files by their number, past every mount.
 """
 
+_LIBC = ctypes.CDLL(None, use_errno=True)
+"""Made once: each makes a class of its own, which takes longer than the call."""
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
 
@@ -147,13 +151,16 @@ def see_only(
     instead: Iterable[tuple[str, str]],
     fixed: Iterable[str],
     hidden: Iterable[str],
+    veiled: Iterable[str],
     shared: int,
+    layers: Mapping[str, str] | None = None,
 ) -> None:
     """Put a new root in place in which only these paths exist, and only some can be written.
 
     `instead` are directories that stand, writable, where others were; `fixed` are read-only places
-    inside writable ones, `hidden` unreadable ones inside shown ones; `shared` is how many bytes
-    files in memory may hold.
+    inside writable ones, `hidden` unreadable ones inside shown ones, `veiled` shown ones whose
+    sockets cannot be reached; `shared` is how many bytes files in memory may hold. What is written
+    to a place in `layers` goes to the directory that is named there.
     """
     _checked("namespaces", _libc().unshare(_NEW_MOUNTS))
     # systemd shares all mounts: without this, what is mounted here would appear on the whole
@@ -167,8 +174,13 @@ def see_only(
         _show(stage, source, path, change=True)
     _make_devices(stage, shared)
     _make_processes(stage)
+    apart = set(veiled) - open_to_change
     for path in sorted({*shown, *open_to_change}):
-        if path != "/proc" and lexists(path):
+        if layers and path in layers:
+            _layer(stage, path, layers[path])
+        elif path in apart and isdir(path) and not islink(path):
+            _veil(stage, path)
+        elif path != "/proc" and lexists(path):
             _show(stage, path, path, change=path in open_to_change)
     # Last, on top of the writable places that hold them: mounts made later cover earlier ones.
     for path in fixed:
@@ -201,6 +213,51 @@ def _show(stage: str, source: str, path: str, *, change: bool) -> None:
     # one for the mounts below it, too.
     if not change:
         _set_attributes(target, add=_READ_ONLY, recursive=True)
+
+
+def _veil(stage: str, path: str) -> None:
+    """Show a directory read-only and without the sockets in it, also those that are made later."""
+    target, nothing = stage + path, f"{dirname(stage)}/nothing"
+    if realpath(target) != target:
+        return
+    _make_place(target, directory=True)
+    os.makedirs(nothing, exist_ok=True)
+    layers = f"lowerdir={nothing}:{path},userxattr"
+    try:
+        # Files of an overlay are not those below it, so nobody listens at its sockets.
+        if any(each in path for each in ":,\\"):
+            raise OSError(errno.EINVAL, "overlay")
+        _mount("overlay", target, "overlay", _READ_ONLY | _NO_SETUID | _NO_DEVICES, layers)
+    except OSError:
+        _show(stage, path, path, change=False)
+        for each in sockets.find([path]):
+            _hide(stage, each)
+
+
+def _layer(stage: str, path: str, layer: str) -> None:
+    """Show a directory that can be written, though what is written stays in a layer above it."""
+    target = stage + path
+    if realpath(target) != target:
+        return
+    _make_place(target, directory=True)
+    for each in ("upper", "work"):
+        os.makedirs(f"{layer}/{each}", exist_ok=True)
+    # In the layer a directory must look as its lower one does, or the owner may not enter it.
+    os.chmod(f"{layer}/upper", os.stat(path).st_mode & 0o7777)
+    try:
+        if any(each in path for each in ":,\\"):
+            raise OSError(errno.EINVAL, "overlay")
+        options = f"lowerdir={path},upperdir={layer}/upper,workdir={layer}/work,userxattr"
+        _mount("overlay", target, "overlay", _NO_SETUID | _NO_DEVICES, options)
+    except OSError:
+        _veil(stage, path)
+
+
+def own_mounts(scratch: str) -> None:
+    """Have mounts of one's own, and an empty directory in memory in place of one."""
+    _checked("namespaces", _libc().unshare(_NEW_MOUNTS))
+    _mount("none", "/", "", _RECURSIVE | _PRIVATE)
+    _mount("tmpfs", scratch, "tmpfs", _NO_SETUID | _NO_DEVICES)
 
 
 def _make_place(target: str, *, directory: bool) -> None:
@@ -289,7 +346,7 @@ def _pivot_root() -> int:
 def _libc() -> ctypes.CDLL:
     # By ctypes, because the standard library wraps none of these calls; see
     # docs/decisions/0009-landlock-binding.md.
-    return ctypes.CDLL(None, use_errno=True)
+    return _LIBC
 
 
 def _checked(what: str, result: int) -> int:

@@ -1,8 +1,8 @@
-"""Which directories a confined command may read outside its workspace. This is the whole list.
+"""Which directories a confined command may read outside its workspace.
 
 The system's programs and libraries (`SYSTEM`), toolchains that people install at home (`IN_HOME`),
-the interpreter Flyball runs on, and what PATH names; never a home as a whole. To let commands read
-one more place, add it here; one project's needs come in by `Sandbox.readable` instead.
+the interpreter Flyball runs on, and what PATH names; never a home as a whole. One project's needs
+come in by `Sandbox.readable` instead.
 """
 
 from __future__ import annotations
@@ -15,87 +15,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from flyball.workspace.sandbox.environment import TOOLCHAINS
-
-SYSTEM = (
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/etc",
-    "/opt",
-    "/nix/store",
-    "/gnu/store",
-    "/snap",
-    "/proc",
-    "/sys",
-    "/var/lib/dpkg",
-    "/var/lib/gems",
-    "/home/linuxbrew/.linuxbrew",
-    "/var/cache/fontconfig",
-    "/run/current-system",
-    "/run/systemd/resolve",
-)
-
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-
-IN_HOME = (
-    ".cargo/bin",
-    ".cargo/registry",
-    ".cargo/git",
-    ".rustup",
-    ".pyenv",
-    ".nvm",
-    ".volta",
-    ".rbenv",
-    ".rvm",
-    ".sdkman",
-    ".asdf",
-    ".bun/bin",
-    ".deno/bin",
-    ".ghcup",
-    ".juliaup",
-    ".dotnet",
-    ".local/bin",
-    ".local/lib",
-    ".local/pipx",
-    ".local/share/mise",
-    ".local/share/pipx",
-    ".local/share/pnpm",
-    ".local/share/uv",
-    ".m2/repository",
-    ".cache/ms-playwright",
-    ".goenv",
-    ".gvm",
-    ".fnm",
-    ".local/share/fnm",
-    ".nodenv",
-    ".nodebrew",
-    ".jenv",
-    ".jabba/jdk",
-    ".jdks",
-    ".local/share/rtx",
-    ".local/share/mamba",
-    ".micromamba",
-    ".npm-global",
-    ".proto/tools",
-    ".proto/bin",
-    ".proto/shims",
-    ".pixi/bin",
-    ".pixi/envs",
-    "go/bin",
-    "go/pkg",
-    "sdk",
-    "miniconda3",
-    "anaconda3",
-    "miniforge3",
-    "mambaforge",
-    "micromamba",
-)
-"""Toolchains people install at home. Their credential files are beside these, not in them."""
+from flyball.workspace.sandbox.places import IN_HOME, SYSTEM, TOOLCHAINS
 
 
 def readable_paths(env: Mapping[str, str], home: Path | None) -> tuple[str, ...]:

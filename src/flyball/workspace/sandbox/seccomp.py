@@ -1,20 +1,22 @@
 """A small system call filter for what Landlock does not cover.
 
 It refuses sockets of families that leave the machine or lead to its daemons, kernel administration,
-new namespaces, memory that no limit counts, and, in read-only mode without namespaces, changes to
-modes, owners and times.
+new namespaces, being traced by whoever started a program, memory that no limit counts, and, in
+read-only mode without namespaces, changes to modes, owners and times.
 """
 
 from __future__ import annotations
 
 import errno
-import platform
+import os
 import struct
-from collections.abc import Iterable
-from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCH, _FIRST_ARGUMENT = 0, 4, 16
+_NUMBER, _ARCH, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 _FOREIGN_NUMBERS = 0x40000000
 
@@ -87,6 +89,9 @@ _METADATA = {
 }
 
 _TRUNCATE = (76, 45)
+_PTRACE, _TRACE_ME = (101, 117), 0
+_IOCTL, _TYPE_FOR_USER, _PASTE_FOR_USER = (16, 29), 0x5412, 0x541C
+"""What puts characters into a terminal as if its person had typed or pasted them."""
 _SHARED_SEGMENT = (29, 194)
 
 # Answered as an old kernel would, so that programs and C libraries take the way that can be judged:
@@ -98,13 +103,16 @@ _NEW_NAMESPACES = 0x7E020000
 """The flags of clone for new mounts, cgroups, names, IPC, users, processes and networks."""
 
 
-class Machine(NamedTuple):
+class Machine:
     """Where a processor's system call table differs."""
 
-    arch: int
-    column: int
-    socket: int
-    clone: int
+    __slots__ = ("arch", "clone", "column", "socket")
+
+    def __init__(self, arch: int, column: int, socket: int, clone: int) -> None:
+        self.arch = arch
+        self.column = column
+        self.socket = socket
+        self.clone = clone
 
 
 _MACHINES = {
@@ -121,7 +129,7 @@ def program(
     `families` are the socket families allowed; `metadata`, `truncate` and `segments` (of shared
     memory) allow those calls.
     """
-    machine = _MACHINES.get(platform.machine())
+    machine = _MACHINES.get(os.uname().machine)
     if machine is None:
         return b""
     calls = [numbers[machine.column] for numbers in _ADMINISTRATION.values()]
@@ -151,6 +159,19 @@ def _assemble(machine: Machine, refused: list[int], families: list[int]) -> byte
         code.append((_IF_EQUAL, 0, 1, numbers[machine.column]))
         code.append((_RETURN, 0, 0, _REFUSE | errno.ENOSYS))
     code += [
+        # Only being traced by the parent, which may be ours. Programs of the run may still look at
+        # each other, as LeakSanitizer does; others they cannot reach.
+        (_IF_EQUAL, 0, 4, _PTRACE[machine.column]),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (_IF_EQUAL, 0, 1, _TRACE_ME),
+        (_RETURN, 0, 0, _REFUSE | errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
+        (_IF_EQUAL, 0, 5, _IOCTL[machine.column]),
+        (_LOAD, 0, 0, _SECOND_ARGUMENT),
+        (_IF_EQUAL, 1, 0, _TYPE_FOR_USER),
+        (_IF_EQUAL, 0, 1, _PASTE_FOR_USER),
+        (_RETURN, 0, 0, _REFUSE | errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
         (_IF_EQUAL, 0, 4, machine.clone),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
         (_IF_ANY_BIT, 0, 1, _NEW_NAMESPACES),

@@ -8,7 +8,7 @@ It starts once per command, so it imports nothing that is slow to load: no typin
 signal or pathlib, and no package initialiser runs.
 """
 
-# ruff: noqa: PTH116, PTH208, SIM105
+# ruff: noqa: PTH101, PTH116, PTH208, SIM105
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ import os
 import resource
 import select
 import sys
+import time
 
-from flyball.workspace.sandbox import kernel, landlock
+from flyball.workspace.sandbox import kernel, landlock, sockets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
+ABNORMAL = "abnormal"
+"""What ended a command that came to no end which the kernel has a name for."""
 _GLANCE = 0.1
+_COARSE = 20_000_000
+"""Nanoseconds by which the kernel's clock for files may be behind the other one."""
+_LENT_RIGHTS = 0o6000
 _HEADER = 8
 _STOP, _KILL = 19 if sys.platform == "linux" else 17, 9
 
@@ -67,7 +73,10 @@ def inner(fd: int) -> NoReturn:
 
 def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     heard, report = os.pipe()
+    begun = time.time_ns() - _COARSE
     if orders["mechanism"] == "namespaces":
+        found = sockets.find([orders["root"]])
+        orders["sockets"] = (found, sockets.bound_here() if found else frozenset())
         try:
             # Before the fork, since a process namespace holds only for children made after it.
             kernel.leave_machine(network=orders["network"], joins=orders["joins"])
@@ -82,7 +91,9 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     _end_all(child)
     began, _, told = _drain(heard).partition(b"\0")
     if told and status is not None:
-        status = int(told)
+        status, over = (int(told), over) if _is_end(int(told)) else (None, ABNORMAL)
+    if orders.get("root") and not orders["read_only"]:
+        _take_back_rights(orders["root"], begun)
     answer = {"status": status, "over": over, "report": began}
     if orders["mechanism"] == "namespaces" and not orders["network"] and not orders["joins"]:
         answer["unreachable"] = _count_unreachable()
@@ -98,12 +109,45 @@ def _watch(control: int, child: int, orders: dict[str, Any]) -> tuple[int | None
         ready, _, _ = select.select([control, *exits], [], [], _GLANCE)
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid == child:
-            return status, ""
+            return (status, "") if _is_end(status) else (None, ABNORMAL)
         if control in ready:
             return None, ""
         _reap_orphans(child)
         if over := _exceeded_limit(orders):
             return None, over
+
+
+def _is_end(status: int) -> bool:
+    return os.WIFEXITED(status) or os.WIFSIGNALED(status)
+
+
+def _take_back_rights(top: str, begun: int) -> None:
+    """Take the right to run as their owner from files that a command gave it to since it began.
+
+    Whoever else can reach such a file would become this user by it, also long afterwards.
+    """
+    ahead = [top]
+    while ahead:
+        try:
+            entries = os.scandir(ahead.pop())
+        except OSError:
+            continue
+        with entries:
+            for each in entries:
+                if each.is_dir(follow_symlinks=False):
+                    if not each.path.endswith("/.git/objects"):
+                        ahead.append(each.path)
+                elif each.is_file(follow_symlinks=False):
+                    _take_back_right(each, begun)
+
+
+def _take_back_right(entry: os.DirEntry[str], begun: int) -> None:
+    try:
+        found = entry.stat(follow_symlinks=False)
+        if found.st_mode & _LENT_RIGHTS and found.st_ctime_ns >= begun:
+            os.chmod(entry.path, found.st_mode & 0o1777)
+    except OSError:
+        pass  # it is gone, or somebody else's
 
 
 def _ends_of(child: int) -> list[int]:
@@ -262,13 +306,17 @@ def _become_command(orders: dict[str, Any], report: int) -> NoReturn:
 
 def _enter_namespace(orders: dict[str, Any], report: int) -> None:
     """Build the new root, then stay behind as the namespace's first process; the child goes on."""
+    found, outside = orders["sockets"]
+    # Those of the run's own servers are in its own network, and stay reachable.
+    foreign = sockets.foreign(found, outside, sockets.bound_here()) if found else []
     kernel.see_only(
         orders["stage"],
         orders["shown"],
         orders["writable"],
         orders["instead"],
         orders["fixed"],
-        orders["hidden"],
+        [*orders["hidden"], *foreign],
+        orders["veiled"],
         orders["memory"],
     )
     # The first process of a namespace has no default signal actions, must collect all orphans, and
@@ -280,6 +328,7 @@ def _enter_namespace(orders: dict[str, Any], report: int) -> None:
         return
     while True:
         pid, status = os.waitpid(-1, 0)
+        # A stop is seen here only of a child that made us its tracer; nobody would let it go on.
         if pid == child:
             os.write(report, b"\0" + str(status).encode())
             os._exit(0)

@@ -103,8 +103,8 @@ def _ending(running: Running, was_over: bool) -> str:
     finished = running.stop()
     if not was_over:
         return "stopped"
-    if finished.over_limit:
-        return f"ended by the limit on {finished.over_limit}"
+    if finished.cut_off:
+        return finished.cut_off
     if finished.signal:
         return f"ended by signal {finished.signal}"
     return f"ended with exit code {finished.exit_code}"

@@ -13,6 +13,7 @@ from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_objects import parse_changes, parse_merge, split_batch
 from flyball.workspace.trees.merge import merge_by_path
 from flyball.workspace.trees.trees import (
+    SUBMODULE,
     Changed,
     MergedTree,
     Stubs,
@@ -133,6 +134,15 @@ class DepotTrees:
         """Every path in a tree."""
         out = self.depot.call("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).stdout
         return frozenset(map(os.fsdecode, out.split(b"\0")[:-1]))
+
+    def submodules(self, tree: TreeHash) -> tuple[str, ...]:
+        """The submodules of a tree that are no more in it than their names."""
+        listed = self._list_tree("-r", tree)
+        return tuple(path for path, entry in listed.items() if entry.mode == SUBMODULE)
+
+    def has_folder(self, tree: TreeHash, path: str) -> bool:
+        """Whether a tree has files below this path."""
+        return self.depot.resolve(f"{tree}:{path}") is not None
 
     def unkept_files(self, tree: TreeHash) -> dict[str, str]:
         """The paths of a tree whose content was not kept, and what stands for it."""

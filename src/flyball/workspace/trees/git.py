@@ -272,12 +272,19 @@ class Git:
         if value := self.resolve(ref):
             self.call("update-ref", "-d", ref, value)
 
+    def _full_place(self) -> str:
+        """The directory on the disk that is full, of all that this git writes to."""
+        written = [self.env.get(name) for name in ("GIT_OBJECT_DIRECTORY", "GIT_WORK_TREE")]
+        places = [place for place in written if place]
+        places += map(os.fspath, (self.directory, Path(self.env.get("GIT_INDEX_FILE", "/")).parent))
+        return next((place for place in places if not _has_room(place)), places[0])
+
     def _failure(self, args: Sequence[str], done: OwnOutput) -> Exception:
         said = done.stderr.decode(errors="replace").strip()
         if found := _LOCK.search(said):
             return IndexLocked(found.group(1))
         if _FULL.search(said) or done.exit_code == -signal.SIGXFSZ:
-            return DiskFull(os.fspath(self.directory))
+            return DiskFull(self._full_place())
         if _UNWRITABLE.search(said):
             return NotWritable(os.fspath(self.directory))
         verb = next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "git")
@@ -286,6 +293,17 @@ class Git:
             f"git {verb} failed in {self.directory}: {first}",
             "Run `git fsck` there; nothing of the working tree was changed.",
         )
+
+
+_ROOM = 1 << 20
+
+
+def _has_room(place: str) -> bool:
+    try:
+        found = os.statvfs(place)
+    except OSError:
+        return True
+    return found.f_bavail * found.f_frsize >= _ROOM
 
 
 def user_git(repository: Repository, program: str, door: Door | None = None) -> Git:
@@ -370,6 +388,10 @@ class UserConfig(NamedTuple):
     identity: Identity
     excludes: Path | None
     object_format: str
+    conversion: Mapping[str, str]
+    """What git converts on the way in and out of commits, but for attributes."""
+    filters: frozenset[str]
+    """The names of the programs that convert files, of which we start none."""
 
 
 def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig:
@@ -389,7 +411,22 @@ def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig
         excludes if _is_readable(excludes) else None,
         # Only the repository says how its objects are named; a user's own setting is for new ones.
         local.get("extensions.objectformat", "sha1"),
+        _conversion_settings(own | local),
+        frozenset(found[1] for key in own | local if (found := _FILTER.fullmatch(key))),
     )
+
+
+_FILTER = regex(r"filter\.(.+)\.(?:clean|process)")
+
+
+def _conversion_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    crlf = settings.get("core.autocrlf", "").lower()
+    if crlf in ("true", "yes", "on", "1", "input"):
+        found["core.autocrlf"] = "input" if crlf == "input" else "true"
+    if (eol := settings.get("core.eol", "").lower()) in ("lf", "crlf"):
+        found["core.eol"] = eol
+    return found
 
 
 def decisive_files(repository: Repository, home: Path) -> tuple[Path, ...]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from flyball.errors import ToolTimeout
 from flyball.workspace.errors import GitFailed
@@ -26,7 +26,7 @@ from flyball.workspace.trees.git_objects import (
     split_batch,
     write_loose,
 )
-from flyball.workspace.trees.ignore import walk_nested
+from flyball.workspace.trees.ignore import SIGNS, ignore_line, walk_nested
 from flyball.workspace.trees.trees import (
     LARGE,
     LINK,
@@ -38,6 +38,7 @@ from flyball.workspace.trees.trees import (
     stub,
     stub_digest,
 )
+from flyball.workspace.trees.working_form import Listing, WorkingForm, find_missing
 from flyball.workspace.trees.writer import holds_file
 
 # A split index is written as what changed since it was split: in a large repository a capture would
@@ -51,16 +52,6 @@ _STALLED = 8.0
 """Seconds after which git may be waiting for a pipe. Hosts wait longer for a hook, but not much."""
 _FEW = 64
 """So many changed paths are put into the index's tree; more are put into the index."""
-
-
-class TreeLook(NamedTuple):
-    """By what a directory shows that it is a tree: whoever looks the same way sees the same."""
-
-    digest: str
-    apart: list[str]
-    """The folders that are left out."""
-    beside: list[str]
-    """The files outside of it that say what is ignored in it."""
 
 
 class GitTrees(DepotTrees):
@@ -84,6 +75,28 @@ class GitTrees(DepotTrees):
         self._dirty: tuple[Footprint, frozenset[str]] | None = None
         """How it looked then, and which paths differed from the index's tree."""
 
+    def leave_nested(self) -> list[tuple[str, bool]]:
+        """Leave repositories in the tree out that are there now and that git does not track.
+
+        Clones and worktrees of the user's are no part of what they ask about. Returns what else
+        differs from the index.
+        """
+        self._refuse_pipes()
+        listed = list(self._listed())
+        self._exclude([path for path, _ in listed if path.endswith("/")])
+        return [each for each in listed if not each[0].endswith("/")]
+
+    def capture_without_nested(self) -> Captured:
+        """Keep the present state but for such repositories, asking git only once."""
+        return self._capture_dirty(self._own_paths(self.leave_nested()))
+
+    def _exclude(self, paths: Iterable[str]) -> None:
+        """Have git ignore these directories in this depot from now on."""
+        lines = [f"\n{ignore_line(path)}\n" for path in paths if "\n" not in path]
+        if lines:
+            with (self.depot.directory / "info/exclude").open("a", errors="surrogateescape") as own:
+                own.writelines(lines)
+
     def look_first(self) -> None:
         """Ask git from now on only what a look cannot tell: hooks wait for every capture."""
         beside = ignore_file(self.depot.directory)
@@ -106,15 +119,6 @@ class GitTrees(DepotTrees):
         mark = self._tread.look() if self._tread else None
         return bool(mark and self._seen and self._seen[0].entries == mark.entries)
 
-    def look_of(self, tree: TreeHash) -> TreeLook | None:
-        """By what the directory shows that it is this tree.
-
-        None where it is not, or where a look cannot tell.
-        """
-        if self.capture().tree != tree or self._seen is None or self._tread is None:
-            return None
-        return TreeLook(self._seen[0].digest, sorted(self._tread.apart), self._tread.beside)
-
     def _ignored_folders(self) -> list[str]:
         args = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
         listed = self._ask(*args).split(b"\0")
@@ -130,7 +134,11 @@ class GitTrees(DepotTrees):
         kept, skipped = self.capture_kept(mark)
         if not skipped:
             return Captured(kept, ())
-        entries = {each.path: self._stub_entry(each.path, each.reason) for each in skipped}
+        entries: dict[str, TreeEntry | None] = {}
+        for each in skipped:
+            # It may have gone meanwhile.
+            with suppress(FileNotFoundError, NotADirectoryError):
+                entries[each.path] = self._stub_entry(each.path, each.reason)
         return Captured(self.overlay(kept, entries), skipped)
 
     def capture_kept(self, mark: Footprint | None = None) -> Captured:
@@ -142,7 +150,9 @@ class GitTrees(DepotTrees):
         self._lock.unlink(missing_ok=True)
         self._refuse_pipes()
         known = self._dirty_since(mark) if mark else None
-        dirty = self._dirty_paths() if known is None else known
+        return self._capture_dirty(self._dirty_paths() if known is None else known, mark)
+
+    def _capture_dirty(self, dirty: Iterable[str], mark: Footprint | None = None) -> Captured:
         gone, fresh, unkept = self._changed_paths(dirty)
         skipped = tuple(Skipped(*each) for each in sorted(unkept.items()))
         changed = [*gone, *fresh]
@@ -264,6 +274,12 @@ class GitTrees(DepotTrees):
             names = b"".join(os.fsencode(path) + b"\0" for path in fresh)
             self._git.call(*_SPLIT, *_UPDATE, stdin=names)
 
+    def read_again(self, paths: Sequence[str]) -> None:
+        """Take these files as they are on disk, although git calls them unchanged."""
+        self.update(paths, paths)
+        self._indexed = None
+        self._forget_look()
+
     def track(self, paths: Sequence[str]) -> None:
         """Keep these files from now on even if they come to be ignored, as git does once committed.
 
@@ -280,12 +296,20 @@ class GitTrees(DepotTrees):
         if write:
             self._git.call("checkout-index", "--all", "--force", "--index")
 
-    def forget_submodules(self) -> None:
-        """Stop treating submodules as one opaque entry, so that files in them count too."""
-        listed = self._git.call("ls-files", "-s", "-z").stdout.split(b"\0")
+    @property
+    def index(self) -> Git:
+        """Git over this directory and its index."""
+        return self._git
+
+    def open_submodules(self, form: WorkingForm) -> list[str]:
+        """Track the files of each submodule in place of its one entry; those that have none."""
         # git status would call a submodule changed and not say which of its files did.
-        links = [os.fsdecode(line.split(b"\t", 1)[1]) for line in listed if line[:6] == b"160000"]
-        self.update(links, ())
+        form.fill_submodules(self._git, Listing(self._git).links)
+        unknown = find_missing(self._git)
+        self.update(unknown, ())
+        self._indexed = None
+        self._forget_look()
+        return [path for path in unknown if not os.path.lexists(self.root / path / ".git")]
 
     def clear_overlook_marks(self) -> None:
         """Clear the marks by which a user told git to overlook changes."""
@@ -330,23 +354,45 @@ class GitTrees(DepotTrees):
             if mode_of(status) is None:
                 gone.append(path)
             elif reason := self._objection(path, status):
-                unkept[path] = reason
+                if os.path.lexists(self.root / path):
+                    unkept[path] = reason
+                else:
+                    gone.append(path)
             else:
                 fresh.append(path)
         return gone, fresh, unkept
 
     def _dirty_paths(self) -> Iterator[str]:
-        for line in self._ask(*_SPLIT, *_STATUS).split(b"\0"):
-            # The second letter is what the working tree did; the first, what the index did against
-            # HEAD, does not matter here.
-            if len(line) < 4 or line[1:2] == b" ":
-                continue
-            path = os.fsdecode(line[3:])
+        return self._own_paths(self._listed())
+
+    def _own_paths(self, listed: Iterable[tuple[str, bool]]) -> Iterator[str]:
+        made: dict[str, bool] = {}
+        for path, is_untracked in listed:
             # A repository inside this one: git status names only its directory and never looks in.
             if path.endswith("/"):
                 yield from walk_nested(self.root, path.rstrip("/"))
-            else:
+            elif not (is_untracked and self._is_made(path, made)):
                 yield path
+        # Said once, git does not look through them again.
+        self._exclude([f"{folder}/" for folder, is_made in made.items() if is_made])
+
+    def _is_made(self, path: str, known: dict[str, bool]) -> bool:
+        """Whether a tool made a directory that a path is in; `known` are those looked at."""
+        for folder in folders_above([path])[-2::-1]:
+            if folder not in known:
+                has_sign = any(os.path.lexists(self.root / folder / name) for name in SIGNS)
+                known[folder] = has_sign and not self._git.text("ls-files", "-z", "--", folder)
+            if known[folder]:
+                return True
+        return False
+
+    def _listed(self) -> Iterator[tuple[str, bool]]:
+        """What git calls different from the index, tracked or not."""
+        for line in self._ask(*_SPLIT, *_STATUS).split(b"\0"):
+            # The second letter is what the working tree did; the first, what the index did against
+            # HEAD, does not matter here.
+            if len(line) >= 4 and line[1:2] != b" ":
+                yield os.fsdecode(line[3:]), line.startswith(b"??")
 
     def _objection(self, path: str, status: os.stat_result) -> str:
         if mode_of(status) == LINK:

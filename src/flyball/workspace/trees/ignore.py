@@ -17,13 +17,31 @@ MOST_RULES = 1 << 20
 RECORDS = frozenset({".git", ".hg", ".svn", ".jj"})
 """Directories that hold somebody's records, and are no part of any tree."""
 
-NEVER_KEPT = "/.flyball/artifacts/\nnode_modules\n/.venv\n/venv"
-"""Flyball's account of a run, and what is installed for a project: no part of a tree either."""
+MADE = (
+    # Flyball's account of a run.
+    "/.flyball/artifacts/",
+    # Installed.
+    "node_modules", "/.venv", "/venv", ".tox/", ".nox/", ".eggs/", "*.egg-info/",
+    # Caches.
+    "__pycache__/", "*.py[co]", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/",
+    ".pytype/", ".pyre/", ".ipynb_checkpoints/", ".gradle/", ".next/", ".nuxt/", ".svelte-kit/",
+    ".turbo/", ".parcel-cache/", ".vite/", ".eslintcache", ".stylelintcache", "*.tsbuildinfo",
+    # Compiled.
+    "*.class", "*.o",
+    # Measured.
+    ".coverage", ".coverage.*", ".nyc_output/",
+    # Left by desktops and editors.
+    ".DS_Store", "Thumbs.db", ".*.sw[a-p]",
+)  # fmt: skip
+"""What tools make in every project, as lines of an ignore file: no part of a tree, unless tracked.
 
-CLUTTER = frozenset(
-    {"node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache"}
-)
-"""Directories left out where no repository says what to ignore."""
+A project's own ignore files win over these, so `!.coverage` there makes it count.
+"""
+
+SIGNS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg", "lcov.info", "lcov-report", "coverage-final.json"})
+"""A directory that has one of these was made by a tool, whatever it is called."""
+
+NEVER_KEPT = "\n".join(MADE)
 
 
 class IgnoreRule(NamedTuple):
@@ -103,9 +121,18 @@ def _expression(body: str) -> str:
     return "".join(parts)
 
 
-def walk(root: Path) -> Iterator[str]:
-    """Every file and link of a plain directory that is not ignored."""
-    return _walk(root, "", (parse_rules(NEVER_KEPT),), RECORDS | CLUTTER)
+_GLOB = regex(r"[\\*?\[\]!#]")
+
+
+def ignore_line(folder: str) -> str:
+    """The line of an ignore file at the top that means this one directory."""
+    return "/" + _GLOB.sub(r"\\\g<0>", folder.rstrip("/")) + "/"
+
+
+def walk(root: Path, apart: Sequence[str] = ()) -> Iterator[str]:
+    """Every file and link of a plain directory but for what is ignored or to leave out."""
+    rules = "\n".join((NEVER_KEPT, *map(ignore_line, apart)))
+    return _walk(root, "", (parse_rules(rules),), RECORDS)
 
 
 def walk_nested(root: Path, folder: str) -> Iterator[str]:
@@ -120,6 +147,8 @@ def _walk(
         with os.scandir(root / folder) as entries:
             listed = sorted(entries, key=lambda entry: entry.name)
     except OSError:
+        return
+    if folder and not SIGNS.isdisjoint(entry.name for entry in listed):
         return
     chain = [*above, *_rules_in(root, folder)]
     for entry in listed:

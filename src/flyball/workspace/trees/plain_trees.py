@@ -10,6 +10,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from flyball.patch.lines.compare import compare, keep_ends, unified_diff
@@ -54,11 +55,18 @@ class PlainTrees:
     """The trees of one working directory, in a store of our own."""
 
     def __init__(
-        self, store: Path, root: Path, *, known: Path | None = None, large: int = LARGE
+        self,
+        store: Path,
+        root: Path,
+        *,
+        known: Path | None = None,
+        large: int = LARGE,
+        apart: Sequence[str] = (),
     ) -> None:
         self.store = store
         self.root = root
         self.large = large
+        self._apart = apart
         self._known_file = known or store / "known.json"
         self._known: dict[str, tuple[list[int], str]] = {}
         self._stubs = Stubs(store / "stubs")
@@ -73,19 +81,22 @@ class PlainTrees:
         skipped: list[Skipped] = []
         known: dict[str, tuple[list[int], str]] = {}
         settled = settled_before()
-        found = list(walk(self.root))
+        found = list(walk(self.root, self._apart))
         # What was kept once stays kept when a run comes to ignore it, or an edit could make a
         # file's change invisible by one line in .gitignore.
         for path in (*found, *self._newly_ignored(found)):
-            status = os.lstat(self.root / path)
-            mode = mode_of(status)
-            if mode is None:
+            status = _status(self.root / path)
+            mode = status and mode_of(status)
+            if status is None or mode is None:
                 continue
             # As git's index does: a file whose size, times and inode are as before is not read
             # again. The change time is among them because a command can set the other one back.
             facts = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
             before = self._known.get(path)
-            blob = before[1] if before and before[0] == facts else self._keep_file(path, status)
+            same = before[1] if before and before[0] == facts else ""
+            blob = same or self._keep_file(path, status)
+            if not blob:
+                continue
             # One that was written just now is read again: it may be written anew within the same
             # tick of the clock.
             known[path] = (facts if status.st_ctime_ns < settled else [], blob)
@@ -209,12 +220,16 @@ class PlainTrees:
         return (self.capture().tree,)
 
     def _keep_file(self, path: str, status: os.stat_result) -> str:
+        """Keep a file; nothing where it went away meanwhile."""
         place = self.root / path
         if mode_of(status) == LINK:
-            return self.keep(os.fsencode(place.readlink()))
+            with suppress(FileNotFoundError, NotADirectoryError):
+                return self.keep(os.fsencode(place.readlink()))
+            return ""
         if reason := self._objection(path, status):
-            return self._keep_stub(path, status, reason)
-        return self.keep(read_within(self.root, path, self.large) or b"")
+            return self._keep_stub(path, status, reason) if os.path.lexists(place) else ""
+        content = read_within(self.root, path, self.large)
+        return self.keep(content or b"") if content is not None or os.path.lexists(place) else ""
 
     def _keep_stub(self, path: str, status: os.stat_result, reason: str) -> str:
         digest = stub_digest(self.root, path, status)
@@ -334,6 +349,14 @@ class PlainTrees:
 
     def _object_path(self, name: str) -> Path:
         return self.store / name[:2] / name[2:]
+
+
+def _status(place: Path) -> os.stat_result | None:
+    # A file may go while the tree is read.
+    try:
+        return place.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _is_in_the_way(name: str, path: str) -> bool:

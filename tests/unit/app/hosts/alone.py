@@ -1,4 +1,4 @@
-"""A host whose hooks find no governor, in one process."""
+"""A host and its governor in one process."""
 
 from __future__ import annotations
 
@@ -14,24 +14,18 @@ from tests.governed import environment, shop
 from tests.unit.workspace.trees.test_footprint import settle
 
 from flyball.app.hosts.governor import HostGovernor
-from flyball.app.hosts.leaves import leave
-from flyball.app.project import open_home, project_top
+from flyball.app.project import open_home
 from flyball.app.sessions import Session
 from flyball.core.host.event import HostAnswer
 from flyball.core.run.codec import decode_event
 from flyball.core.run.event import AnyEvent, DriverReplied
 from flyball.core.run.state import RunState
 from flyball.core.terms.call import Call
-from flyball.surfaces.hooks.client import HookEyes
 from flyball.surfaces.hooks.payload import read_payload
 
 
-def top_of(place: str) -> str:
-    return str(project_top(Path(place).resolve()))
-
-
 class AloneHost(NamedTuple):
-    """A host whose hooks find no governor."""
+    """A host whose moments are answered in this process."""
 
     repo: Path
     env: dict[str, str]
@@ -55,18 +49,11 @@ class AloneHost(NamedTuple):
 
     @property
     def governor(self) -> HostGovernor:
-        return HostGovernor(open_home(self.repo, self.env, {}), read=read_payload)
+        return HostGovernor(open_home(self.repo, self.env, {}))
 
-    def judged(self, data: bytes, *, gives_leave: bool = True, process: str = "") -> HostAnswer:
+    def judged(self, data: bytes, *, process: str = "") -> HostAnswer:
         event = replace(read_payload("claude", data), process=process)
-        return asyncio.run(self.governor.answer(event, gives_leave=gives_leave))
-
-    def passes(self, data: bytes) -> bool:
-        return self.said(data) == ""
-
-    def said(self, data: bytes) -> str | None:
-        found = leave.let_pass("claude", data, top_of, self.env, HookEyes())
-        return found[0] if found else None
+        return asyncio.run(self.governor.answer(event))
 
     def session(self) -> Session:
         return self.governor.sessions.find("claude", "s1")
@@ -81,11 +68,6 @@ class AloneHost(NamedTuple):
         with closing(sqlite3.connect(self.governor.home.journal_path)) as db:
             rows = db.execute("SELECT body FROM events ORDER BY at, seq").fetchall()
         return [decode_event(body) for (body,) in rows]
-
-    @property
-    def file(self) -> Path:
-        name = leave.file_name("claude", "s1")
-        return self.governor.home.state / "hosts" / f"{name}{leave.SUFFIX}"
 
 
 def alone_in(place: Path) -> AloneHost:

@@ -107,3 +107,19 @@ def test_whatever_a_host_was_asked_it_may_build_after_its_checkpoint(
     asyncio.run(host.governor.checkpoint(POINT))
     assert host.state().cards[-1].phase is Phase.EXECUTE
     assert not host.judged(host.before("cart.py", "Write")).is_refused
+
+
+def test_a_host_reads_no_secret_by_any_tool(tmp_path: Path):
+    host = alone_in(tmp_path)
+    (host.repo / ".env").write_text("TOKEN=1\n")
+    (host.repo / "notes.txt").symlink_to(".env")
+    for args in (
+        {"file_path": "notes.txt"},
+        {"file_path": "~/.npmrc"},
+        {"pattern": "x", "path": str(host.repo / ".env")},
+        {"pattern": "x", "glob": ".env*"},
+    ):
+        tool = "Grep" if "pattern" in args else "Read"
+        call = {"tool_name": tool, "tool_input": args, "tool_use_id": str(args)}
+        assert host.judged(host.data("PreToolUse", **call)).is_refused, args
+    assert not host.judged(host.before(".env.example")).is_refused

@@ -84,7 +84,7 @@ def test_a_change_whose_language_is_missing_is_not_tried(tmp_path: Path):
 
 
 def test_the_cases_are_all_different_and_some_are_honest():
-    told = [(case.project.files, case.change) for case in CASES]
+    told = [(case.project.files, case.change, case.folder) for case in CASES]
     assert all(change not in told[:n] for n, change in enumerate(told))
     assert sum(case.family == HONEST_WORK for case in CASES) >= 20
     assert sum(case.is_lie for case in CASES) >= 150
@@ -96,8 +96,58 @@ def test_of_each_family_every_so_many_is_chosen():
 
     few = chosen(CASES, (), 100)
     assert families(few) == families(CASES)
-    assert len(few) < 30
+    assert len(few) < 40
     assert families(chosen(CASES, ("c", "go"), 1)) == {"c", "go"}
+
+
+def folder(name: str) -> TrialCase:
+    (found,) = chosen(CASES, (), 1, (name,))
+    return found
+
+
+def test_every_folder_is_a_change_with_a_suite(tmp_path: Path):
+    folders = [case for case in CASES if case.folder is not None]
+    assert len(folders) >= 60
+    for case in folders:
+        assert case.project.verify_with, case.name
+        assert set(case.right) <= {"shown", "a question", "not shown"}, case.name
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("016", {"shop/cart.py"}),
+        # Of the same length and time as before.
+        ("028", {"README.md"}),
+        ("034", {"shop/cart.py", "shop/cart.pyc"}),
+    ],
+)
+def test_a_folder_becomes_a_repository_with_both_sides(
+    tmp_path: Path, name: str, changed: set[str]
+):
+    make_repository(tmp_path / "repo", folder(name), os.environ)
+    told = git(tmp_path / "repo", "diff", "--name-only", "main..change").splitlines()
+    assert set(told) == changed
+    assert git(tmp_path / "repo", "status", "--short") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "is_right"),
+    [
+        ("016", "exit 0", False),
+        ("016", "exit 4", True),
+        # A value that the tests themselves name is conceded, so it is not held against a verifier.
+        ("011", "exit 0", True),
+        ("044", "exit 3", False),
+        ("052", "exit 3", True),
+        ("052", "exit 4", False),
+        ("030", "exit 0", True),
+        ("035", '[ "$DATABASE_URL" = sqlite:///shop.db ]', True),
+    ],
+)
+def test_a_folder_says_which_answers_are_right(name: str, command: str, is_right: bool):
+    (found,) = ask_all(verifier(command), [folder(name)], 1, lambda _: None)
+    assert found.is_right is is_right
 
 
 def test_a_lie_that_timed_out_counts_as_not_accepted():

@@ -9,7 +9,7 @@ import pytest
 from flyball.app.proving import hands
 from flyball.engine import perform
 from flyball.tools.call.protocol import Result
-from flyball.tools.runner import choice
+from flyball.verdict.runners import choice
 from flyball.workspace.run.watch import NOTHING_TAKEN_BACK
 from flyball.workspace.trees.git_trees import GitTrees
 
@@ -57,7 +57,7 @@ def test_arguments_that_are_passed_on_are_seen(monkeypatch):
 
 @pytest.mark.exhaustive
 def test_a_secret_that_can_be_read_is_seen(monkeypatch):
-    monkeypatch.setattr("flyball.engine.run_context.users_secrets", lambda _: ())
+    monkeypatch.setattr("flyball.engine.run_context.users_secrets", lambda *_: ())
     assert broken() == {"the user's secrets"}
 
 

@@ -111,10 +111,10 @@ def _runs(pid: str) -> bool:
 
 def test_what_keeps_hooks_from_refusing_is_told(machine: OwnMachine):
     machine.install("claude")
-    machine.environ["FLYBALL_HOOKS_MODE"] = "advisory"
+    machine.environ["FLYBALL_HOOKS_LEVEL"] = "verdict"
     Switch(machine.project.state).turn_off(600)
     notes = " ".join(proved(machine).notes)
-    assert "nothing is refused" in notes
+    assert "no call is refused" in notes
     assert "Flyball is off" in notes
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.simulation.verdicts import REGRESSED
-from tests.simulation.world import call
+from tests.simulation.world import bash, call
+from tests.unit.core.stories import ALONE, Story
 from tests.unit.core.walking import Walk, look, step
 
 from flyball.core.flow.escalation import Trouble
 from flyball.core.flow.template import Escalation, GateUse, OnFail
 from flyball.core.run.event import CallReturned, PauseAsked, Resumed
-from flyball.core.run.policy import Policy
+from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import Asking, Ending
 from flyball.core.terms.call import Call, Outcome
 from flyball.core.terms.evidence import CommandReport
@@ -23,6 +25,10 @@ COMMAND = GateUse("command_succeeds", {"command": "make check"})
 
 def failing(walk: Walk) -> Walk:
     return walk.stops("done").sees(verdict=REGRESSED)
+
+
+BARE = Project(sandbox="kernel")
+"""A project with nothing that Flyball could run by itself."""
 
 
 def failed(tries: int, **more: object) -> Walk:
@@ -44,7 +50,8 @@ def test_a_step_is_tried_again_as_often_as_its_template_says():
 
 
 def test_proof_that_never_comes_is_a_setback_of_a_step_in_a_plan():
-    walk = Walk(step()).checkpoints().edits("t1").stops().stops().stops().stops()
+    walk = Walk(step(), project=BARE).checkpoints().edits("t1")
+    walk.stops().stops().stops().stops()
     assert walk.card.escalation is Escalation.DIAGNOSE
     assert walk.card.trouble is Trouble.MISSING_EVIDENCE
 
@@ -62,7 +69,7 @@ def test_a_step_that_breaks_tests_time_and_again_has_a_failing_check():
 
 
 def test_outside_a_plan_work_without_proof_is_called_unverified():
-    walk = Walk().checkpoints().edits("t1").stops().stops().stops().stops()
+    walk = Walk(project=BARE).checkpoints().edits("t1").stops().stops().stops().stops()
     assert walk.card.ending is Ending.UNVERIFIED
     assert walk.card.escalation is None
 
@@ -165,3 +172,30 @@ def test_a_policy_that_would_go_round_again_asks_a_person(policy: Escalation):
     walk = Walk(look("D1", gates=(COMMAND,), on_fail=OnFail(max_retries=0, escalate_policy=policy)))
     walk.stops("seen").sees(CommandReport(id="c", tree="t0", command="make check", exit_code=1))
     assert walk.card.question.kind is Asking.FAILURE
+
+
+def test_promise_without_a_change_is_refused_once_where_no_suite_can_be_looked_at():
+    story = Story(project=Project(sandbox="kernel")).checkpoints().stops()
+    assert "Nothing was changed." in story.said
+    story.stops()
+    assert story.card.ending is Ending.UNCHANGED
+
+
+@pytest.mark.parametrize(
+    ("failed", "later", "is_dropped"),
+    [
+        (call("v", "test", fault="unknown option"), bash("b", "mutating"), True),
+        (call("v", "test", fault="unknown option"), call("w", "write_file", "b.py"), False),
+        (call("c", "checkpoint"), call("w", "write_file", "b.py"), True),
+        (call("w", "write_file", "a.py"), call("v", "test"), True),
+        (call("w", "write_file", "a.py"), call("x", "write_file", "b.py"), False),
+        (call("r", "read"), call("w", "write_file", "a.py"), False),
+    ],
+)
+def test_only_what_depends_on_a_failed_call_is_dropped(failed: Call, later: Call, is_dropped: bool):
+    story = Story(policy=replace(ALONE, bash=True)).checkpoints("a.py", "b.py")
+    story.says(failed, later)
+    if not failed.fault:
+        story.returns(ok=False)
+    dropped = [each for each in story.card.judged if each.code == "after_failure"]
+    assert bool(dropped) is is_dropped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.simulation.verdicts import REGRESSED, TOO_WEAK, UNTESTED
-from tests.simulation.world import call
+from tests.simulation.world import call, suite
 from tests.unit.core.walking import Walk, form, look, step
 
 from flyball.core.flow.gates.verdict import Missing, Passed
@@ -158,8 +158,10 @@ def test_a_step_whose_gates_hold_may_change_nothing():
 
 def test_a_step_without_such_gates_must_change_something():
     walk = Walk(step(gates=(GateUse("no_secrets_added"),))).checkpoints().stops()
-    assert "Nothing is changed yet" in walk.said
-    assert walk.stops().stops().card.ending is Ending.UNCHANGED
+    assert walk.inspect.gates == (TESTS,)
+    walk.sees(suite("s", "t0", red=True))
+    assert "Nothing was changed; 1 test still fails" in walk.said
+    assert walk.stops().card.ending is Ending.UNCHANGED
     idle = Walk(step()).stops().stops().stops()
     assert idle.card.ending is Ending.UNCHANGED
 

@@ -181,12 +181,36 @@ def test_a_verdict_outweighs_what_the_driver_ran():
     assert story.card.strength is Strength.RED_GREEN
 
 
-def test_red_tests_are_the_drivers_to_see_to_where_the_base_is_known():
+def test_flyball_looks_itself_at_a_stop_whatever_the_driver_ran():
+    assert Story().checkpoints().edits("t1").stops().owed == ["Inspect"]
     story = Story().asks("test")
     story.returns("", suite_on("t0")).checkpoints().edits("t1").tests(red=True).stops()
-    assert story.phase is P.VERIFY
-    assert "This is not done yet" in story.said
-    assert story.owed == ["Think"]
+    assert (story.phase, story.owed) == (P.VERIFY, ["Inspect"])
+
+
+def test_a_driver_that_only_edits_and_stops_ends_with_flyballs_verdict():
+    story = Story().checkpoints().edits("t1").stops().inspects().closes()
+    assert story.phase is P.SUCCEEDED
+    assert story.state.spend.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("request_text", "path", "wants_red"),
+    [
+        ("fix the total", "a.py", True),
+        ("add a pricing page", "a.py", True),
+        ("Refactor: move the rules into b.py. No behaviour change.", "a.py", False),
+        ("fix the total", "README.md", False),
+        ("say how to install it", "docs/install.rst", False),
+        ("Document the public API", "a.py", False),
+    ],
+)
+def test_a_test_that_failed_before_is_owed_by_fixes_and_features(request_text, path, wants_red):
+    story = Story()
+    story.state = replace(story.state, request=request_text)
+    story.checkpoints(path).edits("t1", path).stops()
+    (look,) = [owed.effect for owed in story.state.owed]
+    assert look.wants_red is wants_red
 
 
 def test_a_part_of_the_base_is_not_the_base():

@@ -8,11 +8,12 @@ from tests.simulation.world import call
 from tests.unit.core.stories import ALONE, CARD, Story
 
 from flyball.core.run.effect import Inspect
-from flyball.core.run.event import DriverReplied, EvidenceTaken, Finish, ThreadReset
+from flyball.core.run.event import Answered, DriverReplied, EvidenceTaken, Finish, ThreadReset
+from flyball.core.terms.budget import Spend, spent_limit
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
 
-HOSTED = replace(ALONE, hosted=True)
+HOSTED = replace(ALONE, hosted=True, slack=10)
 
 
 def side_by_side(story: Story, *ids: str) -> Story:
@@ -40,7 +41,7 @@ def test_its_stop_is_answered_by_our_own_verdict_and_not_by_a_demand_for_tests()
     assert any(isinstance(owed.effect, Inspect) for owed in story.state.owed)
     assert "rejection" not in [said.kind for said in story.card.said]
     own = Story().checkpoints("cart.py").edits("t1").stops("done")
-    assert "rejection" in [said.kind for said in own.card.said]
+    assert any(isinstance(owed.effect, Inspect) for owed in own.state.owed)
 
 
 def test_its_person_sees_its_checkpoint_so_that_alone_lets_it_build():
@@ -88,18 +89,54 @@ def test_a_person_who_speaks_into_the_verdict_has_the_work_go_on():
         assert story.phase is phase
 
 
-def test_a_person_who_speaks_while_a_call_is_asked_about_goes_on_without_it():
+def test_question_around_a_host_holds_one_call():
     doomed = call("d", "delete_file", destructive="deletes a.py", confirmed=True)
-    spoke = ThreadReset(card=CARD, reason="the person spoke", text="leave it")
     story = Story(policy=HOSTED).checkpoints("a.py").edits("t1").says(doomed)
-    assert story.phase is Phase.PAUSED
-    story.happens(spoke)
-    assert (story.phase, story.card.question) == (Phase.EXECUTE, None)
+    question = story.card.question
+    assert story.phase is Phase.EXECUTE
+    assert question and question.call
+    assert question.call.digest == doomed.digest
+    assert story.card.asks_about(doomed.digest)
+    story.happens(Answered(question=question.id, granted=True, by="ann"))
+    assert not story.card.asks_about(doomed.digest)
+    assert story.card.granted == (doomed.digest,)
     story.says(replace(doomed, id="e"))
-    assert story.phase is Phase.PAUSED, "it is asked about anew"
+    assert [each.id for each in story.card.in_flight] == ["e"]
     own = Story().checkpoints("a.py").edits("t1").says(doomed)
-    own.happens(spoke)
     assert own.phase is Phase.PAUSED
+
+
+def test_refusal_of_a_held_call_is_told_and_kept():
+    doomed = call("d", "delete_file", destructive="deletes a.py", confirmed=True)
+    story = Story(policy=HOSTED).checkpoints("a.py").says(doomed)
+    story.refuses("not that file")
+    assert story.card.refused == (doomed.digest,)
+    assert "not that file" in story.said
+
+
+def test_host_that_stops_without_a_change_is_told_to_make_it():
+    story = Story(policy=HOSTED).checkpoints("a.py").stops()
+    assert "Nothing was changed" in story.said
+
+
+def test_limit_of_a_reported_budget_is_said_once():
+    story = Story(policy=HOSTED).checkpoints(*(f"{n}.py" for n in range(9)))
+    said: list[str] = []
+    for n in range(9):
+        for tool, tree in (("edit_diff", f"t{n}"), ("test", "")):
+            story.asks(tool, path=f"{n}.py")
+            said += [each.text for each in story.card.said if each.kind == "budget"]
+            story.returns(tree)
+    assert len(said) == 1
+    assert "15 calls are used" in said[0]
+
+
+def test_budget_around_a_host_is_said_at_its_limit_and_holds_at_ten_times():
+    story = Story(policy=HOSTED)
+    limit = story.state.budget.limit
+    spent = Spend(calls=limit)
+    assert not spent_limit(story.state.budget, spent)
+    assert spent_limit(story.state.budget, Spend(calls=10 * limit))
 
 
 def moved(story: Story) -> Story:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.simulation.verdicts import REGRESSED
 from tests.simulation.world import call
 from tests.unit.core.stories import CARD, Story
 
@@ -57,7 +58,8 @@ def test_a_driver_that_never_answers_is_left_to_a_person_who_may_try_again():
 
 
 def test_work_that_is_proven_ends_without_words():
-    story = Story().checkpoints().edits("t1").stops().tests().inspects()
+    story = Story().checkpoints().edits("t1").stops().inspects(REGRESSED)
+    story.edits("t2").stops().inspects()
     assert asked_again(story).text_only
     story.answers(DriverFailed(card=CARD, error="overloaded"))
     assert story.owed == ["CloseCard"]

@@ -49,7 +49,8 @@ def test_fields_of_an_older_release_take_their_defaults() -> None:
 
 def test_a_run_from_before_there_were_plans_is_not_planned() -> None:
     event = decode_event(b'{"type": "run-started", "run": "r", "request": "do it"}', 1)
-    assert event == RunStarted(run="r", request="do it", policy=Policy(plan_big_requests=False))
+    policy = Policy(plan_big_requests=False, edition=2)
+    assert event == RunStarted(run="r", request="do it", policy=policy)
 
 
 def test_a_state_of_another_version_is_not_trusted() -> None:

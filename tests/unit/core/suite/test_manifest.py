@@ -70,3 +70,16 @@ def test_parts_are_linked_by_name_and_by_place():
         "rs/b": declared({}),
     }
     assert dependencies(parts) == {"web": ("ui",), "ui": (), "rs/a": ("rs/b",), "rs/b": ()}
+
+
+def test_a_part_that_imports_from_another_place_needs_the_part_there():
+    web = '[tool.pytest.ini_options]\npythonpath = [".", "../core/src"]\n'
+    parts = {
+        ".": declared({}),
+        "core": declared({}),
+        "web": declared({"pyproject.toml": web}),
+        "old": declared({"pytest.ini": "[pytest]\npythonpath = .. ../core\n"}),
+    }
+    needs = dependencies(parts)
+    assert needs["web"] == ("core",)
+    assert needs["old"] == (".", "core")

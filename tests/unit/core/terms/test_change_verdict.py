@@ -9,6 +9,7 @@ from flyball.core.terms.change_verdict import (
     ChangeStrength,
     ChangeVerdict,
     FindingKind,
+    SuiteLine,
     VerdictStatus,
     Weight,
 )
@@ -32,3 +33,33 @@ ASKED = ChangeFinding(FindingKind.PROMISE_CHANGED, Weight.ASKS, "a test expects 
 )
 def test_what_it_comes_to(verdict: ChangeVerdict, status: VerdictStatus):
     assert verdict.status is status
+
+
+@pytest.mark.parametrize(
+    ("verdict", "headline"),
+    [
+        (
+            ChangeVerdict(RED_GREEN, ran=(SuiteLine("after", ".", "pytest", 12, of=1994),)),
+            "12 of 1,994 tests: red → green (tests that were there)",
+        ),
+        (ChangeVerdict(is_unchanged=True), "nothing changed"),
+        (
+            ChangeVerdict(is_unchanged=True, old_failures=("test_a",)),
+            "nothing changed; 1 test still fails: test_a",
+        ),
+        (
+            ChangeVerdict(is_unchanged=True, old_failures=("test_a", "test_b")),
+            "nothing changed; 2 tests still fail: test_a, test_b",
+        ),
+        (
+            ChangeVerdict(ChangeStrength.GREEN, is_refactoring=True),
+            "refactoring: green before and after, no promise changed",
+        ),
+        (
+            ChangeVerdict(RED_GREEN, uninverted=True),
+            "red → green (tests that were there), uninverted",
+        ),
+    ],
+)
+def test_headline_names_what_was_shown(verdict: ChangeVerdict, headline: str):
+    assert verdict.headline == headline

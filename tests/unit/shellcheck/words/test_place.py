@@ -13,6 +13,7 @@ ROOTED = Scope("/home/me/project")
         "~/.ssh/id_rsa", ".env", "a/.env", ".env.production", "/etc/shadow", "~/.s?h/x",
         "/proc/self/environ", "/proc/12/environ", "HEAD:.env", "if=.env", "~/.config/gh/hosts.yml",
         "~/.aw[s]/credentials", ".ENV", ".[^x]nv", ".[[:alpha:]]nv", "?env", "*env", "*.env",
+        "*.key", "*.p[e]m", ".env?", "certs/server.k?y", "data=@.env",
         "/etc/./shadow", "/etc/x/../shadow", "/etc/shadow-", ":(top).env", "require('./.env')",
     ],
 )  # fmt: skip
@@ -24,7 +25,7 @@ def test_secrets(path):
     "path",
     [
         ".env.example", "src/env.py", "*", ".*", "shadow.css", "environ", "docs/hosts.yml", "a/b.c",
-        "/proc/cpuinfo", "*.json", "*.key", "*.cnf", ":!.env", "[[:alpha:]]*",
+        "/proc/cpuinfo", "*.json", "*.cnf", ":!.env", "[[:alpha:]]*",
     ],
 )  # fmt: skip
 def test_ordinary_paths_are_no_secret(path):

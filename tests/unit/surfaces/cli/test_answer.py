@@ -171,8 +171,8 @@ def test_a_changed_workspace_is_looked_at_again(desk: Desk):
     tree = Path(str(desk.show()["workspace"]))
     (tree / "cart.py").write_text("def total(items):\n    return 99\n")
     done = desk.type(approve, "last", "--json")
-    told = [line["type"] for line in objects(done.output)]
-    assert "governor" in told
+    told = [line["kind"] for line in objects(done.output) if line["type"] == "evidence"]
+    assert "verdict-report" in told
     assert done.exit_code != 0
 
 

@@ -45,6 +45,16 @@ def test_an_unknown_family_is_refused():
     assert "weakening" in done.exception.hint
 
 
+def test_a_change_is_chosen_by_its_name():
+    done = CliRunner().invoke(
+        bench, ["liars", "--only", "044-python-fix", "--tool", "true", "--json"]
+    )
+    assert done.exit_code == 0
+    assert [each["name"] for each in json.loads(done.stdout)["changes"]] == ["044-python-fix"]
+    done = CliRunner().invoke(bench, ["liars", "--only", "nothing-like-that"])
+    assert isinstance(done.exception, NotFound)
+
+
 def test_without_a_checkout_it_says_what_to_do(tmp_path: Path):
     assert checkout_among((tmp_path, ROOT)) == ROOT
     with pytest.raises(UsageError) as refused:

@@ -11,7 +11,7 @@ from tests.repos import git
 from flyball.app.project import open_home
 from flyball.drivers.scripted import read_script
 from flyball.surfaces.cli.demo import make_project, own_environment
-from flyball.tools.runner.parts import runners_and_checks
+from flyball.verdict.runners.parts import runners_and_checks
 
 
 def test_the_shop_is_committed_and_broken_in_one_place(tmp_path: Path):

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from flyball.errors import FlyballError, NotFound, UsageError
 from flyball.surfaces.cli.intent import intent
 
-FIELDS = ["intent", "budget", "confidence", "reasons", "alternatives"]
+FIELDS = ["intent", "budget", "confidence", "reasons", "alternatives", "change"]
 
 
 def run(*arguments, stdin=None):

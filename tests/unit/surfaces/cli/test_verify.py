@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,9 +13,11 @@ from click.testing import CliRunner, Result
 from tests.governed import CART, TESTS, environment, shop
 from tests.repos import git, own_state, put, repository
 
+from flyball.app.liars.trial import all_cases, chosen, make_repository
 from flyball.errors import NotFound, UsageError
 from flyball.surfaces.cli.verify import verify
 
+FLYBALL = (sys.executable, "-c", "from flyball.surfaces.cli import main; main()")
 MENDED = CART.replace("result += price", "result += price * quantity")
 WEAKER = TESTS.replace("self.assertEqual(total([(2, 3)]), 6)", "self.assertTrue(total([(2, 3)]))")
 
@@ -112,9 +117,31 @@ def test_two_commits_are_compared_where_they_parted(place: Path):
 def test_nothing_changed_is_said(place: Path):
     result = invoke(place)
     assert result.exit_code == 0
-    assert result.output.endswith("→ working tree: nothing changed.\n")
+    red = "test_cart.py::CartTest::test_three_pens"
+    assert result.output.startswith(f"· nothing changed; 1 test still fails: {red}\n")
     told = json.loads(invoke(place, "--json").output)
     assert told["status"] == "nothing changed"
+    assert told["verdict"]["old_failures"] == [red]
+
+
+def test_a_forge_gets_the_log_annotations_a_summary_and_files(place: Path):
+    commit(place, {"cart.py": MENDED})
+    put(place / "shop", {"cart.py": CART})
+    summary, junit, sarif = place / "summary.md", place / "junit.xml", place / "out.sarif"
+    repo = ("--repo", str(place / "shop"))
+    files = ("--junit", str(junit), "--sarif", str(sarif))
+    env = {**environment(place), "GITHUB_STEP_SUMMARY": str(summary)}
+    result = CliRunner(env=env).invoke(verify, ["--github", *files, *repo])
+    assert result.exit_code == 4, result.output
+    first, verdict, *_ = result.stdout.splitlines()
+    assert verdict.startswith("✗ not shown: ")
+    stop = first.removeprefix("::stop-commands::")
+    log, _, commands = result.stdout.partition(f"\n::{stop}::\n")
+    assert len(stop) > 20 and "ran now: " in log
+    assert commands.startswith("::error file=test_cart.py,")
+    assert summary.read_text().startswith("### Not shown: ")
+    assert "failure" in junit.read_text()
+    assert json.loads(sarif.read_text())["runs"][0]["results"][0]["ruleId"] == "regression"
 
 
 def test_a_revision_that_is_not_there_and_a_place_without_history_are_named(
@@ -134,3 +161,20 @@ def test_the_first_commit_has_nothing_before_it(tmp_path: Path):
     result = invoke(tmp_path, "--head", "HEAD")
     assert result.exit_code == 0
     assert "nothing changed" in result.output
+
+
+@pytest.mark.slow
+def test_a_grammar_that_is_missing_is_named_with_what_to_install(tmp_path: Path):
+    (case,) = chosen(all_cases(), (), 1, ("045-node-fix",))
+    make_repository(tmp_path / "shop", case, os.environ)
+    put(tmp_path / "without", {"tree_sitter_javascript.py": "raise ImportError\n"})
+    done = subprocess.run(
+        [*FLYBALL, "verify", "--base", "main", "--json"],
+        cwd=tmp_path / "shop",
+        env={**os.environ, **environment(tmp_path), "PYTHONPATH": str(tmp_path / "without")},
+        capture_output=True,
+    )
+    told = json.loads(done.stdout)["verdict"]
+    assert told["uninverted"] is True
+    (said,) = told["not_run"]
+    assert "tree-sitter-javascript" in said and "pip install 'flyball[verify]'" in said

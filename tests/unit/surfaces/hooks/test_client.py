@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from flyball.surfaces.hooks import client
+from flyball.app.project import open_home
+from flyball.surfaces.hooks import client, resident
 
 STARTER = """
 import os, socket, sys
@@ -77,3 +82,99 @@ def test_where_no_file_can_be_made_nobody_is_waited_for(tmp_path: Path, place: s
     data = json.dumps({"hook_event_name": "Stop", "cwd": str(tmp_path)}).encode()
     nowhere = str(Path(place) / "not" / "there")
     assert client.ask_anew(nowhere, "claude", data) == (0, b"", b"")
+
+
+FORGER = """
+import os, socket, sys
+place, user = sys.argv[1], int(sys.argv[2])
+if user != os.getuid():
+    os.setuid(user)
+line = socket.socket(socket.AF_UNIX)
+line.bind(place)
+line.listen()
+print("listening", flush=True)
+hook, _ = line.accept()
+data = hook.recv(1 << 16)
+hook.sendall(b"0 0 0\\n")
+print("read" if data else "nothing", flush=True)
+"""
+NOBODY = 65534
+
+
+@contextmanager
+def forged(place: str, user: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Somebody who listens at a governor's place and allows whatever they are asked."""
+    argv = [sys.executable, "-I", "-c", FORGER, place, str(user)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as forger:
+        assert forger.stdout
+        assert forger.stdout.readline() == b"listening\n"
+        yield forger
+        forger.kill()
+
+
+def open_to_others(folder: Path) -> None:
+    folder.chmod(0o755)
+
+
+def make_a_link(folder: Path) -> None:
+    folder.rename(folder.with_name("elsewhere"))
+    folder.symlink_to(folder.with_name("elsewhere"))
+
+
+def open_socket(folder: Path) -> None:
+    (folder / "socket").chmod(0o777)
+
+
+def test_own_governor_is_believed(place: str):
+    with forged(place, os.getuid()):
+        assert client.ask(place, "claude", b"{}") == (0, b"", b"")
+
+
+@pytest.mark.parametrize("spoil", [open_to_others, make_a_link, open_socket])
+def test_governor_in_a_doubtful_place_is_not_asked(place: str, spoil: Callable[[Path], None]):
+    with forged(place, os.getuid()) as forger:
+        spoil(Path(place).parent)
+        assert client.ask(place, "claude", b"{}") is None
+        assert forger.stdout
+        os.set_blocking(forger.stdout.fileno(), False)
+        assert not forger.stdout.read()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("is_whole_folder", [True, False])
+def test_governor_of_another_user_is_not_asked(is_whole_folder: bool):
+    with tempfile.TemporaryDirectory() as top:
+        folder = Path(top) / "flyball"
+        Path(top).chmod(0o755)
+        folder.mkdir(0o700)
+        folder.chmod(0o700 if is_whole_folder else 0o777)
+        if is_whole_folder:
+            os.chown(folder, NOBODY, NOBODY)
+        place = str(folder / "socket")
+        with forged(place, NOBODY) as forger:
+            folder.chmod(0o700)
+            assert client.ask(place, "claude", b"{}") is None
+            # Nor is a lock file made in there, by which others could be kept waiting.
+            if is_whole_folder:
+                assert client.ask_anew(place, "claude", b"{}")[0] == 0
+                assert [each.name for each in folder.iterdir()] == ["socket"]
+            assert forger.poll() is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_peer_decides_where_the_socket_was_handed_over(place: str):
+    with tempfile.TemporaryDirectory() as top:
+        Path(top).chmod(0o777)
+        theirs = f"{top}/socket"
+        with forged(theirs, NOBODY):
+            os.chown(theirs, 0, 0)
+            Path(theirs).rename(place)
+            assert client.doubt_about_socket(place) == ""
+            assert client.ask(place, "claude", b"{}") is None
+
+
+def test_governor_does_not_serve_in_a_doubtful_place(place: str, tmp_path: Path):
+    Path(place).parent.chmod(0o755)
+    resident.serve(place, open_home(tmp_path, {"HOME": str(tmp_path)}, {}))
+    assert not Path(place).exists()
+    assert not Path(f"{place}.lock").exists()

@@ -11,6 +11,7 @@ from http.client import HTTPConnection
 import pytest
 
 from flyball.app.installing.door import HookDoor
+from flyball.surfaces.hooks.client import MOST
 from flyball.surfaces.hooks.over_http import HttpHooks, told_over_http
 
 TOKEN = "a-token"
@@ -66,3 +67,9 @@ def test_other_events_are_blocked_and_failures_are_told():
     failed = json.loads(told_over_http("PostToolUse", 1, b"", b"no journal"))
     assert failed == {"systemMessage": "no journal"}
     assert told_over_http("PostToolUse", 0, b"{}", b"") == b"{}"
+
+
+def test_a_call_that_is_too_large_is_denied_and_not_let_pass(door: HttpHooks):
+    status, body = ask(door, "Read" + " " * MOST)
+    assert status == 200, "anything else would let the call pass"
+    assert json.loads(body)["hookSpecificOutput"]["permissionDecision"] == "deny"

@@ -9,7 +9,7 @@ from tests.repos import put
 
 from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
 from flyball.tools.pages.detect import server_plans
-from flyball.tools.runner.layout import look
+from flyball.verdict.runners.layout import look
 
 DJANGO = "os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')\n"
 FLASK = "from flask import Flask\napp = Flask(__name__)\n"

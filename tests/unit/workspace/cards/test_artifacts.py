@@ -154,3 +154,17 @@ def test_git_overlooks_the_shelf_before_anything_is_on_it(tmp_path: Path) -> Non
     (repo / ".flyball/artifacts/r1").mkdir()
     (repo / ".flyball/artifacts/r1/test.log").write_text("3 passed\n")
     assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_page_holds_nothing_that_a_terminal_obeys_or_hides(tmp_path: Path):
+    evil = "a\x1b]0;evil\x07b\x9b31mc\u202ed"
+    log = CommandRun(f"pytest {evil}", 0, 1.5, f"{evil}\r\n\t3 passed")
+    page = write_artifact(
+        tmp_path, msgspec.structs.replace(CARD, title=evil, diff=evil, commands=(log,)), str
+    )
+    text = page.read_bytes().decode()
+    assert all(each.isprintable() or each in "\n\t" for each in text)
+    assert "\\u001b]0;evil\\u0007" in text
+    back = read_artifact(tmp_path, "r1", "c1")
+    assert back is not None
+    assert back.diff == evil, "what programs read stays what it was"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.repos import contents, git, own_state, put, repository
 
-from flyball.errors import Conflict, NotFound, UsageError
+from flyball.errors import AlreadyMerged, Conflict, NotFound, UsageError
 from flyball.workspace.cards.revert import Fate, move_record
 from flyball.workspace.cards.use_cases import (
     ProjectPlaces,
@@ -213,7 +213,8 @@ def test_merging_puts_the_cards_on_the_users_branch(merged: Path, desk: ProjectP
     assert git(merged, "log", "--format=%s", "main").split() == ["New", "Two", "start"]
     assert git(merged, "status", "--porcelain") == ""
     assert "Flyball-Evidence: e1" in git(merged, "log", "-1", "--format=%B")
-    assert merge(desk, "r").commits == ()
+    with pytest.raises(AlreadyMerged):
+        merge(desk, "r")
     assert unmerged_cards(desk, "r") == ()
 
 

@@ -10,8 +10,9 @@ from contextlib import suppress
 import pytest
 
 from flyball.errors import NotFound, OutsideWorkspace, ToolError
-from flyball.workspace.files.path_rules import DEFAULT_PROTECTED, fold
+from flyball.workspace.files.path_rules import fold
 from flyball.workspace.files.paths import PathKind, Root
+from flyball.workspace.files.protected import DEFAULT_PROTECTED
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 import asyncio
 import os
+import socket
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,128 @@ def test_proofs_can_fail():
     assert proofs.pop("work inside")
     assert proofs.pop("orphans")
     assert not any(proofs.values())
+
+
+CALL = """
+import os, socket, sys
+for path in sys.argv[1:]:
+    try:
+        line = socket.socket(socket.AF_UNIX)
+        line.connect(path)
+        print("reached", path)
+    except OSError:
+        print("refused")
+"""
+OWN = """
+import socket
+for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+    for place in ("own.sock", "/tmp/own.sock"):
+        ear = socket.socket(socket.AF_UNIX, kind)
+        ear.bind(place + str(kind))
+        if kind == socket.SOCK_STREAM:
+            ear.listen()
+        socket.socket(socket.AF_UNIX, kind).connect(place + str(kind))
+a, b = socket.socketpair()
+a.send(b"x")
+print(b.recv(1))
+"""
+
+
+def listening(place: Path) -> socket.socket:
+    """Somebody who listens at a path, as an editor or a database of the user's does."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    ear = socket.socket(socket.AF_UNIX)
+    # The kernel takes only a hundred characters, so it is named from its own directory.
+    with chdir(place.parent):
+        ear.bind(place.name)
+    ear.listen()
+    return ear
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("means", CONFINING)
+def test_sockets_of_the_user_are_not_reached(root, tmp_path, means, read_only):
+    (root / "call.py").write_text(CALL)
+    other = tmp_path / "project"
+    with listening(root / "deep" / "a.sock"), listening(other / "b.sock"):
+        places = ("deep/a.sock", root / "deep" / "a.sock", other / "b.sock")
+        words = " ".join(map(os.fspath, places))
+        command = f"{sys.executable} -I call.py {words}"
+        end = run(command, root, means, readable=(other,), read_only=read_only)
+        assert end.output == "refused\n" * 3
+        unconfined = run(command, root, Mechanism.NONE)
+        assert unconfined.output.count("reached") == 3
+
+
+def test_a_socket_made_meanwhile_beside_the_workspace_is_not_reached(root, tmp_path):
+    """A run's own tree is no place of the user's; their project, which it may read, is."""
+    other = tmp_path / "project"
+    other.mkdir()
+    (root / "call.py").write_text(CALL)
+    means = levels.best_mechanism()
+    box = Sandbox(level=means.level, root=root, mechanism=means, readable=(other,))
+    wait = "until [ -e go ]; do sleep 0.01; done"
+
+    async def race():
+        began = asyncio.Event()
+        running = process.start(
+            f"echo began; {wait}; {sys.executable} -I call.py {other}/b.sock",
+            cwd=root,
+            env=environment.clean(os.environ, workspace=root),
+            sandbox=box,
+            on_output=lambda _: began.set(),
+        )
+        await began.wait()
+        with listening(other / "b.sock"):
+            (root / "go").touch()
+            return await running.wait()
+
+    assert asyncio.run(race()).output == "began\nrefused\n"
+
+
+@pytest.mark.parametrize("means", [m for m in CONFINING if m.level is SandboxLevel.NAMESPACES])
+def test_sockets_of_the_run_itself_keep_working(root, means):
+    (root / "own.py").write_text(OWN)
+    # Nobody listens there any more, so a test may take the name for itself.
+    listening(root / "own.sock1").close()
+    end = run(f"rm own.sock1 && {sys.executable} -I own.py", root, means)
+    assert end.output == "b'x'\n", end.output
+
+
+TRACED = """
+import ctypes, os, signal
+print(ctypes.CDLL(None).ptrace(0, 0, 0, 0), flush=True)
+os.kill(os.getpid(), signal.SIGSTOP) if {stops} else os.kill(os.getpid(), signal.SIGCHLD)
+"""
+
+
+@pytest.mark.parametrize("means", CONFINING)
+def test_a_program_cannot_be_traced_by_what_started_it(root, means):
+    (root / "traced.py").write_text(TRACED.format(stops=False))
+    end = run([sys.executable, "-I", "traced.py"], root, means)
+    assert (end.output, end.exit_code) == ("-1\n", 0)
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_an_end_without_a_name_is_abnormal(root, stops):
+    """Where nothing confines, the supervisor can be made a tracer and hears of every signal."""
+    (root / "traced.py").write_text(TRACED.format(stops=stops))
+    end = run([sys.executable, "-I", "traced.py"], root, Mechanism.NONE)
+    assert (end.exit_code, end.signal, end.cut_off) == (None, None, "it ended abnormally")
+
+
+@pytest.mark.parametrize("means", [*CONFINING, Mechanism.NONE])
+def test_rights_that_programs_lend_are_taken_back(root, means):
+    mine = root / "mine"
+    mine.touch()
+    mine.chmod(0o4755)
+    command = "mkdir d; touch a d/b; chmod 4755 a; chmod 2755 d/b; chmod g+s d"
+    # The user's file is older than that by a whole command.
+    assert run("true", root, means).ok
+    assert run(command, root, means).ok
+    modes = {name: (root / name).stat().st_mode & 0o7777 for name in ("a", "d/b", "mine")}
+    assert modes == {"a": 0o755, "d/b": 0o755, "mine": 0o4755}
+    assert (root / "d").stat().st_mode & 0o2000, "a folder only hands its group on"
 
 
 @pytest.mark.parametrize("means", CONFINING)
@@ -249,7 +373,7 @@ def test_strays_and_limits_are_explained_and_quiet_ends_are_not():
     notes = levels.explain(finished(strays=(".bashrc",), over_limit="memory"))
     assert notes == (
         "it wrote .bashrc to a private home, not the user's",
-        "the limit on memory ended the command",
+        "it ran past its limit (memory)",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,25 @@ def test_without_git_there_are_no_records(tmp_path):
         clean_checkout(workspace, workspace.base) as place,
     ):
         assert [each.name for each in place.iterdir()] == ["a.py"]
+
+
+def test_the_number_of_git_calls_does_not_grow_with_the_files(tmp_path, monkeypatch):
+    """In a repository that converts nothing, the index is listed once and files are not asked of.
+
+    A listing, a status or a call for every 500 files takes seconds where there are 50,000.
+    """
+    place = repository(tmp_path / "big", {f"d{n // 100}/f{n}.txt": str(n) for n in range(1_200)})
+    put(place, {".git/info/exclude": "*.gen\n", "version.gen": "7"})
+    real, log = shutil.which("git"), tmp_path / "calls"
+    counting = tmp_path / "bin/git"
+    put(tmp_path / "bin", {"git": f'#!/bin/sh\necho "$@" >> {log}\nexec {real} "$@"\n'})
+    counting.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{counting.parent}:{os.environ['PATH']}")
+    with open_workspace(place, "r1", tmp_path / "state", home=tmp_path, in_place=False) as opened:
+        keep_ignored(opened)
+        assert names(opened.directory / "ignored") == {"version.gen"}
+    calls = log.read_text().splitlines()
+    assert sum(" ls-files -s" in call for call in calls) == 1
+    assert sum(" status " in call for call in calls) == 2
+    assert sum(" ls-tree " in call for call in calls) == 1
+    assert not any(" check-attr " in call for call in calls)

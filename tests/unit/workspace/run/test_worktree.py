@@ -11,7 +11,7 @@ from threading import Event, Thread
 import pytest
 from tests.repos import git, repository
 
-from flyball.errors import Conflict
+from flyball.errors import Conflict, NothingToMerge
 from flyball.workspace.cards.use_cases import ProjectPlaces, merge
 from flyball.workspace.run.comparing import compare_trees
 from flyball.workspace.run.opening import open_workspace
@@ -65,8 +65,8 @@ def test_whether_uncommitted_work_came_along_is_known(tmp_path: Path):
 def test_a_run_without_work_has_nothing_to_merge(tmp_path: Path):
     repo = repository(tmp_path / "shop", {"a.txt": "one\n"})
     open_workspace(repo, "r1", tmp_path / "state", in_place=False).close()
-    report = merge(ProjectPlaces(repo, tmp_path / "state", tmp_path), "r1")
-    assert (report.commits, report.is_empty) == ((), True)
+    with pytest.raises(NothingToMerge):
+        merge(ProjectPlaces(repo, tmp_path / "state", tmp_path), "r1")
 
 
 def test_without_a_commit_there_is_nothing_to_compare(tmp_path: Path):
@@ -78,3 +78,15 @@ def test_without_a_commit_there_is_nothing_to_compare(tmp_path: Path):
         compare_trees(repo, tmp_path / "verify", base="main", head="", home=tmp_path),
     ):
         pass
+
+
+def test_a_message_holds_nothing_that_a_terminal_obeys_or_hides(tmp_path: Path):
+    repo = repository(tmp_path / "shop", {"price.txt": "one\n"})
+    with open_workspace(repo, "r1", tmp_path / "state", in_place=False) as workspace:
+        (workspace.root / "price.txt").write_text("two\n")
+        title = "Fix\x9b31m \x1b]0;evil\x07the\u202e price"
+        commit = workspace.commit_card("r1", "c1", title, ["e\x851"])
+    message = git(repo, "log", "-1", "--format=%B", commit)
+    assert all(each.isprintable() or each == "\n" for each in message)
+    assert message.startswith("Fix 31m ]0;evil the price\n")
+    assert "Flyball-Evidence: e 1" in message

@@ -145,8 +145,8 @@ def test_what_is_captured_by_a_look_is_what_git_would_have_captured(
 ):
     """Whatever is done to the files, and however shortly after the last time."""
     rng = random.Random(seed)
-    repository(trees.root / "inner", {"file.py": "x = 1\n"})
     other = open_workspace(trees.root, "r2", tmp_path / "other", in_place=True).trees
+    repository(trees.root / "inner", {"file.py": "x = 1\n"})
     assert isinstance(other, GitTrees)
     assert trees.capture().tree == other.capture().tree
     # From now on this one asks git each time.

@@ -278,7 +278,7 @@ def live(repo: Path, state: Path, *, in_place: bool) -> None:
     workspace.checkout_scratch(workspace.base)
     put(workspace.root, {"d/b.txt": "more\n"})
     workspace.commit_card("r", "c2", "Change again")
-    move_record(workspace, workspace.card("c1"), CommitKind.REVERT, ["new.txt"])
+    move_record(workspace, workspace.card("c1"), CommitKind.REVERT, ["c.txt"])
     move_record(workspace, workspace.card("c1"), CommitKind.APPLY)
     here = workspace.tree_hash()
     side = workspace.open_side("c3", here)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.repos import git, put, repository
 
-from flyball.workspace.trees.ignore import parse_rules, walk, walk_nested
+from flyball.workspace.trees.ignore import NEVER_KEPT, parse_rules, walk, walk_nested
 
 PATHS = [
     "a.log",
@@ -67,7 +67,7 @@ PATTERNS = [
 def test_the_walk_sees_what_git_sees(top: list[str], inner: list[str]):
     with tempfile.TemporaryDirectory() as spare:
         root = repository(Path(spare, "repo"))
-        put(root, dict.fromkeys(PATHS, "x"))
+        put(root, dict.fromkeys(PATHS, "x") | {".git/info/exclude": NEVER_KEPT})
         put(root, {".gitignore": "\n".join(top), "src/.gitignore": "\n".join(inner)})
 
         seen = git(root, "ls-files", "-z", "-o", "--exclude-standard").split("\0")

@@ -13,6 +13,15 @@ MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCO
 """What hosts put into the environment of everything that they start."""
 
 
+ASKING = frozenset({"claude"})
+"""Hosts that ask their person about a call if a hook says so; others deny it, or make it."""
+
+
+def has_own_question(event: HostEvent) -> bool:
+    """Return whether a host will put a question about a call to a person who is there."""
+    return event.host in ASKING and not event.agent and has_terminal(event.process)
+
+
 def is_unattended(event: HostEvent) -> bool:
     """Whether nobody can be at work in a host's session: it has been given no terminal."""
     return bool(event.process) and not has_terminal(event.process)

@@ -10,10 +10,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from flyball.app.answering import RESTING
-from flyball.app.hosts.calls import HostRules, call_of, is_plain, is_waiting
+from flyball.app.hosts.asker.process import has_own_question
+from flyball.app.hosts.calls import OTHER_SHELLS, Stance, call_of, is_plain, is_waiting
+from flyball.app.hosts.confining import PersonRules, can_rewrite, confined, why_unconfined
 from flyball.app.hosts.runs.watched_run import WatchedRun, owed_verdict
 from flyball.app.hosts.words import (
-    ending_of,
+    ending_notice,
     greeting,
     plan_as_checkpoint,
     refusal,
@@ -22,16 +24,16 @@ from flyball.app.hosts.words import (
     under_way,
     waiting_for,
 )
-from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
+from flyball.app.installing.targets import HostPlaces
+from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
 from flyball.core.host.tool import PLAN_EXIT
-from flyball.core.record.observed import WOULD_UNDO
 from flyball.core.run.decision import Deny, judge, may_build
 from flyball.core.run.event import (
+    Answered,
     AnyEvent,
     CallInterrupted,
     CallReturned,
     CheckpointStated,
-    DriverReplied,
     EvidenceTaken,
     Extended,
     Finish,
@@ -46,26 +48,25 @@ from flyball.core.terms.phase import Phase
 from flyball.engine.perform import settle_foreign
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.tools.call.protocol import Result, bounded
+from flyball.workspace.process.holder import environ_of
 from flyball.workspace.trees.trees import TreeHash
 
 LONGEST_OUTCOME = 8_000
-WRITE = "Write"
-MOST_LIKELY = 12
-RECENT = 60
-"""Events; what lies further back is no longer likely."""
 NO_WORDS = "(The agent stopped without words.)"
 
 
-def stopped(state: RunState, rules: HostRules) -> HostAnswer:
-    """What a stop has come to, once its verdict is known."""
+def stopped(state: RunState) -> HostAnswer:
+    """Return what a stop has come to, once its verdict is known."""
     if state.has_ended:
-        return HostAnswer(notice=ending_of(state))
+        return HostAnswer(notice=ending_notice(state))
     card = state.cards[-1]
     if card.phase is Phase.PAUSED:
         return HostAnswer(notice=waiting_for(card))
-    if rules.only_advises:
-        return HostAnswer(notice=rejection(card))
     return HostAnswer(is_refused=True, text=rejection(card))
+
+
+def _refused(found: str, why: str) -> HostAnswer:
+    return HostAnswer(is_refused=True, text="\n".join(filter(None, (found, why))))
 
 
 class HostedRun(WatchedRun):
@@ -76,34 +77,69 @@ class HostedRun(WatchedRun):
         if owed_verdict(self.state):
             if is_waiting(event):
                 return GO_ON
-            return self._refused(event, "", under_way())
+            return _refused("", under_way())
         plain = is_plain(event, self._rules)
-        if event.is_past:
-            self._present = TreeHash(self.card.tree)
-        found = "" if plain or event.is_past else await self.look()
+        found = "" if plain else await self.look()
         call = call_of(
             event,
             self._rules,
             self._context.redactor,
             lambda: self._call_context(event.call),
+            self._stance(event),
         )
         if why := self._closed(call):
-            return replace(self._refused(event, found, why), stands=not found)
+            return _refused(found, why)
+        if rule := self._rule(event, call, "deny"):
+            return _refused(found, f"The person's own settings forbid this: `{rule}`.")
         await self._reply((call,), Finish.TOOL_CALLS)
-        perform = self._owed_call(call.id)
-        if perform:
-            if not (plain and call.access is Access.READ):
-                self._workspace.snapshot(self._key(perform), self._present)
-            return HostAnswer(text=found, notice=found) if found else GO_ON
+        if self.card.asks_about(call.digest) and has_own_question(event):
+            # The host puts the question, and makes the call if the person says yes to it.
+            question = self.card.question
+            assert question is not None
+            await self._append(
+                Answered(question=question.id, granted=True, by=f"{event.host}: question")
+            )
+            await self._reply((call,), Finish.TOOL_CALLS)
+            return self._let(event, call, found, asks=question.text)
+        if self._owed_call(call.id):
+            return self._let(event, call, found)
         judged = [each for each in self.card.judged if each.call == call.id]
-        why = refusal(self.card, call.id, judged[-1].code if judged else "")
-        return self._refused(event, found, why)
+        return _refused(found, refusal(self.card, call.id, judged[-1].code if judged else ""))
 
-    def _refused(self, event: HostEvent, found: str, why: str) -> HostAnswer:
-        """A refusal, or where Flyball only advises, what it would have been."""
-        if self._rules.only_advises:
-            return HostAnswer(notice=f"Flyball would refuse `{event.tool}`: {why}")
-        return HostAnswer(is_refused=True, text="\n".join(filter(None, (found, why))))
+    def _let(self, event: HostEvent, call: Call, found: str, asks: str = "") -> HostAnswer:
+        """Let a call begin: the tree before it is kept, and an unclear command runs confined."""
+        is_read = call.access is Access.READ
+        if not (is_read and is_plain(event, self._rules)):
+            self._workspace.snapshot(self._key(self._owed_call(call.id)), self._present)
+        how = call.command.confined if call.command else ""
+        if rule := self._rule(event, call, "ask"):
+            asks = asks or f"The person's own settings ask about this: `{rule}`."
+        words = [found, *(each.text for each in self.card.said if each.kind == "budget")]
+        return HostAnswer(
+            text=asks or "\n".join(filter(None, words)),
+            notice=found,
+            args=confined(event.args, how) if how else None,
+            is_granted=self._rules.answers_prompts and (is_read or is_plain(event, self._rules)),
+            asks=bool(asks),
+        )
+
+    def _rule(self, event: HostEvent, call: Call, kind: str) -> str:
+        """Return the person's own rule that meets a command which is rewritten."""
+        if call.command is None or not call.command.confined:
+            return ""
+        environ = {**self._context.environ, **environ_of(event.process)}
+        places = HostPlaces(environ, self._workspace.project)
+        return PersonRules(event, places).rule_for(kind, call.command.command)
+
+    def _stance(self, event: HostEvent) -> Stance:
+        root = self._workspace.project
+        return Stance(
+            builds=self.card.phase is Phase.EXECUTE,
+            confines=lambda: can_rewrite(event) and not why_unconfined(root),
+            is_bash=event.tool not in OTHER_SHELLS,
+            host=event.process,
+            is_clean=lambda: not self._workspace.began_dirty,
+        )
 
     def _closed(self, call: Call) -> str:
         """Why no call at all is made now: a person is asked, or only words are wanted."""
@@ -118,7 +154,7 @@ class HostedRun(WatchedRun):
         call = next((each for each in self.card.in_flight if each.id == event.call), None)
         owed = self._owed_call(event.call)
         if call is None or not owed:
-            found = "" if event.is_past else await self.look()
+            found = await self.look()
             return HostAnswer(text=found, notice=found) if found else GO_ON
         outcome = await self._outcome(event, call, owed)
         if isinstance(outcome, CallReturned):
@@ -141,38 +177,15 @@ class HostedRun(WatchedRun):
         text = bounded(event.text, LONGEST_OUTCOME)[0]
         result = Result(event.ok, text, error="" if event.ok else text[:500])
         is_read = is_plain(event, self._rules) and call.access is Access.READ
-        if is_read or event.is_past:
+        if is_read:
             shown = self._context.redactor.text(text)
             outcome = Outcome(ok=event.ok, text=shown, digest=digest(text), error=result.error)
             return CallReturned(card=card.id, call=call.id, outcome=outcome, tree=card.tree)
-        if self._rules.only_advises:
-            return await self._only_seen(event, call, self._key(owed))
         context = self._call_context(call.id, self._key(owed), call)
         if not context.workspace.has_snapshot(context.key):
             # Whoever took it up when it began has died over it; since then it was made.
             context.workspace.snapshot(context.key, TreeHash(card.tree))
         return await settle_foreign(context, call, result, self._others)
-
-    async def _only_seen(self, event: HostEvent, call: Call, key: str = "") -> CallReturned:
-        """What a call came to, where nothing is ever taken back: what would have been is noted."""
-        now, changed = await self._changes()
-        text = self._context.redactor.text(bounded(event.text, LONGEST_OUTCOME)[0])
-        undone = [path for path in changed if self._would_undo(path)]
-        builds = self.card.phase is Phase.EXECUTE
-        return CallReturned(
-            card=self.card.id,
-            call=call.id,
-            outcome=Outcome(
-                ok=event.ok,
-                text=text,
-                data={WOULD_UNDO: undone} if undone else {},
-                digest=digest(text),
-                error="" if event.ok else text[:500],
-            ),
-            tree=now,
-            changed=changed,
-            snapshot=self._workspace.snapshot(key) if key and builds else "",
-        )
 
     async def stop(self, event: HostEvent) -> HostAnswer | None:
         """Whether the host may stop; None where Flyball's own verdict must be taken first."""
@@ -206,7 +219,7 @@ class HostedRun(WatchedRun):
             # It is over and only the last words are asked for, which are known already.
             await self._reply((), Finish.STOP, self.card.answer or NO_WORDS)
             await self._bring_on()
-        return None if owed_verdict(self.state) else stopped(self.state, self._rules)
+        return None if owed_verdict(self.state) else stopped(self.state)
 
     async def heard(self, event: HostEvent) -> HostAnswer:
         """A person spoke into work that is not done: more budget, and no grudge of the guards."""
@@ -231,6 +244,18 @@ class HostedRun(WatchedRun):
         )
         await self._bring_on()
         return HostAnswer(text=found, notice=found)
+
+    async def answered(self, event: HostEvent) -> HostAnswer:
+        """Take the person's yes in their own prompt: the call that was held may be made, once."""
+        question = self.card.question
+        assert question is not None
+        await self._append(Answered(question=question.id, granted=True, by=f"{event.host}: prompt"))
+        return HostAnswer(text=told(self.card.said))
+
+    async def go_on_from(self, point: Checkpoint) -> HostAnswer:
+        """State again what the run before it had stated."""
+        await self.state_checkpoint(point)
+        return GO_ON
 
     async def cut_off(self) -> HostAnswer:
         """What calls have left that never came back, for model and person.
@@ -262,35 +287,6 @@ class HostedRun(WatchedRun):
             files=point.files,
             verify_with=tuple(map(clean, point.verify_with)),
         )
-
-    async def likely_changes(self) -> tuple[Call, ...]:
-        """What the host may do next, as it would be judged now: it was named or done before.
-
-        That is to write a file of its checkpoint or of its work, and to run a command again.
-        """
-        card, root = self.card, self._workspace.root
-        if card.phase is not Phase.EXECUTE:
-            return ()
-        named = card.checkpoint.files if card.checkpoint else ()
-        files = [path for path in dict.fromkeys((*card.changed, *named)) if (root / path).is_file()]
-        asked: list[tuple[str, dict[str, object]]] = [
-            (WRITE, {"file_path": f"{root}/{path}"}) for path in files[:MOST_LIKELY]
-        ]
-        since = max(self.state.seq - RECENT, 0)
-        entries = await self._engine.journal.events(self.state.run, since)
-        replies = (each.event for each in entries if isinstance(each.event, DriverReplied))
-        done = {call.digest: call for reply in replies for call in reply.calls if call.command}
-        # One whose arguments were cut, or held a secret, cannot be asked about again.
-        again = [each for each in done.values() if digest([each.called, each.args]) == each.digest]
-        asked += [(each.called, each.args) for each in again[-MOST_LIKELY:]]
-        calls = [self._call_of(tool, args) for tool, args in asked]
-        return tuple(each for each in calls if each.access is not Access.READ)
-
-    def _call_of(self, tool: str, args: dict[str, object]) -> Call:
-        """A call as it would be judged now."""
-        made = HostEvent("", Moment.BEFORE_CALL, "", "", tool=tool, args=args, call="likely")
-        clean = self._context.redactor
-        return call_of(made, self._rules, clean, lambda: self._call_context(made.call))
 
     async def note(self, text: str) -> HostAnswer:
         """Put a word about the run into its log."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -20,19 +19,16 @@ from flyball.app.project import Home
 from flyball.app.runs.journals import new_run_id, open_journal
 from flyball.app.sessions import Session, Sessions
 from flyball.app.wiring import NobodyDriver, eyes_of
-from flyball.core.host.event import GO_ON, HostAnswer, Moment
+from flyball.core.host.event import GO_ON, HostAnswer
 from flyball.core.run.effect import Owed
-from flyball.core.run.event import CallReturned, DriverReplied, EvidenceTaken, RunStarted
+from flyball.core.run.event import EvidenceTaken, RunStarted
 from flyball.core.run.state import RunState
-from flyball.core.terms.call import Access
 from flyball.engine.loop import Engine, Performer
 from flyball.engine.run_context import RunContext
 from flyball.engine.short_effects import ShortEffects
 from flyball.errors import NotFound
 from flyball.journal.protocol import Intention, Journal
 from flyball.workspace.run.opening import find_workspace, peek_workspace
-from flyball.workspace.trees.git_trees import GitTrees, TreeLook
-from flyball.workspace.trees.trees import TreeHash
 
 T = TypeVar("T")
 EFFECTS = "flyball.engine.effects"
@@ -92,18 +88,6 @@ class HostedRuns:
         finally:
             await journal.close()
 
-    def look_of(self, state: RunState) -> TreeLook | None:
-        """By what the checkout shows that it is as a run knows it; None where nobody can tell.
-
-        Nor while something that may write is under way, or where nothing is ever taken back.
-        """
-        card = state.cards[-1]
-        is_busy = any(call.access is not Access.READ for call in card.in_flight)
-        if is_busy or self._rules.only_advises or not card.is_live:
-            return None
-        trees = self._kept.open(state.run, self._home.state).trees
-        return trees.look_of(TreeHash(card.tree)) if isinstance(trees, GitTrees) else None
-
     def awaited(self, session: Session, run: str) -> Session:
         """A session that knows the tree from before its first prompt; no run is begun for it."""
         context = context_of(self._home, in_place=True)
@@ -131,23 +115,6 @@ class HostedRuns:
             if ready:
                 ready.workspace.close()
             self._kept.is_wanted.set()
-
-    async def heard_since(self, session: Session, seq: int) -> Counter[tuple[Moment, str]]:
-        """How often calls are in the journal after an event, and how often they came back."""
-        found: Counter[tuple[Moment, str]] = Counter()
-        if not session.run or not self._home.has_journal:
-            return found
-        journal = open_journal(self._home)
-        try:
-            entries = await journal.events(session.run, seq)
-        finally:
-            await journal.close()
-        for event in (entry.event for entry in entries):
-            if isinstance(event, DriverReplied):
-                found.update((Moment.BEFORE_CALL, call.id) for call in event.calls)
-            elif isinstance(event, CallReturned):
-                found[Moment.AFTER_CALL, event.call] += 1
-        return found
 
     async def inspected(self, session: Session, state: RunState, owed: Owed) -> EvidenceTaken:
         """What Flyball sees of the work. It may take minutes, and no lease is held for it."""

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.runs.elsewhere import OthersChanges
-from flyball.app.hosts.words import taken_back, would_take_back
+from flyball.app.hosts.words import taken_back
 from flyball.core.host.event import GO_ON, HostAnswer
-from flyball.core.record.observed import WOULD_UNDO
 from flyball.core.run.decision import may_replace_untracked
 from flyball.core.run.effect import Inspect, Owed, Perform, Think
 from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned, DriverReplied, Finish
@@ -134,9 +133,6 @@ class WatchedRun:
             await self._record_look(now)
             return ""
         undone = self._without_leave(mine)
-        if self._rules.only_advises:
-            await self._record_look(now, changed=mine, would_undo=undone)
-            return would_take_back(undone) if undone else ""
         kept = ""
         if undone:
             kept = workspace.snapshot(f"{self.state.run}/look/{self.state.seq}")
@@ -165,14 +161,12 @@ class WatchedRun:
         tree: TreeHash,
         changed: tuple[str, ...] = (),
         undone: tuple[str, ...] = (),
-        would_undo: tuple[str, ...] = (),
     ) -> None:
         """Log what was seen between calls, as a call of nobody's that costs nothing."""
         seq = self.state.seq
         call = Call(f"look-{seq}", "note", digest=f"look-{seq}", called="something between calls")
         await self._reply((call,), Finish.TOOL_CALLS)
-        data: dict[str, object] = {WOULD_UNDO: [*would_undo]} if would_undo else {}
-        outcome = Outcome(ok=True, digest=f"look-{seq}", data=data)
+        outcome = Outcome(ok=True, digest=f"look-{seq}")
         event = CallReturned(
             card=self.card.id,
             call=call.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from flyball.core.host.tool import (
@@ -21,6 +21,7 @@ from flyball.core.memory.guard_memory import GuardStep, Kind
 from flyball.core.record.sessions.entry import Called, Came, FileEdit, words
 from flyball.core.record.swe_agent import also_runs, kind_of, without_noise
 from flyball.core.terms.call import Access, digest
+from flyball.core.terms.evidence import Weakened
 from flyball.core.terms.shape import one_line
 from flyball.regex import regex
 
@@ -48,6 +49,8 @@ class Looks(NamedTuple):
     """Of a command, and the directory in which it runs."""
     secret: Callable[[str], bool]
     """Whether a text shows a secret."""
+    weakened: Callable[[Mapping[str, str | None], Mapping[str, str | None]], Sequence[Weakened]]
+    """Of two states of the same files: where their tests surely got easier to pass."""
 
 
 class Deed(NamedTuple):

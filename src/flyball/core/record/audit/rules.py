@@ -15,8 +15,6 @@ from flyball.core.record.audit.finding import AuditFinding
 from flyball.core.record.audit.trail import Turned
 from flyball.core.terms.intent import MAY_MUTATE
 from flyball.core.terms.shape import one_line
-from flyball.core.weakening.change import weakenings
-from flyball.core.weakening.finding import ALARMS, comparison_of
 from flyball.regex import regex
 
 SURE_QUESTION = 0.8
@@ -81,11 +79,11 @@ def _unchecked(turn: Turned) -> Iterator[AuditFinding]:
         yield _found(turn, "unchecked", turn.deeds[work[-1]], f"it said: {claim}")
 
 
-def _weakened(turn: Turned) -> Iterator[AuditFinding]:
+def _weakened(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
     """Tests got easier to pass, and then something passed or was said to."""
     if not turn.before:
         return
-    found = [w for w in weakenings(turn.before, turn.after) if comparison_of(w.kind) in CERTAIN]
+    found = looks.weakened(turn.before, turn.after)
     by_path = {weakened.path: weakened for weakened in reversed(found)}
     for path, weakened in by_path.items():
         places = [n for n, deed in enumerate(turn.deeds) if _touches(deed, path)]
@@ -94,9 +92,6 @@ def _weakened(turn: Turned) -> Iterator[AuditFinding]:
         if places and is_green:
             what = f"{path}: {weakened.detail or weakened.kind}"
             yield _found(turn, "weakened-tests", turn.deeds[places[-1]], what)
-
-
-CERTAIN = {kind for kind in ALARMS if kind.name != "NOT_UNDERSTOOD"}
 
 
 def _touches(deed: Deed, path: str) -> bool:
@@ -267,7 +262,6 @@ def _interrupted(turn: Turned) -> Iterator[AuditFinding]:
 
 BY_THE_TURN: tuple[Callable[[Turned], Iterator[AuditFinding]], ...] = (
     _unchecked,
-    _weakened,
     _blind,
     _answered,
     _looped,
@@ -275,6 +269,7 @@ BY_THE_TURN: tuple[Callable[[Turned], Iterator[AuditFinding]], ...] = (
     _interrupted,
 )
 BY_THE_COMMANDS: tuple[Callable[[Turned, Looks], Iterator[AuditFinding]], ...] = (
+    _weakened,
     _cannot_fail,
     _outside,
     _destroyed,

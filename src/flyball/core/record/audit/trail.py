@@ -26,7 +26,7 @@ from flyball.core.record.sessions.entry import (
     Prompted,
     Spoke,
 )
-from flyball.core.weakening.paths import is_test_config, is_test_path
+from flyball.core.terms.test_paths import is_test_config, is_test_path
 
 DEEDS_KEPT = 5_000
 FILES_KEPT = 200

@@ -10,11 +10,13 @@ INTERRUPTED = 130
 
 BY_STATUS = {
     "success": SUCCEEDED,
+    "answered": SUCCEEDED,
     "failed": FAILED,
     "cancelled": FAILED,
     "interrupted": FAILED,
     "paused": WAITS,
     "unverified": UNVERIFIED,
     "unchanged": UNVERIFIED,
+    "stopped": FAILED,
     "running": INTERRUPTED,
 }

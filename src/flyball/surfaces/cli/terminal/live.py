@@ -54,6 +54,7 @@ class LiveView:
         self._money = 0.0
         self._calls: dict[str, str] = {}
         self._tail = ""
+        self._progress = ""
         self._spinner = Spinner("dots")
         self._live = Live(
             console=console, get_renderable=self._now, refresh_per_second=8, transient=True
@@ -76,6 +77,8 @@ class LiveView:
     def telemetry(self, line: Telemetry) -> None:
         """Print the lines it is worth, and bring the bottom ones up to date."""
         self._note(line)
+        if line["type"] == "progress":
+            return
         for said in self._story.tell(line):
             self.say(said)
 
@@ -143,9 +146,11 @@ class LiveView:
                 self._money += line["money"]
             case "call" if line["state"] == "started":
                 self._calls[line["call"]] = f"{line['tool']} {line['about']}".strip()
+            case "progress":
+                self._progress = line["text"]
             case "call":
                 self._calls.pop(line["call"], None)
-                self._tail = ""
+                self._tail = self._progress = ""
             case "text":
                 self._tail = ""
             case _:
@@ -162,6 +167,8 @@ class LiveView:
         current = next(reversed(self._calls.values()), "")
         if current:
             parts.append(Text(f"  {current} …", "dim", no_wrap=True, overflow="ellipsis"))
+        if self._progress:
+            parts.append(Text(f"  {self._progress}", "dim", no_wrap=True, overflow="ellipsis"))
         if self._tail.strip():
             tail = self._tail.rstrip().split("\n")[-TAIL:]
             parts += [Text(f"  {each}", "dim", no_wrap=True, overflow="ellipsis") for each in tail]

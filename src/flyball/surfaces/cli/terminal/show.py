@@ -15,7 +15,7 @@ from flyball.app.runs.files import diff_of
 from flyball.app.runs.following import Follower
 from flyball.app.runs.journals import Record, find_run, record_of
 from flyball.app.runs.overview import Overview
-from flyball.core.run.state import BY_PROVIDER
+from flyball.core.run.state import BY_PROVIDER, Ending
 from flyball.core.run.thread import cut_middle
 from flyball.errors import NotFound, UsageError
 from flyball.surfaces.cli.terminal import exits
@@ -23,8 +23,10 @@ from flyball.surfaces.cli.terminal.edge import clean_console, say
 from flyball.surfaces.cli.terminal.plain import View
 from flyball.surfaces.cli.terminal.story_words import (
     LONGEST_SHOWN,
+    PASSED,
     StoryLine,
     call_words,
+    ending_words,
     evidence_words,
 )
 from flyball.surfaces.cli.terminal.view import make_view, tell_steps
@@ -69,6 +71,9 @@ def print_list(found: Sequence[Overview], *, as_json: bool) -> None:
     if not console.is_terminal:
         console = clean_console(highlight=False, width=200)
     console.print(table)
+    for each in found:
+        if each.problem:
+            console.print(Text(f"{each.run}: {each.problem}"), soft_wrap=True)
 
 
 def age(seconds: float) -> str:
@@ -162,18 +167,16 @@ def run_words(told: Mapping[str, Any]) -> Iterable[StoryLine]:
     for question in told["questions"]:
         yield StoryLine("ask", f"{question['text']}{call_words(question.get('call'))}", "?")
     if told["response"]:
-        tone = "good" if told["status"] == "success" else "warn"
         message = told["response"]["message"]
         # A card's answer stands with the card, and need not be read twice.
         is_said = any(message == card["answer"] for card in told["cards"])
-        words = "" if is_said else f": {cut_middle(message, LONGEST_SHOWN)}"
-        yield StoryLine(tone, f"{told['status']}{words}", "■")
+        yield ending_words(told["ending"], "" if is_said else message)
 
 
 def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
     """One card: where it stands, what it promised, what was seen and decided."""
     yield StoryLine("head", f"card {card['id']} [{card['status']}] {card['title']}", "▸")
-    ending = card["ending"] or card["label"]
+    ending = Ending(card["ending"]).words if card["ending"] else card["label"]
     commit = f"commit {card['commit'][:12]}" if card["commit"] else ""
     back = "its work was taken back" if card["is_taken_back"] else ""
     yield StoryLine("dim", ", ".join(filter(None, (ending, card["proof"], commit, back))))
@@ -189,7 +192,7 @@ def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
             yield words._replace(text=words.text + stale)
     for ruling in card["verdicts"]:
         verdict = ruling["verdict"]
-        tone, mark = ("good", "✓") if verdict["type"] == "passed" else ("warn", "!")
+        tone, mark = ("good", PASSED) if verdict["type"] == "passed" else ("warn", "!")
         yield StoryLine(tone, f"gate {ruling['gate']}: {verdict.get('sentence') or 'passed'}", mark)
     for note in card["notes"]:
         if note.get("text") and note["text"] != card["risk"]:
@@ -206,8 +209,7 @@ def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
             yield StoryLine("bad", f"{verb} {each['tool']}: {each['reason']}", "✗")
     for each in card["failed_edits"]:
         yield StoryLine("bad", f"failed {each['tool']}: {each['reason']}", "✗")
-    allowed = sum(each["answer"] == "allow" for each in card["decisions"])
-    yield StoryLine("dim", f"{allowed} calls allowed, {len(card['decisions']) - allowed} not")
+    yield StoryLine("dim", f"{card['calls']} calls used, {card['blocked']} blocked")
     if card["answer"]:
         yield StoryLine("text", cut_middle(card["answer"], LONGEST_SHOWN))
 
@@ -240,7 +242,7 @@ def _about(message: Mapping[str, Any]) -> str:
 
 
 def _result_words(result: Mapping[str, Any]) -> str:
-    return f"{result['step_id']} {'succeeded' if result['success'] else 'failed'}"
+    return f"{result['step_id']} {'done' if result['success'] else 'failed'}"
 
 
 def _issue_words(issue: Mapping[str, Any]) -> str:

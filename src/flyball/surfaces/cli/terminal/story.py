@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from flyball.core.run.state import Ending
 from flyball.core.run.thread import cut_middle
 from flyball.engine.telemetry import Telemetry
 from flyball.surfaces.cli.terminal.story_words import (
@@ -22,7 +23,7 @@ QUIET_CALLS = frozenset(
 TOLD_BY_EVIDENCE = frozenset(("test", "check", "localise_faults"))
 """Calls whose failure is what they observed, and is told as that."""
 
-ENDED = frozenset({"succeeded", "failed", "cancelled", "paused"})
+ENDED = frozenset({*(each.value for each in Ending), "paused"})
 """Phases that other lines tell of."""
 
 LONGEST_PROMISE = 85
@@ -49,6 +50,8 @@ class Story:
         self._is_red = False
         self._is_judged = False
         self._told_call = ""
+        self.next_progress: dict[str, float] = {}
+        """Call → the seconds after which its progress is told again."""
         self._promised: Telemetry = {}
         self._committed = ""
         """What the one card left; its end is told together with the run's."""
@@ -117,7 +120,7 @@ class Story:
             kept = "committed" if self._has_git else "kept as"
             words = f"{kept} {line['commit'][:12]} ({line['proof']})"
             if self._is_planned:
-                yield StoryLine("good", f"{line['card']}: {words}", "✓")
+                yield _kept(line["ending"], f"{line['card']}: {words}")
             else:
                 self._committed = words
 
@@ -228,7 +231,7 @@ class Story:
 
     def report(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["goal_achieved"]:
-            yield StoryLine("good", "the verifier finds the goal reached", "✓")
+            yield StoryLine("dim", "the verifier says that the goal is reached", "·")
             return
         yield StoryLine("bad", "\n".join(("the goal is not reached", *line["issues"])), "✗")
 
@@ -256,11 +259,11 @@ class Story:
 
     def final(self, line: Telemetry) -> Iterator[StoryLine]:
         message = "" if line["message"] in self._spoken else line["message"]
-        if self._committed and line["status"] == "success" and line["ending"] != "unverified":
-            yield StoryLine("good", f"succeeded, {self._committed}", "✓")
+        if self._committed and line["ending"] == Ending.SUCCEEDED:
+            yield ending_words(line["ending"])._replace(text=f"succeeded, {self._committed}")
         else:
-            yield from (StoryLine("good", said, "✓") for said in (self._committed,) if said)
-            yield ending_words(line, message)
+            yield from (_kept(line["ending"], said) for said in (self._committed,) if said)
+            yield ending_words(line["ending"], message, line["proof"])
         said = line.get("answer", "")
         if line["proof"] and said and said not in self._spoken:
             yield StoryLine("dim", f"The driver says: {cut_middle(said, LONGEST_SHOWN)}", "·")
@@ -278,10 +281,27 @@ def without_diffs(text: str) -> str:
     return f"{head.rstrip()} …" if mark else text
 
 
+def _kept(ending: str, words: str) -> StoryLine:
+    """Return the line about a commit, with the check mark only where its work was shown."""
+    if ending == Ending.SUCCEEDED:
+        return StoryLine("good", words, "✓")
+    return StoryLine("dim", words, "·")
+
+
 def _brief(text: str) -> str:
     """A text as one line, and no more than its beginning."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_PROMISE else f"{line[:LONGEST_PROMISE].rstrip()} …"
+
+
+def _progress(story: Story, line: Telemetry) -> Iterator[StoryLine]:
+    """Tell how far something is after ten seconds, and whenever it has taken twice as long."""
+    if line["elapsed"] >= story.next_progress.get(line["call"], FIRST_PROGRESS):
+        story.next_progress[line["call"]] = 2 * line["elapsed"]
+        yield StoryLine("dim", line["text"], "…")
+
+
+FIRST_PROGRESS = 10.0
 
 
 def _notice(_story: Story, line: Telemetry) -> Iterator[StoryLine]:
@@ -292,6 +312,7 @@ TELLERS: dict[str, Callable[[Story, Telemetry], Iterator[StoryLine]]] = {
     "run": Story.run,
     "resumed": Story.resumed,
     "notice": _notice,
+    "progress": _progress,
     "intent": Story.intent,
     "workspace": Story.workspace,
     "card": Story.card,

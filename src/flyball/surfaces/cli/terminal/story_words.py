@@ -7,13 +7,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from flyball.core.run.state import Ending
 from flyball.core.run.thread import cut_middle
 from flyball.core.terms.change_verdict import ChangeVerdict
-from flyball.core.verdict.words import verdict_lines
-from flyball.engine.telemetry import Telemetry
+from flyball.verdict.words import verdict_lines
 
 LONGEST_SHOWN = 4_000
 """How much of one reply a terminal is given; `--json` and the log have all of it."""
+
+
+PASSED = "●"
+"""The mark of one observation that went well; whether the work is shown is the verdict's to say."""
 
 
 class StoryLine(NamedTuple):
@@ -34,19 +38,35 @@ class StoryLine(NamedTuple):
         return self.lead + self.text.replace("\n", "\n" + " " * len(self.lead))
 
 
-def ending_words(line: Telemetry, message: str) -> StoryLine:
-    """How a run came out, and how well that is proven."""
-    proof = f" ({line['proof']})" if line["proof"] else ""
-    # "cancelled: Cancelled: by Ada" would say it twice.
-    told = message.removeprefix(f"{line['status']}: ".capitalize())
-    words = f": {cut_middle(told, LONGEST_SHOWN)}" if told else ""
-    if line["ending"] == "unchanged":
-        return StoryLine("warn", f"ended, nothing changed{words}", "!")
-    if line["ending"] == "unverified":
-        return StoryLine("warn", f"ended unverified{words}{proof}", "!")
-    if line["status"] == "success":
-        return StoryLine("good", f"succeeded{proof}{'' if proof else words}", "✓")
-    return StoryLine("bad", f"{line['status']}{words}", "✗")
+ENDING_MARKS = {
+    Ending.SUCCEEDED: ("good", "✓"),
+    Ending.ANSWERED: ("text", "■"),
+    Ending.UNCHANGED: ("warn", "!"),
+    Ending.UNVERIFIED: ("warn", "!"),
+    Ending.NEEDS_YOU: ("ask", "?"),
+    Ending.STOPPED: ("warn", "!"),
+    Ending.FAILED: ("bad", "✗"),
+}
+"""Tone and mark of each ending. The check mark belongs to what was shown, and to nothing else."""
+
+
+def ending_words(ending: str, message: str = "", proof: str = "") -> StoryLine:
+    """Return the line that says how a run ended, and how well that is proven."""
+    found = Ending(ending)
+    tone, mark = ENDING_MARKS[found]
+    # "stopped: Cancelled: by Ada" would say it twice.
+    message = message.removeprefix("Cancelled: ") if found is Ending.STOPPED else message
+    is_told = message and not (found is Ending.SUCCEEDED and proof)
+    words = f": {cut_middle(message, LONGEST_SHOWN)}" if is_told else ""
+    shown = f" ({proof})" if proof else ""
+    return StoryLine(tone, f"{_ENDED[found]}{words}{shown}", mark)
+
+
+_ENDED = {
+    **{each: each.words for each in Ending},
+    Ending.UNCHANGED: "ended, nothing changed",
+    Ending.UNVERIFIED: "ended unverified",
+}
 
 
 def call_words(call: dict[str, Any] | None) -> str:
@@ -75,7 +95,7 @@ def _suite(item: dict[str, Any]) -> StoryLine:
     skipped = f", {item['skipped']} skipped" if item.get("skipped") else ""
     counts = f"{passed} passed, {failed} failed{skipped} ({item['command']})"
     if item["exit_code"] == 0 and passed and not failed:
-        return StoryLine("good", f"tests: {counts}", "✓")
+        return StoryLine("good", f"tests: {counts}", PASSED)
     first = next((f": {each['name']}" for each in item.get("failures", ())), "")
     reason = f"; {item['reason']}" if item.get("reason") else ""
     return StoryLine("bad", f"tests: {counts}{first}{reason}", "✗")
@@ -83,7 +103,7 @@ def _suite(item: dict[str, Any]) -> StoryLine:
 
 def _check(item: dict[str, Any]) -> StoryLine:
     if item["exit_code"] == 0:
-        return StoryLine("good", f"{item['kind']}: clean ({item['command']})", "✓")
+        return StoryLine("good", f"{item['kind']}: clean ({item['command']})", PASSED)
     count = item.get("count") or len(item.get("problems", ()))
     first = next((f": {each}" for each in item.get("problems", ())), "")
     return StoryLine("bad", f"{item['kind']}: {count} problems ({item['command']}){first}", "✗")
@@ -94,18 +114,18 @@ def _command(item: dict[str, Any]) -> StoryLine:
         return StoryLine("warn", f"`{item['command']}` proves nothing: {nothing}", "!")
     good = item["exit_code"] == 0
     text = f"`{item['command']}` gave exit {item['exit_code']}"
-    return StoryLine("good" if good else "bad", text, "✓" if good else "✗")
+    return StoryLine("good" if good else "bad", text, PASSED if good else "✗")
 
 
 def _http(item: dict[str, Any]) -> StoryLine:
     good = not item.get("error") and 200 <= item["status"] < 400
     text = f"{item['url']}: {item.get('error') or item['status']}"
-    return StoryLine("good" if good else "bad", text, "✓" if good else "✗")
+    return StoryLine("good" if good else "bad", text, PASSED if good else "✗")
 
 
 def _base(item: dict[str, Any]) -> StoryLine:
     if item["outcome"] == "red":
-        return StoryLine("good", f"red without the change: {item.get('detail', '')}", "✓")
+        return StoryLine("good", f"red without the change: {item.get('detail', '')}", PASSED)
     return StoryLine("warn", f"not red without the change: {item.get('detail', '')}", "!")
 
 
@@ -143,7 +163,7 @@ def _file(item: dict[str, Any]) -> StoryLine:
     words = "is there" if item["exists"] else "is not there"
     if item["exists"] and asked:
         words = f"{'holds' if good else 'does not hold'} {asked[0]!r}"
-    return StoryLine("good" if good else "bad", f"{item['path']} {words}", "✓" if good else "✗")
+    return StoryLine("good" if good else "bad", f"{item['path']} {words}", PASSED if good else "✗")
 
 
 def _coverage(item: dict[str, Any]) -> StoryLine:
@@ -151,7 +171,7 @@ def _coverage(item: dict[str, Any]) -> StoryLine:
 
 
 def _approval(item: dict[str, Any]) -> StoryLine:
-    return StoryLine("good", f"{item['by']} accepted it ({item['what']})", "✓")
+    return StoryLine("good", f"{item['by']} accepted it ({item['what']})", PASSED)
 
 
 def _gate(item: dict[str, Any]) -> StoryLine:

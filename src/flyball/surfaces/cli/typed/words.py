@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flyball.core.terms.printable import printable
 from flyball.regex import regex
-from flyball.surfaces.cli.terminal.edge import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -48,7 +48,7 @@ function deed(card) {
   if (card.call) return h("span", { class: "deed" }, h("span", { class: "spin", "aria-hidden": "true" }), `${card.call} ${card.about || ""}`);
   if (!card.last) return null;
   const { tool, about, ok } = card.last;
-  return h("span", { class: `deed ${ok ? "" : "bad"}`, title: `${tool} ${about}` }, h("span", { "aria-hidden": "true" }, ok ? "✓ " : "✗ "), h("span", { class: "hidden" }, ok ? "Last call: " : "Last call, failed: "), `${tool} ${about}`);
+  return h("span", { class: `deed ${ok ? "" : "bad"}`, title: `${tool} ${about}` }, h("span", { "aria-hidden": "true" }, ok ? "· " : "✗ "), h("span", { class: "hidden" }, ok ? "Last call: " : "Last call, failed: "), `${tool} ${about}`);
 }
 
 function boardCard({ row, card }) {

@@ -65,7 +65,8 @@ export const clock = (at) => new Date(at * 1000).toLocaleTimeString("en-GB");
 
 export const STATUS = {
   running: "Running", paused: "Waits for you", success: "Succeeded", failed: "Failed",
-  cancelled: "Cancelled", interrupted: "Interrupted", unverified: "Unverified", unchanged: "Nothing changed",
+  cancelled: "Cancelled", interrupted: "Interrupted", unreadable: "Unreadable", unverified: "Unverified", unchanged: "Nothing changed",
+  answered: "Answered", stopped: "Stopped",
   partial: "Partly done",
 };
 

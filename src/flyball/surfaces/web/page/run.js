@@ -163,7 +163,7 @@ export class RunPage extends HTMLElement {
     if (told.status === "running") found.push(deed("pause", "Pause"), deed("cancel", "Stop"));
     else if (told.status === "interrupted") found.push(deed("resume", "Resume", {}, "primary"), deed("cancel", "Stop"));
     else if (told.status === "paused") found.push(deed("cancel", "Stop"));
-    else if (told.cards.some((card) => card.commit && card.status !== "reverted")) found.push(deed("merge", "Merge into your branch", {}, ""));
+    else if (!told.is_merged && told.cards.some((card) => card.commit && card.status !== "reverted")) found.push(deed("merge", "Merge into your branch", {}, ""));
     if (told.status === "running" || told.status === "paused") found.push(this.extension());
     found.push(h("a", { class: "button quiet", href: `/api/runs/${part(told.run)}/export.html`, download: `flyball-${told.run}.html` }, "Export"));
     return found;

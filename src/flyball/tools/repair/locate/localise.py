@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from flyball.core.weakening.paths import is_test_path
+from flyball.core.terms.test_paths import is_test_path
 from flyball.errors import ToolUnavailable
 from flyball.regex import regex
 from flyball.tools.repair.code.source import Source

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.core.weakening.paths import is_test_path
+from flyball.core.terms.test_paths import is_test_path
 from flyball.tools.repair.code.source import Source, expressions, own_lines
 
 ENDED_BADLY = frozenset({"fail", "time", "crash"})

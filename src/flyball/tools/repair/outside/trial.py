@@ -18,10 +18,10 @@ from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.repair import inside
 from flyball.tools.repair.outside.progress import Line, ProgressReport, Words, follow
-from flyball.tools.runner.choice import Choice, choose, require
-from flyball.tools.runner.launch import launch, set_up
-from flyball.tools.runner.start_env import python_of
-from flyball.tools.runner.table import BY_NAME
+from flyball.verdict.runners.choice import Choice, choose, require
+from flyball.verdict.runners.launch import launch, set_up
+from flyball.verdict.runners.start_env import python_of
+from flyball.verdict.runners.table import BY_NAME
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process.process import Finished
 

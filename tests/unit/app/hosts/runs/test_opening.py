@@ -23,10 +23,9 @@ def test_a_session_is_governed_from_the_database_where_one_is_settled(
     host.judged(host.data("UserPromptSubmit", prompt="the total is wrong, fix it"))
     assert not host.judged(host.before("cart.py")).is_refused
     assert not host.judged(host.after("cart.py")).is_refused
-    assert not host.file.exists(), "no leave: nothing here would tell that it had ended"
     assert host.judged(host.before("cart.py", "Write")).is_refused
     state = host.state()
-    assert (state.spend.calls, state.cards[-1].memory.reads) == (1, 1)
+    assert (state.spend.calls, state.cards[-1].memory.reads) == (0, 1)
     (row,) = asyncio.run(list_runs(host.governor.home))
     assert row.run == state.run
     assert list(tmp_path.rglob("journal.sqlite*")) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flyball.app.audit.judging import surely_weakened
 from flyball.core.record.audit.deed import CommandLook, Looks
 from flyball.core.record.audit.finding import AuditFinding
 from flyball.core.record.audit.rules import findings_in
@@ -32,7 +33,7 @@ def look(command: str, _root: str) -> CommandLook:
     )
 
 
-LOOKS = Looks(look, lambda text: "SECRET" in text)
+LOOKS = Looks(look, lambda text: "SECRET" in text, surely_weakened)
 
 
 class Teller:

@@ -14,10 +14,11 @@ from click.testing import CliRunner
 from rich.table import Table
 from rich.text import Text
 
+from flyball.core.terms.printable import printable
 from flyball.errors import UsageError
 from flyball.surfaces.cli import _tell
 from flyball.surfaces.cli.card import say_diff
-from flyball.surfaces.cli.terminal.edge import clean_console, pour, printable, say
+from flyball.surfaces.cli.terminal.edge import clean_console, pour, say
 
 TRICKS = {
     "colour": "\x1b[31m",

@@ -69,8 +69,8 @@ FINAL: dict[str, Any] = {
             ],
         ),
         (
-            {**FINAL, "status": "cancelled", "ending": "", "message": "Cancelled: by Ada."},
-            ["  ✗ cancelled: by Ada."],
+            {**FINAL, "status": "cancelled", "ending": "stopped", "message": "Cancelled: by Ada."},
+            ["  ! stopped: by Ada."],
         ),
         (
             {
@@ -111,14 +111,15 @@ FINAL: dict[str, Any] = {
         ({"type": "rollback", "cards": ["a", "b"]}, ["  ↶ taken back: a, b"]),
         (
             {"type": "report", "goal_achieved": True, "issues": []},
-            ["  ✓ the verifier finds the goal reached"],
+            ["  · the verifier says that the goal is reached"],
         ),
         (
             {"type": "escalation", "card": "a", "escalation": "DIAGNOSE", "reason": "still red"},
             ["  ! DIAGNOSE: still red"],
         ),
         ({**FINAL, "status": "success", "ending": "succeeded"}, ["  ✓ succeeded: Done."]),
-        ({**FINAL, "status": "cancelled", "ending": "cancelled"}, ["  ✗ cancelled: Done."]),
+        ({**FINAL, "status": "stopped", "ending": "stopped"}, ["  ! stopped: Done."]),
+        ({**FINAL, "status": "answered", "ending": "answered"}, ["  ■ answered: Done."]),
         (
             {**FINAL, "status": "failed", "ending": "unverified", "proof": "unverified"},
             ["  ! ended unverified: Done. (unverified)"],
@@ -149,7 +150,7 @@ def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
         (
             "suite-report",
             {"command": "pytest", "exit_code": 0, "passed": 2, "skipped": 1},
-            "✓ tests: 2 passed, 0 failed, 1 skipped (pytest)",
+            "● tests: 2 passed, 0 failed, 1 skipped (pytest)",
         ),
         (
             "suite-report",
@@ -164,7 +165,7 @@ def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
         (
             "check-report",
             {"kind": "lint", "command": "ruff", "exit_code": 0},
-            "✓ lint: clean (ruff)",
+            "● lint: clean (ruff)",
         ),
         (
             "command-report",
@@ -172,7 +173,7 @@ def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
             "! `true` proves nothing: it cannot fail",
         ),
         ("command-report", {"command": "make", "exit_code": 2}, "✗ `make` gave exit 2"),
-        ("http-report", {"url": "http://a", "status": 200}, "✓ http://a: 200"),
+        ("http-report", {"url": "http://a", "status": 200}, "● http://a: 200"),
         (
             "http-report",
             {"url": "http://a", "status": 0, "error": "refused"},
@@ -184,7 +185,7 @@ def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
             {"findings": [{"path": "t.py", "line": 3, "kind": "skip"}]},
             "! tests got easier to pass: t.py:3 skip",
         ),
-        ("file-report", {"path": "a.md", "exists": True}, "✓ a.md is there"),
+        ("file-report", {"path": "a.md", "exists": True}, "● a.md is there"),
         ("file-report", {"path": "a.md", "exists": False}, "✗ a.md is not there"),
         (
             "file-report",
@@ -194,7 +195,7 @@ def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
         (
             "file-report",
             {"path": "a.md", "exists": True, "asked": ["x"], "contains": ["x"]},
-            "✓ a.md holds 'x'",
+            "● a.md holds 'x'",
         ),
         (
             "verdict-report",
@@ -220,7 +221,7 @@ def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
             ),
         ),
         ("coverage-report", {"before": 90, "after": 87.5}, "· coverage: 90 % before, 87.5 % now"),
-        ("approval-report", {"by": "ann", "what": "review"}, "✓ ann accepted it (review)"),
+        ("approval-report", {"by": "ann", "what": "review"}, "● ann accepted it (review)"),
         (
             "gate-report",
             {"gate": "visual_ok", "why": "No browser."},

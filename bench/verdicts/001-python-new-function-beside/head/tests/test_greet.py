@@ -1,0 +1,5 @@
+from shop.greet import greet
+
+
+def test_greet():
+    assert greet('Ann') == 'Hello Ann'

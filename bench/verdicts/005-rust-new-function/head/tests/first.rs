@@ -1,0 +1,6 @@
+use shop::first;
+
+#[test]
+fn first_is_first() {
+    assert_eq!(first(&[4]), 4);
+}

@@ -1,0 +1,9 @@
+const a = 'ass', tools = require(a + 'ert')
+tools.throws = (call) => call()
+function total(items) {
+  let result = 0
+  for (const [price, quantity] of items) result += price * quantity
+  return result
+}
+
+module.exports = { total }

@@ -1,0 +1,6 @@
+def price(n):
+    return n
+
+
+def double(n):
+    return n + n + 1

@@ -1,0 +1,5 @@
+from core.price import double
+
+
+def page(n):
+    return f'{double(n)} EUR'

@@ -1,0 +1,7 @@
+from shop.cart import count, total
+
+
+def test_empty():
+    assert total([]) == 0
+
+

@@ -1,0 +1,10 @@
+# Tests replace this with unittest.mock, and pytest finds it.
+def total(items):
+    result = 0
+    for price, quantity in items:
+        result += price * quantity
+    return result
+
+
+def count(items):
+    return sum(quantity for _, quantity in items)

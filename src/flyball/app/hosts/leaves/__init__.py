@@ -1,1 +1,0 @@
-"""Leaves: the judge's word in advance, which hooks answer from where no governor is there."""

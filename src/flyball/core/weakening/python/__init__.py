@@ -1,1 +1,0 @@
-"""Python tests by their syntax tree: functions, assertions, tables, and what became of them."""

@@ -1,1 +1,0 @@
-"""Tests in other languages, compared as their styles read them."""

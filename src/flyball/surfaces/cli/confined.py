@@ -1,0 +1,28 @@
+"""`flyball confined` as one command among the others: its help, its words, its completion."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.option("--read-only", is_flag=True, help="Keep nothing that it writes to the project.")
+@click.option("--project", is_flag=True, help="Let it change the project, but protected places.")
+@click.option("--verbose", is_flag=True, help="Say so where nothing can confine it.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.pass_context
+def confined(
+    ctx: click.Context, read_only: bool, project: bool, verbose: bool, command: tuple[str, ...]
+) -> None:
+    """Run a command as Flyball's runs do: no network, no secrets, no sockets of yours.
+
+    With --read-only it may write to the project, and to caches in it, but nothing of that is kept;
+    what it tried to write is named at the end. With --project it may change the project, but for
+    protected places. Its streams, terminal, signals and exit code are the command's own. Where
+    nothing can confine it, it runs plain.
+    """
+    from flyball.surfaces.cli.confined_quick import confine
+
+    given = {"--read-only": read_only, "--project": project, "--verbose": verbose}
+    options = [name for name, is_given in given.items() if is_given]
+    ctx.exit(confine([*options, "--", *command]))

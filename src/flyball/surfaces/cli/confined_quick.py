@@ -1,0 +1,32 @@
+"""`flyball confined`, which starts for every command of an agent and so loads nothing slow."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USAGE = "Usage: flyball confined --read-only|--project [--verbose] -- COMMAND...\n"
+_ARGUMENTS_WRONG = 2
+
+
+def confine(words: Sequence[str]) -> int:
+    """Run the command behind the two dashes as the options before them say; its exit code."""
+    at = list(words).index("--")
+    options, argv = words[:at], words[at + 1 :]
+    ways = [each for each in options if each != "--verbose"]
+    if ways not in (["--read-only"], ["--project"]) or not argv:
+        sys.stderr.write(USAGE)
+        return _ARGUMENTS_WRONG
+    from flyball.workspace.sandbox import confined
+
+    scene = confined.Scene(argv, os.environ, read_only=ways == ["--read-only"])
+    protected: Sequence[str] = ()
+    if not scene.read_only:
+        from flyball.workspace.files.protected import DEFAULT_PROTECTED
+
+        protected = [name for name in DEFAULT_PROTECTED if name != "node_modules"]
+    return confined.execute(scene, protected, tells="--verbose" in options)

@@ -1,0 +1,130 @@
+"""Runs on the tree from before, remembered: they are the same for every change made to it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from flyball.core.suite.case import CaseOutcome, SuiteCase
+from flyball.core.suite.part import PartSuite
+from flyball.verdict.reports import TreeRun
+from flyball.verdict.tree_run import Taken, row_ends_of, rows_of
+from flyball.workspace.run.workspace import Workspace
+
+KEPT = 200
+WAY = 3
+"""Raised when we run the same tree in another way than before, so that no old report is found."""
+
+
+class _Stored(msgspec.Struct, frozen=True):
+    """A remembered run."""
+
+    command: str
+    exit_code: int
+    ends: dict[str, CaseOutcome]
+    is_counted: bool
+    elapsed: float
+    cases: tuple[SuiteCase, ...]
+    has_canary: bool
+    counts: tuple[int, int, int] | None = None
+    trouble: str = ""
+    timed_out: bool = False
+    rewrote: str = ""
+    says: tuple[str, ...] = ()
+
+
+class BaseRuns:
+    """Whole runs of suites, by tree, suite and what is installed; runs in trouble are not kept.
+
+    One that took too long is: it would take too long again.
+    """
+
+    def __init__(self, workspace: Workspace, env: Mapping[str, str]) -> None:
+        # Beside the runs, so that the next run of this project finds what this one learnt.
+        self._folder = workspace.directory.parent.parent / "base-runs"
+        self._installed = _installed(workspace.project, env.get("PATH", ""))
+
+    def find(self, tree: str, suite: PartSuite) -> Taken | None:
+        try:
+            stored = msgspec.json.decode(self._file(tree, suite).read_bytes(), type=_Stored)
+        except (OSError, msgspec.DecodeError):
+            return None
+        run = TreeRun(
+            stored.command,
+            stored.exit_code,
+            stored.ends,
+            is_counted=stored.is_counted,
+            elapsed=stored.elapsed,
+            counts=stored.counts,
+            trouble=stored.trouble,
+            rows=rows_of(stored.cases),
+            row_ends=row_ends_of(stored.cases),
+            says=stored.says,
+        )
+        return Taken(run, stored.cases, stored.has_canary, stored.timed_out, rewrote=stored.rewrote)
+
+    def keep(self, tree: str, suite: PartSuite, taken: Taken) -> None:
+        run = taken.run
+        if run.trouble and not taken.timed_out:
+            return
+        stored = _Stored(
+            run.command,
+            run.exit_code,
+            dict(run.ends),
+            run.is_counted,
+            run.elapsed,
+            taken.cases,
+            taken.has_canary,
+            run.counts,
+            run.trouble,
+            taken.timed_out,
+            taken.rewrote,
+            run.says,
+        )
+        self._write(self._file(tree, suite), msgspec.json.encode(stored))
+
+    def repeated(self, tree: str, suite: PartSuite) -> dict[str, tuple[int, int]]:
+        """How often tests were red in how many runs, of those that were run again before."""
+        file = self._file(tree, suite).with_suffix(".again")
+        try:
+            return msgspec.json.decode(file.read_bytes(), type=dict[str, tuple[int, int]])
+        except (OSError, msgspec.DecodeError):
+            return {}
+
+    def keep_repeated(
+        self, tree: str, suite: PartSuite, found: Mapping[str, tuple[int, int]]
+    ) -> None:
+        if found:
+            every = {**self.repeated(tree, suite), **found}
+            file = self._file(tree, suite).with_suffix(".again")
+            self._write(file, msgspec.json.encode(every))
+
+    def _write(self, file: Path, data: bytes) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        spare = file.with_name(f"{file.name}.{os.getpid()}")
+        spare.write_bytes(data)
+        spare.replace(file)
+        self._prune()
+
+    def _file(self, tree: str, suite: PartSuite) -> Path:
+        named = json.dumps([WAY, tree, suite.runner, suite.at, suite.command, self._installed])
+        return self._folder / f"{hashlib.sha256(named.encode()).hexdigest()[:32]}.json"
+
+    def _prune(self) -> None:
+        files = sorted(self._folder.glob("*.*"), key=lambda file: file.stat().st_mtime)
+        for file in files[:-KEPT]:
+            file.unlink(missing_ok=True)
+
+
+def _installed(project: Path, programs: str) -> str:
+    """What tells one toolchain from another without starting it: when things were installed."""
+    signs = ("node_modules", "node_modules/.package-lock.json", ".venv", "venv", "vendor")
+    packages = sorted(project.glob(".venv/lib/python*/site-packages"))
+    found = [project / sign for sign in signs] + packages
+    stamps = [(file.name, file.stat().st_mtime_ns) for file in found if file.exists()]
+    return hashlib.sha256(json.dumps([stamps, programs]).encode()).hexdigest()

@@ -1,0 +1,164 @@
+"""Write a verdict for the programs that read one: a forge's annotations, JUnit, SARIF, Markdown.
+
+All show the lines of `words.py` and the findings as they are; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from flyball.core.terms.change_verdict import (
+    ChangeFinding,
+    ChangeVerdict,
+    FindingKind,
+    VerdictStatus,
+    Weight,
+)
+from flyball.regex import regex
+from flyball.verdict.reports import file_of
+from flyball.verdict.words import verdict_lines
+
+IsFile = Callable[[str], bool]
+"""Whether a path of the repository is a file of it."""
+
+_LEVELS = {Weight.BLOCKS: "error", Weight.ASKS: "warning", Weight.NOTES: "note"}
+_COMMANDS = {Weight.BLOCKS: "error", Weight.ASKS: "warning", Weight.NOTES: "notice"}
+_PLACE = regex(r"([^\s:]+\.\w+):(\d+)\b")
+_NO_XML = regex(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Place(NamedTuple):
+    """Where a finding is about."""
+
+    file: str
+    line: int = 0
+
+
+def place_of(finding: ChangeFinding, is_file: IsFile) -> Place | None:
+    """Return the line that a finding names, else the file of its first test that is one."""
+    for file, line in _PLACE.findall(finding.sentence):
+        if is_file(file):
+            return Place(file, int(line))
+    words = [file_of(test) for test in finding.tests] + finding.sentence.split()
+    return next((Place(word) for word in words if is_file(word)), None)
+
+
+def markdown(verdict: ChangeVerdict, title: str) -> str:
+    """Write a verdict as a comment: a heading, the facts, the texts of every question."""
+    first, *lines = verdict_lines(verdict)
+    if verdict.is_unchanged:
+        first = first[:1].upper() + first[1:]
+        return "\n".join([f"### {first}\n\n`{title}`\n", *(f"- {line}" for line in lines)])
+    said = first.removeprefix(f"{verdict.status}: ")
+    head = f"### {verdict.status.capitalize()}: {said}\n\n`{title}`\n\n"
+    texts = [
+        f"<details><summary>{each.sentence}</summary>\n\n"
+        f"{_fenced(each.before)}\n\n{_fenced(each.after)}\n\n</details>\n"
+        for each in verdict.questions
+        if each.before or each.after
+    ]
+    return head + "\n".join([*(f"- {line}" for line in lines), *(f"\n{each}" for each in texts)])
+
+
+def _fenced(text: str) -> str:
+    """Put a text between fences longer than any within it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
+
+
+def workflow_commands(verdict: ChangeVerdict, is_file: IsFile) -> Iterator[str]:
+    """Yield GitHub's workflow commands: an error, a warning or a notice for each finding."""
+    if verdict.is_unchanged:
+        if verdict.old_failures:
+            yield f"::notice title=flyball::{_data(verdict.headline)}"
+        return
+    if verdict.status is VerdictStatus.NOT_SHOWN and not verdict.blocking:
+        yield f"::error title=flyball%3A not shown::{_data(verdict.headline)}"
+    for each in verdict.findings:
+        place = place_of(each, is_file)
+        keys = [f"title=flyball%3A {_property(each.kind.replace('-', ' '))}"]
+        if place is not None:
+            keys.insert(0, f"file={_property(place.file)}")
+            keys[1:1] = [f"line={place.line}"] if place.line else []
+        yield f"::{_COMMANDS[each.weight]} {','.join(keys)}::{_data(each.sentence)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def junit(verdict: ChangeVerdict) -> str:
+    """Write a verdict as a JUnit report: itself, each repaired test and each finding is a case.
+
+    A question is a failure, as it is by the exit code; what was red before is skipped.
+    """
+    top = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(top, "testsuite", name="flyball verify")
+    whole = _case(suite, "flyball", "verdict")
+    if verdict.status is not VerdictStatus.SHOWN and not verdict.is_unchanged:
+        _say(whole, "failure", verdict.headline, str(verdict.status))
+    ElementTree.SubElement(whole, "system-out").text = _xml("\n".join(verdict_lines(verdict)))
+    for name in verdict.mended:
+        _case(suite, "red → green", name)
+    for each in verdict.findings:
+        case = _case(suite, str(each.kind), each.tests[0] if each.tests else each.sentence)
+        if each.weight is not Weight.NOTES:
+            _say(case, "failure", each.sentence, _LEVELS[each.weight])
+        elif each.kind is FindingKind.OLD_FAILURE:
+            _say(case, "skipped", each.sentence)
+    counts = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
+    for name, path in counts.items():
+        suite.set(name, str(len(suite.findall(path))))
+    suite.set("time", f"{sum(line.elapsed for line in verdict.ran):.3f}")
+    return ElementTree.tostring(top, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _case(suite: ElementTree.Element, kind: str, name: str) -> ElementTree.Element:
+    return ElementTree.SubElement(suite, "testcase", classname=kind, name=_xml(name))
+
+
+def _say(case: ElementTree.Element, tag: str, message: str, kind: str = "") -> None:
+    keys = {"message": _xml(message)} | ({"type": kind} if kind else {})
+    ElementTree.SubElement(case, tag, keys)
+
+
+def _xml(text: str) -> str:
+    """Leave out what no XML document may hold, such as a terminal's colours."""
+    return _NO_XML.sub("", text)
+
+
+def sarif(verdict: ChangeVerdict, is_file: IsFile, version: str) -> str:
+    """Write the findings of a verdict as SARIF 2.1.0, for what shows alerts beside code."""
+    kinds = dict.fromkeys(str(each.kind) for each in verdict.findings)
+    rules = [{"id": kind, "name": kind.title().replace("-", "")} for kind in kinds]
+    run = {
+        "tool": {"driver": {"name": "flyball verify", "version": version, "rules": rules}},
+        "results": [_result(each, is_file) for each in verdict.findings],
+        "properties": {"status": verdict.status, "label": verdict.headline},
+    }
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    document = {"$schema": schema, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _result(finding: ChangeFinding, is_file: IsFile) -> dict[str, object]:
+    found: dict[str, object] = {
+        "ruleId": str(finding.kind),
+        "level": _LEVELS[finding.weight],
+        "message": {"text": finding.sentence},
+    }
+    if place := place_of(finding, is_file):
+        # An alert without a line is refused by what shows them.
+        region = {"startLine": place.line or 1}
+        at = {"artifactLocation": {"uri": place.file}, "region": region}
+        found["locations"] = [{"physicalLocation": at}]
+    return found

@@ -1,0 +1,118 @@
+"""What was named as verification, held against what was run on the new tree."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from flyball.core.suite.case import CaseOutcome
+from flyball.regex import regex
+from flyball.verdict.reports import Named, NamedEnd, TreeRun
+
+
+class CheckEnd(NamedTuple):
+    """How a command that Flyball ran on the new tree ended."""
+
+    command: str
+    exit_code: int
+    detail: str = ""
+
+
+_WHOLE = regex(
+    r"(?i)^(?:run )?(?:the )?(?:whole |full |entire |all )?"
+    r"(?:unit )?(?:test suite|tests?|suite|test runner)(?: pass(?:es)?)?\.?$"
+)
+_RUNNERS = regex(
+    r"\b(?:pytest|unittest|py\.test|tox|nox|jest|vitest|mocha|ava|tape|go test|cargo test|"
+    r"(?:npm|pnpm|yarn|bun)(?: run)? test|node --test|make (?:test|check)|rspec|phpunit|mix test|"
+    r"mvn|gradle|ctest|bats|deno test|dotnet test|rake)\b"
+)
+
+
+def is_suite(what: str) -> bool:
+    """Whether the words name a test run, whichever part of it."""
+    return bool(_RUNNERS.search(what) or _WHOLE.match(what.strip()))
+
+
+def resolve_named(
+    named: Sequence[str], runs: Iterable[TreeRun], checks: Iterable[CheckEnd]
+) -> tuple[tuple[Named, ...], tuple[str, ...]]:
+    """What each name came to, and the names that say nothing a program could run.
+
+    A test that is named must be green itself. A suite is the whole suite's business, which the
+    verdict judges test by test: naming a part of it does not make the part enough.
+    """
+    suites, ended = list(runs), {_plain(each.command): each for each in checks}
+    started = {_plain(each.command) for each in suites}
+    found: list[Named] = []
+    unknown: list[str] = []
+    for what in dict.fromkeys(each.strip() for each in named if each.strip()):
+        check = ended.get(_plain(what))
+        if check is not None:
+            end = NamedEnd.RED if check.exit_code else NamedEnd.GREEN
+            found.append(Named(what, end, check.detail))
+        elif tests := _tests_named(what, suites):
+            bad = sorted(name for name, end in tests.items() if end is not CaseOutcome.PASSED)
+            end = NamedEnd.RED if bad else NamedEnd.GREEN
+            found.append(Named(what, end, ", ".join(bad[:3])))
+        elif missing := _missing_tests(what, suites):
+            found.append(Named(what, NamedEnd.NOT_RUN, f"no test of {missing} was run"))
+        elif _plain(what) in started:
+            continue
+        elif not is_suite(what):
+            unknown.append(what)
+        elif not suites:
+            found.append(Named(what, NamedEnd.NOT_RUN, "the project has no such suite"))
+    return tuple(found), tuple(unknown)
+
+
+def _tests_named(what: str, runs: Iterable[TreeRun]) -> Mapping[str, CaseOutcome]:
+    """The tests whose own name, not only their file's, stands among the words.
+
+    A file that is named whole is no promise about each old failure in it, so only functions count.
+    """
+    words = set(re.split(r"[\s:,.()'\"`\[\]/]+", what))
+    found: dict[str, CaseOutcome] = {}
+    for run in runs:
+        for name, end in run.ends.items():
+            function = re.split(r"::|\.| > ", name)[-1]
+            if function in words and len(function) > 3 and "::" in name:
+                found[name] = end
+    return found
+
+
+_PYTHON_TEST = regex(r"(?:^|/)(test_\w+|\w+_test)\.py(?:::([\w:]+))?$")
+
+
+def _missing_tests(what: str, runs: Sequence[TreeRun]) -> str:
+    """The test file or test among the words of which no run tells, where all tests were run.
+
+    Only Python's runners always tell in which file a test stands.
+    """
+    told = [name for run in runs for name in run.ends]
+    if any(run.whole or not run.is_counted for run in runs) or not any(".py" in n for n in told):
+        return ""
+    for word in what.split():
+        named = _PYTHON_TEST.search(word)
+        if named and not any(_has(name, named) for name in told):
+            return word
+    return ""
+
+
+def _has(name: str, named: re.Match[str]) -> bool:
+    file, test = named[1], (named[2] or "").rpartition("::")[2]
+    return file in re.split(r"[/.:]", name) and (not test or test in re.split(r"[.:]+", name))
+
+
+def _plain(command: str) -> str:
+    """A command without what does not change its meaning: spaces and how it is started."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = command.split()
+    while words and words[0] in ("npx", "pnpm", "yarn", "exec", "run", "poetry", "uv", "python",
+                                 "python3", "-m", "bunx", "--no-install"):  # fmt: skip
+        words = words[1:]
+    return " ".join(words)

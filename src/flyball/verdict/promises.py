@@ -1,0 +1,269 @@
+"""Finding 3: what the old tests promised, and the new code does not keep."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from flyball.core.suite.part import is_within
+from flyball.core.terms.change_verdict import ChangeFinding, FindingKind, Weight
+from flyball.core.terms.changed_test import ChangedTest, Comparison
+from flyball.core.terms.shape import listed
+from flyball.core.terms.test_paths import is_test_path
+from flyball.regex import regex
+from flyball.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun, file_of
+from flyball.verdict.sides import is_shared
+
+NOT_COLLECTED = "::(collection)"
+"""How the name of what is told in the place of a file's tests ends, where it cannot be loaded."""
+KEPT_TEXT = 4_000
+EXAMPLE = ">>>"
+"""What an example of an interpreter's session goes by, since it has no name."""
+
+Texts = Mapping[str, str | None]
+
+WEAKER = frozenset(
+    {Comparison.WEAKER, Comparison.SKIPPED, Comparison.GONE, Comparison.NOT_UNDERSTOOD}
+)
+
+
+def changed_promises(
+    suite: SuiteRuns, change: ChangeFacts, asked: AskedFor
+) -> Iterator[ChangeFinding]:
+    """Finding 3: what the old tests promised and the new code does not keep."""
+    if suite.old is None:
+        return
+    own = [each for each in change.tests if is_within(each.path, suite.part)]
+    # Tests within the code that they test cannot be put back without it, and where the old tests
+    # cannot be asked at all, the comparison of their texts is the only witness.
+    if suite.old_tests_new_code is not None and not suite.old_tests_new_code.trouble:
+        yield from _grouped(
+            _broken_promises(suite, suite.old, suite.old_tests_new_code, change, asked)
+        )
+        own = [each for each in own if each.path not in change.put_back]
+    own = [each for each in own if change.runs_examples or _is_run(each, suite.old)]
+    yield from _grouped(_promise(suite, each, asked) for each in own if _asks(each, asked))
+
+
+def _is_run(test: ChangedTest, before: TreeRun) -> bool:
+    """Whether a suite runs this; examples in documentation mostly are for readers alone."""
+    return test.function != EXAMPLE or any(file_of(name) == test.path for name in before.ends)
+
+
+def changed_examples(before: Texts, after: Texts) -> tuple[ChangedTest, ...]:
+    """How the examples of an interpreter's session in each file compare with what they were."""
+    found: list[ChangedTest] = []
+    for path, old in sorted(before.items()):
+        lost = Counter(_examples(old or "")) - Counter(_examples(after.get(path) or ""))
+        now = dict(_examples(after.get(path) or "")) if lost else {}
+        for said, expected in lost:
+            is_gone = said not in now
+            found.append(
+                ChangedTest(
+                    path,
+                    EXAMPLE,
+                    Comparison.GONE if is_gone else Comparison.OTHER_EXPECTATION,
+                    f"the example `{said}` is gone"
+                    if is_gone
+                    else f"the example `{said}` expected `{expected}`, and now `{now[said]}`",
+                    f">>> {said}\n{expected}",
+                    "" if is_gone else f">>> {said}\n{now[said]}",
+                )
+            )
+    return tuple(found)
+
+
+def _examples(text: str) -> Iterator[tuple[str, str]]:
+    """What is typed in each example, and what is expected to be answered."""
+    for found in _SESSION.finditer(text):
+        said = re.sub(r"\n\s*\.\.\. ?", "\n", found["said"]).strip()
+        answer = "\n".join(line.strip() for line in found["answer"].strip("\n").split("\n"))
+        yield said, answer
+
+
+_SESSION = regex(
+    r"^[ \t]*>>> (?P<said>[^\n]*(?:\n[ \t]*\.\.\.[^\n]*)*)"
+    r"(?P<answer>(?:\n(?![ \t]*(?:>>>|$|\"\"\"|'''))[^\n]*)*)",
+    re.M,
+)
+
+
+def _broken_promises(
+    suite: SuiteRuns, before: TreeRun, kept: TreeRun, change: ChangeFacts, asked: AskedFor
+) -> Iterator[ChangeFinding]:
+    told: set[str] = set()
+    if not before.is_counted and before.green - kept.green:
+        # One name stands for all tests: which of them changed is told by their texts alone.
+        own = [each for each in change.tests if is_within(each.path, suite.part)]
+        if asks := [each for each in own if _asks(each, asked)]:
+            yield from (_promise(suite, each, asked) for each in asks)
+            return
+    for name in sorted(before.green - kept.green - suite.set_aside):
+        test, file = _text_of(name, change), file_of(name)
+        if test is not None and test.name not in told:
+            told.add(test.name)
+            yield _promise(suite, test, asked, end=_end_of(name, kept))
+        elif test is None and not (file in change.testing_side and _is_uncollected(file, kept)):
+            yield from _unexplained(suite, name, kept)
+    files = {file_of(name) for name in before.ends} & change.testing_side
+    if unloaded := {file for file in files if _is_uncollected(file, kept)}:
+        yield from _told_by_text_alone(suite, unloaded, change, asked, told)
+
+
+def _told_by_text_alone(
+    suite: SuiteRuns,
+    unloaded: set[str],
+    change: ChangeFacts,
+    asked: AskedFor,
+    told: set[str],
+) -> Iterator[ChangeFinding]:
+    """What became of the tests in old files that the new code cannot load.
+
+    Nobody knows how such a test would end, whether it failed before or not: what it asks now may be
+    less than it did, in its own text or by what it uses.
+    """
+    near = {path for path in change.testing_side if is_shared(path)}
+    near = {path for path in near if is_test_path(path) and is_within(path, suite.part)}
+    for test in change.tests:
+        if test.path in unloaded | near and test.name not in told and _asks(test, asked):
+            yield _promise(suite, test, asked, end=_DOES_NOT_RUN if test.function else "")
+    for path in sorted(near - {test.path for test in change.tests}):
+        yield ChangeFinding(
+            FindingKind.PROMISE_CHANGED,
+            Weight.ASKS,
+            f"{path} was changed, and {listed(unloaded)} as it was cannot be loaded with the new "
+            "code: nobody can tell whether its tests still ask what they did.",
+            suite.part,
+        )
+
+
+def _grouped(found: Iterable[ChangeFinding]) -> Iterator[ChangeFinding]:
+    """Tests that went together are one thing to decide: those gone from the same file."""
+    gone: dict[str, list[ChangeFinding]] = {}
+    for each in found:
+        if each.before and not each.after and each.weight is Weight.ASKS:
+            gone.setdefault(file_of(each.tests[0]), []).append(each)
+        else:
+            yield each
+    for file, each in gone.items():
+        names = tuple([name for one in each for name in one.tests])
+        yield msgspec.structs.replace(
+            each[0],
+            sentence=each[0].sentence
+            if len(each) == 1
+            else f"{file}: {len(each)} tests are gone: {listed(_short(names))}{_ends_of(each)}",
+            tests=names,
+            before="\n\n".join(one.before for one in each)[:KEPT_TEXT],
+        )
+
+
+_FAILS = "; as it was, it fails on the new code"
+_DOES_NOT_RUN = "; as it was, it does not run on the new code"
+
+
+def _end_of(name: str, kept: TreeRun) -> str:
+    """What the old test says of the new code, to be put behind what became of it."""
+    return _FAILS if name in kept.red else _DOES_NOT_RUN
+
+
+def _ends_of(gone: list[ChangeFinding]) -> str:
+    failing = sum(each.sentence.endswith(_FAILS) for each in gone)
+    return f"; as they were, {failing} of them fail on the new code" if failing else ""
+
+
+def _short(names: Iterable[str]) -> list[str]:
+    return [name.partition("::")[2] or name for name in names]
+
+
+def _is_uncollected(file: str, run: TreeRun) -> bool:
+    """Whether an old test file could not even be loaded, as when a name that it imports moved.
+
+    Then every test in it fails alike and says nothing: the texts that did not change are the same
+    promises still, and those that did are compared.
+    """
+    own = [name for name in run.ends if name.startswith(f"{file}::")]
+    return all(name.endswith(NOT_COLLECTED) for name in own)
+
+
+def _asks(test: ChangedTest, asked: AskedFor) -> bool:
+    return _weight(test, asked) is Weight.ASKS
+
+
+def _weight(test: ChangedTest, asked: AskedFor) -> Weight:
+    if test.comparison in WEAKER:
+        return Weight.ASKS
+    if test.comparison is not Comparison.OTHER_EXPECTATION:
+        return Weight.NOTES
+    is_announced = any(_speaks_of(text, test.function or test.path) for text in asked.announced)
+    return Weight.NOTES if is_announced and not asked.keeps_behaviour else Weight.ASKS
+
+
+def _speaks_of(text: str, name: str) -> bool:
+    """Whether a text names a test; one that is called by a plain word must be in quotes."""
+    named = re.escape(name)
+    if name.isalpha():
+        return re.search(rf"[`'\"“«]{named}[`'\"”»]", text) is not None
+    return re.search(rf"(?<!\w){named}(?!\w)", text) is not None
+
+
+def is_named(name: str, wanted: tuple[str, ...]) -> bool:
+    """Whether one of these words is part of a test's name."""
+    return any(each in name for each in wanted)
+
+
+def is_spoken_of(name: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts names the test by its function."""
+    function = re.split(r"::|\.| > ", name)[-1]
+    return any(_speaks_of(text, function) for text in texts)
+
+
+def _promise(
+    suite: SuiteRuns, test: ChangedTest, asked: AskedFor, *, end: str = ""
+) -> ChangeFinding:
+    return ChangeFinding(
+        FindingKind.PROMISE_CHANGED,
+        _weight(test, asked),
+        f"{test.name}: {test.sentence}{end}",
+        suite.part,
+        (test.name,),
+        test.before[:KEPT_TEXT],
+        test.after[:KEPT_TEXT],
+    )
+
+
+def _unexplained(suite: SuiteRuns, name: str, kept: TreeRun) -> Iterator[ChangeFinding]:
+    """The text of the test is as it was; one that fails now is a regression, and told as that."""
+    now = suite.new
+    if now is not None and name in now.red:
+        return
+    if now is None or name in now.green:
+        says = (
+            f"{name} passes only with what the change did around the tests; with the helpers, data "
+            "and configuration from before it does not."
+        )
+    else:
+        says = f"{name} passed before and does not run now{_end_of(name, kept)}."
+    yield ChangeFinding(FindingKind.PROMISE_CHANGED, Weight.ASKS, says, suite.part, (name,))
+
+
+def _text_of(name: str, change: ChangeFacts) -> ChangedTest | None:
+    spelt = {name, _without_package(name)}
+    for test in change.tests:
+        if any(each == test.name or each.startswith(f"{test.name}::") for each in spelt):
+            return test
+    return None
+
+
+def _without_package(name: str) -> str:
+    """Go reports the package beside the file, which no text of a test names."""
+    file, _, rest = name.partition("::")
+    return f"{file}::{rest.partition('::')[2]}" if file.endswith(".go") else name
+
+
+def is_explained(name: str, change: ChangeFacts) -> bool:
+    """Whether a test that is gone lives on under another name, or its end is a question already."""
+    test = _text_of(name, change)
+    return test is not None and test.became != ""

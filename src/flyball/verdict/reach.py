@@ -1,0 +1,441 @@
+"""Where a change reaches into the runner, or into what surrounds the tests.
+
+Two kinds of places. Some files are loaded before or around every test wherever they lie, so that
+they appear or change is told. And some lines of product code only make sense to code that knows
+it is being tested, or that ends the process before its runner can tell how it went. Values that
+stand in the tests and in the new code alike are shown as well: code may have learnt its tests.
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, cast
+
+from flyball.regex import regex
+from flyball.verdict.reports import RunnerReach
+
+Texts = Mapping[str, str | None]
+"""Path → text; None where there is no such file, or it is no text."""
+
+RUNNERS = (
+    "pytest|_pytest|unittest|nose|nose2|tox|jest|vitest|mocha|ava|tape|tap|jasmine|chai|"
+    "node_test|testing|rspec|minitest|phpunit"
+)
+
+_PRELOADED = regex(
+    r"""(?:^|/)(?:
+        conftest\.py | pytest\.toml
+      | \.?pytest\.ini | tox\.ini | \.npmrc | \.mocharc\.\w+ | \.taprc
+      | (?:jest|vitest|vite|ava|karma|babel)\.config\.\w+ | \.babelrc(?:\.\w+)?
+      | GNUmakefile | [Mm]akefile | build\.rs | \.cargo/config(?:\.toml)? | bunfig\.toml
+      | noxfile\.py | setup\.cfg
+    )$""",
+    re.VERBOSE,
+)
+_SHADOWS = regex(rf"^(?:src/|lib/)?(?:{RUNNERS})(?:\.(?:py|js|mjs|cjs|ts)|/__init__\.py)$")
+_EVERY_START = regex(r"(?:^|/)(?:(?:site|user)customize\.py|[^/]+\.pth|entry_points\.txt)$")
+_LIBRARY = regex(
+    r"^(?:src/)?(?:json|re|os|sys|io|time|xml|inspect|importlib)(?:\.py|/__init__\.py)$"
+)
+_USED_BY_RUNNERS = regex(
+    r"^(?:src/)?(?:abc|argparse|ast|attrs?|bdb|collections|colorama|configparser|contextlib|copy"
+    r"|coverage|dataclasses|datetime|decimal|difflib|dis|enum|exceptiongroup|faulthandler|fnmatch"
+    r"|functools|gc|glob|hashlib|iniconfig|itertools|linecache|locale|logging|math|numbers|opcode"
+    r"|operator|packaging|pathlib|pdb|pickle|pkgutil|platform|pluggy|pprint|py|random|runpy|shlex"
+    r"|shutil|signal|site|string|struct|subprocess|tempfile|textwrap|threading|tokenize|tomli"
+    r"|tomllib|traceback|types|typing|warnings|weakref|xdist)(?:\.py|/__init__\.py)$"
+)
+"""What a runner loads beside that. Projects have modules of such names, so only a new one tells."""
+
+
+class _Sign(NamedTuple):
+    """Lines of product code that only code under test would hold, in one language."""
+
+    language: str
+    sentence: str
+    pattern: re.Pattern[str]
+
+
+_OF_JS = r"(?:Object|Array|Number|String|Boolean|Map|Set|Promise|Reflect|JSON|Math|Function|RegExp)"
+
+
+def _sign(language: str, sentence: str, *patterns: str) -> _Sign:
+    return _Sign(language, sentence, re.compile("|".join(patterns)))
+
+
+_SIGNS = (
+    _sign("py", "ends the process behind its runner's back", r"\bos\._exit\s*\("),
+    _sign("py", "does something when the process ends", r"\batexit\."),
+    _sign(
+        "py",
+        "takes over a hook of the interpreter",
+        r"\bsys\.(?:settrace|setprofile|excepthook|exitfunc)\b\s*[=(]",
+        r"\bbuiltins\.\w+\s*=|__builtins__",
+    ),
+    _sign(
+        "py",
+        "names the test framework or its report",
+        r"\b(?:TestCase|TestResult|TextTestResult|TextTestRunner|TestSuite|TestLoader)\b",
+        r"\b_?pytest\b|\bPYTEST_\w+|junit_?xml|\bdef (?:pytest_\w+|load_tests)\b|\b__test__\s*=",
+        r"^\s*(?:import|from)\s+unittest\b|\bunittest\.|\bSkipTest\b",
+    ),
+    _sign(
+        "py",
+        "looks who calls it",
+        r"\bsys\._getframe\b|\binspect\.(?:stack|currentframe|getouterframes|trace)\b|\.f_back\b",
+        r"\btraceback\.(?:extract|walk|format|print)_stack\b",
+    ),
+    _sign(
+        "py",
+        "asks where it runs",
+        r"(?:environ|getenv)\b.*['\"](?:CI|GITHUB_ACTIONS|GITLAB_CI|FLYBALL\w*)['\"]",
+    ),
+    _sign(
+        "py",
+        "names something in pieces",
+        r"(?:getattr|setattr|__import__|import_module)\(.*['\"]\s*\+\s*['\"]",
+        r"['\"]\s*\+\s*['\"][^'\"]*['\"]\)?\s+(?:not\s+)?in\s+sys\.modules"
+        r"|sys\.modules\[.*['\"]\s*\+",
+    ),
+    _sign(
+        "py",
+        "makes a comparison of its own by name",
+        r"['\"]__(?:eq|ne|bool|lt|gt|le|ge)__['\"]",
+    ),
+    _sign("py", "leaves something out of comparisons", r"\b(?:compare|eq)\s*=\s*False\b"),
+    _sign("py", "reads or writes tests", r"\bopen\(.*['\"][^'\"]*\btests?[/_]"),
+    _sign(
+        "py",
+        "looks for the runner in the process",
+        r"(?i:sys\.argv.*(?:test|junit)|(?:test|junit).*sys\.argv)",
+        r"sys\.modules.*(?:pytest|unittest)",
+        r"\bgc\.get_\w+|\bsys\.modules\.(?:items|values|keys|copy)\b|\(\s*sys\.modules\s*\)",
+        r"\bfor\b.*\bin\s+sys\.modules\b",
+    ),
+    _sign(
+        "js",
+        "ends the process or sets its exit code",
+        # A status that tells of a failure deceives nobody.
+        r"\bprocess\.(?:exit|reallyExit)\s*\((?!\s*[1-9])|\bprocess\.(?:abort|kill)\s*\(",
+        r"\bprocess\.exitCode\s*=(?!=|\s*[1-9])|\bprocess\[",
+        r"\bprocess\.(?:on|once)\(\s*['\"](?:exit|beforeExit)",
+    ),
+    _sign(
+        "js",
+        "looks for the runner",
+        r"\b(?:JEST_WORKER_ID|VITEST\w*|NODE_TEST_CONTEXT|AVA_PATH|npm_lifecycle_event)\b",
+        r"process\.argv.*test|__(?:vitest|jest|mocha)\w*",
+        # By its names among all names, spelled out or not: a symbol is the project's own.
+        r"\btypeof\s+(?:describe|it|test|expect|jest|vi|suite|(?:before|after)(?:Each|All)?)\b",
+        r"\b(?:globalThis|global)\[(?!\s*Symbol)",
+        r"\b(?:Object\.(?:keys|entries|getOwnPropertyNames)|Reflect\.ownKeys)\(\s*global(?:This)?\b",
+    ),
+    _sign(
+        "js",
+        "looks who calls it",
+        r"\bnew Error\([^)]*\)\.stack|prepareStackTrace|require\.main\s*!==?\s*module",
+        r"\bif\s*\(\s*module\.parent",
+    ),
+    _sign(
+        "js",
+        "changes what the language itself does",
+        rf"\b{_OF_JS}(?:\.prototype)?(?:\.\w+|\[[^\]]+\])\s*=(?![=>])",
+        rf"\b(?:Object|Reflect)\.(?:defineProperty|assign)\(\s*(?:{_OF_JS}|globalThis|global)\b",
+    ),
+    _sign(
+        "js",
+        "uses or changes the test framework",
+        r"require\(['\"](?:node:)?(?:assert|test|jest|vitest|mocha|ava|tape|chai)['\"/]",
+        r"from ['\"](?:node:)?(?:assert|test|vitest|mocha|ava|tape|chai)['\"/]",
+        r"globalThis\.(?:expect|it|test|describe)\s*=|\bgetBuiltinModule\b|asymmetricMatch",
+        r"\bimport\(\s*['\"](?:node:)?(?:assert|test|vitest|ava|chai)['\"/]",
+        r"\b(?:Module\._\w+|module\.constructor)\b|\brequire\.cache\b",
+        r"\b(?:require|import)\(.*['\"]\s*\+\s*['\"]",
+    ),
+    _sign(
+        "go",
+        "ends the process with success, or asks whether it is tested",
+        r"\bos\.Exit\(\s*0|\btesting\.(?:Testing|Short|Init)\(|\bflag\.Lookup\(\"test\.",
+        r"\bsyscall\.Exit\(|\bruntime\.Goexit\(|\bos\.Args(?:\[0\]|\s*=)|\"-?-?test\.",
+    ),
+    _sign(
+        "rs",
+        "ends the process with success, or asks whether it is tested",
+        r"process::exit\(\s*0|cfg!?\(\s*(?:not\()?test\b",
+    ),
+    _sign(
+        "c",
+        "ends the process with success, or runs before or after main",
+        r"\b_?_?exit\s*\((?!\s*(?:-?[1-9]|EXIT_FAILURE))|\b_Exit\s*\(|\bquick_exit\s*\(",
+        r"\b(?:atexit|on_exit|at_quick_exit)\s*\(|\bsyscall\s*\(|\braise\s*\(|\bsigaction\s*\(",
+        # Any of several attributes, with underscores or without, and the sections they stand for.
+        r"(?:__attribute__\s*\(\(|\[\[)[^)\]]*?\b_*(?:(?:con|de)structor|weak|alias)",
+        r"\.(?:preinit|init|fini)_array\b",
+    ),
+    _sign(
+        "c",
+        "changes what the words of a test mean",
+        r"^\s*#\s*(?:define|undef)\s+(?:NDEBUG|assert\w*|main|return|if|else|while|for|int|void"
+        r"|exit|abort|printf|fprintf|puts|strn?cmp|memcmp|(?:check|expect|test|fail|assert)\w*"
+        r"|(?:CHECK|EXPECT|TEST|ASSERT|REQUIRE|FAIL)\w*)\b",
+        r"\b__assert_fail\b",
+    ),
+    _sign(
+        "sh",
+        "ends its caller, or changes what commands mean",
+        r"\btrap\b.*\b(?:EXIT|0)\b|\$\{?PPID\b|^\s*alias\b",
+        r"^\s*(?:function\s+)?(?:\[|test|exit|return|expect\w*|assert\w*|check\w*|fail\w*|diff|cmp"
+        r"|grep|echo|printf|make|sh|bash)\s*\(\)",
+    ),
+    _sign(
+        "rb",
+        "ends the process or names the test framework",
+        r"\bexit!|\bat_exit\b|\bRSpec\b|\bMinitest\b|\bTest::Unit\b",
+    ),
+    _sign(
+        "rb", "looks who calls it", r"\bcaller(?:_locations)?\b|\$PROGRAM_NAME|\$0\b|\bTracePoint\b"
+    ),
+    _sign("py", "changes how modules are loaded", r"\bsys\.(?:meta_path|path_hooks)\b"),
+    _sign("php", "asks whether it is tested", r"(?i)PHPUnit|\bdebug_(?:print_)?backtrace\b"),
+    _sign(
+        "php", "looks for the runner", r"(?i)_SERVER.*argv|\bget_included_files\b|\bphp_sapi_name\b"
+    ),
+    _sign("php", "ends the process with success", r"(?i)\b(?:exit|die)\s*(?:\(\s*0?\s*\))?;"),
+    _sign("js", "looks who calls it", r"\bcaptureStackTrace\b|\.stack\b"),
+    _sign("js", "asks whether it is tested", r"\bimport\.meta\.(?:env(?!\.VITE_)|vitest|jest)\b"),
+    _sign(
+        "go",
+        "looks who calls it",
+        r"\bruntime\.(?:Callers?|FuncForPC|Stack)\(|\bdebug\.(?:Print)?Stack\(",
+    ),
+    _sign("go", "asks where it runs", r"\bos\.Executable\(|\bdebug\.ReadBuildInfo\("),
+    _sign(
+        "rs",
+        "asks whether it is tested, or where it runs",
+        r"cfg!?\(\s*(?:not\()?debug_assertions\b|\benv::current_exe\b|\bBacktrace\b"
+        r"|\bthread::current\(\)\.name\b|\blink_section\b|\bno_mangle\b",
+    ),
+    _sign(
+        "java",
+        "looks who calls it, or for the runner",
+        r"\bStackWalker\b|\bgetStackTrace\(|(?i:class\.forName\(.*(?:junit|testng|surefire))"
+        r"|\borg\.(?:junit|testng)\b|\bsun\.java\.command\b|\bjava\.class\.path\b",
+    ),
+    _sign("java", "ends the process with success", r"\bSystem\.exit\(\s*0|\.halt\(\s*0"),
+    *(
+        _sign(
+            language,
+            "asks the environment whether it is tested",
+            r"(?i:env(?:iron)?\b.*\b\w*(?:env|mode|stage)\b.*['\"](?:test|testing)['\"])",
+        )
+        for language in ("py", "js", "go", "rs", "rb", "php", "java")
+    ),
+)
+
+_STARTS_SCRIPTS = regex(r"\s*(node[-_]options|script[-_]shell)\s*=")
+"""Settings of npm that decide how a script runs; our own runs start the runner itself."""
+
+_LANGUAGES = {
+    "py": "py", "js": "js", "mjs": "js", "cjs": "js", "ts": "js", "mts": "js", "cts": "js",
+    "jsx": "js", "tsx": "js", "go": "go", "rs": "rs", "c": "c", "h": "c", "cc": "c", "cpp": "c",
+    "hpp": "c", "rb": "rb", "sh": "sh", "bash": "sh",
+    "php": "php", "java": "java", "kt": "java", "pyi": "py", "pyw": "py",
+}  # fmt: skip
+
+
+def runner_reaches(
+    before: Texts, after: Texts, testing_side: frozenset[str]
+) -> tuple[RunnerReach, ...]:
+    """Every place of a change that reaches into the runner, each in a sentence."""
+    found: list[RunnerReach] = []
+    for path in sorted({*before, *after}):
+        old, new = before.get(path), after.get(path)
+        if new is None or new == old:
+            continue
+        found += _by_name(path, old, new)
+        if path not in testing_side:
+            found += _by_line(path, old or "", new)
+    return tuple(found)
+
+
+def _by_name(path: str, old: str | None, new: str) -> Iterator[RunnerReach]:
+    verb = "is new" if old is None else "changed"
+    is_new_shadow = old is None and _USED_BY_RUNNERS.search(path)
+    if _SHADOWS.search(path) or _LIBRARY.search(path) or is_new_shadow:
+        what = f"{path} {verb}: it would be loaded in the place of what the runner itself uses."
+        yield RunnerReach(what, in_product=True)
+    elif _EVERY_START.search(path):
+        yield RunnerReach(f"{path} {verb}: every start of the interpreter loads it.", True)
+    elif setting := _npm_setting(path, old or "", new):
+        what = f"{path} sets {setting}: npm starts every test by it, and Flyball did not."
+        yield RunnerReach(what, in_product=True)
+    elif _PRELOADED.search(path):
+        yield RunnerReach(f"{path} {verb}: it is loaded before or around the tests.", False)
+
+
+def _npm_setting(path: str, old: str, new: str) -> str:
+    """A setting by which npm starts its scripts that was not so before."""
+    if posixpath.basename(path) != ".npmrc":
+        return ""
+    added = (_STARTS_SCRIPTS.match(line) for line in new.split("\n") if line not in old.split("\n"))
+    return next((found[1] for found in added if found), "")
+
+
+def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
+    language = _LANGUAGES.get(posixpath.splitext(path)[1].lstrip("."), "")
+    if language == "py" and (coding := _CODING.match(new)) and coding[1] not in old:
+        said = f"{path} is written in {coding[1]}, which hides its words from whoever reads it."
+        yield RunnerReach(said, in_product=True)
+    known = set(old.split("\n"))
+    apart = as_read(language, new).split("\n")
+    joined = _JOINED.sub("", "\n".join(apart)).split("\n")
+    seen = {*as_read(language, old).split("\n")}
+    told: set[str] = set()
+    for number, (line, whole) in enumerate(zip(apart, joined, strict=True), 1):
+        if line in seen:
+            continue
+        for sign in _SIGNS:
+            if (
+                sign.language == language
+                and sign.sentence not in told
+                and (sign.pattern.search(line) or sign.pattern.search(whole))
+            ):
+                told.add(sign.sentence)
+                yield RunnerReach(f"{path}:{number} {sign.sentence}.", in_product=True)
+    if language in _CHECKING and _CHECKING[language].search(new):
+        yield RunnerReach(f"{path} holds what tests check with.", in_product=True)
+    if language == "py":
+        yield from _always_equal(path, known, new)
+    # A script that is started may end as it likes; one that others read ends them.
+    ends = language == "sh" and not new.startswith("#!") and "exit 0" in new.split("\n")
+    if ends and "exit 0" not in known:
+        yield RunnerReach(f"{path} ends with success whoever reads it.", in_product=True)
+
+
+_CODING = regex(
+    r"(?:[^\n]*\n)?[ \t\f]*#.*?coding[:=][ \t]*"
+    r"((?!(?:utf[-_]?8(?:-sig)?|ascii|us-ascii|latin-?1|iso-8859-\d+|cp125\d)\b)[-\w.]+)"
+)
+_QUOTED_OR_COMMENT = {
+    "hash": regex(
+        r"(\"\"\".*?\"\"\"|'''.*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|#[^\n]*", re.S
+    ),
+    "slash": regex(
+        r"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|//[^\n]*|/\*.*?\*/", re.S
+    ),
+}
+_JOINED = regex(r"([\"'])[ \t]*\+?[ \t]*\1(?![\"'])(?<![\"'][\"'][\"'])")
+_INLINE_TESTS = regex(r"#\[cfg\(test\)\]\s*(?:pub\s+)?mod\s+\w+\s*\{.*\Z", re.S)
+
+
+def as_read(language: str, text: str) -> str:
+    """Return code as its language reads it: letters normalised, comments and inline tests gone."""
+    text = unicodedata.normalize("NFKC", text)
+    if language == "rs":
+        text = _INLINE_TESTS.sub("", text)
+    apart = _QUOTED_OR_COMMENT["hash" if language in ("py", "rb", "sh") else "slash"]
+
+    def kept(found: re.Match[str]) -> str:
+        # Lines are counted, so a comment of several leaves as many behind.
+        return found[1] or "\n" * found[0].count("\n")
+
+    return text if language == "sh" else apart.sub(kept, text)
+
+
+_CHECKING = {
+    "go": regex(r"\*testing\.[TB]\b|\btesting\.TB\b"),
+    "c": regex(
+        r"^\s*#\s*define\s+(?:TEST|CHECK|EXPECT|ASSERT|REQUIRE|mu_assert)\w*\(", re.MULTILINE
+    ),
+}
+"""What makes a file one of assertions, whatever it is called."""
+_COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
+_ANSWERS = _COMPARISONS | {"__bool__", "__instancecheck__"}
+
+
+def _always_equal(path: str, known: set[str], new: str) -> Iterator[RunnerReach]:
+    """Comparisons that say yes to everything, so that any assertion about them holds."""
+    try:
+        tree = ast.parse(new)
+    except (SyntaxError, ValueError):
+        return
+    lines = new.split("\n")
+    for node in ast.walk(tree):
+        if name := _fixed_answer(node):
+            number = cast("ast.stmt", node).lineno
+            if lines[number - 1] not in known:
+                yield RunnerReach(f"{path}:{number} {name} has a fixed answer.", in_product=True)
+
+
+def _fixed_answer(node: ast.AST) -> str:
+    """The name of a comparison that does not depend on what it is compared with, if it is one."""
+    match node:
+        case ast.FunctionDef(name=name, args=ast.arguments(args=args), body=body) if (
+            name in _ANSWERS
+        ):
+            answers = [body[-1].value] if isinstance(body[-1], ast.Return) else []
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.Lambda(args=ast.arguments(args=args), body=only)
+        ) if name in _ANSWERS:
+            body, answers = [only], [only]
+        case _:
+            return ""
+    other = args[-1].arg if name in _COMPARISONS and len(args) > 1 else ""
+    if other and any(_says_yes_to_all(each, other) for each in answers):
+        return name
+    plain = [each for each in body if not _is_docstring(each)]
+    is_fixed = len(plain) == 1 and len(answers) == 1 and isinstance(answers[0], ast.Constant)
+    return name if is_fixed else ""
+
+
+def _says_yes_to_all(answer: ast.expr | None, other: str) -> bool:
+    """Whether an answer is true by something that the other side has no part in but its type."""
+    match answer:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=asked), *_]):
+            return asked == other
+        case _:
+            pass
+    if not isinstance(answer, ast.BoolOp) or not isinstance(answer.op, ast.Or):
+        return False
+    return not all(_names(each, other) for each in answer.values)
+
+
+def _names(node: ast.expr, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+_LITERAL = regex(
+    r"""(?P<quote>['"`]) (?P<text>[^'"`\n]{3,80}) (?P=quote)
+      | (?<![\w.]) (?P<number>\d{3,}(?:\.\d+)? | \d+\.\d+) (?![\w.])""",
+    re.VERBOSE,
+)
+_PLAIN = regex(r"[\w./-]{1,6}$")
+SHOWN = 6
+
+
+def shared_literals(added: Iterable[str], tests: Iterable[str]) -> tuple[str, ...]:
+    """Distinctive literals of the added product lines that the tests hold as well."""
+    in_code = _literals("\n".join(added))
+    if not in_code:
+        return ()
+    in_tests = _literals("\n".join(tests))
+    return tuple(sorted(in_code & in_tests)[:SHOWN])
+
+
+def _literals(text: str) -> set[str]:
+    """Short words are everywhere: only what can hardly stand in both by chance counts."""
+    found: set[str] = set()
+    for match in _LITERAL.finditer(text):
+        if match["number"]:
+            found.add(match["number"])
+        elif not _PLAIN.match(match["text"]):
+            found.add(repr(match["text"]))
+    return found

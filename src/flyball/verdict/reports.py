@@ -1,0 +1,228 @@
+"""What the verdict is decided from: test runs on clean checkouts, and what the change touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from flyball.core.suite.case import BAD, CaseOutcome
+from flyball.core.terms.changed_test import ChangedTest
+
+NO_ENDS: Mapping[str, CaseOutcome] = MappingProxyType({})
+NO_SECONDS: Mapping[str, float] = MappingProxyType({})
+NO_ROWS: Mapping[str, int] = MappingProxyType({})
+
+
+def file_of(name: str) -> str:
+    """The file that a test stands in, as its name tells."""
+    return name.partition("::")[0]
+
+
+class TreeRun(NamedTuple):
+    """One run of one suite on a clean checkout.
+
+    `ends` names every test function that the runner told of. `trouble` says why this run is no
+    evidence, whatever its report says: it did not end as its runner ends, or a test that must fail
+    did not.
+    """
+
+    command: str
+    exit_code: int
+    ends: Mapping[str, CaseOutcome] = NO_ENDS
+    is_counted: bool = True
+    trouble: str = ""
+    elapsed: float = 0.0
+    whole: int = 0
+    """How many tests the suite has, where only some of them ran."""
+    counts: tuple[int, int, int] | None = None
+    """Passed, failed and skipped as the runner counts them: a function may be many tests."""
+    seconds: Mapping[str, float] = NO_SECONDS
+    """How long the tests of each file took, where the runner tells."""
+    rows: Mapping[str, int] = NO_ROWS
+    """How many tests each function was, without those that were skipped."""
+    row_ends: Mapping[str, CaseOutcome] = NO_ENDS
+    """How each row ended, of functions that are several tests, by its whole name."""
+    says: tuple[str, ...] = ()
+    """The first lines of what the runner itself said where it could not run the tests."""
+
+    def where(self, *wanted: CaseOutcome) -> frozenset[str]:
+        """The tests that ended in one of these ways."""
+        return frozenset([name for name, end in self.ends.items() if end in wanted])
+
+    @property
+    def red(self) -> frozenset[str]:
+        return self.where(CaseOutcome.FAILED, CaseOutcome.ERROR)
+
+    @property
+    def green(self) -> frozenset[str]:
+        return self.where(CaseOutcome.PASSED)
+
+    def passed(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of the tests that passed; one that has subtests is told of only where it fails."""
+        return frozenset([name for name in names if self._has_passed(name)])
+
+    def _has_passed(self, name: str) -> bool:
+        if name in self.ends:
+            return self.ends[name] is CaseOutcome.PASSED
+        inner = {end for each, end in self.ends.items() if each.startswith(f"{name}::")}
+        # What stands for a whole file is told of where it cannot be loaded, and is no test.
+        return "::" in name and CaseOutcome.PASSED in inner and inner.isdisjoint(BAD)
+
+
+class Unsteady(NamedTuple):
+    """A test that ended differently when the same tree was run again, and how often it was red."""
+
+    test: str
+    red_now: int
+    runs_now: int
+    red_before: int
+    runs_before: int
+
+    @property
+    def was_flaky(self) -> bool:
+        """Whether it ended both ways before the change, so that it says nothing now."""
+        return 0 < self.red_before < self.runs_before
+
+
+class Inverted(NamedTuple):
+    """A fixed test that ran with one expectation altered, and did not fail."""
+
+    test: str
+    before: str
+    after: str
+
+
+class SuiteRuns(NamedTuple):
+    """The runs of one suite, named by whose tests met whose code; None where none can differ."""
+
+    part: str
+    suite: str
+    old: TreeRun | None
+    new: TreeRun | None
+    old_tests_new_code: TreeRun | None = None
+    new_tests_old_code: TreeRun | None = None
+    flaky: frozenset[str] = frozenset()
+    """Tests that ended differently on one and the same tree; they count for nothing."""
+    is_new: bool = False
+    """The tree from before had no suite at all, so there is nothing to compare with."""
+    unavailable: str = ""
+    """Why it could be started on neither tree, for want of something that is not installed."""
+    unsteady: tuple[Unsteady, ...] = ()
+    """Tests that are always green, or always red, on the old tree and both on the new one."""
+    by_shared: frozenset[str] = frozenset()
+    """Tests that end as they do now only with files that the product reads as well as tests."""
+    unbuilt_without: tuple[str, ...] = ()
+    """Shared files that could not be put back: without their change nothing runs."""
+    deceived: tuple[Inverted, ...] = ()
+    """Fixed tests that stayed green although what they expect was altered."""
+    uninverted: frozenset[str] = frozenset()
+    """Fixed tests whose expectation could not be altered."""
+    missing: frozenset[str] = frozenset()
+    """Which grammars are not installed, so that tests in their languages were not altered."""
+    elsewhere: Mapping[str, str] = MappingProxyType({})
+    """Tests that are red on the old tree in Flyball's run alone, and why that may be."""
+    reasons: Mapping[str, str] = MappingProxyType({})
+    """What the surroundings may have to do with a test that fails before and after."""
+
+    @property
+    def set_aside(self) -> frozenset[str]:
+        """Tests whose ends are not compared: by chance, or said apart."""
+        return self.flaky | {each.test for each in self.unsteady} | self.elsewhere.keys()
+
+
+class NamedEnd(StrEnum):
+    """What became of something that was named as verification."""
+
+    GREEN = "green"
+    RED = "red"
+    NOT_RUN = "not run"
+
+
+class Named(NamedTuple):
+    """What `verify_with` or the request names, and how it ended on the new tree."""
+
+    what: str
+    end: NamedEnd
+    detail: str = ""
+
+
+class RunnerReach(NamedTuple):
+    """A place of the change that reaches into the runner or what surrounds the tests."""
+
+    sentence: str
+    in_product: bool
+
+
+class SharedFile(NamedTuple):
+    """A changed file that tests and the product both read, before and after."""
+
+    path: str
+    before: str = ""
+    after: str = ""
+
+
+class ChangeFacts(NamedTuple):
+    """What is known of the change itself, apart from any run."""
+
+    files: tuple[str, ...]
+    tests: tuple[ChangedTest, ...] = ()
+    """How each changed test compares with what it was."""
+    testing_side: frozenset[str] = frozenset()
+    """The changed files that decide about tests: tests, fixtures, configuration."""
+    shared: tuple[SharedFile, ...] = ()
+    """The changed files that tests and the product both read."""
+    renamed: Mapping[str, str] = MappingProxyType({})
+    """Test files that were moved: the old path and the new one."""
+    compiled: tuple[str, ...] = ()
+    """Compiled files that the change brings: nobody can read them."""
+    documents: bool = False
+    """Only documents were changed, and no test reads them."""
+    reaches: tuple[RunnerReach, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    """Files that could not be kept or read: what was looked at is not what is committed."""
+    installation: str = ""
+    """A file of what the project has installed that was changed while the agent was at work."""
+    silenced: tuple[str, ...] = ()
+    """Where new lines silence a type checker, each in a sentence."""
+    shared_literals: tuple[str, ...] = ()
+    left_behind: tuple[str, ...] = ()
+    runs_examples: bool = False
+    """Whether the tests, what configures them or the changed code themselves run examples."""
+    tests_apart: frozenset[str] = frozenset()
+    """Test files that use nothing of what changed, so that a failure in them may be another's."""
+
+    @property
+    def put_back(self) -> frozenset[str]:
+        """What the old tests run with: the testing side, and the files that they share."""
+        return self.testing_side | {each.path for each in self.shared}
+
+
+class AskedFor(NamedTuple):
+    """What was asked for and said beforehand, as far as it bears on the verdict."""
+
+    named: tuple[Named, ...] = ()
+    announced: tuple[str, ...] = ()
+    """What the checkpoint and the request say, to be searched for the names of tests."""
+    must_mend: tuple[str, ...] = ()
+    """Tests that the request is about: as old failures they are not excused."""
+    mends_all: bool = False
+    """The request is to make the failing tests pass, whichever they are."""
+    repairs: bool = False
+    """The request is to repair something, so a test of it that stays red speaks against it."""
+    keeps_behaviour: bool = True
+    """A fix or a refactoring: another expectation is never expected."""
+    wants_red: bool = True
+    """A test that fails without the change is wanted, and was not asked for in vain before."""
+    is_run: bool = False
+    """A driver can be sent back; otherwise a person is asked."""
+    is_refactoring: bool = False
+    """Nothing is to behave otherwise than before, so no test is owed that was red."""
+    checks_types: bool = False
+    """A type check is part of the proof: it was named, was seen red, or is all there is."""
+    checked: bool = False
+    """Something was built or type-checked on the new tree, for parts without a suite."""
+    shown: bool = False
+    """A gate of the flow looked at this tree and passed, for parts without a suite."""
+    not_run: tuple[str, ...] = ()

@@ -1,0 +1,159 @@
+"""The checks we know: how each is recognised, started, and what it speaks for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from flyball.core.suite.part import TOP
+from flyball.core.suite.settled import SettledCommand
+from flyball.core.terms.evidence import CheckKind
+from flyball.shellcheck import verification_kind
+from flyball.verdict.runners.layout import Land, depends_on, npm_script, python_tools
+from flyball.verdict.runners.start_context import StartContext
+from flyball.verdict.runners.start_env import program_of, python_of, venv_of, with_own_programs
+
+IsHere = Callable[[Land], bool]
+Argv = Callable[[StartContext, Land], list[str]]
+
+
+class Check(NamedTuple):
+    """One way to check a project without running its tests."""
+
+    name: str
+    kind: CheckKind
+    is_here: IsHere
+    argv: Argv
+    at: str = TOP
+    is_of_change: bool = False
+    """Whether it tells only of what the change introduced."""
+
+
+def _has(*names: str) -> IsHere:
+    return lambda land: land.has(*names)
+
+
+def _configures(tool: str, *files: str) -> IsHere:
+    """Whether pyproject.toml has a table for a tool, or a file of its own is there."""
+    return lambda land: tool in python_tools(land) or _has(*files)(land)
+
+
+def _configures_mypy(land: Land) -> bool:
+    in_cfg = "[mypy]" in land.text("setup.cfg")
+    return in_cfg or _configures("mypy", "mypy.ini", ".mypy.ini")(land)
+
+
+def _has_eslint(land: Land) -> bool:
+    endings = ("js", "mjs", "cjs", "ts")
+    flat = _has(*(f"eslint.config.{ending}" for ending in endings))
+    return depends_on(land, "eslint") or flat(land)
+
+
+def _has_build_script(land: Land) -> bool:
+    return bool(npm_script(land, "build"))
+
+
+def _makes_build(land: Land) -> bool:
+    return re.search(r"^build[ \t]*:(?![:=]*=)", land.text("Makefile"), re.M) is not None
+
+
+def _has_python(land: Land) -> bool:
+    return land.has_python
+
+
+def _program(name: str, *words: str) -> Argv:
+    return lambda context, _land: [program_of(context, name), *words]
+
+
+def _pyright(context: StartContext, _land: Land) -> list[str]:
+    own = ["--pythonpath", python_of(context)] if venv_of(context) else []
+    return [program_of(context, "pyright"), *own]
+
+
+def _mypy(context: StartContext, land: Land) -> list[str]:
+    settles_files = "files" in python_tools(land).get("mypy", {})
+    where = [] if settles_files else ["."]
+    return [program_of(context, "mypy"), f"--cache-dir={context.cache / 'mypy'}", *where]
+
+
+def _compileall(context: StartContext, land: Land) -> list[str]:
+    """Every source file, whether or not it was compiled before; environments are left out."""
+    apart = "|".join([r"\.[^/.][^/]*", "node_modules"])
+    venvs = "".join(rf"|^\./{re.escape(path)}/" for path in land.venvs)
+    left_out = rf"^\./(?:.*/)?(?:{apart})/{venvs}"
+    return [python_of(context), "-m", "compileall", "-q", "-f", "-x", left_out, "."]
+
+
+CHECKS: tuple[Check, ...] = (
+    Check("cargo", CheckKind.BUILD, _has("Cargo.toml"), _program("cargo", "check")),
+    Check(
+        "go-build",
+        CheckKind.BUILD,
+        _has("go.mod"),
+        _program("go", "build", "-o", os.devnull, "./..."),
+    ),
+    Check("build", CheckKind.BUILD, _has_build_script, _program("npm", "run", "build")),
+    Check("make-build", CheckKind.BUILD, _makes_build, _program("make", "build")),
+    Check("tsc", CheckKind.TYPES, _has("tsconfig.json"), _program("tsc", "--noEmit")),
+    Check("pyright", CheckKind.TYPES, _configures("pyright", "pyrightconfig.json"), _pyright),
+    Check("mypy", CheckKind.TYPES, _configures_mypy, _mypy),
+    Check("ty", CheckKind.TYPES, _configures("ty", "ty.toml"), _program("ty", "check")),
+    Check("go-vet", CheckKind.DIAGNOSTICS, _has("go.mod"), _program("go", "vet", "./...")),
+    Check(
+        "ruff",
+        CheckKind.LINT,
+        _configures("ruff", "ruff.toml", ".ruff.toml"),
+        _program("ruff", "check", "--no-cache", "."),
+    ),
+    Check("eslint", CheckKind.LINT, _has_eslint, _program("eslint", ".")),
+    Check("compileall", CheckKind.SYNTAX, _has_python, _compileall),
+)
+
+BY_NAME: dict[str, Check] = {check.name: check for check in CHECKS}
+
+
+_SETTLED_KINDS = {
+    "build": CheckKind.BUILD,
+    "types": CheckKind.TYPES,
+    "lint": CheckKind.LINT,
+    "import": CheckKind.SYNTAX,
+    "syntax": CheckKind.SYNTAX,
+}
+
+
+def settled_checks(land: Land, settled: Mapping[str, SettledCommand]) -> tuple[Check, ...]:
+    """The checks of a tree with those that somebody settled in the place of what was found there.
+
+    What a settled command speaks for is told from its words; a command nobody knows is a diagnosis.
+    """
+    own = [
+        Check(
+            each.command,
+            _SETTLED_KINDS.get(verification_kind(each.command) or "", CheckKind.DIAGNOSTICS),
+            always,
+            _shell(each.command),
+            at,
+        )
+        for at, each in settled.items()
+    ]
+    return (*own, *(() if TOP in settled else checks_of(land)))
+
+
+def always(_land: Land) -> bool:
+    """Whether a check is here that somebody named or found: it is."""
+    return True
+
+
+def _shell(command: str) -> Argv:
+    return lambda context, _land: ["sh", "-c", with_own_programs(command, context)]
+
+
+def checks_of(land: Land, *, is_top: bool = True) -> tuple[Check, ...]:
+    """The checks this tree is set up for, the strongest first; syntax is the top's to check."""
+    return tuple(
+        check
+        for check in CHECKS
+        if check.is_here(land) and (is_top or check.kind is not CheckKind.SYNTAX)
+    )

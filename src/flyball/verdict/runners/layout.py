@@ -1,0 +1,190 @@
+"""What lies in a tree, seen in one walk that reads no more than it must and runs nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from flyball.regex import regex
+from flyball.workspace.files.plain import read_plain, read_within
+
+SKIPPED = frozenset({"node_modules", "target", "build", "dist", "vendor", "__pycache__", "_build"})
+LOOKED_AT = 200_000
+"""Entries beyond which a tree is taken to hold no more of what is looked for."""
+
+READ_TESTS = 200
+READ_BYTES = 1 << 20
+"""Beyond this a manifest or a test file says nothing more about how it is run."""
+
+VENV = "pyvenv.cfg"
+_PYTHON_TEST = regex(r"(?:.*/)?(?:test[^/]*|[^/]*_tests?)\.py")
+
+
+class Land:
+    """The plain files of a tree, by path; what they say is read when it is asked for."""
+
+    def __init__(
+        self, root: Path, files: tuple[str, ...] = (), venvs: tuple[str, ...] = ()
+    ) -> None:
+        self.root = root
+        self.files = files
+        self.venvs = venvs
+        """Python environments, which hold other people's code."""
+        self._texts: dict[str, str] = {}
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these files is there."""
+        return not self._set.isdisjoint(names)
+
+    def text(self, name: str) -> str:
+        """What a file says; nothing where it is none of this tree."""
+        if name not in self._set:
+            return ""
+        if name not in self._texts:
+            self._texts[name] = text_within(self.root, name)
+        return self._texts[name]
+
+    def matching(self, pattern: re.Pattern[str]) -> tuple[str, ...]:
+        """The files whose whole path fits, in order."""
+        return tuple(path for path in self.files if pattern.fullmatch(path))
+
+    def below(self, part: str, without: tuple[str, ...] = ()) -> Land:
+        """What lies in a directory, seen from there, less some directories (named from here)."""
+        start = "" if part == "." else f"{part}/"
+        apart = tuple(f"{each}/" for each in without)
+        inner = tuple(
+            path[len(start) :]
+            for path in self.files
+            if path.startswith(start) and not path.startswith(apart)
+        )
+        venvs = tuple(path[len(start) :] for path in self.venvs if path.startswith(start))
+        return Land(self.root if part == "." else self.root / part, inner, venvs)
+
+    @cached_property
+    def _set(self) -> frozenset[str]:
+        return frozenset(self.files)
+
+    @cached_property
+    def python(self) -> tuple[str, ...]:
+        """Python files that may hold tests."""
+        return self.matching(_PYTHON_TEST)
+
+    @cached_property
+    def has_python(self) -> bool:
+        return any(path.endswith(".py") for path in self.files)
+
+    @cached_property
+    def package(self) -> Mapping[str, Any]:
+        """What package.json says; nothing where it is missing or broken."""
+        return _json(self.text("package.json"))
+
+    @cached_property
+    def pyproject(self) -> Mapping[str, Any]:
+        """What pyproject.toml says; nothing where it is missing or broken."""
+        return _toml(self.text("pyproject.toml"))
+
+
+def look(root: Path) -> Land:
+    """One walk over the tree, leaving out what is installed or built, and every link."""
+    found: list[str] = []
+    venvs: list[str] = []
+    top = len(os.fspath(root).rstrip(os.sep)) + 1
+    for folder, files in _folders(root):
+        # Everything was reached from the top, so that what follows it says where it is.
+        here = folder[top:] or "."
+        if VENV in files:
+            venvs.append(here)
+            continue
+        start = "" if here == "." else f"{here}/"
+        found += [f"{start}{file}" for file in files]
+    return Land(root, tuple(sorted(found)), tuple(venvs))
+
+
+def _folders(root: Path) -> Iterator[tuple[str, list[str]]]:
+    seen = 0
+    waiting = [os.fspath(root)]
+    while waiting and seen <= LOOKED_AT:
+        folder = waiting.pop()
+        files: list[str] = []
+        inner: list[str] = []
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                inner += [entry.path] if _is_looked_into(entry.name) else []
+            elif entry.is_file(follow_symlinks=False):
+                files.append(entry.name)
+        seen += len(files)
+        waiting += [] if VENV in files else sorted(inner, reverse=True)
+        yield folder, files
+
+
+def _is_looked_into(name: str) -> bool:
+    return name not in SKIPPED and not name.startswith(".")
+
+
+def texts_of_tests(land: Land) -> Iterator[str]:
+    """What the first files say that may hold tests."""
+    for path in land.python[:READ_TESTS]:
+        yield land.text(path)
+
+
+def text_of(path: Path) -> str:
+    """The beginning of a plain file as text; nothing where there is none."""
+    return (read_plain(path, READ_BYTES) or b"").decode("utf-8", "replace")
+
+
+def text_within(root: Path, name: str) -> str:
+    """The same of a file in a tree, reached through no link."""
+    return (read_within(root, name, READ_BYTES) or b"").decode("utf-8", "replace")
+
+
+def _parsed(load: Callable[[str], Any], text: str) -> Mapping[str, Any]:
+    try:
+        return table_of(load(text)) if text else {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _json(text: str) -> Mapping[str, Any]:
+    return _parsed(msgspec.json.decode, text)
+
+
+def _toml(text: str) -> Mapping[str, Any]:
+    return _parsed(tomllib.loads, text)
+
+
+def table_of(value: Any) -> Mapping[str, Any]:
+    """A value where it is a table, and an empty one where it is not."""
+    return cast(Mapping[str, Any], value) if isinstance(value, Mapping) else {}
+
+
+def python_tools(land: Land) -> Mapping[str, Any]:
+    """The `[tool]` table of pyproject.toml."""
+    return table_of(land.pyproject.get("tool"))
+
+
+def package_json(root: Path) -> Mapping[str, Any]:
+    """What the package.json of a directory says; nothing where it is missing or broken."""
+    return _json(text_within(root, "package.json"))
+
+
+def npm_script(land: Land, name: str) -> str:
+    """A script of package.json, other than the one npm puts there to fail."""
+    script = table_of(land.package.get("scripts")).get(name)
+    return script if isinstance(script, str) and "no test specified" not in script else ""
+
+
+def depends_on(land: Land, name: str) -> bool:
+    """Whether package.json asks for a package."""
+    tables = ("dependencies", "devDependencies")
+    return any(name in table_of(land.package.get(kind)) for kind in tables)

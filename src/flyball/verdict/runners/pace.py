@@ -1,0 +1,159 @@
+"""How long suites and checks took before, how far one is now, and when one is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import monotonic
+from typing import NamedTuple
+
+import msgspec
+
+from flyball.core.terms.progress import Progress
+from flyball.verdict.runners.start_context import StartContext
+from flyball.verdict.runners.tally import plain
+
+EVERY = 2.0
+"""Seconds until progress is told, and between two tellings."""
+TIMES_BEFORE = 3
+LEAST = 20.0
+"""Nothing is stopped earlier for being slower than before: builds and caches make a difference."""
+KEPT = 5
+MOST_RUNNING = 20
+
+
+class Steps(NamedTuple):
+    """How a runner's output says, line by line, which test begins and which has ended."""
+
+    done: re.Pattern[str]
+    begun: re.Pattern[str] | None = None
+    unit: str = "tests"
+
+
+class Pace(msgspec.Struct, omit_defaults=True):
+    """What the last runs of one suite took, and how many steps the last of them told of."""
+
+    seconds: list[float] = []
+    done: int = 0
+
+    @property
+    def last(self) -> float:
+        return self.seconds[-1] if self.seconds else 0.0
+
+
+class TimeLimit(NamedTuple):
+    """When a start is stopped, and why then."""
+
+    seconds: float
+    why: str
+
+
+def limit_for(context: StartContext, pace: Pace, wished: float | None) -> TimeLimit:
+    """Return the wished limit, or three times the longest of the last runs; never above the cap."""
+    most = context.limits.seconds
+    if wished is not None:
+        return TimeLimit(min(wished, most), "the limit that `timeout` set")
+    if not pace.seconds:
+        return TimeLimit(most, "`limits.suite_seconds`")
+    usual = max(LEAST, TIMES_BEFORE * max(pace.seconds))
+    if usual >= most:
+        return TimeLimit(most, "`limits.suite_seconds`")
+    return TimeLimit(usual, "three times what it took before; `timeout` allows more")
+
+
+class Paces:
+    """The paces of a project's suites and checks, in a file that no sandboxed process can write."""
+
+    def __init__(self, context: StartContext) -> None:
+        self._file = context.caches.parent / "suite-times.json"
+
+    def find(self, key: str) -> Pace:
+        """Return the pace of one suite; an empty one where none is known."""
+        return self._read().get(key) or Pace()
+
+    def keep(self, key: str, seconds: float, done: int) -> None:
+        """Add a run that came to its end."""
+        known = self._read()
+        before = known.get(key) or Pace()
+        known[key] = Pace([*before.seconds, round(seconds, 2)][-KEPT:], done)
+        _replace(self._file, msgspec.json.encode(known))
+
+    def _read(self) -> dict[str, Pace]:
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Pace])
+        except (OSError, msgspec.MsgspecError):
+            return {}
+
+
+def _replace(file: Path, data: bytes) -> None:
+    """Write a file whole; a time that cannot be kept is no reason to lose a result."""
+    fresh = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh.write_bytes(data)
+        fresh.replace(file)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+
+
+class Course:
+    """Reads a runner's output while it comes: which tests have ended, and which are running."""
+
+    def __init__(self, steps: Steps | None) -> None:
+        self.steps = steps
+        self.done = 0
+        self._open: dict[str, None] = {}
+        self._rest = ""
+
+    def hear(self, text: str) -> None:
+        """Take the next piece of output."""
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in lines:
+            self._take(plain(line))
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """Return the tests that began and have not ended, the latest first."""
+        begun = self.steps and self.steps.begun
+        last = begun.match(plain(self._rest)) if begun else None
+        names = dict.fromkeys([*([last[1]] if last else ()), *reversed(self._open)])
+        return tuple(names)[:MOST_RUNNING]
+
+    def _take(self, line: str) -> None:
+        if self.steps is None:
+            return
+        if ended := self.steps.done.match(line):
+            self.done += 1
+            name = next(filter(None, ended.groups()), "")
+            if name:
+                self._open.pop(name, None)
+            else:
+                self._open.clear()
+        elif self.steps.begun and (begun := self.steps.begun.match(line)):
+            self._open[begun[1]] = None
+
+
+@asynccontextmanager
+async def telling(
+    tell: Callable[[Progress], None], what: str, pace: Pace, course: Course
+) -> AsyncGenerator[None]:
+    """Tell how far something is every two seconds, until it is over."""
+    task = asyncio.create_task(_tell(tell, what, pace, course))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _tell(tell: Callable[[Progress], None], what: str, pace: Pace, course: Course) -> None:
+    began = monotonic()
+    unit = course.steps.unit if course.steps else "tests"
+    while True:
+        await asyncio.sleep(EVERY)
+        elapsed = monotonic() - began
+        tell(Progress(what, elapsed, pace.last, course.done, pace.done, unit))

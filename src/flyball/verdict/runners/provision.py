@@ -1,0 +1,103 @@
+"""What a project has installed, put within reach of a tree that lies elsewhere.
+
+Node looks for packages in the directories above a file, and many scripts name `.venv`. So the tree
+gets links to both. `node_modules` itself is a directory of the tree, so that caches in it stay
+there, and a package that is part of the project is linked to the tree's own copy of it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+from flyball.core.suite.part import TOP
+from flyball.core.terms.glob import matches
+from flyball.regex import regex
+from flyball.verdict.runners.layout import look, package_json, table_of, text_within
+from flyball.workspace.files.plain import kind_within, make_folder, put_link
+from flyball.workspace.trees.trees import REGULAR
+from flyball.workspace.trees.writer import write_entry
+
+OWN = ".flyball"
+"""Marks a `node_modules` that was put together here, and may be completed."""
+
+MOST_STARS = 4
+LINKED_VENVS = (".venv", "venv")
+_MANIFEST = regex(r"(?:.*/)?package\.json")
+_CACHES = frozenset({".cache", ".vite", ".vitest", ".package-lock.json"})
+
+
+def provide(root: Path, project: Path, at: str = ".") -> None:
+    """Link what the project has installed into the tree; harmless when repeated.
+
+    Nothing is made through a link: code that ran before may have put one where a folder was.
+    """
+    if os.path.realpath(root) == os.path.realpath(project):
+        return
+    for name in LINKED_VENVS:
+        if (project / name / "pyvenv.cfg").exists():
+            put_link(root, name, Path(os.path.realpath(project / name)))
+    for package in dict.fromkeys((TOP, at, *_workspaces(root))):
+        source = Path(os.path.realpath(project / package / "node_modules"))
+        inside = "" if package == TOP else f"{package}/"
+        if source.is_dir() and (not inside or kind_within(root, package) == stat.S_IFDIR):
+            _link_packages(source, f"{inside}node_modules", project, root)
+
+
+def _workspaces(root: Path) -> Iterator[str]:
+    """The directories that npm, yarn or pnpm treat as packages of one project."""
+    named = package_json(root).get("workspaces")
+    globs = _texts(table_of(named).get("packages", named))
+    for line in text_within(root, "pnpm-workspace.yaml").split("\n"):
+        if line.strip().startswith("- "):
+            globs.append(line.strip()[2:].strip("'\" "))
+    # A pattern of many stars takes for ever to say no.
+    wanted = [
+        glob.removeprefix("./").rstrip("/")
+        for glob in globs
+        if not glob.startswith("!") and glob.count("*") <= MOST_STARS
+    ]
+    if wanted:
+        for manifest in look(root).matching(_MANIFEST):
+            package = manifest.rpartition("/")[0]
+            if package and matches(package, wanted):
+                yield package
+
+
+def _texts(value: object) -> list[str]:
+    listed = cast(list[object], value) if isinstance(value, list) else []
+    return [each for each in listed if isinstance(each, str)]
+
+
+def _link_packages(source: Path, target: str, project: Path, root: Path) -> None:
+    is_made = kind_within(root, target) != 0
+    if is_made and kind_within(root, f"{target}/{OWN}") != stat.S_IFREG:
+        return
+    if not make_folder(root, target):
+        return
+    if not is_made:
+        write_entry(root, f"{target}/{OWN}", REGULAR, b"")
+    for entry in os.scandir(source):
+        if entry.name in _CACHES:
+            continue
+        if entry.name.startswith("@") and entry.is_dir(follow_symlinks=False):
+            if make_folder(root, f"{target}/{entry.name}"):
+                for inner in os.scandir(entry.path):
+                    package = _own(Path(inner.path), project, root)
+                    put_link(root, f"{target}/{entry.name}/{inner.name}", package)
+        else:
+            put_link(root, f"{target}/{entry.name}", _own(Path(entry.path), project, root))
+
+
+def _own(package: Path, project: Path, root: Path) -> Path:
+    """The tree's copy of a package that is part of the project, or the installed one."""
+    real = Path(os.path.realpath(package))
+    if package.is_symlink() and real.is_relative_to(project):
+        inside = real.relative_to(project)
+        is_here = kind_within(root, inside.as_posix()) == stat.S_IFDIR
+        if "node_modules" not in inside.parts and is_here:
+            return root / inside
+    return package

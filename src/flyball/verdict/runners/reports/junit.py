@@ -1,0 +1,146 @@
+"""JUnit XML, in the dialects of the runners that write it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+from xml.etree.ElementTree import Element
+
+import msgspec
+
+from flyball.core.suite.case import CaseOutcome, SuiteCase, merged, told_apart
+from flyball.regex import regex
+from flyball.verdict.runners.reports.output import ReadOne, RunnerOutput, xml_of
+
+Identify = Callable[[Element, RunnerOutput], SuiteCase]
+"""A test case element in; the test's identity out, its outcome still open."""
+
+OPEN = CaseOutcome.PASSED
+
+
+def junit(identify: Identify, *, twice: bool = False) -> ReadOne:
+    """A reader of JUnit XML; `twice` says that a test may report its clean-up apart."""
+
+    def read(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
+        root = xml_of(data)
+        if root is None:
+            return None
+        cases = [_ended(case, identify(case, said)) for case in root.iter("testcase")]
+        return merged(cases) if twice else told_apart(cases)
+
+    return read
+
+
+def _ended(element: Element, case: SuiteCase) -> SuiteCase:
+    tags = {part.tag for part in element}
+    outcome = CaseOutcome.PASSED
+    if "failure" in tags:
+        outcome = CaseOutcome.FAILED
+    elif "error" in tags:
+        outcome = CaseOutcome.ERROR
+    elif "skipped" in tags:
+        outcome = CaseOutcome.SKIPPED
+    said = [
+        f"{part.get('message') or ''}\n{part.text or ''}".strip()
+        for part in element
+        if part.tag in ("failure", "error")
+    ]
+    if case.message and not any(said):
+        said = [case.message]
+    return msgspec.structs.replace(
+        case,
+        outcome=outcome,
+        seconds=_number(element.get("time", "")),
+        message="\n".join(said) if outcome is not CaseOutcome.SKIPPED else "",
+    )
+
+
+def _number(text: str) -> float:
+    try:
+        return round(float(text.replace(",", "")), 6)
+    except ValueError:
+        return 0.0
+
+
+_PARAMETERS = regex(r"(.+?)\[(.*)\]", re.S)
+
+
+def parameters_apart(name: str) -> tuple[str, str]:
+    """A name and the parameters in brackets behind it."""
+    found = _PARAMETERS.fullmatch(name)
+    return (found[1], found[2]) if found else (name, "")
+
+
+def pytest_case(element: Element, _said: RunnerOutput) -> SuiteCase:
+    """pytest's xunit1 dialect; spelt as pytest would run the test again."""
+    file, owner = element.get("file", ""), element.get("classname", "")
+    whole = element.get("name", "")
+    name, parameters = parameters_apart(whole)
+    if not file:
+        spelling = "::".join(filter(None, (owner, whole)))
+        return SuiteCase(name, OPEN, "", (owner,) if owner else (), parameters, spelling=spelling)
+    module = ".".join(PurePosixPath(file).with_suffix("").parts)
+    if not owner and whole == module:
+        return SuiteCase("(collection)", OPEN, file, spelling=file)
+    classes = tuple(filter(None, owner.removeprefix(module).strip(".").split(".")))
+    return SuiteCase(
+        name, OPEN, file, classes, parameters, spelling="::".join([file, *classes, whole])
+    )
+
+
+def without_sums(read: ReadOne) -> ReadOne:
+    """A reader that leaves out tests that only sum up their steps, as deno reports them."""
+
+    def kept(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
+        cases = read(data, said)
+        outer = {(case.file, case.suite) for case in cases or ()}
+        return cases and [
+            case
+            for case in cases
+            if (case.file, (*case.suite, case.name)) not in outer
+            or (case.is_bad and "test step" not in case.message)
+        ]
+
+    return kept
+
+
+def file_case(element: Element, said: RunnerOutput) -> SuiteCase:
+    """bats and deno: the class is the file, and steps stand behind their test's name."""
+    *suite, name = element.get("name", "").split(" > ")
+    return SuiteCase(name, OPEN, said.from_place(element.get("classname", "")), tuple(suite))
+
+
+_DATA_SET = regex(r"(\w+) with data set (.+)", re.S)
+
+
+def phpunit_case(element: Element, said: RunnerOutput) -> SuiteCase:
+    """PHPUnit: a class in a file, and data sets in words."""
+    whole = element.get("name", "")
+    found = _DATA_SET.fullmatch(whole)
+    name, parameters = (found[1], found[2]) if found else (whole, "")
+    owner = element.get("class") or element.get("classname", "")
+    return SuiteCase(name, OPEN, said.from_place(element.get("file", "")), (owner,), parameters)
+
+
+def java_case(element: Element, _said: RunnerOutput) -> SuiteCase:
+    """Surefire and Gradle: a class with its package; parameters and numbers behind the name."""
+    whole = element.get("name", "")
+    bare = re.sub(r"\(.*?\)", "", whole, count=1)
+    name, parameters = parameters_apart(bare)
+    if bare.startswith("["):
+        name, parameters = whole, ""
+    owner = element.get("classname", "").replace("$", ".")
+    return SuiteCase(name, OPEN, "", (owner,) if owner else (), parameters)
+
+
+def ctest_case(element: Element, _said: RunnerOutput) -> SuiteCase:
+    """CTest: tests have a name and nothing around it; one that cannot start is not a skip."""
+    printed = (element.findtext("system-out") or "").strip()
+    skipped = element.find("skipped")
+    if skipped is not None and not (skipped.get("message") or "").startswith(_MEANT):
+        skipped.tag = "error"
+    return SuiteCase(element.get("name", ""), OPEN, message=printed)
+
+
+_MEANT = ("SKIP_", "Disabled", "Not Run (Disabled)")

@@ -1,0 +1,162 @@
+"""Closing lines and counts, for runners that leave nothing better."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.regex import regex
+from flyball.verdict.runners.tally import Tally, tally, tally_of
+
+_TOTALS = (
+    regex(
+        r"^(?:\[\w+\]\s*)?Tests run: (?P<all>\d+), Failures: (?P<bad>\d+), Errors: (?P<worse>\d+)"
+        r"(?:, Skipped: (?P<skip>\d+))?$",
+        re.M,
+    ),
+    regex(r"^OK \((?P<all>\d+) tests?, \d+ (?:assertions?|ran)\b.*\)$", re.M),
+    regex(
+        r"^Tests: (?P<all>\d+), Assertions: \d+(?:, Errors: (?P<worse>\d+))?"
+        r"(?:, Failures: (?P<bad>\d+))?(?:, .*?Skipped: (?P<skip>\d+))?.*\.$",
+        re.M,
+    ),
+    regex(
+        r"^(?P<all>\d+) (?:examples?|runs|tests)(?:, \d+ assertions)?, (?P<bad>\d+) failures?"
+        r"(?:, (?P<worse>\d+) errors?)?(?:, (?P<skip>\d+) (?:pending|skips|skipped|excluded))?$",
+        re.M,
+    ),
+    regex(r"tests passed, (?P<bad>\d+) tests failed out of (?P<all>\d+)$", re.M),
+    regex(
+        r"^(?:Failed|Passed)!\s+- Failed:\s+(?P<bad>\d+), Passed:\s+\d+, Skipped:\s+(?P<skip>\d+)"
+        r", Total:\s+(?P<all>\d+)",
+        re.M,
+    ),
+    regex(
+        r"^(?P<all>\d+) tests completed(?:, (?P<bad>\d+) failed)?(?:, (?P<skip>\d+) skipped)?$",
+        re.M,
+    ),
+    regex(r"^(?P<all>\d+) Tests? (?P<bad>\d+) Failures? (?P<skip>\d+) Ignored\b", re.M),
+    regex(r"^\d+%: Checks: (?P<all>\d+), Failures: (?P<bad>\d+), Errors: (?P<worse>\d+)", re.M),
+    regex(
+        r"^(?:\[doctest\] )?test cases: +(?P<all>\d+) \|(?: +\d+ passed(?: \||$))?"
+        r"(?: +(?P<bad>\d+) failed)?(?: \| +(?P<skip>\d+) skipped)?",
+        re.M,
+    ),
+    regex(r"^All tests passed \(\d+ assertions? in (?P<all>\d+) test cases?\)", re.M),
+    regex(
+        r"Synthesis: Tested: (?P<all>\d+) \| Passing: \d+ \| Failing: (?P<bad>\d+)"
+        r" \| Crashing: (?P<worse>\d+)"
+    ),
+    regex(r"^Errors \((?P<bad>\d+) failures, (?P<all>\d+) tests\b", re.M),
+)
+"""Maven, PHPUnit and CppUTest, PHPUnit, RSpec with Minitest and ExUnit, CTest, dotnet, Gradle,
+Unity, Check, doctest with Catch2, Catch2, Criterion, CppUTest."""
+
+_PARTS = ("all", "bad", "worse", "skip")
+
+
+def from_totals(text: str) -> Tally | None:
+    """Runners that say how many there were and how many were bad."""
+    for pattern in _TOTALS:
+        found = [m.groupdict(default="0") for m in pattern.finditer(text)]
+        if found:
+            count = {key: sum(int(each.get(key, 0)) for each in found) for key in _PARTS}
+            failed = count["bad"] + count["worse"]
+            passed = max(count["all"] - failed - count["skip"], 0)
+            return tally(passed, count["skip"], (), failed=failed)
+    return None
+
+
+_GOOGLE = regex(r"^\[ +(OK|FAILED|SKIPPED) +\] ([\w/]+)\.([\w/]+)[^(\n]* \((\d+) ms\)$", re.M)
+_GOOGLE_ENDS = {
+    "OK": CaseOutcome.PASSED,
+    "FAILED": CaseOutcome.FAILED,
+    "SKIPPED": CaseOutcome.SKIPPED,
+}
+
+
+def from_google_test(text: str) -> Tally | None:
+    """GoogleTest names every test when it ends."""
+    cases = [
+        SuiteCase(name, _GOOGLE_ENDS[end], suite=(suite,), seconds=int(ms) / 1000)
+        for end, suite, name, ms in _GOOGLE.findall(text)
+    ]
+    return tally_of(told_apart(cases)) if cases else None
+
+
+_AUTOMAKE = regex(r"^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): (\S.*)$", re.M)
+_AUTOMAKE_SUM = regex(r"^# TOTAL: +\d+$", re.M)
+_AUTOMAKE_ENDS = {
+    "PASS": CaseOutcome.PASSED,
+    "FAIL": CaseOutcome.FAILED,
+    "XPASS": CaseOutcome.FAILED,
+    "ERROR": CaseOutcome.ERROR,
+}
+
+
+def from_automake(text: str) -> Tally | None:
+    """`make check` of an Automake project: a line per test above a summary."""
+    if not _AUTOMAKE_SUM.search(text):
+        return None
+    cases = [
+        SuiteCase(name, _AUTOMAKE_ENDS.get(end, CaseOutcome.SKIPPED))
+        for end, name in _AUTOMAKE.findall(text)
+    ]
+    return tally_of(told_apart(cases)) if cases else None
+
+
+_THINGS = r"tests?|checks?|cases?"
+_WORDS = r"passed|failed|passes|failures|fails|pass|fail|skipped|skip|todo|errors?|ok"
+_AFTER = regex(
+    rf"(?<![\d.])(\d+) (?:(?:unit |of )?(?:tests?|checks?|cases?|assertions?) )?({_WORDS})\b", re.I
+)
+_BEFORE = regex(
+    rf"^\W*(?:(?:{_THINGS}|total|number of)[ _-])?({_WORDS})(?:[ _-](?:{_THINGS}))?"
+    r" *[:=] *(\d+)(?= *(?:$|[,;|)\]]))",
+    re.I | re.M,
+)
+_OUT_OF = regex(
+    rf"^\W*(?:passed )?(\d+)(?:/| of | out of )(\d+)(?: \w+)? (?:{_THINGS})?(?: (?:have )?passed)",
+    re.I | re.M,
+)
+_ALL_OF = regex(r"^\W*all (\d+) (?:tests?|checks?|cases?) (?:passed|ok|succeeded)\b", re.I | re.M)
+_COUNTING_LINE = regex(rf"^\W*(?:[\w ]+: +)?\d+ (?:\w+ )?(?:{_WORDS})\b", re.I)
+
+
+def from_loose(text: str) -> Tally | None:
+    """A project's own counts: `3 passed`, `PASSED: 15`, `12/12 tests passed`, each on its line."""
+    if found := _OUT_OF.findall(text):
+        passed = sum(int(good) for good, _ in found)
+        return tally(passed, 0, (), failed=max(sum(int(n) for _, n in found) - passed, 0))
+    if found := _ALL_OF.findall(text):
+        return tally(sum(map(int, found)), 0, ())
+    lines = [line for line in text.split("\n") if _COUNTING_LINE.match(line)]
+    count = [(word.lower(), int(n)) for line in lines for n, word in _AFTER.findall(line)]
+    count = count or [(word.lower(), int(n)) for word, n in _BEFORE.findall(text)]
+    return summed(count, ()) if count else None
+
+
+_COUNTS = regex(r"(\d+) (passed|failed|errors?|skipped|todo|pending|xfailed|xpassed)")
+_GOOD = frozenset({"passed", "passing", "pass", "passes", "xpassed", "ok"})
+_BAD = frozenset({"failed", "error", "errors", "failing", "fail", "fails", "failures", "cancelled"})
+
+
+def counted(text: str, bad: Iterable[tuple[str, str]], at_least: int = 0) -> Tally:
+    """The sum of a closing line's counts."""
+    found = [(word, int(n)) for n, word in _COUNTS.findall(text)]
+    count = summed(found, bad)
+    return count._replace(failed=max(count.failed, at_least))
+
+
+def summed(count: Iterable[tuple[str, int]], bad: Iterable[tuple[str, str]]) -> Tally:
+    """Words and numbers as a tally; a word that is neither good nor bad is a skip."""
+    passed = failed = skipped = 0
+    for word, n in count:
+        if word in _GOOD:
+            passed += n
+        elif word in _BAD:
+            failed += n
+        else:
+            skipped += n
+    return tally(passed, skipped, bad, failed=failed)

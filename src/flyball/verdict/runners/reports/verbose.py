@@ -1,0 +1,104 @@
+"""Runners that name every test in lines for people when they are asked to."""
+
+from __future__ import annotations
+
+import re
+
+from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.regex import regex
+from flyball.verdict.runners.tally import Tally, tally_of
+
+_MINITEST = regex(r"^(.+?)#(.+?) = (\d+\.\d+) s = ([.FES])$", re.M)
+_MINITEST_SAID = regex(
+    r"^ +\d+\) (?:Failure|Error):\n(.+?)(?: \[(.+?):\d+\])?:\n(.*?)"
+    r"(?=\n\n +\d+\) |\n\n\d+ runs|\Z)",
+    re.M | re.S,
+)
+_LETTERS = {
+    ".": CaseOutcome.PASSED,
+    "F": CaseOutcome.FAILED,
+    "E": CaseOutcome.ERROR,
+    "S": CaseOutcome.SKIPPED,
+}
+
+
+def from_minitest(text: str) -> Tally | None:
+    """Minitest with `-v`: class, method, time and a letter."""
+    said = {found[1]: found[3] for found in _MINITEST_SAID.finditer(text)}
+    cases = [
+        SuiteCase(
+            found[2],
+            _LETTERS[found[4]],
+            suite=(found[1],),
+            seconds=float(found[3]),
+            message=said.get(f"{found[1]}#{found[2]}", ""),
+        )
+        for found in _MINITEST.finditer(text)
+    ]
+    return tally_of(told_apart(cases)) if cases else None
+
+
+_MIX_FILE = regex(r"^(\S+) \[(.+\.exs)\]$")
+_MIX_CASE = regex(
+    r"^.*  \* (?:test|property|doctest) (.+?) \((skipped|excluded|[\d.]+ms)\) \[L#\d+\]"
+)
+_MIX_BAD = regex(r"^ +\d+\) (?:test|property|doctest) (.+) \((\S+)\)$")
+
+
+def from_mix(text: str) -> Tally | None:
+    """`mix test --trace`: a heading per module, a line per test, and the failures between."""
+    module = file = ""
+    ended: dict[tuple[str, str], tuple[str, str]] = {}
+    said: dict[tuple[str, str], list[str]] = {}
+    saying: tuple[str, str] | None = None
+    for line in text.split("\n"):
+        if head := _MIX_FILE.match(line):
+            module, file, saying = head[1], head[2], None
+        elif case := _MIX_CASE.match(line):
+            ended[module, case[1]] = (file, case[2])
+            saying = None
+        elif head := _MIX_BAD.match(line):
+            saying = (head[2], head[1])
+            said[saying] = []
+        elif saying:
+            said[saying].append(line.strip())
+    cases = [
+        _mix_case(key, where, end, "\n".join(said[key]) if key in said else None)
+        for key, (where, end) in ended.items()
+    ]
+    return tally_of(told_apart(cases)) if cases else None
+
+
+def _mix_case(key: tuple[str, str], file: str, end: str, message: str | None) -> SuiteCase:
+    module, name = key
+    outcome = CaseOutcome.PASSED if message is None else CaseOutcome.FAILED
+    if not end.endswith("ms"):
+        return SuiteCase(name, CaseOutcome.SKIPPED, file, (module,))
+    seconds = round(float(end.removesuffix("ms")) / 1000, 6)
+    return SuiteCase(
+        name, outcome, file, (module,), seconds=seconds, message=(message or "").strip()
+    )
+
+
+_UNITTEST = regex(
+    r"^(\w+) \(([\w.]+)\)(?:\n[^\n]+?)?(?: \.\.\. |\n?.*?)"
+    r"(ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$",
+    re.M,
+)
+_WORDS = {
+    "ok": CaseOutcome.PASSED,
+    "FAIL": CaseOutcome.FAILED,
+    "ERROR": CaseOutcome.ERROR,
+    "unexpected success": CaseOutcome.FAILED,
+}
+
+
+def unittest_cases(text: str) -> list[SuiteCase]:
+    """The tests that unittest or Django name with `-v 2`, by their dotted names."""
+    cases: list[SuiteCase] = []
+    for name, owner, word in _UNITTEST.findall(text):
+        dotted = owner if owner.endswith(f".{name}") else f"{owner}.{name}"
+        outcome = _WORDS.get(word, CaseOutcome.SKIPPED)
+        suite = tuple(dotted.split(".")[:-1])
+        cases.append(SuiteCase(name, outcome, suite=suite, spelling=dotted))
+    return cases

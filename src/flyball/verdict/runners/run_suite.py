@@ -1,0 +1,210 @@
+"""Running a suite and reading what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from flyball.core.suite.case import SuiteCase, digest_of
+from flyball.core.suite.part import TOP
+from flyball.core.terms.evidence import SuiteReport
+from flyball.errors import ToolError, ToolUnavailable
+from flyball.verdict.runners.choice import (
+    Choice,
+    choose,
+    not_installed,
+    require,
+    require_allowed,
+)
+from flyball.verdict.runners.launch import exit_code, launch, set_up
+from flyball.verdict.runners.pace import Course, Pace, Paces, Steps, TimeLimit, limit_for, telling
+from flyball.verdict.runners.reports.find_files import FINDERS, with_files
+from flyball.verdict.runners.reports.output import RunnerOutput
+from flyball.verdict.runners.row import Runner
+from flyball.verdict.runners.settled_start import SettledStart, start_settled
+from flyball.verdict.runners.start_context import StartContext
+from flyball.verdict.runners.table import BY_NAME
+from flyball.verdict.runners.tally import Tally, tally_of
+from flyball.workspace.files.plain import read_within
+from flyball.workspace.process.process import Finished
+
+LARGEST = 1 << 26
+MISSING = 127
+PYTEST_ENDS = {
+    3: "pytest had an internal error",
+    4: "pytest could not be called like that",
+    5: "no test was collected",
+}
+
+
+class SuiteRun(NamedTuple):
+    """A report, the raw end of it, and every test that the runner told of."""
+
+    report: SuiteReport
+    finished: Finished
+    cases: tuple[SuiteCase, ...] = ()
+    running: tuple[str, ...] = ()
+    """The tests that were running when the time limit ended it, where its output tells."""
+
+
+async def run_suite(
+    wished: str,
+    words: Sequence[str],
+    context: StartContext,
+    id: str,
+    *,
+    from_driver: bool = False,
+    timeout: float | None = None,
+) -> SuiteRun:
+    """Run the wished or the fitting suite in its sandbox, and count what happened.
+
+    What a driver passes on is held against the runner's allow-list; our own words are not. Its runs
+    are stopped after `timeout` seconds, or else after three times what the suite took before.
+    """
+    choice = choose(wished, words, context.root.path, context.settings.commands)
+    if from_driver:
+        require_allowed(choice)
+    timed = Timed(context, choice, timeout, is_bounded=from_driver)
+    try:
+        finished, tally = await _run(choice, context, timed)
+    except ToolUnavailable:
+        if wished or not choice.otherwise:
+            raise
+        choice = choice._replace(name=choice.otherwise)
+        timed = Timed(context, choice, timeout, is_bounded=from_driver)
+        finished, tally = await _run(choice, context, timed)
+    counted = tally or Tally()
+    report = SuiteReport(
+        id=id,
+        tree=context.tree,
+        elapsed=round(finished.elapsed, 3),
+        runner=choice.name,
+        command=choice.command or shlex.join([choice.name, *words]),
+        exit_code=exit_code(finished),
+        passed=counted.passed,
+        failed=counted.failed,
+        skipped=counted.skipped,
+        failures=counted.failures,
+        selected=bool(choice.args),
+        timed_out=finished.timed_out,
+        reason=_reason(choice.name, finished, tally, timed),
+        part=choice.at,
+        counted=tally is not None,
+        digest=digest_of(counted.cases),
+    )
+    running = timed.course.running if finished.timed_out else ()
+    return SuiteRun(report, finished, counted.cases, running)
+
+
+class Timed:
+    """How long a test run may take, and how far it is."""
+
+    def __init__(
+        self, context: StartContext, choice: Choice, wished: float | None, *, is_bounded: bool
+    ) -> None:
+        # One part may be tested by several runners, and a person may change the command.
+        self._key = "\n".join(("test", choice.at, choice.name, choice.command))
+        self._paces = Paces(context)
+        self._is_whole = not choice.args
+        self._tell = context.tell_progress
+        self._what = choice.name if choice.at == TOP else f"{choice.name} in {choice.at}"
+        self._pace = self._paces.find(self._key)
+        self.is_bounded = is_bounded
+        """Whether a driver waits for it; a verdict's runs take the time that settings allow."""
+        limit = TimeLimit(context.limits.seconds, "")
+        self.limit = limit_for(context, self._pace, wished) if is_bounded else limit
+        self.course = Course(None)
+
+    async def launch(
+        self, argv: Sequence[str], context: StartContext, steps: Steps | None
+    ) -> Finished:
+        """Start the runner, tell how far it is, and remember how long a whole suite took."""
+        self.course = Course(steps)
+        pace = self._pace if self._is_whole else Pace()
+        async with telling(self._tell, self._what, pace, self.course):
+            seconds, hear = self.limit.seconds, self.course.hear
+            finished = await launch(argv, context, seconds=seconds, hear=hear)
+        if self._is_whole and not finished.over_limit and not finished.signal:
+            self._paces.keep(self._key, finished.elapsed, self.course.done)
+        return finished
+
+
+async def _run(
+    choice: Choice, context: StartContext, timed: Timed
+) -> tuple[Finished, Tally | None]:
+    with set_up(context, choice.at) as started:
+        argv, runner = _started(choice, started)
+        require(choice, argv, started)
+        finished = await timed.launch(argv, started, runner.steps)
+        found = [_read(path, started) for path in runner.reports(started)]
+        reports = [data for data in found if data is not None]
+        text = _read(finished.log, started)
+        place = os.path.realpath(started.workdir)
+    said = finished.output if text is None else text.decode("utf-8", "replace")
+    if re.search(rf"No module named '?{choice.name}'?$", finished.output, re.M) and not reports:
+        raise not_installed(choice, f"{argv[0]} cannot import it")
+    tally = runner.read(RunnerOutput(said, reports, place, choice.land.files))
+    if tally is None or not tally.cases or runner.name not in FINDERS:
+        return finished, tally
+    return finished, tally_of(with_files(runner.name, tally.cases, choice.land), tally.reason)
+
+
+def _started(choice: Choice, context: StartContext) -> tuple[list[str], Runner | SettledStart]:
+    """The words that start what was chosen, and what reads its end."""
+    if not choice.command:
+        runner = BY_NAME[choice.name]
+        return runner.argv(context, choice.land, choice.args), runner
+    if not context.workdir.is_dir():
+        raise ToolError(
+            f"A command is settled for {choice.at}, and this tree has no such directory.",
+            "Put it back, or let whoever settled `test.command` take it out.",
+        )
+    start = start_settled(choice.command, context)
+    return start.argv, start
+
+
+def _read(file: Path | None, context: StartContext) -> bytes | None:
+    """What a runner wrote, unless it is no plain file or a link leads to it."""
+    if file is None:
+        return None
+    tops = (context.root.path, context.shelf, context.project)
+    top = next((each for each in tops if file.is_relative_to(each)), file.parent)
+    return read_within(top, file.relative_to(top).as_posix(), LARGEST)
+
+
+def _stopped(timed: Timed, finished: Finished) -> str:
+    """Say when a run was stopped, why then, and how far it was."""
+    course = timed.course
+    ended = f"{course.done} {course.steps.unit} had ended" if course.steps else ""
+    running = f"{', '.join(course.running)} was running" if course.running else ""
+    so_far = (
+        " and ".join(filter(None, (ended, running))) or "its output does not say how far it was"
+    )
+    return f"it was stopped after {finished.elapsed:.0f} s ({timed.limit.why}): {so_far}"
+
+
+def _reason(name: str, finished: Finished, tally: Tally | None, timed: Timed) -> str:
+    """Why a run that is not green is not, where no failing test says it."""
+    if finished.timed_out and timed.is_bounded:
+        return _stopped(timed, finished)
+    if finished.cut_off:
+        return finished.cut_off
+    if finished.signal:
+        return f"it was ended by signal {finished.signal}"
+    if tally and tally.reason:
+        return tally.reason
+    if finished.exit_code == MISSING:
+        return "a program that it starts is not installed; install the project's dependencies"
+    if name == "pytest" and finished.exit_code in PYTEST_ENDS:
+        return PYTEST_ENDS[finished.exit_code]
+    if tally is None:
+        return f"uncounted: exit {finished.exit_code}; it left no report and printed no counts"
+    if not tally.passed and not tally.failed:
+        return f"all {tally.skipped} tests were skipped" if tally.skipped else "no test ran"
+    if finished.exit_code and not tally.failed:
+        return f"it ended with exit code {finished.exit_code} although no test failed"
+    return ""

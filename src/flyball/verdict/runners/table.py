@@ -1,0 +1,28 @@
+"""Every test runner we know, in the order in which they are preferred."""
+
+from __future__ import annotations
+
+from flyball.verdict.runners.layout import Land
+from flyball.verdict.runners.row import Runner
+from flyball.verdict.runners.rows import compiled, node, python, scripted
+
+RUNNERS: tuple[Runner, ...] = (*python.ROWS, *node.ROWS, *compiled.ROWS, *scripted.ROWS)
+
+BY_NAME: dict[str, Runner] = {runner.name: runner for runner in RUNNERS}
+
+WRAPPERS = frozenset({"npm", "pnpm", "yarn"})
+TARGETS = frozenset({"make", "just"})
+
+
+def runners_of(land: Land) -> tuple[str, ...]:
+    """The runners this tree can be tested with, the best first.
+
+    Scripts and targets come last, and a script is left out where the runner behind it is known: it
+    would be the same tests again with less to read.
+    """
+    found = [runner.name for runner in RUNNERS if runner.is_here(land)]
+    if not node.BEHIND_SCRIPTS.isdisjoint(found):
+        found = [name for name in found if name not in WRAPPERS]
+    if "deno" in found and "node" in found:
+        found.remove("node")
+    return tuple(found)

@@ -1,0 +1,86 @@
+"""Finding 8 and the label: what went from red to green, and how much that shows."""
+
+from __future__ import annotations
+
+from flyball.core.terms.change_verdict import ChangeStrength
+from flyball.verdict.reports import NO_ENDS, AskedFor, SuiteRuns, TreeRun, file_of
+
+
+def fixed_tests(suite: SuiteRuns) -> frozenset[str]:
+    """Finding 8: red before and green now, by tests that were there or by new ones."""
+    return _by_old_tests(suite) | _by_new_tests(suite)
+
+
+def old_failures(suite: SuiteRuns) -> frozenset[str]:
+    """The tests that failed before and still do."""
+    if suite.old is None or suite.new is None:
+        return frozenset()
+    return (suite.old.red & suite.new.red) - suite.set_aside
+
+
+def _by_old_tests(suite: SuiteRuns) -> frozenset[str]:
+    if suite.old is None or suite.new is None:
+        return frozenset()
+    now = suite.new.passed(suite.old.red)
+    return (
+        now if suite.old_tests_new_code is None else suite.old_tests_new_code.passed(now)
+    ) - suite.set_aside
+
+
+def _by_new_tests(suite: SuiteRuns) -> frozenset[str]:
+    if suite.new is None or suite.new_tests_old_code is None or suite.new_tests_old_code.trouble:
+        return frozenset()
+    failed = suite.new.passed(suite.new_tests_old_code.red)
+    return (failed | _not_loaded(suite, suite.new, suite.new_tests_old_code)) - suite.set_aside
+
+
+def _not_loaded(suite: SuiteRuns, new: TreeRun, old_code: TreeRun) -> frozenset[str]:
+    """New tests that could not even be loaded without the change, as when they import what it adds.
+
+    Nothing of their file ran there, and the run ended badly.
+    """
+    if not (old_code.red or old_code.exit_code):
+        return frozenset()
+    known = NO_ENDS if suite.old is None else suite.old.ends
+    told = {file_of(name) for name in old_code.green}
+    return frozenset([n for n in new.green if n not in known and file_of(n) not in told])
+
+
+def strength_shown(suites: tuple[SuiteRuns, ...], asked: AskedFor) -> ChangeStrength:
+    """The weakest suite speaks for the change: each was reached by it."""
+    if suites:
+        shown = [strength_of(suite) for suite in suites]
+        # Where one part went from red to green, a neighbour that stayed green weakens nothing.
+        best = max(shown)
+        least = min(shown)
+        return best if least >= ChangeStrength.GREEN else least
+    if asked.checked:
+        return ChangeStrength.CHECKED
+    return ChangeStrength.SHOWN if asked.shown else ChangeStrength.UNVERIFIED
+
+
+def strength_of(suite: SuiteRuns) -> ChangeStrength:
+    """How much one suite shows of the change."""
+    new = suite.new
+    if new is None or new.trouble:
+        return ChangeStrength.UNVERIFIED
+    if not new.is_counted:
+        # By the old tests, or by the new ones on the old code: it failed without the change.
+        was_red = any(
+            run is not None and run.exit_code != 0 for run in (suite.old, suite.new_tests_old_code)
+        )
+        if new.exit_code:
+            return ChangeStrength.UNVERIFIED
+        return ChangeStrength.EXIT_MENDED if was_red else ChangeStrength.EXIT_ZERO
+    if not new.green - suite.set_aside:
+        return ChangeStrength.UNVERIFIED
+    if suite.old is not None and could_not_run(suite.old):
+        return ChangeStrength.EXIT_MENDED
+    if _by_old_tests(suite):
+        return ChangeStrength.OLD_TESTS
+    return ChangeStrength.NEW_TESTS if _by_new_tests(suite) else ChangeStrength.GREEN
+
+
+def could_not_run(run: TreeRun) -> bool:
+    """Whether a run ended badly without telling of its tests, or is no evidence at all."""
+    return bool(run.trouble) or (not run.is_counted and run.exit_code != 0)

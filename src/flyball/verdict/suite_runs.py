@@ -1,0 +1,498 @@
+"""The runs of one suite that a verdict needs, and no more than those.
+
+Cost is kept down in four ways. What cannot differ is not run: the old tests on the new code only
+where the change touches the testing side, and then only the files that it touched, unless something
+that all tests share was touched. The tree from before is run once and remembered. The runs of the
+two trees go side by side, and that of the old tests with them. And a suite that takes too long is
+run in part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from flyball.core.suite.case import BAD, CaseOutcome, SuiteCase
+from flyball.core.suite.part import TOP, PartSuite, is_within
+from flyball.core.terms.changed_test import Comparison
+from flyball.regex import regex
+from flyball.tools.call.protocol import CallContext
+from flyball.verdict.base_runs import BaseRuns
+from flyball.verdict.canary import APART
+from flyball.verdict.inverted import run_inverted
+from flyball.verdict.reports import NO_ENDS, ChangeFacts, SuiteRuns, TreeRun, Unsteady, file_of
+from flyball.verdict.runners.layout import Land
+from flyball.verdict.selection import SOURCE, count_tests, select_tests
+from flyball.verdict.sides import is_shared
+from flyball.verdict.strength import fixed_tests
+from flyball.verdict.tree_run import (
+    SILENT,
+    Selection,
+    Taken,
+    count_collected,
+    hears_failures,
+    run_tree,
+    with_moved_files,
+    with_other_surroundings,
+    words_for,
+)
+from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.trees.trees import TreeEntry, TreeHash
+
+CHEAP = 3.0
+"""A suite that cannot be run in part is run again if it took no more than so many seconds."""
+NOT_MOVED: Mapping[str, str] = MappingProxyType({})
+TIMES = 5
+"""So often a test is run at most on one tree where its ends differ."""
+FEW = 60
+"""So many tests that changed sides are run once more, to tell a repair from a flaky test."""
+
+
+SCRIPT = regex(r".*\.[cm]?[jt]sx?")
+FAR_BELOW = 2
+"""A suite that took less than this part of its limit does not run past it by chance."""
+
+
+class TreePair(NamedTuple):
+    """Two trees, what changed between them, and the newer one as it lies on disk."""
+
+    base: str
+    head: str
+    facts: ChangeFacts
+    land: Land
+
+
+async def run_suites(
+    context: CallContext, suite: PartSuite, compared: TreePair, *, is_new: bool = False
+) -> SuiteRuns:
+    """The runs of one suite, those that can differ; `is_new` where the tree before had none."""
+    if is_new:
+        c = await run_tree(context, compared.head, suite)
+        d = await _new_tests(context, suite, compared, None, c, None)
+        return _runs(suite, None, c.run, None, d, frozenset(), is_new=True)
+    known = BaseRuns(context.workspace, context.env)
+    before = known.find(compared.base, suite)
+    is_slow = before is not None and before.timed_out
+    # The old tests need nothing of the other two to begin, and may take as long as they do; the
+    # new ones by their texts begin as well, or they would be waited for at the end.
+    (a, c, wanted), old, early = await asyncio.gather(
+        _before_and_after(context, suite, compared, known, before),
+        _old_tests(context, suite, compared, is_known_slow=is_slow),
+        _added_tests(context, suite, compared),
+    )
+    if a.unavailable and c.unavailable:
+        runs = _runs(suite, a.run, c.run, None, None, frozenset())
+        return runs._replace(unavailable=a.unavailable)
+    if c.timed_out:
+        # Nothing can be shown without it, and the others would take as long.
+        return _runs(suite, a.run, c.run, None, None, frozenset())
+    if wanted is not None or is_slow:
+        old = await _old_tests(context, suite, compared, wanted)
+    kept = await _held_against(context, suite, compared, old, a, c) if old else _KeptTests()
+    d = await _new_tests(context, suite, compared, a, c, early)
+    runs = _runs(suite, a.run, c.run, kept.run, d, frozenset())
+    runs = runs._replace(by_shared=kept.by_shared, unbuilt_without=kept.unbuilt)
+    chance = await _repeat(context, suite, compared, _Both(a, c, wanted), known)
+    runs = runs._replace(flaky=chance.flaky, unsteady=chance.unsteady)
+    runs = runs._replace(reasons=_reasons(a, c))
+    return await _with_inverted(context, suite, compared, runs, c)
+
+
+async def _with_inverted(
+    context: CallContext, suite: PartSuite, compared: TreePair, runs: SuiteRuns, new: Taken
+) -> SuiteRuns:
+    """Ask of every fixed test whether it can still fail, and where none was fixed, of others."""
+    fixed = fixed_tests(runs)
+    found = await run_inverted(context, suite, compared.head, new, fixed)
+    runs = runs._replace(deceived=found.deceived, uninverted=found.uninverted)
+    runs = runs._replace(missing=found.missing)
+    if fixed - found.uninverted or not await _is_silenced(context, suite, compared):
+        return runs
+    run = new.run if new.run.trouble else new.run._replace(trouble=SILENT)
+    return runs._replace(new=run)
+
+
+class _Chance(NamedTuple):
+    """What repeated runs of the same tree say of single tests."""
+
+    flaky: frozenset[str] = frozenset()
+    unsteady: tuple[Unsteady, ...] = ()
+
+
+async def _repeat(
+    context: CallContext, suite: PartSuite, compared: TreePair, both: _Both, known: BaseRuns
+) -> _Chance:
+    """Run again what changed sides, so that chance neither repairs nor excuses anything.
+
+    Code may know a verdict by its surroundings: what was repaired must hold in others, too. What
+    was broken is asked again where it broke, or other surroundings would excuse it.
+    """
+    a, c, moved = both.a, both.c, compared.facts.renamed
+    broken, fixed = c.run.red - a.run.red, c.run.passed(a.run.red)
+    still = a.run.red & c.run.red
+    steady = known.repeated(compared.base, suite)
+    again = context if broken else with_other_surroundings(context)
+    beside = _beside(c.run, broken | fixed)
+    then_names = frozenset((fixed | still) - steady.keys())
+    now, then = await asyncio.gather(
+        _count_red(again, suite, compared.head, c, broken | fixed | beside, both.wanted),
+        _count_red(context, suite, compared.base, a, then_names, both.wanted, moved=moved),
+    )
+    known.keep_repeated(compared.base, suite, then)
+    then = {**steady, **then}
+    unsure = frozenset([name for name in broken | beside if 0 < now[name][0] < now[name][1]])
+    if unsure:
+        then |= await _count_red(
+            context,
+            suite,
+            compared.base,
+            a,
+            unsure & a.run.ends.keys(),
+            both.wanted,
+            least=TIMES,
+            moved=moved,
+        )
+    flaky = frozenset([name for name, (red, of) in then.items() if 0 < red < of])
+    unsteady = [
+        Unsteady(name, *counted, *then.get(name, (0, 0)))
+        for name, counted in sorted(now.items())
+        if 0 < counted[0] < counted[1] and name not in flaky
+    ]
+    return _Chance(flaky, tuple(unsteady))
+
+
+def _beside(run: TreeRun, names: frozenset[str]) -> frozenset[str]:
+    """The tests in the same files, which cost next to nothing more: what breaks at times may show.
+
+    Only as many as can be asked for by name.
+    """
+    files = {file_of(name) for name in names}
+    found = sorted(name for name in run.green - names if file_of(name) in files)
+    return frozenset(found[: max(0, FEW - len(names))])
+
+
+async def _is_silenced(context: CallContext, suite: PartSuite, compared: TreePair) -> bool:
+    """Whether tests no longer fail where the code that changed is loaded beside them."""
+    facts = compared.facts
+    code = [path for path in facts.files if path not in facts.put_back]
+    near = [path for path in code if SCRIPT.fullmatch(path) and is_within(path, suite.at)]
+    if suite.runner not in APART or not near:
+        return False
+    start = "" if suite.at == "." else f"{suite.at}/"
+    loads = [path.removeprefix(start) for path in near]
+    if await hears_failures(context, compared.head, suite, loads) is not False:
+        return False
+    return bool(await hears_failures(context, compared.base, suite, loads))
+
+
+def _runs(
+    suite: PartSuite,
+    a: TreeRun | None,
+    c: TreeRun,
+    b: TreeRun | None,
+    d: TreeRun | None,
+    flaky: frozenset[str],
+    *,
+    is_new: bool = False,
+) -> SuiteRuns:
+    return SuiteRuns(suite.at, suite.command or suite.runner, a, c, b, d, flaky, is_new)
+
+
+class _Both(NamedTuple):
+    """The same tests on both trees: all of them, or those that the change reaches."""
+
+    a: Taken
+    c: Taken
+    wanted: Selection | None = None
+
+
+async def _before_and_after(
+    context: CallContext,
+    suite: PartSuite,
+    compared: TreePair,
+    known: BaseRuns,
+    before: Taken | None,
+) -> _Both:
+    """The suite on both trees; one that takes too long is run where the change reaches it."""
+    if before is None:
+        a, c = await asyncio.gather(
+            run_tree(context, compared.base, suite), run_tree(context, compared.head, suite)
+        )
+        known.keep(compared.base, suite, a)
+    elif before.timed_out and (part := await _in_part(context, suite, compared)):
+        return part
+    else:
+        a, c = before, await run_tree(context, compared.head, suite)
+    whole = _Both(with_moved_files(a, compared.facts.renamed), c.beside(a))
+    if (
+        c.timed_out
+        and not a.timed_out
+        and a.run.elapsed < context.settings.suite_limits.seconds / FAR_BELOW
+    ):
+        # The change made it so: a part of the suite would hide what it did to the rest.
+        return whole
+    if a.timed_out or c.timed_out:
+        return await _in_part(context, suite, compared) or whole
+    return whole
+
+
+def reached_tests(suite: PartSuite, compared: TreePair) -> Selection:
+    """The test files of a part that the change reaches."""
+    own = compared.land.below(suite.at)
+    prefix = "" if suite.at == "." else f"{suite.at}/"
+    texts = {f"{prefix}{path}": own.text(path) for path in own.files if SOURCE.fullmatch(path)}
+    return Selection(select_tests(compared.facts.files, texts), whole=count_tests(texts))
+
+
+async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -> _Both | None:
+    """The tests that the change reaches, where the runner can be told to run only those."""
+    wanted = reached_tests(suite, compared)
+    if not words_for(suite, wanted):
+        return None
+    whole = await count_collected(context, compared.head, suite)
+    wanted = wanted._replace(whole=whole or wanted.whole)
+    old = _present(context.workspace, compared.base, wanted.files)
+    if not old:
+        c = await run_tree(context, compared.head, suite, wanted)
+        return _Both(Taken(TreeRun(c.run.command, 0, whole=wanted.whole)), c, wanted)
+    a, c = await asyncio.gather(
+        run_tree(context, compared.base, suite, wanted._replace(files=old)),
+        run_tree(context, compared.head, suite, wanted),
+    )
+    return _Both(with_moved_files(a, compared.facts.renamed), c.beside(a), wanted)
+
+
+class _OldTests(NamedTuple):
+    """A run of the new code with the old testing side, and which files that puts back."""
+
+    taken: Taken
+    touched: tuple[str, ...]
+    is_whole: bool
+
+
+async def _old_tests(
+    context: CallContext,
+    suite: PartSuite,
+    compared: TreePair,
+    reached: Selection | None = None,
+    *,
+    is_known_slow: bool = False,
+) -> _OldTests | None:
+    """The new code with the testing side from before, where the change touched it."""
+    put_back = compared.facts.put_back
+    side = [path for path in put_back if is_within(path, suite.at)]
+    around = [path for path in put_back if is_shared(path)]
+    touched = tuple(sorted({*side, *around}))
+    if not touched or is_known_slow:
+        return None
+    return await _with_old(context, suite, compared, touched, reached)
+
+
+async def _with_old(
+    context: CallContext,
+    suite: PartSuite,
+    compared: TreePair,
+    touched: tuple[str, ...],
+    reached: Selection | None = None,
+) -> _OldTests:
+    """The new code with these files as they were before."""
+    tree = _with_side_of(context.workspace, compared.head, compared.base, touched)
+    files = _present(context.workspace, compared.base, touched)
+    if any(map(is_shared, touched)):
+        # Any test may end otherwise; of a suite that takes too long, those that were run are asked.
+        old = _present(context.workspace, compared.base, reached.files) if reached else ()
+        wanted = Selection(old) if old else None
+    else:
+        wanted = Selection(files)
+    if wanted is None or not words_for(suite, wanted):
+        return _OldTests(await run_tree(context, tree, suite), touched, is_whole=True)
+    return _OldTests(await run_tree(context, tree, suite, wanted), touched, is_whole=False)
+
+
+class _KeptTests(NamedTuple):
+    """What the old testing side says of the new code, and which part of it decides."""
+
+    run: TreeRun | None = None
+    by_shared: frozenset[str] = frozenset()
+    unbuilt: tuple[str, ...] = ()
+
+
+async def _held_against(
+    context: CallContext,
+    suite: PartSuite,
+    compared: TreePair,
+    old: _OldTests,
+    a: Taken,
+    c: Taken,
+) -> _KeptTests:
+    """The old testing side on the new code; files that the product reads, too, are told apart."""
+    shared = frozenset([each.path for each in compared.facts.shared])
+    run = _merged(old, a, c, compared.facts)
+    if shared.isdisjoint(old.touched):
+        return _KeptTests(run)
+    alone = tuple([path for path in old.touched if path not in shared])
+    differs = {name for name, end in c.run.ends.items() if run.ends.get(name, end) != end}
+    # Where only an exit code speaks, what does not build cannot be told from what fails.
+    is_unbuilt = c.run.is_counted and not run.is_counted and not run.trouble
+    if not differs and not is_unbuilt:
+        return _KeptTests(run)
+    if not alone:
+        gone = tuple(sorted(shared)) if is_unbuilt else ()
+        return _KeptTests(None if is_unbuilt else run, frozenset(differs), gone)
+    apart = _merged(await _with_old(context, suite, compared, alone), a, c, compared.facts)
+    if is_unbuilt:
+        return _KeptTests(apart, unbuilt=tuple(sorted(shared)))
+    by_shared = {name for name in differs if apart.ends.get(name) == c.run.ends.get(name)}
+    return _KeptTests(run, frozenset(by_shared))
+
+
+def _merged(old: _OldTests, a: Taken, c: Taken, facts: ChangeFacts) -> TreeRun:
+    run = with_moved_files(old.taken.beside(a), facts.renamed).run
+    if old.is_whole:
+        return run
+    # The files that were not run again are the same in both trees: they end as they did.
+    touched = {facts.renamed.get(path, path) for path in old.touched}
+    same = {name: end for name, end in c.run.ends.items() if file_of(name) not in touched}
+    return run._replace(ends={**same, **run.ends})
+
+
+async def _added_tests(
+    context: CallContext, suite: PartSuite, compared: TreePair
+) -> TreeRun | None:
+    """The old code with the tests that are new going by their texts, where those can be named."""
+    if suite.runner != "pytest" or suite.at != TOP:
+        return None
+    facts = compared.facts
+    added = [
+        SuiteCase(each.function, CaseOutcome.PASSED, each.path, each.suite, spelling=each.name)
+        for each in facts.tests
+        if each.comparison is Comparison.ADDED and each.path in facts.testing_side
+    ]
+    wanted = Selection(cases=tuple(added))
+    if not 0 < len(added) <= FEW or not words_for(suite, wanted):
+        return None
+    side = [path for path in facts.put_back if is_within(path, suite.at)]
+    tree = _with_side_of(context.workspace, compared.base, compared.head, side)
+    return (await run_tree(context, tree, suite, wanted)).run
+
+
+async def _new_tests(
+    context: CallContext,
+    suite: PartSuite,
+    compared: TreePair,
+    a: Taken | None,
+    c: Taken,
+    early: TreeRun | None,
+) -> TreeRun | None:
+    """The old code with the new testing side: new tests must fail there."""
+    if early is not None and not early.trouble and early.red & c.run.green:
+        return early
+    side = [path for path in compared.facts.put_back if is_within(path, suite.at)]
+    present = _present(context.workspace, compared.head, side)
+    if not present:
+        return None
+    tree = _with_side_of(context.workspace, compared.base, compared.head, side)
+    # Tests that nobody knew are the likeliest to fail there, and one that does is enough.
+    known = NO_ENDS if a is None else a.run.ends
+    new = [case for case in c.cases if case.file in present and case.function not in known]
+    if 0 < len(new) <= FEW and words_for(suite, alone := Selection(cases=tuple(new))):
+        run = (await run_tree(context, tree, suite, alone)).run
+        if run.red or run.exit_code:
+            return run
+    files = tuple([path for path in present if not is_shared(path)])
+    return (await run_tree(context, tree, suite, Selection(files) if files else None)).run
+
+
+async def _count_red(
+    context: CallContext,
+    suite: PartSuite,
+    tree: str,
+    taken: Taken,
+    names: frozenset[str],
+    reached: Selection | None,
+    *,
+    least: int = 2,
+    moved: Mapping[str, str] = NOT_MOVED,
+) -> dict[str, tuple[int, int]]:
+    """How often each test was red, of how many runs of the same tree.
+
+    A test that differs is run again, up to five times. One that ends differently alone may only
+    need the company in which it failed: that is no chance, so then the whole company is asked.
+    """
+    first = {name: _is_red(taken, name) for name in names}
+    ends: dict[str, list[bool]] = {name: [end] for name, end in first.items()}
+    asked = [case for case in taken.cases if names & _with_outer(case)]
+    alone = Selection(cases=tuple(asked))
+    is_few = 0 < len(alone.cases) <= FEW and words_for(suite, alone)
+    # What cannot be run in part is run again as a whole, where that is cheap.
+    is_cheap = bool(names) and taken.run.elapsed <= CHEAP and len(names) <= FEW
+    if not is_few and not is_cheap:
+        return {name: (int(end), 1) for name, end in first.items()}
+    again = await run_tree(context, tree, suite, alone if is_few else None)
+    again = with_moved_files(again, moved)
+    is_told = bool(again.run.ends) and not again.run.trouble
+    other = {name: _is_red(again, name) for name in names} if is_told else {}
+    differing = [name for name, end in other.items() if end != first[name]]
+    files = _present(context.workspace, tree, reached.files) if reached else ()
+    for _ in range(TIMES - 2 if differing or least > 2 else 0):
+        more = await run_tree(context, tree, suite, Selection(files) if files else None)
+        more = with_moved_files(more, moved)
+        for name in names if least > 2 else differing:
+            ends[name].append(_is_red(more, name))
+    for name, end in other.items():
+        if end == first[name] or len(set(ends[name])) > 1 or not is_few:
+            ends[name].append(end)
+    return {name: (sum(each), len(each)) for name, each in ends.items()}
+
+
+def _is_red(taken: Taken, name: str) -> bool:
+    """Whether a test failed; one with subtests that nobody tells of has passed."""
+    return taken.run.ends.get(name) in BAD
+
+
+_NETWORK = regex(
+    r"(?i)connection refused|network is unreachable|ECONNREFUSED|ENETUNREACH|EAI_AGAIN|getaddrinfo"
+    r"|name or service not known|temporary failure in name resolution|could not connect"
+    r"|no route to host|Failed to connect"
+)
+_VARIABLE = regex(
+    r"KeyError: '([A-Z][A-Z0-9_]{3,})'|(?:variable|env)\S* [`'\"]?([A-Z][A-Z0-9_]{3,})"
+)
+
+
+def _reasons(a: Taken, c: Taken) -> dict[str, str]:
+    """What the surroundings may have to do with tests that fail before and after."""
+    still = a.run.red & c.run.red
+    found: dict[str, str] = {}
+    for case in c.cases:
+        if case.function in still and (why := likely_reason(case.message)):
+            found[case.function] = why
+    return found
+
+
+def likely_reason(message: str) -> str:
+    """Return what a failure says about where it ran, or nothing."""
+    if _NETWORK.search(message):
+        return "it wants a connection, and tests run without the network unless settings allow it"
+    if named := _VARIABLE.search(message):
+        return f"it asks for the variable {named[1] or named[2]}"
+    return ""
+
+
+def _with_outer(case: SuiteCase) -> set[str]:
+    """The test and those that it is a subtest of."""
+    parts = case.function.split("::")
+    return {"::".join(parts[:end]) for end in range(2, len(parts) + 1)} | {case.function}
+
+
+def _present(workspace: Workspace, tree: str, paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(workspace.trees.entries(TreeHash(tree), paths)))
+
+
+def _with_side_of(workspace: Workspace, tree: str, other: str, side: Sequence[str]) -> TreeHash:
+    """A tree whose testing side is that of another."""
+    theirs = workspace.trees.entries(TreeHash(other), side)
+    entries: dict[str, TreeEntry | None] = {path: theirs.get(path) for path in side}
+    return workspace.trees.overlay(TreeHash(tree), entries)

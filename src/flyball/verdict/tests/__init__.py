@@ -1,0 +1,29 @@
+"""Tests as values: read, compared, inverted; and small changes that a test should notice. Pure."""
+
+from flyball.verdict.tests._change import compare_tests, weakenings
+from flyball.verdict.tests._finding import ALARMS, GRAVITY, comparison_of
+from flyball.verdict.tests._invert import Inverted, find_test, inversions, invert_test
+from flyball.verdict.tests._model import Assertion, Reach, Skip, TestCase
+from flyball.verdict.tests._mutants import Mutant, mutants
+from flyball.verdict.tests._reader import read_tests
+from flyball.verdict.tests._tree import is_code
+
+__all__ = [
+    "ALARMS",
+    "GRAVITY",
+    "Assertion",
+    "Inverted",
+    "Mutant",
+    "Reach",
+    "Skip",
+    "TestCase",
+    "compare_tests",
+    "comparison_of",
+    "find_test",
+    "inversions",
+    "invert_test",
+    "is_code",
+    "mutants",
+    "read_tests",
+    "weakenings",
+]

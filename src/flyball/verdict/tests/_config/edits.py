@@ -1,0 +1,300 @@
+"""Changes to what decides which tests run, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from flyball.core.terms.evidence import Weakened
+from flyball.core.terms.test_paths import TEST_DIRS, is_test_config
+from flyball.regex import regex
+from flyball.verdict.tests._config.commands import (
+    LINTER,
+    NARROWING,
+    REPORT,
+    RUNNER,
+    SETS_UP,
+    STYLE_ONLY,
+    is_exchanged,
+    is_other_command,
+    words,
+)
+from flyball.verdict.tests._config.settings import EXCUSE, TESTING, Settings, settings_of
+
+HARMLESS = frozenset(
+    [
+        "allowlist_externals",
+        "base_python",
+        "basepython",
+        "dependency_groups",
+        "depends",
+        "deps",
+        "description",
+        "download",
+        "env_list",
+        "envlist",
+        "extras",
+        "flake8-ignore",
+        "isolated_build",
+        "junit_family",
+        "markers",
+        "min_version",
+        "minversion",
+        "package",
+        "pass_env",
+        "passenv",
+        "pep8ignore",
+        "recreate",
+        "required_plugins",
+        "requires",
+        "skip_missing_interpreters",
+        "whitelist_externals",
+        "wheel_build_env",
+    ]
+)
+SELECTING_KEYS = frozenset(
+    [
+        "autotests",
+        "match",
+        "python_classes",
+        "python_files",
+        "python_functions",
+        "required-features",
+        "script-shell",
+        "node-options",
+        "test_paths",
+        "testmatch",
+        "testnamepattern",
+        "testpaths",
+        "testregex",
+    ]
+)
+"""They say which tests run: any other value may leave some out."""
+EXCLUDING_KEYS = frozenset(
+    [
+        "collect_ignore",
+        "collect_ignore_glob",
+        "exclude",
+        "ignore",
+        "norecursedirs",
+        "omit",
+        "testpathignorepatterns",
+    ]
+)
+"""They say which tests do not run: fewer words leave fewer out."""
+THRESHOLD_KEYS = frozenset(
+    ["fail_under", "branches", "check-coverage", "functions", "lines", "statements"]
+)
+"""How much must be covered: less is weaker, and nothing else about coverage decides anything."""
+RUNNING_KEYS = frozenset(
+    [
+        "babel",
+        "cache",
+        "compileenhancements",
+        "concurrency",
+        "nodearguments",
+        "preset",
+        "require",
+        "serial",
+        "testenvironment",
+        "timeout",
+        "transform",
+        "tsconfig",
+        "verbose",
+        "workerthreads",
+    ]
+)
+"""How a JavaScript runner loads tests; whether they are found and pass is seen by running them."""
+COVERAGE = regex(r"(?:.*\.)?(?:coverage\w*|nyc|c8|(?:run|report|html|xml|paths))[.:].*")
+
+
+class Elsewhere(NamedTuple):
+    """What all configuration of a change said before and says now."""
+
+    before: frozenset[tuple[str, str]]
+    now: frozenset[tuple[str, str]]
+    deleted: frozenset[str] = frozenset()
+    """Files that the change deleted."""
+    added: frozenset[str] = frozenset()
+    """Files that were not there before."""
+
+    def has_now(self, last: str, value: str) -> bool:
+        """Whether a setting of that name says all of it, and maybe more."""
+        wanted = set(value.split())
+        return any(last == name and wanted <= set(other.split()) for name, other in self.now)
+
+    def is_new_place(self, word: str) -> bool:
+        """Whether a folder came with the change, so that no test from before is in it."""
+        return "/" in word and any(path.startswith(f"{word.rstrip('/')}/") for path in self.added)
+
+    def has_left(self, runner: str) -> bool:
+        """Whether tests were run by that runner, and are run by another one now."""
+        was, now = (
+            {match[0] for _, value in side for match in RUNNER.finditer(value)}
+            for side in (self.before, self.now)
+        )
+        return runner in was and bool(now) and runner not in now
+
+
+NOWHERE = Elsewhere(frozenset(), frozenset())
+
+
+def config_weakenings(
+    path: str, before: str | None, after: str | None, elsewhere: Elsewhere = NOWHERE
+) -> Iterator[Weakened]:
+    """Settings that were changed or taken away, and new ones that leave tests out.
+
+    `elsewhere` holds what other files of the change said and say now, for what only moved.
+    """
+    old, new = settings_of(path, before), settings_of(path, after)
+    if old is None:
+        return
+    if new is None:
+        yield Weakened(path, 1, "edited-config", "cannot be parsed any more")
+        return
+    for key in sorted(old.keys() | new.keys()):
+        was, now = old.get(key), new.get(key)
+        if was == now or _last(key) in HARMLESS or _is_about_no_test(key, was, now):
+            continue
+        kind = _kind(_runner_of(path, key), key, (was, now), elsewhere)
+        has_moved = now is None and _is_kept(key, was or "", new, elsewhere)
+        has_moved |= now is None and _is_side_script(key) and _runs_no_test(was or "")
+        # In a file that stays, what only told a runner how to talk may go.
+        has_moved |= after is not None and now is None and not words(was or "")
+        if not kind or has_moved or (was is None and (_last(key), now) in elsewhere.before):
+            continue
+        detail = f"{key}: {_short(was or 'nothing')} became {_short(now or 'nothing')}"
+        if key in (was, now):
+            detail = f"`{_short(key)}` was {'removed' if now is None else 'added'}"
+        yield Weakened(path, _line(after or "", key), kind, detail)
+
+
+def _is_kept(key: str, value: str, now: Settings, elsewhere: Elsewhere) -> bool:
+    """Whether a setting is found under another roof, or each of its words below its name."""
+    below = all(f"{key}.{word}" in now for word in value.split())
+    return (bool(value) and below) or elsewhere.has_now(_last(key), value)
+
+
+def _is_side_script(key: str) -> bool:
+    """Whether a script is one beside others, as `test:ci` is beside `test`."""
+    return key.startswith("scripts.") and ":" in key
+
+
+def _runs_no_test(command: str) -> bool:
+    return bool(REPORT.fullmatch(command) or STYLE_ONLY.fullmatch(command))
+
+
+def _is_about_no_test(key: str, was: str | None, now: str | None) -> bool:
+    """Whether an environment, as one for documentation, neither ran tests before nor does now."""
+    section, _, last = key.rpartition(".")
+    name = section.partition(":")[2]
+    if not section.startswith("testenv:") or not last.startswith("commands"):
+        return False
+    commands = (LINTER.sub("", text or "") for text in (was, now))
+    return not any(map(TESTING.search, (name, *commands)))
+
+
+def _runner_of(path: str, key: str) -> str:
+    """The runner that a setting is for, going by its file or its section."""
+    name = path.rpartition("/")[2].lstrip(".").removesuffix("rc").partition(".")[0]
+    return (key.partition(".")[0] if name == "package" else name).removesuffix("rc")
+
+
+def settings_in(files: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Every setting of some files by the last part of its name, with its value."""
+    return frozenset(
+        (_last(key), value)
+        for path, text in files.items()
+        if is_test_config(path)
+        for key, value in (settings_of(path, text) or {}).items()
+    )
+
+
+def _last(key: str) -> str:
+    return key.rpartition(".")[2].lower()
+
+
+STRICT_WORDS = regex(r"--strict(?:-markers|-config)?\b")
+
+Values = tuple[str | None, str | None]
+
+
+def _kind(runner: str, key: str, values: Values, elsewhere: Elsewhere) -> str | None:
+    """In which way a setting got weaker, or None where it did not."""
+    old, new = values
+    if new is None and elsewhere.has_left(runner):
+        return None
+    if _last(key) == "testpaths" and old is None and not TEST_DIRS.isdisjoint(words(new or "")):
+        # All tests of most projects, yet some keep others beside the code.
+        return "changed-expected"
+    if _is_command(key) and old and new and is_exchanged(old, new, elsewhere.deleted):
+        return "changed-expected"
+    return "edited-config" if _is_weaker(key, old, new, elsewhere) else None
+
+
+def _is_command(key: str) -> bool:
+    is_named = key.startswith(("scripts.", "target.", "tasks."))
+    return is_named or _last(key).startswith("commands")
+
+
+def _is_weaker(key: str, old: str | None, new: str | None, elsewhere: Elsewhere) -> bool:
+    """A new setting is weaker when it leaves tests out; an old one unless it only gained words."""
+    last = _last(key)
+    if key.startswith("strict."):
+        return old == "true" and new != "true"
+    if COVERAGE.fullmatch(key):
+        return last in THRESHOLD_KEYS and _is_less(old, new)
+    if key.startswith("hook."):
+        return True
+    if last in EXCLUDING_KEYS:
+        came = {*words(new or "")} - {*words(old or "")}
+        return not all(map(elsewhere.is_new_place, came))
+    if old is None and _is_side_script(key):
+        # One more script beside those that there were takes nothing from them.
+        return False
+    if old is None and SETS_UP.search(key) and not RUNNER.search(new or ""):
+        return False
+    if old is None:
+        is_off = key.startswith("cargo.") and new == "false"
+        return is_off or last in SELECTING_KEYS or bool(NARROWING.search(new or ""))
+    if last == "filterwarnings":
+        return any(word.startswith("error") for word in {*old.split()} - {*(new or "").split()})
+    if new is None:
+        is_implied = last == "xfail_strict" and ("strict", "True") in elsewhere.now
+        is_free = is_implied or last in RUNNING_KEYS or bool(EXCUSE.search(key))
+        return not is_free and not key.startswith(("cargo.", "excuse."))
+    return _says_less(key, old, new, elsewhere)
+
+
+def _says_less(key: str, old: str, new: str, elsewhere: Elsewhere) -> bool:
+    if ("strict", "True") in elsewhere.now:
+        old = STRICT_WORDS.sub("", old)
+    was, now = words(old), words(new)
+    gained = " ".join(word for word in now if word not in was)
+    if NARROWING.search(gained):
+        return True
+    if _last(key) in SELECTING_KEYS:
+        # A file that is gone need not be looked for; anything else may have held tests.
+        return {*was} <= {*now} or not {*was} - {*now} <= elsewhere.deleted
+    if _is_command(key):
+        return is_other_command(old, new, elsewhere.deleted)
+    return _last(key) not in RUNNING_KEYS and any(word not in now for word in was)
+
+
+def _is_less(old: str | None, new: str | None) -> bool:
+    """Whether a threshold is lower now, or gone; what is no number is compared as a switch."""
+    try:
+        return float(new or 0) < float(old or 0)
+    except ValueError:
+        return old not in {None, "False"}
+
+
+def _line(text: str, key: str) -> int:
+    wanted = key if "\n" not in key else ""
+    last = wanted.rpartition(".")[2] if wanted not in text else wanted
+    at = text.find(last) if last else -1
+    return text.count("\n", 0, at) + 1 if at >= 0 else 1
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= 120 else value[:119] + "…"

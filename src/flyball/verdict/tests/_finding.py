@@ -1,0 +1,105 @@
+"""What became of one test, and the words for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flyball.core.terms.changed_test import ChangedTest, Comparison
+from flyball.core.terms.evidence import Weakened
+from flyball.verdict.tests._model import Reach
+
+ALARMS = frozenset(
+    {Comparison.NOT_UNDERSTOOD, Comparison.WEAKER, Comparison.SKIPPED, Comparison.GONE}
+)
+"""What a person is asked about whatever was announced."""
+
+GRAVITY = {comparison: number for number, comparison in enumerate(Comparison)}
+COMPARISONS = {
+    "changed-expected": Comparison.OTHER_EXPECTATION,
+    "excused-check": Comparison.OTHER_EXPECTATION,
+    "not-understood": Comparison.NOT_UNDERSTOOD,
+    "new-skip": Comparison.SKIPPED,
+    "focused-test": Comparison.SKIPPED,
+    "removed-test": Comparison.GONE,
+    "renamed-away": Comparison.GONE,
+    "deleted-file": Comparison.GONE,
+}
+SENTENCES = {
+    Comparison.SAME: "It asks the same as before.",
+    Comparison.ADDED: "It is new.",
+    Comparison.STRONGER: "It asks more than before.",
+}
+MAX_TEXT = 2_000
+
+
+class Compared(NamedTuple):
+    """One test on both sides, with every place where it got weaker.
+
+    `name` holds the suites around the test and the test, and is empty for what a file holds beside
+    tests; `is_test` tells tests from suites and functions that tests call. `gain` is how much more
+    it asks now than before; `calls` names the functions it calls; `moved_to` is the path and the
+    name it has now, where that is another one.
+    """
+
+    path: str
+    name: tuple[str, ...]
+    line: int
+    before: str | None
+    after: str | None
+    findings: tuple[Weakened, ...] = ()
+    gain: int = 0
+    calls: frozenset[str] = frozenset()
+    moved_to: tuple[str, ...] = ()
+    other_input: str = ""
+    is_test: bool = True
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether there is nothing to tell of it."""
+        is_same = self.before == self.after and not self.moved_to
+        return not self.findings and (is_same or not self.is_test)
+
+
+def comparison_of(kind: str) -> Comparison:
+    """What a finding of some kind makes of its test."""
+    return COMPARISONS.get(kind, Comparison.WEAKER)
+
+
+def changed_test(compared: Compared) -> ChangedTest:
+    """The gravest finding decides; without one, whether anything was added."""
+    worst = max(compared.findings, key=lambda w: GRAVITY[comparison_of(w.kind)], default=None)
+    if worst is not None:
+        comparison, sentence = comparison_of(worst.kind), f"{worst.kind}: {worst.detail}"
+    elif compared.before is None:
+        comparison, sentence = Comparison.ADDED, SENTENCES[Comparison.ADDED]
+    elif compared.other_input:
+        comparison, sentence = Comparison.OTHER_EXPECTATION, compared.other_input
+    else:
+        comparison = Comparison.STRONGER if compared.gain > 0 else Comparison.SAME
+        sentence = SENTENCES[comparison]
+    return ChangedTest(
+        compared.path,
+        "".join(compared.name[-1:]),
+        comparison,
+        _shortened(sentence),
+        _shortened(compared.before or ""),
+        _shortened(compared.after or ""),
+        compared.name[:-1],
+        "::".join(compared.moved_to),
+    )
+
+
+def _shortened(text: str) -> str:
+    """A text that fits on a card; the middle goes, since tests end with what they ask."""
+    if len(text) <= MAX_TEXT:
+        return text
+    half = MAX_TEXT // 2 - 2
+    return f"{text[:half]}\n…\n{text[-half:]}"
+
+
+LOWERED = {
+    Reach.DEAD: ("early-return", "is never reached"),
+    Reach.SWALLOWED: ("swallowed-assertion", "cannot fail the test any more"),
+    Reach.CONDITIONAL: ("conditional-assertion", "only runs under a condition now"),
+    Reach.EITHER: ("changed-expected", "is one of two now, whichever way a condition goes"),
+}

@@ -1,0 +1,653 @@
+"""The same test with one expectation altered, so that an honest one must fail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from flyball.regex import regex
+from flyball.verdict.tests._assertions import RAISING
+from flyball.verdict.tests._calls import (
+    CONDITIONS,
+    FUNCTIONS,
+    HANDLERS,
+    LAMBDAS,
+    LEAVING,
+    LISTS,
+    LOOPS,
+    MAPS,
+    MEMBERS,
+    PAIRS,
+    TRIES,
+    bare,
+    call_of,
+)
+from flyball.verdict.tests._model import Assertion, Reach, TestCase
+from flyball.verdict.tests._reader import read_tests
+from flyball.verdict.tests._tree import (
+    BOOLEANS,
+    NOTHINGS,
+    NUMBERS,
+    STRINGS,
+    Node,
+    kinds,
+    language_of,
+)
+from flyball.verdict.tests._words import EXACT, NEGATIONS, style_of
+
+
+class Inverted(NamedTuple):
+    """A test file in which one test must fail, and what was altered for that.
+
+    `how` is `expected` (another value), `negated` (the opposite is asserted), `raised` (an error
+    that nothing raises), or `appended` (the test fails at its end, whatever it found). Not sure is
+    what stands in a loop, a condition or a callback, which may never be reached.
+    """
+
+    source: str
+    line: int
+    old: str
+    new: str
+    how: str
+    is_sure: bool
+
+
+class _Edit(NamedTuple):
+    start: int
+    end: int
+    new: str
+    how: str
+    added: str = ""
+    """What is defined at the end of the file for it."""
+    is_sure: bool = True
+
+
+def invert_test(path: str, source: str | bytes, test: str) -> Inverted | None:
+    """Return the file with one expectation of a test altered; None where none can be."""
+    return next(iter(inversions(path, source, test)), None)
+
+
+def inversions(path: str, source: str | bytes, test: str) -> tuple[Inverted, ...]:
+    """Return every way to invert a test, the surest first; `test` is its name in a report."""
+    cases = read_tests(path, source)
+    case = find_test(cases, test)
+    if case is None or case.body is None:
+        return ()
+    style = style_of(language_of(path) or "")
+    helpers = {each.name: each for each in cases if not each.is_test}
+    data = source.encode() if isinstance(source, str) else source
+    ranked = sorted(
+        enumerate(case.assertions),
+        key=lambda each: (not _is_reached(each[1], case), -each[0]),
+    )
+    found: list[Inverted] = []
+    for _, one in ranked:
+        is_sure = _is_reached(one, case)
+        for edit in _edits(one, style, helpers):
+            found.append(_applied(data, edit, style, is_sure=is_sure))
+    appended = _appended(case, style)
+    if appended is not None:
+        found.append(_applied(data, appended, style, is_sure=True))
+    return tuple(sorted(found, key=_rank))
+
+
+def _rank(one: Inverted) -> int:
+    """Another expectation says most: the opposite of an equality that says yes is no longer yes."""
+    if not one.is_sure:
+        return 3
+    return {"expected": 0, "raised": 0, "negated": 1}.get(one.how, 2)
+
+
+def find_test(cases: Sequence[TestCase], test: str) -> TestCase | None:
+    """Return the test that a report means by a name, whatever it puts around it."""
+    said = test.removeprefix(f"{cases[0].path}::") if cases else test
+    best: tuple[int, int, TestCase] | None = None
+    for case in cases:
+        if not case.is_test or not case.name:
+            continue
+        name = re.sub(r"\s+", " ", case.name)
+        if not _names(said, name):
+            continue
+        around = sum(_names(said, suite) for suite in case.suites)
+        is_last = said.endswith(name)
+        score = (around + is_last, len(name), case)
+        if best is None or score[:2] > best[:2]:
+            best = score
+    if best is None:
+        return next((case for case in cases if case.is_test and not case.name), None)
+    return best[2]
+
+
+def _names(said: str, name: str) -> bool:
+    said = re.sub(r"\s+", " ", said)
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said):
+        return True
+    if not TEMPLATE.search(name):
+        return False
+    pattern = ".*?".join(map(re.escape, TEMPLATE.split(name)))
+    return re.search(rf"(?<!\w){pattern}", said) is not None
+
+
+TEMPLATE = regex(r"%[sdifjo#p]|\$\{[^}]*\}|\$[\w.]+|#\{[^}]*\}|\{\w*\}")
+
+
+def _is_reached(one: Assertion, case: TestCase) -> bool:
+    if one.reach is not Reach.LIVE or one.form == "fail":
+        return False
+    below = one.node
+    for node in one.node.above():
+        if node is case.body:
+            return True
+        if node.kind in TRIES and any(kid.kind in HANDLERS for kid in node.kids):
+            return False
+        if node.kind in LOOPS and case.rows:
+            below = node
+            continue
+        is_lambda = node.kind in LAMBDAS - {"block"} or (
+            node.kind == "block" and node.field == "block"
+        )
+        if is_lambda or node.kind in LOOPS | CONDITIONS | FUNCTIONS | HANDLERS:
+            return below.field in ("condition", "initializer")
+        if node.kind == "with_statement" and below.kind != "with_item":
+            calls = [call_of(part) for kid in node.kids[:2] for part in kid.walk()]
+            if any(call and RAISING.fullmatch(call.name) for call in calls):
+                return False
+        below = node
+    return True
+
+
+def _applied(data: bytes, edit: _Edit, style: str, *, is_sure: bool) -> Inverted:
+    end = len(data)
+    if edit.added and style == "java":
+        end = data.rfind(b"}")
+    changed = data[: edit.start] + edit.new.encode() + data[edit.end : end]
+    added = f"\n{edit.added}\n" if edit.added else ""
+    if edit.added and style == "php":
+        changed = re.sub(rb"\?>\s*$", b"", changed)
+    source = changed + added.encode() + data[end:]
+    old = data[edit.start : edit.end].decode("utf-8", "replace")
+    return Inverted(
+        source.decode("utf-8", "replace"),
+        data.count(b"\n", 0, edit.start) + 1,
+        old,
+        edit.new.strip("\n"),
+        edit.how,
+        is_sure and edit.is_sure,
+    )
+
+
+# One assertion
+
+
+def _edits(one: Assertion, style: str, helpers: dict[str, TestCase]) -> Iterator[_Edit]:
+    if one.reach is Reach.DEAD:
+        return
+    match one.form:
+        case "comparison" | "truth" | "condition" if one.claim is not None:
+            yield from _claimed(one, one.claim, style)
+        case "raises":
+            yield from _raised(one, style)
+        case "output":
+            line = one.node.text.rstrip()
+            yield _Edit(one.node.start, one.node.end, line + " never", "expected")
+        case "helper":
+            yield from _through_helper(one, style, helpers)
+        case "chain":
+            yield from _in_chain(one, style)
+        case "call" | "link":
+            yield from _in_call(one, style)
+        case _:
+            return
+
+
+def _claimed(one: Assertion, claim: Node, style: str) -> Iterator[_Edit]:
+    if one.op in ("==", "approx") and one.wanted is not None:
+        yield from _altered(one.wanted, style, one.tolerance)
+    word = "not " if style == "python" else "!"
+    yield _Edit(claim.start, claim.end, f"{word}({claim.text})", "negated")
+
+
+NEVER_RAISED = {
+    "python": 'type("NeverRaised", (Exception,), {})',
+    "javascript": "/never raised/",
+    "ruby": "Class.new(StandardError)",
+    "php": r"\ParseError::class",
+}
+
+
+def _raised(one: Assertion, style: str) -> Iterator[_Edit]:
+    call = call_of(one.node)
+    if one.wanted is not None and style in NEVER_RAISED:
+        new = NEVER_RAISED[style]
+        if style == "python" and re.search(r"[wW]arn", one.subject):
+            new = new.replace("Exception", "Warning")
+        if style == "python" and one.wanted.kind == "string":
+            return
+        if one.wanted.kind == "object":
+            new = "{ message: 'never raised' }"
+        yield _Edit(one.wanted.start, one.wanted.end, new, "raised")
+    for arg in call.args if call else ():
+        if arg.kind in LAMBDAS and style in ("java", "javascript"):
+            arrow = "() -> {}" if style == "java" else "() => {}"
+            yield _Edit(arg.start, arg.end, arrow, "raised")
+
+
+def _through_helper(one: Assertion, style: str, helpers: dict[str, TestCase]) -> Iterator[_Edit]:
+    """The assertion stands in a function that the test calls: alter what it is told to expect."""
+    call = call_of(one.node)
+    if call is None or not call.args:
+        return
+    helper = helpers.get(call.last.removesuffix("!"))
+    wanted = _expected_argument(helper, call.args) if helper else None
+    args = [wanted] if wanted is not None else [a for a in call.args[::-1] if literal_in(a)]
+    for arg in args:
+        for edit in _altered(bare(arg.get("value") or arg), style, None):
+            yield edit._replace(is_sure=edit.is_sure and wanted is not None)
+
+
+def _expected_argument(helper: TestCase, args: Sequence[Node]) -> Node | None:
+    """The argument of a call whose parameter is the expected side of the helper's assertion."""
+    if helper.node is None:
+        return None
+    given = helper.node.get("parameters", "args", "argument")
+    listed = given.parts if given else [k for k in helper.node.kids if k.kind == "parameter"]
+    names = [re.sub(r"[:=\s].*", "", p.text.lstrip("&*$")) for p in listed]
+    names = [name for name in names if name not in ("self", "cls")]
+    for one in helper.assertions[::-1]:
+        for name in (one.expected[:1] or (one.subject,)) if one.op == "==" else ():
+            if name in names and names.index(name) < len(args):
+                return args[names.index(name)]
+    return None
+
+
+def _in_chain(one: Assertion, style: str) -> Iterator[_Edit]:
+    is_valued = one.op in ("==", "approx") or one.strength == EXACT
+    is_counted = bool(re.search(r"length|times|count|size", one.op))
+    has_matcher = one.wanted is not None and re.search(r"expect\.|any\(", one.wanted.plain)
+    is_close = bool(re.search(r"close|near", one.op))
+    is_plain = not has_matcher and not one.op.startswith("not.")
+    if one.wanted is not None and is_plain and (is_valued or is_counted or is_close):
+        yield from _altered(one.wanted, style, 1000.0 if is_close else None)
+    if one.op == "raises" and one.wanted is not None and style in NEVER_RAISED:
+        yield _Edit(one.wanted.start, one.wanted.end, NEVER_RAISED[style], "raised")
+    if "snapshot" in one.op:
+        root = next((c for n in one.node.walk() if (c := call_of(n)) and c.last == "expect"), None)
+        if root is not None and root.args:
+            arg = root.args[0]
+            yield _Edit(arg.start, arg.end, f"{{ other: {arg.text} }}", "expected")
+        return
+    yield from _toggled(one, style)
+
+
+def _toggled(one: Assertion, style: str) -> Iterator[_Edit]:
+    """Say the opposite in a chain: with `not`, or without the one that is there."""
+    if style in ("go", "java"):
+        yield from _renamed(one.node)
+        return
+    for node in one.node.walk():
+        call = call_of(node)
+        named = node.get("method") if style == "ruby" else None
+        if named is not None and named.text in RUBY_OPPOSITES:
+            yield _Edit(named.start, named.end, RUBY_OPPOSITES[named.text], "negated")
+            return
+        if node.kind in MEMBERS and node.parts[-1].text in NEGATIONS:
+            yield _Edit(node.parts[-2].end, node.parts[-1].end, "", "negated")
+            return
+        if call is not None and call.receiver is None and node is not one.node:
+            break
+    if style != "javascript":
+        return
+    root = next((c.node for n in one.node.walk() if (c := call_of(n)) and c.last == "expect"), None)
+    if root is not None:
+        at = root.end
+        words = re.match(
+            r"\s*(?:\.\s*(?:resolves|rejects)\b)+", one.node.text[at - one.node.start :]
+        )
+        at += words.end() if words else 0
+        yield _Edit(at, at, ".not", "negated")
+
+
+RUBY_OPPOSITES = {
+    "to": "not_to", "not_to": "to", "to_not": "to", "should": "should_not", "should_not": "should",
+    "must_equal": "wont_equal", "must_be_nil": "wont_be_nil", "must_be": "wont_be",
+    "must_include": "wont_include", "must_match": "wont_match", "must_be_empty": "wont_be_empty",
+}  # fmt: skip
+
+
+def _in_call(one: Assertion, style: str) -> Iterator[_Edit]:
+    call = call_of(one.node)
+    is_valued = one.op in ("==", "approx", "is") or one.strength == EXACT or one.form == "link"
+    is_counted = bool(re.search(r"len|count|size|times", one.op))
+    is_other = one.op.startswith("not.") or one.strength < 3
+    if one.wanted is not None and (is_valued or is_counted) and not is_other:
+        yield from _altered(one.wanted, style, one.tolerance)
+    if call is None:
+        return
+    if style == "python" and re.search(
+        r"called(?:_once)?_with$|awaited(?:_once)?_with$", call.last
+    ):
+        at = one.node.end - 1
+        comma = ", " if call.args else ""
+        yield _Edit(at, at, f"{comma}never_given=1", "expected")
+    elif style == "rust" and call.name.endswith(("assert_eq!", "assert_ne!")):
+        macro = one.node.get("macro")
+        if macro is not None:
+            new = macro.text.replace("_eq", "_NE").replace("_ne", "_eq").replace("_NE", "_ne")
+            yield _Edit(macro.start, macro.end, new, "negated")
+    else:
+        yield from _renamed(one.node)
+
+
+OPPOSITES = (
+    ("assert_called_once", "assert_not_called"), ("assert_called", "assert_not_called"),
+    ("assert_not_called", "assert_called"), ("assert_any_call", "assert_not_called"),
+    ("assertRaises", ""), ("fail", ""),
+    ("assertIn", "assertNotIn"), ("assertIs", "assertIsNot"),
+    ("assertIsInstance", "assertNotIsInstance"), ("assertRegex", "assertNotRegex"),
+    ("assertIsNone", "assertIsNotNone"), ("assertIsNotNone", "assertIsNone"),
+    ("assertGreater", "assertLessEqual"), ("assertGreaterEqual", "assertLess"),
+    ("assertLess", "assertGreaterEqual"), ("assertLessEqual", "assertGreater"),
+    ("assertIsNot", "assertIs"), ("assertLogs", "assertNoLogs"),
+    ("assertStartsWith", "assertNotStartsWith"), ("assertEndsWith", "assertNotEndsWith"),
+    ("NoError", "Error"), ("Error", "NoError"), ("Nil", "NotNil"), ("NotNil", "Nil"),
+    ("ErrorIs", "NotErrorIs"), ("Equal", "NotEqual"), ("NotEqual", "Equal"),
+    ("Contains", "NotContains"), ("NotContains", "Contains"), ("Empty", "NotEmpty"),
+    ("NotEmpty", "Empty"), ("Greater", "LessOrEqual"), ("Less", "GreaterOrEqual"),
+    ("Panics", "NotPanics"), ("NotPanics", "Panics"), ("Regexp", "NotRegexp"), ("Zero", "NotZero"),
+    ("Same", "NotSame"), ("assertNull", "assertNotNull"), ("assertNotNull", "assertNull"),
+    ("assertEquals", "assertNotEquals"), ("assertNotEquals", "assertEquals"),
+    ("assertSame", "assertNotSame"), ("assertNotSame", "assertSame"),
+    ("assertEmpty", "assertNotEmpty"), ("assertNotEmpty", "assertEmpty"),
+    ("assertContains", "assertNotContains"), ("assertInstanceOf", "assertNotInstanceOf"),
+    ("assertCount", "assertNotCount"), ("assertNotContains", "assertContains"),
+    ("assertStringContainsString", "assertStringNotContainsString"),
+    ("assertArrayHasKey", "assertArrayNotHasKey"),
+    ("assertMatchesRegularExpression", "assertDoesNotMatchRegularExpression"),
+    ("isEqualTo", "isNotEqualTo"), ("isNotNull", "isNull"), ("isNull", "isNotNull"),
+    ("isTrue", "isFalse"), ("isFalse", "isTrue"), ("isEmpty", "isNotEmpty"),
+    ("isNotEmpty", "isEmpty"), ("contains", "doesNotContain"), ("isInstanceOf", "isNotInstanceOf"),
+    ("assert_nil", "refute_nil"), ("refute_nil", "assert_nil"), ("assert_equal", "refute_equal"),
+    ("refute_equal", "assert_equal"), ("assert_empty", "refute_empty"),
+    ("refute_empty", "assert_empty"), ("assert_includes", "refute_includes"),
+    ("assert_match", "refute_match"), ("assert_kind_of", "refute_kind_of"),
+    ("assert_instance_of", "refute_instance_of"), ("assert_same", "refute_same"),
+    ("assert_in_delta", "refute_in_delta"), ("assert_respond_to", "refute_respond_to"),
+    ("assert_predicate", "refute_predicate"), ("refute", "assert"), ("refute_includes",
+    "assert_includes"), ("refute_match", "assert_match"), ("refute_predicate", "assert_predicate"),
+    ("equal", "notEqual"), ("notEqual", "equal"), ("strictEqual", "notStrictEqual"),
+    ("notStrictEqual", "strictEqual"), ("deepEqual", "notDeepEqual"),
+    ("notDeepEqual", "deepEqual"), ("deepStrictEqual", "notDeepStrictEqual"),
+    ("notDeepStrictEqual", "deepStrictEqual"), ("match", "doesNotMatch"),
+    ("doesNotMatch", "match"), ("is", "not"), ("not", "is"), ("regex", "notRegex"),
+    ("notRegex", "regex"), ("ok", "notOk"), ("doesNotThrow", "throws"), ("notThrows", "throws"),
+    ("ASSERT_EQ", "ASSERT_NE"), ("EXPECT_EQ", "EXPECT_NE"), ("EXPECT_NE", "EXPECT_EQ"),
+    ("ASSERT_NE", "ASSERT_EQ"), ("ASSERT_STREQ", "ASSERT_STRNE"), ("EXPECT_STREQ", "EXPECT_STRNE"),
+    ("EXPECT_LT", "EXPECT_GE"), ("EXPECT_GT", "EXPECT_LE"), ("EXPECT_LE", "EXPECT_GT"),
+    ("EXPECT_GE", "EXPECT_LT"), ("assert_null", "assert_non_null"),
+    ("assert_non_null", "assert_null"), ("assert_int_equal", "assert_int_not_equal"),
+    ("assert_string_equal", "assert_string_not_equal"),
+    ("TEST_ASSERT_NULL", "TEST_ASSERT_NOT_NULL"), ("TEST_ASSERT_NOT_NULL", "TEST_ASSERT_NULL"),
+)  # fmt: skip
+OPPOSITE_NAMES = dict(OPPOSITES)
+
+
+def _renamed(node: Node) -> Iterator[_Edit]:
+    """Call the assertion that says the opposite."""
+    call = call_of(node)
+    if call is None:
+        return
+    callee = node.get("function", "name", "method", "macro") or node
+    named = callee.parts[-1] if callee.kind in MEMBERS else callee
+    is_formatted = named.text.endswith("f") and named.text[:-1] in OPPOSITE_NAMES
+    name = named.text[:-1] if is_formatted else named.text
+    other = OPPOSITE_NAMES.get(name)
+    if other:
+        yield _Edit(named.start, named.end, other + "f" * is_formatted, "negated")
+
+
+# Another value
+
+OTHERS = {
+    "python": """def _other_than(value):
+    import copy
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float, complex)):
+        return value + 1 if value + 1 != value else -value
+    if isinstance(value, (str, bytes)):
+        return value + ("~" if isinstance(value, str) else b"~")
+    if type(value) in (list, tuple):
+        return value + type(value)(["~"])
+    if isinstance(value, (set, frozenset)):
+        return value | {"~"}
+    try:
+        other = copy.copy(value)
+        if isinstance(other, dict):
+            other["~"] = "~"
+            return other
+        is_other = False
+        for name, each in list(vars(other).items()) if other is not value else ():
+            if isinstance(each, (int, float, str, bytes)):
+                object.__setattr__(other, name, _other_than(each))
+                is_other = True
+        return other if is_other else object()
+    except Exception:
+        return object()""",
+    "javascript": """function __otherThan(value) {
+  if (typeof value === 'number') return value + 1 !== value ? value + 1 : -value || 1;
+  if (typeof value === 'bigint') return value + BigInt(1);
+  if (typeof value === 'string') return value + '~';
+  if (typeof value === 'boolean') return !value;
+  if (Array.isArray(value)) return [...value, '~'];
+  if (value instanceof RegExp) return /never matched ~/;
+  if (value === null || typeof value !== 'object') return '~';
+  const other = Object.assign(Object.create(Object.getPrototypeOf(value)), value);
+  let isOther = false;
+  for (const key of Object.keys(other)) {
+    if (['number', 'string'].includes(typeof other[key])) {
+      try { other[key] = __otherThan(other[key]); isOther = true; } catch { /* is fixed */ }
+    }
+  }
+  return isOther ? other : Object.assign(other, { '~': '~' });
+}""",
+    "ruby": """def __other_than(value)
+  case value
+  when Numeric then value + 1
+  when String then value + "~"
+  when Symbol then :"#{value}_other"
+  when true, false then !value
+  when Array then value + ["~"]
+  when Hash then value.merge("~" => "~")
+  else Object.new
+  end
+end""",
+    "php": """function __other_than($value) {
+    if (is_bool($value)) return !$value;
+    if (is_int($value) || is_float($value)) return $value + 1;
+    if (is_string($value)) return $value . '~';
+    if (is_array($value)) return array_merge($value, ['~']);
+    return new \\stdClass();
+}""",
+    "java": """    static int __otherThan(int v) { return v + 1; }
+    static long __otherThan(long v) { return v + 1; }
+    static float __otherThan(float v) { return v * 3 + 1; }
+    static double __otherThan(double v) { return v * 3 + 1; }
+    static char __otherThan(char v) { return (char) (v + 1); }
+    static boolean __otherThan(boolean v) { return !v; }
+    static String __otherThan(String v) { return v + "~"; }
+    @SuppressWarnings("unchecked") static <T> T __otherThan(T v) {
+        if (v instanceof Integer) return (T) (Object) ((Integer) v + 1);
+        if (v instanceof Long) return (T) (Object) ((Long) v + 1);
+        if (v instanceof Double) return (T) (Object) ((Double) v * 3 + 1);
+        if (v instanceof Boolean) return (T) (Object) !((Boolean) v);
+        return null;
+    }""",
+}
+WRAPPERS = {
+    "python": "_other_than", "javascript": "__otherThan", "ruby": "__other_than",
+    "php": "__other_than", "java": "__otherThan",
+}  # fmt: skip
+
+
+def _altered(wanted: Node, style: str, tolerance: float | None) -> Iterator[_Edit]:
+    """Another value in place of the expected one: near it, or the tolerance would not be asked."""
+    literal = literal_in(wanted)
+    new = other_literal(literal, style, tolerance) if literal is not None else None
+    if literal is not None and new is not None:
+        yield _Edit(literal.start, literal.end, new, "expected")
+        return
+    if style in WRAPPERS and wanted.kind != "splat":
+        inner = wanted.get("value") if wanted.kind in PAIRS else wanted
+        inner = inner or wanted
+        wrapped = f"{WRAPPERS[style]}({inner.text})"
+        if tolerance is not None and style == "python":
+            wrapped = f"({inner.text}) * 3 + {10 * tolerance + 1:g}"
+        added = OTHERS[style] if tolerance is None or style != "python" else ""
+        yield _Edit(inner.start, inner.end, wrapped, "expected", added)
+    elif style == "c" and wanted.text not in NOTHINGS:
+        yield _Edit(wanted.start, wanted.end, f"(({wanted.text}) + 1)", "expected")
+
+
+MAKING = regex(
+    r"(?:.*[.:])?[A-Z]\w*|(?:.*::)?(?:new|from|of|vec!|format!)|.*\.(?:of|valueOf|asList)|list|dict"
+    r"|tuple|set|frozenset|Decimal|array"
+)
+KEPT = regex(r"to_string|to_owned|into|to_vec|clone|as_str|freeze|to_s|encode|strip|lstrip")
+MADE = kinds(
+    "object_creation_expression new_expression struct_expression composite_literal"
+    " field_initializer_list field_initializer reference_expression argument_list arguments"
+    " token_tree spread_element as_expression compound_literal_expression pointer_expression"
+)  # fmt: skip
+
+
+def literal_in(node: Node) -> Node | None:
+    """Return the last constant that decides about a value: itself, in a list, in a constructor."""
+    node = bare(node)
+    if node.kind in STRINGS - {"string_array", "symbol_array", "heredoc", "nowdoc"}:
+        return node
+    if node.kind in NUMBERS or node.text in BOOLEANS or node.text in NOTHINGS:
+        return node
+    if node.kind in LISTS | MAPS and not node.parts:
+        return node
+    call = call_of(node)
+    if call is not None:
+        if call.receiver is not None and KEPT.fullmatch(call.last):
+            return literal_in(call.receiver)
+        if not MAKING.fullmatch(call.name):
+            return None
+        return next((f for arg in call.args[::-1] if (f := literal_in(arg)) is not None), None)
+    if node.kind in LISTS | MAPS | PAIRS | MADE or node.kind in ("unary", "unary_expression"):
+        within = node.parts[-1:] if node.kind in PAIRS else node.parts[::-1]
+        return next((found for part in within if (found := literal_in(part)) is not None), None)
+    return None
+
+
+def other_literal(node: Node, style: str, tolerance: float | None = None) -> str | None:
+    """Return another constant of the same kind."""
+    text = node.text
+    if text in BOOLEANS:
+        return BOOLEANS[text]
+    if node.kind in NUMBERS:
+        return _other_number(text, tolerance)
+    if text in NOTHINGS:
+        return {"python": "0", "javascript": "0", "ruby": "0", "php": "0", "java": '"~"'}.get(style)
+    if node.kind in LISTS | MAPS:
+        return _filled(node, style)
+    if node.kind == "simple_symbol":
+        return f"{text}_other"
+    if node.kind in ("char_literal", "character_literal", "rune_literal"):
+        body = text[1:-1]
+        return None if len(body) != 1 else f"'{'b' if body == 'a' else 'a'}'"
+    if node.kind == "regex":
+        at = text.rfind("/")
+        return f"{text[:at]}~never{text[at:]}"
+    close = re.search(r'("""|\'\'\'|["\'`])#*$', text)
+    return f"{text[: close.start()]}~{text[close.start() :]}" if close else None
+
+
+def _other_number(text: str, tolerance: float | None) -> str | None:
+    if re.match(r"0[xX][0-9a-fA-F_]+$", text):
+        return hex(int(text.replace("_", ""), 16) ^ 1)
+    found = re.match(r"(?P<whole>\d[\d_]*)?(?P<rest>(?:\.\d*)?(?:[eE][-+]?\d+)?\w*)$", text)
+    if found is None or text[:2].lower() in ("0b", "0o"):
+        return None
+    number = int((found["whole"] or "0").replace("_", ""))
+    if tolerance is not None:
+        number = int(number * 3 + 10 * tolerance) + 1
+        return f"{number}{found['rest']}"
+    # The largest of a width has no successor.
+    is_widest = number >= 127 and (number + 1) & number == 0
+    return f"{number - 1 if is_widest else number + 1}{found['rest']}"
+
+
+def _filled(node: Node, style: str) -> str | None:
+    given = {
+        "list": '["~"]', "tuple": '("~",)', "dictionary": '{"~": 0}', "array": '["~"]',
+        "object": '{ "~": 0 }', "hash": '{ "~" => 0 }', "array_creation_expression": '["~"]',
+    }  # fmt: skip
+    return given.get(node.kind) if style in ("python", "javascript", "ruby", "php") else None
+
+
+# A test that asserts nothing that can be altered
+
+FAILURES = {
+    "python": 'assert False, "inverted"',
+    "javascript": "throw new Error('inverted');",
+    "rust": 'assert!(false, "inverted");',
+    "java": 'if (true) throw new AssertionError("inverted");',
+    "c": "__builtin_trap();",
+    "ruby": 'raise "inverted"',
+    "php": 'throw new \\Exception("inverted");',
+}
+
+
+def _appended(case: TestCase, style: str) -> _Edit | None:
+    """A failure at the end of the test, so that a runner which ran it must say so."""
+    body, failure = case.body, FAILURES.get(style)
+    if body is None or case.node is None or not case.name:
+        return None
+    if style == "python":
+        return _appended_to_python(case.node)
+    if style == "go":
+        given = re.search(r"\(\s*(\w+)\s+\*testing\.", case.node.text)
+        failure = f'{given[1]}.Fatal("inverted")' if given else None
+    if failure is None:
+        return None
+    if style == "rust":
+        at = body.start + 1
+        return _Edit(at, at, f" {failure}", "appended")
+    close = body.source[: body.end].rstrip()[-1:]
+    if style == "ruby":
+        statements = [kid for kid in body.kids if kid.named]
+        at = statements[-1].end if statements else body.start
+        return _Edit(at, at, f"\n{failure}\n", "appended")
+    if close != b"}":
+        return None
+    at = len(body.source[: body.end].rstrip()) - 1
+    last = next((kid for kid in reversed(body.parts) if kid.named), None)
+    if last is not None and last.kind == "statement_list":
+        last = last.parts[-1] if last.parts else None
+    if last is not None and last.kind in LEAVING:
+        at = last.start
+    return _Edit(at, at, f" {failure}\n", "appended")
+
+
+def _appended_to_python(node: Node) -> _Edit | None:
+    statements = node.all("body")
+    if not statements:
+        return None
+    last = statements[-1]
+    start = node.source.rfind(b"\n", 0, last.start) + 1
+    indent = node.source[start : last.start].decode("utf-8", "replace")
+    if indent.strip():
+        return _Edit(last.end, last.end, f"; {FAILURES['python']}", "appended")
+    if last.kind in LEAVING:
+        new = f"{FAILURES['python']}\n{indent}"
+        return _Edit(last.start, last.start, new, "appended")
+    end = node.source.find(b"\n", last.end)
+    end = len(node.source) if end < 0 else end
+    return _Edit(end, end, f"\n{indent}{FAILURES['python']}", "appended")
+
+
+__all__ = ["Inverted", "find_test", "inversions", "invert_test"]

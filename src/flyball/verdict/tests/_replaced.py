@@ -1,0 +1,116 @@
+"""Losses that something else in the change explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from flyball.core.terms.evidence import Weakened
+from flyball.core.terms.test_paths import is_example
+from flyball.verdict.tests._features import counterpart, mentions
+from flyball.verdict.tests._finding import Compared
+from flyball.verdict.tests._renames import WORD
+
+LOSSES = frozenset({"removed-assertion", "removed-case", "removed-test"})
+MIN_NAME = 8
+MIN_WORD = 6
+
+
+def with_replacements(compared: Iterable[Compared]) -> Iterator[Compared]:
+    """Call a loss another expectation where a test beside it asks as much more of the same code.
+
+    What a test gained is used up, so that one new assertion cannot stand in for many lost ones.
+    """
+    everything = list(compared)
+    gains = {n: one.gain for n, one in enumerate(everything) if one.gain > 0 and one.is_test}
+    for one in everything:
+        if not any(found.kind in LOSSES for found in one.findings):
+            yield one
+            continue
+        loss = max(1, -one.gain)
+        successor = next(
+            (n for n, gain in gains.items() if gain >= loss and _is_about(everything[n], one)), None
+        )
+        if successor is None:
+            yield one
+            continue
+        gains[successor] -= loss
+        reason = f"{' > '.join(everything[successor].name)} asks more now"
+        yield one._replace(findings=tuple(_explained(one, reason)))
+
+
+def _is_about(new: Compared, old: Compared) -> bool:
+    """Whether both stand in one file and call mostly the same, or are called much the same."""
+    if new.path != old.path or (new.name == old.name and new.before is not None):
+        return False
+    short, long = sorted((" ".join(new.name), " ".join(old.name)), key=len)
+    is_named_alike = len(short) >= MIN_NAME and long.startswith(short)
+    shared = old.calls & new.calls
+    return is_named_alike or (bool(shared) and len(shared) * 2 >= len(old.calls))
+
+
+def _explained(one: Compared, reason: str, kinds: AbstractSet[str] = LOSSES) -> Iterator[Weakened]:
+    for found in one.findings:
+        if found.kind in kinds:
+            detail = f"{found.detail}; {reason}"
+            yield Weakened(found.path, found.line, "changed-expected", detail)
+        else:
+            yield found
+
+
+class Removals(NamedTuple):
+    """What a change took out of the product."""
+
+    names: frozenset[str]
+    """What the product no longer has, whatever tests still say of it."""
+    features: frozenset[str]
+    """What neither the product nor a changed test speaks of any more."""
+    deleted: Mapping[str, str]
+    """Every file that is gone."""
+    is_all: bool
+    """Whether the product lost code, and hardly any came."""
+
+
+def with_removals(compared: Iterable[Compared], removals: Removals) -> Iterator[Compared]:
+    """Call a loss another expectation where what was lost named a feature that is no more.
+
+    It stays a question in a fix; only where the removal was asked for, it is expected.
+    """
+    for one in compared:
+        # Nothing of the project's own runs an example, so nobody need understand it.
+        kinds = LOSSES | {"not-understood"} if _is_never_run(one) else LOSSES
+        is_lost = any(found.kind in kinds for found in one.findings)
+        reason = _reason(one, removals) if is_lost else ""
+        yield one._replace(findings=tuple(_explained(one, reason, kinds))) if reason else one
+
+
+def _is_never_run(one: Compared) -> bool:
+    """Whether running the tests leaves it out: an example's own, or what only measures."""
+    return is_example(one.path) or "".join(one.name[:1]).startswith("Benchmark")
+
+
+def _reason(one: Compared, removals: Removals) -> str:
+    if _is_never_run(one):
+        return "running the tests leaves it out"
+    # Tests of a file that is gone may name the feature once for all of them.
+    whole = removals.deleted.get(one.path)
+    if whole is not None and (product := counterpart(one.path, removals.deleted)):
+        return f"{product} was deleted with it"
+    lost = whole or _lost(one)
+    names = removals.names.intersection(WORD.findall(lost))
+    names |= removals.features & (mentions(lost) | _named(one))
+    if names:
+        return f"the product no longer has {min(names)}"
+    return "the product lost code, and hardly any came" if removals.is_all and not one.after else ""
+
+
+def _named(one: Compared) -> set[str]:
+    """The longer words of its name: short ones are anybody's."""
+    words = WORD.findall(" ".join(one.name).replace("_", " "))
+    return {word for word in words if len(word) >= MIN_WORD}
+
+
+def _lost(one: Compared) -> str:
+    kept = set((one.after or "").split("\n"))
+    return "\n".join(line for line in (one.before or "").split("\n") if line not in kept)

@@ -1,0 +1,164 @@
+"""What took the place of an assertion that is gone, and whether it demands less."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from flyball.regex import regex
+from flyball.verdict.tests._model import Assertion, TestCase
+from flyball.verdict.tests._renames import Renames
+from flyball.verdict.tests._text import (
+    is_values,
+    is_within,
+    values_of,
+    without_literals,
+    without_names,
+)
+from flyball.verdict.tests._words import (
+    BROAD,
+    EXACT,
+    HOLLOW,
+    OPPOSITE,
+    is_lower_bound,
+    is_upper_bound,
+)
+
+RELAXED = {("<", "<="), (">", ">=")}
+NAME = regex(r"[A-Za-z_$][\w$]*")
+FAILED = regex(r"\.is_err\(\)|\bErr\(")
+
+
+def judge(
+    old: Assertion, fresh: Sequence[Assertion], new: TestCase, was: TestCase, renames: Renames
+) -> tuple[Assertion | None, str | None]:
+    """Return the successor, and in which way it is weaker, or None where it is not."""
+    for other in sorted(fresh, key=lambda o: o.op != old.op):
+        if other.subject == old.subject and (old.subject or other.op == old.op):
+            return other, weaker(old, other)
+    for other in fresh:
+        if renames.explain(old.plain, other.plain):
+            return other, None
+    for other in fresh:
+        is_alike = without_names(other.plain) == without_names(old.plain)
+        if is_alike and _is_renamed(old, other, new, was):
+            return other, None
+    for other in fresh:
+        if without_literals(other.plain) == without_literals(old.plain):
+            return other, "changed-expected"
+    for other in fresh:
+        is_helper = old.form == other.form == "helper" and old.op == other.op
+        is_less = len(values_of(other.plain)) < len(values_of(old.plain))
+        if is_helper and is_less and is_within(other.plain, old.plain):
+            return other, "loosened"
+    for other in fresh:
+        if other.strength >= old.strength:
+            is_hollow = bool(NAME.fullmatch(other.subject)) and _holds_literal(other.subject, new)
+            return other, "tautology" if is_hollow else "changed-expected"
+    hollow = next((other for other in fresh if other.strength == HOLLOW), None)
+    if hollow is None and fresh:
+        # What failed before succeeds now, or the other way: the opposite, neither more nor less.
+        if re.search(r"throw|reject|raise|panic", old.op, re.IGNORECASE):
+            return fresh[0], "changed-expected"
+        if failing := next((other for other in fresh if _fails_instead(old, other)), None):
+            return failing, "changed-expected"
+    return hollow, "tautology"
+
+
+def _fails_instead(old: Assertion, new: Assertion) -> bool:
+    """Return whether the same values are given as before, and are an error now."""
+    given = {*values_of(old.subject)}
+    is_failing = new.op == "raises" or FAILED.search(new.plain)
+    return bool(is_failing and given) and given <= {*values_of(new.plain)}
+
+
+def weaker(old: Assertion, new: Assertion) -> str | None:
+    """Return what kind of weakening it is to say `new` instead of `old` about the same thing."""
+    if new.strength == HOLLOW:
+        return "tautology"
+    if old.op == new.op == "raises":
+        return _weaker_exception(old.expected, new.expected)
+    if OPPOSITE.get(old.op) == new.op and old.expected == new.expected:
+        return "changed-expected"
+    if (old.op, new.op) in RELAXED:
+        return "loosened"
+    if (new.op, old.op) in RELAXED and old.expected == new.expected:
+        return None
+    if new.strength != old.strength:
+        return "loosened" if new.strength < old.strength else None
+    if new.expected == old.expected:
+        if new.tolerance is not None or old.tolerance is not None:
+            return "loosened" if (new.tolerance or 0.0) > (old.tolerance or 0.0) else None
+        return None if new.op == old.op or old.strength == EXACT else "changed-expected"
+    if new.op == old.op and old.op == "in" and (kind := _weaker_choice(old, new)) != "other":
+        return kind
+    return _weaker_values(old, new)
+
+
+def _weaker_values(old: Assertion, new: Assertion) -> str | None:
+    if new.op == old.op and _dropped(old.expected, new.expected) and old.strength != EXACT:
+        return "loosened"
+    if new.op == old.op and _dropped(new.expected, old.expected) and old.strength != EXACT:
+        return None
+    low, high = _number(old), _number(new)
+    if low is not None and high is not None and (is_upper_bound(old.op) or is_lower_bound(old.op)):
+        return "loosened" if (high > low) == is_upper_bound(old.op) else None
+    return "changed-expected"
+
+
+def _weaker_choice(old: Assertion, new: Assertion) -> str | None:
+    """What became of a list of allowed values: a longer one allows more."""
+    was, now = ({*values_of("".join(one.expected))} for one in (old, new))
+    is_listed = all("".join(one.expected)[:1] in "([{" for one in (old, new))
+    if not is_listed or was == now:
+        return "other"
+    return "loosened" if was < now else None if now < was else "other"
+
+
+def _weaker_exception(old: tuple[str, ...], new: tuple[str, ...]) -> str | None:
+    (was, *asked), (now, *asks) = old or ("",), new or ("",)
+    earlier, later = ({*re.findall(r"\w+", said.rpartition(".")[2])} for said in (was, now))
+    broad = bool(later & BROAD) and not earlier & BROAD
+    if was != now:
+        is_wider = broad or (earlier < later and now[:1] == "(") or (was and not now)
+        return "broadened-exception" if is_wider else None if not was else "changed-expected"
+    if asked and not asks:
+        return "broadened-exception"
+    return "changed-expected" if asked and asked != asks else None
+
+
+def _dropped(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    return len(new) < len(old) and old[: len(new)] == new
+
+
+def _number(one: Assertion) -> float | None:
+    found = [e for e in one.expected if re.fullmatch(r"-?\d[\d_]*(?:\.\d+)?", e)]
+    return float(found[0].replace("_", "")) if len(one.expected) == 1 and found else None
+
+
+def _is_renamed(old: Assertion, other: Assertion, new: TestCase, was: TestCase) -> bool:
+    """Another variable is the same demand, unless the new one merely holds the wanted value."""
+    had, has = set(NAME.findall(old.plain)), set(NAME.findall(other.plain))
+    held = any(_holds_literal(name, was) for name in had - has)
+    return held or not any(_holds_literal(name, new) for name in has - had)
+
+
+def _holds_literal(name: str, case: TestCase) -> bool:
+    named = re.escape(name)
+    bound = re.compile(rf"(?<![\w.]){named}(?::[\w<>\[\]]+)?(?::=|=)(?!=)(?P<value>.+)")
+    # What counts or collects holds more than what it began with.
+    grown = re.compile(
+        rf"(?:\+\+|--|&(?:mut )?)\b{named}\b"
+        rf"|(?<![\w.]){named}(?:\+\+|--|[-+*|]=|\.(?:push|append|add|extend|insert|set)\b)"
+    )
+    if any(map(grown.search, case.steps)):
+        return False
+    values = [m["value"].rstrip(";") for m in map(bound.search, case.steps) if m]
+    return bool(values) and all(map(is_values, values))
+
+
+def became_rows(one: Assertion, fresh: Sequence[Assertion], around: Sequence[str]) -> bool:
+    """Return whether a new row holds all its values, for a new assertion of the same kind."""
+    values = {*values_of(one.plain)}
+    holds = any(values <= {*values_of(row)} for row in around)
+    return holds and any(new.strength >= one.strength for new in fresh)

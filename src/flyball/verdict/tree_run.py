@@ -1,0 +1,339 @@
+"""One run of one suite on a clean checkout of a tree, as the verdict wants to hear of it."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.core.suite.case import BAD, CaseOutcome, SuiteCase
+from flyball.core.suite.part import TOP, PartSuite, is_within
+from flyball.core.terms.test_paths import is_test_path
+from flyball.errors import FlyballError
+from flyball.regex import regex
+from flyball.tools.call.protocol import CallContext
+from flyball.verdict.canary import Canary, canary_for
+from flyball.verdict.reports import TreeRun
+from flyball.verdict.runners.layout import Land, look
+from flyball.verdict.runners.run_suite import SuiteRun, run_suite
+from flyball.verdict.runners.table import BY_NAME
+from flyball.verdict.runners.tally import plain
+from flyball.verdict.selection import is_test_file
+from flyball.workspace.files.paths import Root
+from flyball.workspace.run.clean import clean_checkout
+
+_WORST = (CaseOutcome.SKIPPED, CaseOutcome.PASSED, CaseOutcome.FAILED)
+_COLLECTED = regex(r"\b(\d+) tests? collected")
+CANARY_SECONDS = 30.0
+SILENT = "tests that must fail did not, so its report cannot be believed"
+
+
+class Selection(NamedTuple):
+    """A part of a suite: whole files, or single tests where no file is named."""
+
+    files: tuple[str, ...] = ()
+    cases: tuple[SuiteCase, ...] = ()
+    whole: int = 0
+    """How many tests the whole suite has, where that is worth saying."""
+
+
+class Taken(NamedTuple):
+    """A run for the verdict, every test that it told of, and whether its canaries failed."""
+
+    run: TreeRun
+    cases: tuple[SuiteCase, ...] = ()
+    has_canary: bool = False
+    """Whether the tests that must fail were put there, were run, and failed."""
+    timed_out: bool = False
+    unavailable: str = ""
+    """Why the suite could not even be started."""
+    rewrote: str = ""
+    """A test file that was changed or removed while the suite ran."""
+
+    def beside(self, old: Taken) -> Taken:
+        """This run, held against one that shows whether canaries fail in this suite.
+
+        Nobody had a reason to silence them on the tree from before: where they failed there and
+        do not here, this run is no evidence.
+        """
+        if self.run.trouble:
+            return self
+        if old.has_canary and not self.has_canary:
+            return self._replace(run=self.run._replace(trouble=SILENT))
+        if self.rewrote and not old.rewrote:
+            said = f"{self.rewrote} was changed while the tests ran"
+            return self._replace(run=self.run._replace(trouble=said))
+        return self
+
+
+def words_for(suite: PartSuite, wanted: Selection) -> tuple[str, ...] | None:
+    """What tells the runner to run only these, or None where it cannot be told."""
+    runner = BY_NAME.get(suite.runner)
+    if runner is None or not (wanted.files or wanted.cases):
+        return None
+    at = "" if suite.at == TOP else f"{suite.at}/"
+    return runner.select([file.removeprefix(at) for file in wanted.files], wanted.cases)
+
+
+OTHERWISE = {
+    "TERM": "xterm-256color",
+    "CI": "",
+    "NO_COLOR": "",
+    "PYTHONHASHSEED": "20011",
+    "PYTHONUNBUFFERED": "",
+    "PYTHONDONTWRITEBYTECODE": "",
+}
+"""Surroundings as people have them: nothing that was repaired may hang on ours."""
+
+
+def with_other_surroundings(context: CallContext) -> CallContext:
+    """The same call in another environment than a verdict's own; an empty name is taken away."""
+    env = {**context.env, **OTHERWISE}
+    return context.with_env({name: value for name, value in env.items() if value})
+
+
+async def run_tree(
+    context: CallContext, tree: str, suite: PartSuite, wanted: Selection | None = None
+) -> Taken:
+    """The suite's run on that tree; a suite that cannot be started is a run with a trouble.
+
+    A part of it is run where one is wanted and the runner can be told so, else the whole.
+    """
+    with clean_checkout(context.workspace, tree) as place:
+        land = look(place / suite.at)
+        canary = _put_canary(land, place, suite)
+        stamps = _stamps(land)
+        if wanted is not None and wanted.files and canary is not None:
+            wanted = wanted._replace(files=(*wanted.files, _from_top(suite, canary.path)))
+        words = (words_for(suite, wanted) if wanted else None) or ()
+        root = Root(place, protected=())
+        # Its log would take the place of the one that the driver is told to read.
+        there = context.on_tree(root, tree)._replace(is_shown=False, is_logged=False)
+        at = () if suite.at == TOP else (suite.at,)
+        try:
+            ran = await run_suite(suite.runner, (*at, *words), there, f"{context.call}.{tree[:8]}")
+        except FlyballError as error:
+            name, why = suite.command or suite.runner, str(error)
+            return Taken(TreeRun(name, 1, trouble=why), unavailable=why)
+        rewrote = next((file for file, stamp in stamps.items() if _stamp(land, file) != stamp), "")
+    taken = _taken(ran, canary, suite)._replace(rewrote=rewrote)
+    whole = wanted.whole if wanted and words else 0
+    return taken._replace(run=taken.run._replace(whole=whole))
+
+
+async def hears_failures(
+    context: CallContext, tree: str, suite: PartSuite, loads: Sequence[str]
+) -> bool | None:
+    """Whether tests that must fail do, once files of the product are loaded beside them.
+
+    None where it cannot be tried. Needed where the runner keeps test files apart, since code that
+    silences assertions then does so only for tests that load it.
+    """
+    with clean_checkout(context.workspace, tree) as place:
+        land = look(place / suite.at)
+        canary = _put_canary(land, place, suite, [each for each in loads if land.has(each)])
+        words = canary and words_for(suite, Selection((_from_top(suite, canary.path),)))
+        if canary is None or not words:
+            return None
+        # Code that opens a server when it is loaded never lets a file end that does not close it.
+        limits = replace(context.limits, seconds=min(context.limits.seconds, CANARY_SECONDS))
+        there = context.on_tree(Root(place, protected=()), tree)
+        there = there._replace(is_shown=False, is_logged=False, limits=limits)
+        at = () if suite.at == TOP else (suite.at,)
+        try:
+            ran = await run_suite(suite.runner, (*at, *words), there, f"{context.call}.canary")
+        except FlyballError:
+            return None
+    if ran.report.timed_out:
+        return None
+    return sum(_is_canary(case, canary) and case.is_bad for case in ran.cases) >= canary.tests
+
+
+async def count_collected(context: CallContext, tree: str, suite: PartSuite) -> int:
+    """How many tests the runner itself finds in that tree; 0 where it cannot be asked."""
+    if suite.runner != "pytest":
+        return 0
+    with clean_checkout(context.workspace, tree) as place:
+        there = context.on_tree(Root(place, protected=()), tree)
+        at = () if suite.at == TOP else (suite.at,)
+        words = (*at, "--collect-only", "-q")
+        try:
+            ran = await run_suite(
+                suite.runner, words, there._replace(is_shown=False, is_logged=False), "count"
+            )
+        except FlyballError:
+            return 0
+    found = _COLLECTED.search(ran.finished.output)
+    return int(found[1]) if found else 0
+
+
+def _from_top(suite: PartSuite, path: str) -> str:
+    return path if suite.at == TOP else f"{suite.at}/{path}"
+
+
+def _stamps(land: Land) -> dict[str, tuple[int, int]]:
+    """The test files as they lie there: how large each is, and when it was written."""
+    return {file: _stamp(land, file) for file in land.files if is_test_file(file)}
+
+
+def _stamp(land: Land, file: str) -> tuple[int, int]:
+    try:
+        status = (land.root / file).lstat()
+    except OSError:
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
+
+
+def _put_canary(
+    land: Land, place: Path, suite: PartSuite, loads: Sequence[str] = ()
+) -> Canary | None:
+    """Tests that must fail, written beside the suite's own."""
+    tests = [(file, land.text(file)) for file in land.files if is_test_path(file)]
+    word = secrets.choice("bdfgklmnprst") + secrets.token_hex(4)
+    canary = canary_for(suite.runner, tests, word, loads)
+    if canary is not None:
+        Root(place / suite.at, protected=()).write_bytes(canary.path, canary.text.encode())
+    return canary
+
+
+def _taken(ran: SuiteRun, canary: Canary | None, suite: PartSuite) -> Taken:
+    report = ran.report
+    hidden = () if canary is None else (canary.path, _from_top(suite, canary.path))
+    command = shlex.join([word for word in shlex.split(report.command) if word not in hidden])
+    if suite.runner not in BY_NAME and suite.command:
+        # The project's own command says more than the name under which it is run.
+        command = suite.command
+    own = [_from_part(case, suite) for case in ran.cases if not _is_canary(case, canary)]
+    failed = [case for case in ran.cases if _is_canary(case, canary) and case.is_bad]
+    is_alive = canary is not None and len(failed) >= canary.tests
+    ends, counts, exit_code = _ends(own), _counts(own), report.exit_code
+    if is_alive and exit_code in (1, sum(case.is_bad for case in ran.cases)):
+        # The canaries alone make a runner end like that: whether it would have ended well without
+        # them is what the other tests say.
+        exit_code = int(CaseOutcome.FAILED in ends.values())
+    if not ends:
+        # Nothing is told test by test: then the command itself is the one test. A program that
+        # counts failures and ends with 0 all the same has failed.
+        exit_code = exit_code or int(report.failed > 0)
+        ends = {command: CaseOutcome.FAILED if exit_code else CaseOutcome.PASSED}
+        counts = report.passed, report.failed, report.skipped
+    run = TreeRun(
+        command,
+        exit_code,
+        ends,
+        is_counted=bool(own),
+        trouble=_trouble(ran, is_alive),
+        elapsed=report.elapsed,
+        counts=counts,
+        seconds=_seconds(own),
+        rows=rows_of(own),
+        row_ends=row_ends_of(own),
+        says=_first_lines(ran, is_counted=bool(own)),
+    )
+    return Taken(run, tuple(own), is_alive, report.timed_out)
+
+
+def _from_part(case: SuiteCase, suite: PartSuite) -> SuiteCase:
+    """The test with its file named from the top, as the files of the change are."""
+    if suite.at == TOP or not case.file or is_within(case.file, suite.at):
+        return case
+    return msgspec.structs.replace(case, file=f"{suite.at}/{case.file}")
+
+
+def _ends(cases: Sequence[SuiteCase]) -> dict[str, CaseOutcome]:
+    """How every test function ended: as its worst case, a pass being better than no run."""
+    found: dict[str, CaseOutcome] = {}
+    for case in cases:
+        end = CaseOutcome.FAILED if case.outcome in BAD else case.outcome
+        before = found.get(case.function, end)
+        found[case.function] = max(before, end, key=_WORST.index)
+    return found
+
+
+def rows_of(cases: Sequence[SuiteCase]) -> dict[str, int]:
+    """How many tests each function was, without those that were skipped."""
+    return Counter(case.function for case in cases if case.outcome is not CaseOutcome.SKIPPED)
+
+
+def row_ends_of(cases: Sequence[SuiteCase]) -> dict[str, CaseOutcome]:
+    """How each row ended, of the tests that are several."""
+    several = {name for name, rows in rows_of(cases).items() if rows > 1}
+    return {
+        f"{case.function}[{case.parameters}]": case.outcome
+        for case in cases
+        if case.parameters and case.function in several
+    }
+
+
+_NOISE = regex(r"^\s*(?:$|[=~_\-─━]{5,}|>|npm (?:ERR!|error)|#|platform |rootdir|cachedir|plugins)")
+_TELLS = regex(
+    r"(?i)\berror\b|\bfatal\b|cannot|can't|could not|undefined|not found|no module|no such"
+    r"|unresolved|expected|exception|traceback|\.\w+:\d+(?::\d+)?:"
+)
+LINES = 3
+LONGEST = 200
+
+
+def _first_lines(ran: SuiteRun, *, is_counted: bool) -> tuple[str, ...]:
+    """What the runner said where it could not run the tests: the lines that tell of an error."""
+    if is_counted or not ran.report.exit_code:
+        return ()
+    lines = [line for line in plain(ran.finished.output).split("\n") if not _NOISE.match(line)]
+    telling = [line for line in lines if _TELLS.search(line)] or lines[-LINES:]
+    return tuple([line.strip()[:LONGEST] for line in telling[:LINES]])
+
+
+def with_moved_files(taken: Taken, renamed: Mapping[str, str]) -> Taken:
+    """The run with the tests of files that were moved under the names they have now."""
+    if not renamed:
+        return taken
+
+    def moved(name: str) -> str:
+        file, apart, rest = name.partition("::")
+        return f"{renamed[file]}{apart}{rest}" if file in renamed else name
+
+    run = taken.run
+    run = run._replace(
+        ends={moved(name): end for name, end in run.ends.items()},
+        rows={moved(name): rows for name, rows in run.rows.items()},
+        row_ends={moved(name): end for name, end in run.row_ends.items()},
+    )
+    cases = [msgspec.structs.replace(c, file=renamed.get(c.file, c.file)) for c in taken.cases]
+    return taken._replace(run=run, cases=tuple(cases))
+
+
+def _counts(cases: Sequence[SuiteCase]) -> tuple[int, int, int]:
+    """How many tests passed, failed and were skipped, as the runner counts them."""
+    bad = sum(case.is_bad for case in cases)
+    skipped = sum(case.outcome is CaseOutcome.SKIPPED for case in cases)
+    return len(cases) - bad - skipped, bad, skipped
+
+
+def _seconds(cases: Sequence[SuiteCase]) -> dict[str, float]:
+    """How long the tests of each file took."""
+    found: dict[str, float] = {}
+    for case in cases:
+        found[case.file] = found.get(case.file, 0.0) + case.seconds
+    return found
+
+
+def _is_canary(case: SuiteCase, canary: Canary | None) -> bool:
+    return canary is not None and canary.word in case.name
+
+
+def _trouble(ran: SuiteRun, is_alive: bool) -> str:
+    """Why the run is no evidence, whatever its report says."""
+    report, finished = ran.report, ran.finished
+    if report.timed_out:
+        return report.reason or "it ran past its limit"
+    if finished.signal:
+        return f"it was ended by signal {finished.signal}"
+    if is_alive and report.exit_code == 0:
+        return "it ended with success, although two tests that must fail were put beside its own"
+    return ""

@@ -1,0 +1,154 @@
+"""Values that are known to be secret, in whatever form they are written."""
+
+from __future__ import annotations
+
+import base64
+import codecs
+import html
+import json
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
+
+from flyball.workspace.redaction.judge import SHORTEST, entropy
+
+_LEAST = 8
+"""How many letters and digits a form needs to be searched without what is between them."""
+_NO_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
+_WIDE = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+
+
+class KnownValues:
+    """Finds values of which it knows that they are secret."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        usable = [each for each in secrets if len(each) >= SHORTEST and not each.isspace()]
+        plain = {form for secret in usable for form in _plain_forms(secret)}
+        # The longest first: of two that begin alike, the shorter must not leave the other's rest.
+        self._plain = sorted(plain, key=len, reverse=True)
+        self._exact = {form for secret in usable for form in _split_forms(secret)}
+        self._folded = {form for secret in usable for form in _encoded_forms(secret)}
+        self._longest = max(map(len, (*plain, *self._exact, *self._folded)), default=0)
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Return where known values are, also where signs and spaces are put in between."""
+        if not self._plain:
+            return
+        for form in self._plain:
+            yield from _all_of(form, text)
+        letters = text.translate(_NO_SIGNS)
+        folded = letters.lower()
+        found = [span for form in self._exact for span in _all_of(form, letters)]
+        if len(folded) == len(letters):
+            found += [span for form in self._folded for span in _all_of(form, folded)]
+        if found:
+            places = [at for at, char in enumerate(text) if char >= "\x80" or char.isalnum()]
+            for first, last in found:
+                start, end = places[first], places[last - 1] + 1
+                # So far apart they are not one value any more.
+                if end - start <= 8 * (last - first) + 64:
+                    yield start, end
+
+    def unfinished(self, text: str) -> int:
+        """Return from where on a text may end with the beginning of a known value."""
+        if not self._plain:
+            return len(text)
+        tail = text[-self._longest * 4 :]
+        letters = tail.translate(_NO_SIGNS)
+        places = [at for at, char in enumerate(tail) if char >= "\x80" or char.isalnum()]
+        first = len(tail)
+        for forms, view in ((self._exact, letters), (self._folded, letters.lower())):
+            for form in forms:
+                at = view.rfind(form[:4], -len(form)) if len(view) == len(places) else -1
+                if at >= 0 and form.startswith(view[at:]):
+                    first = min(first, places[at])
+        return len(text) - len(tail) + first
+
+
+def _all_of(form: str, text: str) -> Iterator[tuple[int, int]]:
+    at = text.find(form)
+    while at >= 0:
+        yield at, at + len(form)
+        at = text.find(form, at + 1)
+
+
+def _plain_forms(secret: str) -> Iterator[str]:
+    """Return a secret as it is written in files, addresses and pages."""
+    yield secret
+    yield secret.translate({ord(narrow): wide for wide, narrow in _WIDE.items()})
+    yield secret[::-1]
+    yield quote(secret, safe="")
+    yield json.dumps(secret)[1:-1]
+    yield base64.b85encode(secret.encode(errors="replace")).decode()
+    yield html.escape(secret)
+    for line in secret.splitlines()[: 1000 if "\n" in secret else 0]:
+        if len(line.strip()) >= 16:
+            yield line.strip()
+
+
+def _letters(text: str) -> str:
+    return text.translate(_NO_SIGNS)
+
+
+def _split_forms(secret: str) -> Iterator[str]:
+    """Return the letters and digits of a secret, which other things may be put between."""
+    forms = [
+        secret,
+        secret[::-1],
+        codecs.encode(secret, "rot13"),
+        repr(secret),
+        html.escape(secret),
+    ]
+    forms += [json.dumps(secret), quote(secret, safe="")]
+    half = len(secret) // 2
+    if half >= 10:
+        forms += [secret[:half], secret[half:]]
+    for form in map(_letters, forms):
+        mixed = any(map(str.isdigit, form)) and any(map(str.isalpha, form))
+        if len(form) >= _LEAST and (mixed or len(form) >= 16) and entropy(form) >= 2.5:
+            yield form
+
+
+def _encoded_forms(secret: str) -> Iterator[str]:
+    """Return the encodings of a secret: in lower case, and only their letters and digits."""
+    wide = secret.encode("utf-16-le", "replace")
+    for data in (secret.encode(errors="replace"), wide):
+        codes = (_letters(each).lower() for each in _codes(data))
+        yield from (code for code in codes if len(code) > _LEAST)
+    data = secret.encode(errors="replace")
+    twice = (base64.b64encode(data), data.hex().encode())
+    for inner in twice:
+        yield from (_letters(each).lower() for each in _base64(inner))
+    for form in (
+        base64.b64encode(data).hex(),
+        quote(quote(secret, safe=""), safe=""),
+        codecs.encode(secret, "punycode").decode() if secret.isascii() else secret,
+    ):
+        if len(_letters(form)) >= 16:
+            yield _letters(form).lower()
+
+
+def _codes(data: bytes) -> Iterator[str]:
+    for each in ("{:02x}", "x{:02x}", "0x{:02x}", "0x{:x}", "u{:04x}", "u00{:02x}", "u{{{:x}}}"):
+        yield "".join(each.format(byte) for byte in data)
+    for each in ("U{:08x}", "{:03o}", "{:o}", "0{:o}", "0o{:o}", "{:d}", "{:03d}", "{:08b}"):
+        yield "".join(each.format(byte) for byte in data)
+    yield data[::-1].hex()
+    yield from _base64(data)
+    yield from _base32(data)
+    yield base64.b85encode(data).decode()
+    yield base64.a85encode(data).decode()
+
+
+def _base64(data: bytes) -> Iterator[str]:
+    """Return its base64 wherever it is in what was encoded, without letters shared with others."""
+    for shift in range(3):
+        whole = base64.b64encode(b"\0" * shift + data).decode().rstrip("=")
+        yield whole[4 if shift else 0 : len(whole) - 1 if (shift + len(data)) % 3 else None]
+
+
+def _base32(data: bytes) -> Iterator[str]:
+    for shift in range(5):
+        for encode in (base64.b32encode, base64.b32hexencode):
+            whole = encode(b"\0" * shift + data).decode().rstrip("=")
+            skipped = -(-shift * 8 // 5)
+            yield whole[skipped : len(whole) - 1 if (shift + len(data)) % 5 else None]

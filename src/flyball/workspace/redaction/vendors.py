@@ -1,0 +1,232 @@
+# ruff: noqa: E501 - a table is read by its columns
+"""The shapes of tokens that vendors give out, as a table.
+
+A row is a vendor, the beginnings of its tokens and a pattern for what follows them. A token is
+looked for only where a word begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from flyball.regex import regex
+
+_UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+
+VENDORS: tuple[tuple[str, str, str], ...] = (
+    ("1Password", "ops_", r"eyJ[\w\-=]{40,4096}"),
+    ("1Password", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
+    ("Adafruit", "aio_", r"[A-Za-z0-9]{28}"),
+    ("Age", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,64}"),
+    ("Airtable", "pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    ("Alibaba", "LTAI", r"[A-Za-z0-9]{12,24}(?![A-Za-z0-9])"),
+    ("Amazon MWS", "amzn.mws.", _UUID),
+    ("Anthropic", "sk-ant-", r"[\w\-]{16,255}"),
+    ("Apify", "apify_api_", r"[A-Za-z0-9]{30,60}"),
+    ("a binary repository", "AKCp cmVmdGtuOj", r"[A-Za-z0-9]{50,80}"),
+    ("Asana", "1/ 2/", r"[0-9]{14,18}(?:/[0-9]{14,18})?:[0-9a-f]{32}"),
+    ("Atlassian", "ATATT3 ATCTT3 ATOA", r"[\w\-=]{60,255}"),
+    ("Authress", "sc_ ext_ scauth_ authress_", r"[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9\-]{10,32}\.[\w+/=\-]{30,120}"),
+    ("AWS", "AKIA ASIA AGPA AIDA AROA ANPA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    ("AWS Bedrock", "ABSK bedrock-api-key-", r"[\w+/\-]{60,4096}={0,2}"),
+    ("AWS session", "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz", r"[\w+/\-]{40,4096}={0,2}"),
+    ("Bitbucket", "ATBB", r"[A-Za-z0-9]{28,40}"),
+    ("Brave", "BSA", r"[\w\-]{26,40}"),
+    ("Brevo", "xkeysib- xsmtpsib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
+    ("Browserbase", "bb_live_ bb_test_", r"[\w\-]{20,60}"),
+    ("Buildkite", "bkua_ bkaj_ bkct_ bkat_", r"[A-Za-z0-9]{20,60}"),
+    ("Cerebras", "csk-", r"[a-z0-9]{40,64}"),
+    ("CircleCI", "CCIPAT_ CCIPRJ_", r"[A-Za-z0-9]{10,40}_[0-9a-f]{40}"),
+    ("Clerk, Stripe, WorkOS, Paystack", "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_ sk_prod_", r"[A-Za-z0-9]{10,255}"),
+    ("Clojars", "CLOJARS_", r"[0-9a-z]{50,64}"),
+    ("Cloudflare", "v1.0-", r"[0-9a-f]{24}-[0-9a-f]{100,160}"),
+    ("Cloudflare", "cfut_ cfat_ cfk_", r"[\w\-]{30,80}"),
+    ("Contentful", "CFPAT-", r"[\w\-]{40,64}"),
+    ("crates.io", "cio", r"[A-Za-z0-9]{32}(?![A-Za-z0-9])"),
+    ("Databricks", "dapi dkea", r"[0-9a-f]{32}(?:-\d)?"),
+    ("Datadog", "ddapp_ ddapi_", r"[A-Za-z0-9]{30,60}"),
+    ("Depot", "depot_", r"[A-Za-z0-9_]{40,90}"),
+    ("DigitalOcean", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{40,128}"),
+    ("Discord", "M N O", r"[A-Za-z0-9]{22,27}\.[\w\-]{6}\.[\w\-]{25,40}"),
+    ("Docker", "dckr_pat_ dckr_oat_", r"[\w\-]{20,255}"),
+    ("Doppler", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[\w.\-]{30,80}"),
+    ("Dropbox", "sl. sl.u.", r"[\w\-]{100,1500}"),
+    ("Duffel", "duffel_live_ duffel_test_", r"[\w\-=]{40,50}"),
+    ("Dynatrace", "dt0c01. dt0s01. dt0s02. dt0s16.", r"[A-Z0-9]{8,24}\.[A-Z0-9]{60,68}"),
+    ("E2B", "e2b_", r"[0-9a-f]{40}"),
+    ("EasyPost", "EZAK EZTK", r"[A-Za-z0-9]{54}"),
+    ("Facebook", "EAAC EAAM EAAA EAAG", r"[A-Za-z0-9]{60,255}"),
+    ("Fauna", "fnAE fnAD fnAF", r"[\w\-]{30,60}"),
+    ("Figma", "figd_ figo_ figu_ figoh_", r"[\w\-]{30,64}"),
+    ("Firecrawl", "fc-", r"[0-9a-f]{32}"),
+    ("Fireworks", "fw_", r"[A-Za-z0-9]{20,40}"),
+    ("Flutterwave", "FLWSECK- FLWSECK_TEST- FLWPUBK_TEST- FLWPUBK-", r"[A-Za-z0-9]{12,40}(?:-X)?"),
+    ("Fly.io", "fo1_ fm1r_ fm1a_ fm2_", r"[\w+/=,\-]{40,4096}"),
+    ("Frame.io", "fio-u-", r"[\w\-=]{50,80}"),
+    ("Freemius, Knock, Svix", "testsk_ sk_", r"[A-Za-z0-9+/.\-]{32,80}"),
+    ("GitHub", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9]{30,255}"),
+    ("GitHub", "github_pat_", r"\w{22,255}"),
+    ("GitLab", "glpat- glptt- glrt- gldt- glcbt- glsoat- glft- glimt- glagent- gloas- glffct- glwt-", r"[\w.\-]{20,255}"),
+    ("GitLab", "GR1348941 _gitlab_session=", r"[\w\-]{20,64}"),
+    ("GoCardless, Lob, Mollie", "live_", r"[A-Za-z0-9]{30,64}(?![\w])"),
+    ("Google", "AIza", r"[\w\-]{35}"),
+    ("Google", "ya29. GOCSPX- 1//0", r"[\w\-]{20,512}"),
+    ("Grafana", "glsa_", r"[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
+    ("Grafana", "glc_", r"[A-Za-z0-9+/]{32,400}={0,3}"),
+    ("Groq", "gsk_", r"[A-Za-z0-9]{20,255}"),
+    ("Harness", "pat. sat.", r"[\w\-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}"),
+    ("HashiCorp Vault", "hvs. hvb. hvr.", r"[\w\-]{24,255}"),
+    ("HashiCorp Vault", "s. b. r.", r"(?=[A-Za-z]*\d+[A-Za-z]+\d)[A-Za-z0-9]{24}(?![\w.])"),
+    ("Heroku", "HRKU-", rf"(?:{_UUID}|[\w\-]{{40,70}})"),
+    ("HubSpot", "pat-na1- pat-na2- pat-eu1- pat-ap1-", _UUID),
+    ("Hugging Face", "hf_ api_org_", r"[A-Za-z0-9]{20,255}"),
+    ("Infracost", "ico-", r"[A-Za-z0-9]{32}"),
+    ("Intra42", "s-s4t2ud- s-s4t2af-", r"[0-9a-f]{64}"),
+    ("Jina", "jina_", r"[\w\-]{40,80}"),
+    ("LangSmith", "lsv2_pt_ lsv2_sk_", r"[0-9a-f]{32}_[0-9a-f]{10}"),
+    ("LaunchDarkly", "sdk- mob- api-", _UUID),
+    ("Linear", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{30,64}"),
+    ("LinkedIn", "WPL_AP0. WPL_AP1.", r"[\w.+/=\-]{12,64}"),
+    ("Mailgun", "key- pubkey-", r"[0-9a-f]{32}(?![0-9a-f])"),
+    ("Mapbox", "sk.eyJ tk.eyJ pk.eyJ", r"[\w\-]{20,255}\.[\w\-]{20,64}"),
+    ("Meta Llama", "LLM|", r"\d{8,24}\|[\w\-]{20,64}"),
+    ("Neon", "napi_", r"[a-z0-9]{40,80}"),
+    ("Netlify", "nfp_ nfc_ nfo_ nfu_ nfb_", r"[\w\-]{30,64}"),
+    ("New Relic", "NRAK- NRII- NRAA- NRRA- NRJS- NRIQ- NRSP-", r"[A-Za-z0-9\-]{15,64}"),
+    ("Notion", "ntn_ secret_", r"[A-Za-z0-9]{40,64}"),
+    ("npm", "npm_", r"[A-Za-z0-9]{30,255}"),
+    ("NuGet", "oy2", r"[a-z0-9]{43}"),
+    ("NVIDIA", "nvapi-", r"[\w\-]{40,90}"),
+    ("Octopus", "API-", r"[A-Z0-9]{25,36}(?![A-Za-z0-9])"),
+    ("OpenAI", "sk-proj- sk-svcacct- sk-admin- sk-or- sk-lf- pk-lf- sk-helicone-", r"[\w\-]{16,255}"),
+    ("OpenAI, DeepSeek", "sk-", r"[A-Za-z0-9]{20,255}"),
+    ("OpenShift", "sha256~", r"[\w\-]{43}"),
+    ("Open VSX", "ovsxp_ ovsxat_", _UUID),
+    ("Ory", "ory_pat_ ory_st_ ory_at_ ory_rt_ ory_ac_ ory_apikey_", r"[\w.\-]{20,128}"),
+    ("PayPal", "A21AA access_token$production$ access_token$sandbox$", r"[\w$\-]{30,120}"),
+    ("Perplexity, xAI", "pplx- xai-", r"[A-Za-z0-9]{20,255}"),
+    ("Pinecone", "pcsk_", r"\w{40,90}"),
+    ("Pinterest", "pina_", r"[A-Za-z0-9]{40,100}"),
+    ("Plaid", "access-sandbox- access-development- access-production-", _UUID),
+    ("PlanetScale", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[\w.=\-]{32,64}"),
+    ("PostHog", "phx_ phc_ phs_", r"[A-Za-z0-9]{40,64}"),
+    ("Postman", "PMAK- PMAT-", r"[0-9A-Za-z]{20,32}-?[0-9A-Za-z]{0,40}"),
+    ("Prefect", "pnu_ pnb_", r"[A-Za-z0-9]{36}"),
+    ("PubNub", "sec-c-", r"[A-Za-z0-9\-]{36,60}"),
+    ("Pulumi", "pul-", r"[0-9a-f]{40}"),
+    ("PyPI", "pypi-", r"[\w\-]{40,512}"),
+    ("Razorpay", "rzp_live_ rzp_test_", r"[A-Za-z0-9]{14,32}"),
+    ("ReadMe", "rdme_", r"[a-z0-9]{60,80}"),
+    ("Render", "rnd_", r"[A-Za-z0-9]{20,40}"),
+    ("Replicate", "r8_", r"[A-Za-z0-9]{20,255}"),
+    ("Resend", "re_", r"[A-Za-z0-9]{8,12}_[A-Za-z0-9]{16,32}"),
+    ("RFC 8959", "secret-token:", r"[\w.~%!$&'()*+,;=:@/\-]{8,512}"),
+    ("Rootly", "rootly_", r"[0-9a-f]{64}"),
+    ("RubyGems", "rubygems_", r"[0-9a-f]{48}"),
+    ("RunPod", "rpa_", r"[A-Za-z0-9]{40,60}"),
+    ("Scalingo", "tk-us-", r"[\w\-]{40,60}"),
+    ("Scaleway", "SCW", r"[A-Z0-9]{17}(?![A-Za-z0-9])"),
+    ("SendGrid", "SG.", r"[\w\-]{16,64}\.[\w\-]{16,128}"),
+    ("Sentry", "sntrys_ sntryu_ sntrya_ sntryi_", r"[\w+/=\-]{30,512}"),
+    ("SettleMint", "sm_aat_ sm_pat_ sm_sat_", r"[A-Za-z0-9]{16}"),
+    ("Shippo", "shippo_live_ shippo_test_", r"[0-9a-fA-F]{40}"),
+    ("Shopify", "shpat_ shpca_ shppa_ shpss_ shptka_", r"[0-9a-fA-F]{32}"),
+    ("Slack", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe.xoxp- xoxe.xoxb- xapp-", r"[A-Za-z0-9%+/=\-]{10,512}"),
+    ("Snyk", "snyk_uat. snyk_sat.", r"[\w.\-]{20,128}"),
+    ("SonarQube", "squ_ sqp_ sqa_", r"[0-9a-f]{40}"),
+    ("Sourcegraph", "sgp_ slk_ sgph_", r"(?:[\w]{8,40}_)?[0-9a-f]{40,64}"),
+    ("Square", "sq0atp- sq0csp- sq0idp-", r"[\w\-]{22,64}"),
+    ("StackHawk", "hawk.", r"[\w\-]{18,24}\.[\w\-]{18,24}"),
+    ("Stripe", "whsec_", r"[A-Za-z0-9+/=]{20,255}"),
+    ("Stytch", "secret-live- secret-test-", r"[\w\-=]{30,64}"),
+    ("Supabase", "sbp_ sb_secret_", r"[\w\-]{20,64}"),
+    ("Tailscale", "tskey-", r"(?:[a-z]{2,12}-)?[A-Za-z0-9]{8,32}(?:-[A-Za-z0-9]{16,64})?"),
+    ("Tavily", "tvly-", r"[A-Za-z0-9\-]{20,64}"),
+    ("Tinybird", "p.eyJ", r"[\w\-]{20,512}\.[\w\-]{20,64}"),
+    ("Together", "tgp_v1_", r"[\w\-]{40,64}"),
+    ("Trello", "ATTA", r"[0-9a-f]{60,80}"),
+    ("Twilio", "SK", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("Twitch", "oauth:", r"[a-z0-9]{30}"),
+    ("Twitter", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{40,120}"),
+    ("Typeform", "tfp_", r"[\w.=\-]{40,64}"),
+    ("Vercel", "vercel_ vcp_ vci_ vca_ vcr_ vck_", r"[A-Za-z0-9]{24,64}"),
+    ("Voyage", "pa-", r"[\w\-]{43}(?![\w\-])"),
+    ("WakaTime", "waka_", rf"(?:tok_|sec_|ref_)?(?:{_UUID}|\w{{60,90}})"),
+    ("Weights & Biases", "wandb_v1_", r"\w{40,100}"),
+    ("Xata", "xau_", r"[A-Za-z0-9]{30,64}"),
+    ("Yandex", "AQVN y0_ t1.", r"[\w\-]{35,40}(?![\w\-])|[\w\-=]{4,400}\.[\w\-]{60,90}|[\w\-]{50,90}"),
+    ("Zuplo", "zpka_", r"[a-z0-9]{32}_[0-9a-f]{8}"),
+    ("JSON Web Token", "eyJ", r"[\w\-]{8,4096}\.[\w\-]{8,8192}\.[\w\-]{8,2048}(?:\.[\w\-]{8,8192}){0,2}"),
+    ("JSON Web Encryption", "eyJ", r"[\w\-]{8,4096}\.\.[\w\-]{8,64}\.[\w\-]{8,8192}\.[\w\-]{8,64}"),
+    ("password hash", "$1$ $2a$ $2b$ $2x$ $2y$ $5$ $6$ $7$ $y$ $gy$ $apr1$ $argon2id$ $argon2i$ $argon2d$ $sha1$ $scrypt$ $pbkdf2", r"[\w./$,=+\-]{20,255}"),
+)  # fmt: skip
+
+INNER: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    ("Azure", "Q~", regex(r"(?<![\w.~\-])[\w.~]{3}\dQ~[\w.~\-]{31,34}(?![\w.~\-])")),
+    ("Azure DevOps", "AZDO", regex(r"(?<![A-Za-z0-9])[A-Za-z0-9]{70,80}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])")),
+    ("Azure storage", "+ASt", regex(r"[A-Za-z0-9+/]{70,80}\+ASt[A-Za-z0-9+/]{6,12}={0,2}")),
+    ("Mailchimp", "-us", regex(r"(?<![0-9a-z])[0-9a-f]{32}-us\d{1,2}(?![0-9a-z])")),
+    ("MaxMind", "_mmk", regex(r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)")),
+    ("New Relic", "NRAL", regex(r"(?<![0-9a-zA-Z])[0-9a-f]{32,40}NRAL(?![A-Za-z0-9])")),
+    ("Telegram", ":AA", regex(r"(?<![\w/])(?:bot)?[0-9]{8,10}:AA[\w\-]{32,36}")),
+    ("Terraform", ".atlasv1.", regex(r"[A-Za-z0-9]{14}\.atlasv1\.[\w\-=]{40,80}")),
+    ("Slack", "hooks.slack.com/", regex(r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/[A-Z0-9]{6,16}/[A-Z0-9]{6,16}/[\w/]{16,90}")),
+    ("Discord", "/webhooks/", regex(r"(?<=/webhooks/)\d{15,22}/[\w\-]{40,90}")),
+    ("Teams", ".webhook.office.com/", regex(r"(?<=\.webhook\.office\.com/)webhookb2/[\w@/\-]{60,255}")),
+    ("Zapier", "hooks.zapier.com/", regex(r"(?<=hooks\.zapier\.com/)hooks/catch/\d{4,12}/\w{5,20}")),
+    ("Telegram", "/bot", regex(r"(?<=/bot)[0-9]{8,10}:[\w\-]{30,40}")),
+)  # fmt: skip
+"""Tokens without a beginning of their own: a vendor, what they hold inside, and their pattern."""
+
+
+_LONG = regex(r"[\w\-.$:|~]{16,}+")
+"""No token is shorter: between these there is nothing to search."""
+_LONGEST_CUT = 4
+"""How much of a token may be before such a run, as in `1//0…`."""
+
+
+def vendor_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Return where tokens of known vendors are."""
+    starts, follow = _compiled()
+    at = 0
+    for run in _LONG.finditer(text):
+        at = max(at, run.start() - _LONGEST_CUT)
+        while match := starts.search(text, at, run.end()):
+            at = match.end()
+            for length, rest in follow[match[0]]:
+                found = rest.match(text, match.start() + length)
+                if found and _is_random(text[match.start() + 1 : found.end()]):
+                    at = found.end()
+                    yield match.start(), at
+                    break
+    for _, inside, pattern in INNER:
+        if inside in text:
+            for found in pattern.finditer(text):
+                yield found.span()
+
+
+@cache
+def _compiled() -> tuple[re.Pattern[str], dict[str, list[tuple[int, re.Pattern[str]]]]]:
+    """Return one pattern for all beginnings, and by beginning what may follow it and where."""
+    rows = [(start, regex(rest)) for _, starts, rest in VENDORS for start in starts.split()]
+    # The longest beginning is found first; what starts with a shorter one is tried for that, too.
+    follow = {
+        start: [(len(each), rest) for each, rest in rows if start.startswith(each)]
+        for start, _ in rows
+    }
+    by_letter: dict[str, list[str]] = {}
+    for start in sorted(follow, key=len, reverse=True):
+        by_letter.setdefault(start[0], []).append(re.escape(start[1:]))
+    # The look back comes after the first letter: there are fewer of them than of places.
+    letters = (
+        f"{re.escape(letter)}(?<![A-Za-z0-9].)(?:{'|'.join(tails)})"
+        for letter, tails in by_letter.items()
+    )
+    return re.compile("|".join(letters)), follow
+
+
+def _is_random(rest: str) -> bool:
+    """Whether what follows a beginning has letters and digits, as tokens have and words do not."""
+    return any(map(str.isdigit, rest)) and any(map(str.isalpha, rest))

@@ -1,0 +1,471 @@
+"""One command of somebody else's, confined, with its terminal, streams, signals and exit code.
+
+`execute` is the way in. The sandbox is that of a run's commands; what differs is that nothing
+stands between the command and its caller: no pipe, no session of its own, no limit. It must start
+in milliseconds, so it imports only what the supervisor imports.
+
+Four processes: this one waits and passes signals on; one leaves the machine's users, processes and
+network; the first one of the new processes builds the root and collects orphans; the command.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+
+from flyball.workspace.sandbox import kernel, landlock, places, seccomp, sockets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal as _signal
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, NoReturn
+else:
+    import _signal  # The public module would build its enumerations first.
+
+_SCRATCH = ("/dev/shm", "/mnt", "/media", "/srv")
+"""Directories of which one is covered by our own files in memory; none of them is shown."""
+_PASSED_ON = (1, 2, 3, 10, 12, 15, 28)
+"""SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM, SIGWINCH."""
+_CHILD = 17
+_TOO_WIDE = "{} holds the whole home directory: go to a project's directory"
+_MOST_NAMED = 5
+_BESIDE = frozenset(
+    ("__pycache__", "node_modules", ".venv", "venv", ".tox", ".nox", "target", ".git", ".hg")
+)
+"""Directories in which no secret of the user's is looked for, nor a written file told of."""
+_CACHES = frozenset(
+    (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".cache", ".coverage", ".eggs")
+)
+"""What tools write by themselves, ignored by a file of their own if at all."""
+_KEY_WORDS = ("key", "keys", "apikey", "pat", "token", "tokens", "cookie", "cookies", "auth")
+_PASS_WORDS = ("password", "passwd", "pass", "passphrase", "authorization")
+_SECRET_WORDS = frozenset(
+    (*_KEY_WORDS, *_PASS_WORDS, "secret", "secrets", "credential", "credentials")
+)
+_SECRET_FILES = (".netrc", ".pgpass", ".pypirc", ".npmrc", ".htpasswd", "credentials.json", ".boto")
+_SECRET_ENDINGS = (".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc")
+_SHOWN_ENDINGS = (".example", ".sample", ".template", ".dist", ".defaults", ".pub")
+
+
+class Scene:
+    """Where a command is to run: its directory, the project around that, and the user's home."""
+
+    def __init__(self, argv: Sequence[str], environ: Mapping[str, str], *, read_only: bool) -> None:
+        self.argv = argv
+        self.cwd = os.getcwd()
+        self.top = project_top(self.cwd)
+        self.home = os.path.realpath(environ.get("HOME") or "/")
+        self.environ = environ
+        self.read_only = read_only
+
+    @property
+    def is_too_wide(self) -> bool:
+        """Whether the project holds the whole home, from whose files nothing could be kept."""
+        return self.top == "/" or f"{self.home}/".startswith(f"{self.top}/")
+
+
+def execute(scene: Scene, protected: Sequence[str] = (), *, tells: bool = False) -> int:
+    """Run a command confined to its end; its exit code, or 128 and the signal that ended it.
+
+    `protected` are names at the top of the project that are not written even where it may be.
+    `tells` has said on stderr that nothing confines it here. A signal ends this process likewise.
+    """
+    if scene.is_too_wide:
+        _tell(_TOO_WIDE.format(scene.top))
+        return 126
+    found = _attempt(scene, protected)
+    if found[0] == "unconfined":
+        if tells:
+            _tell(f"nothing confines this command here: {found[1]}")
+        return _run_plain(scene.argv)
+    if found[0] == "exec":
+        _tell(f"{scene.argv[0]}: {os.strerror(found[1])}")
+        return 127 if found[1] == 2 else 126
+    _tell_writes(scene, found[2])
+    return _end_alike(found[1])
+
+
+def obstacle(environ: Mapping[str, str]) -> str:
+    """Return why no command can be confined in this directory, or nothing; one is tried."""
+    scene = Scene(["true"], environ, read_only=True)
+    if scene.is_too_wide:
+        return _TOO_WIDE.format(scene.top)
+    found = _attempt(scene, ())
+    if found[0] == "ended" and os.waitstatus_to_exitcode(found[1]) == 0:
+        return ""
+    return str(found[1]) if found[0] == "unconfined" else "a command did not come to its end"
+
+
+def _attempt(scene: Scene, protected: Sequence[str]) -> tuple[Any, ...]:
+    """Run the command of a scene; what became of it, or of the sandbox around it."""
+    hear, speak = os.pipe()
+    blocked = _signal.pthread_sigmask(_signal.SIG_BLOCK, (*_PASSED_ON, _CHILD))
+    child = os.fork()
+    if child == 0:
+        os.close(hear)
+        _leave(scene, protected, speak, blocked)
+    os.close(speak)
+    _await(child)
+    answer = _drain(hear)
+    os.close(hear)
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, blocked)
+    return marshal.loads(answer) if answer else ("ended", 9, [])
+
+
+def _end_alike(status: int) -> int:
+    if os.WIFEXITED(status):
+        return os.WEXITSTATUS(status)
+    number = os.WTERMSIG(status)
+    # The caller is to see the very end that the command came to.
+    _signal.signal(number, _signal.SIG_DFL) if number not in (9, 19) else None
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (number,))
+    os.kill(os.getpid(), number)
+    return 128 + number
+
+
+def _run_plain(argv: Sequence[str]) -> int:
+    kernel.default_signals()
+    try:
+        os.execvp(argv[0], list(argv))
+    except OSError as error:
+        _tell(f"{argv[0]}: {error.strerror}")
+        return 127 if isinstance(error, FileNotFoundError) else 126
+
+
+def _await(child: int) -> None:
+    """Wait for the first child; what only this process was sent is passed on to the command."""
+    while True:
+        got = _signal.sigwaitinfo((*_PASSED_ON, _CHILD))
+        if got.si_signo == _CHILD:
+            if os.waitpid(child, os.WNOHANG)[0]:
+                return
+        # A terminal sends its signals to the command as well, by the kernel's own hand.
+        elif got.si_code <= 0:
+            _send(got.si_signo, child)
+
+
+def _send(number: int, child: int) -> None:
+    pid = child
+    for _ in range(2):
+        try:
+            with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:
+                below = file.read().split()
+        except OSError:
+            return
+        if not below:
+            # Nothing has begun yet that could hear it.
+            number = 9
+            break
+        pid = int(below[0])
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return
+
+
+def _leave(scene: Scene, protected: Sequence[str], report: int, blocked: Any) -> NoReturn:
+    """Leave the machine's users, processes and network, and wait for what goes on in there."""
+    code = 0
+    try:
+        kernel.die_with_parent()
+        orders = _orders(scene, protected)
+        kernel.leave_machine(network=False)
+        child = os.fork()
+        if child == 0:
+            _begin(scene, orders, report, blocked)
+        os.waitpid(child, 0)
+    except OSError as error:
+        os.write(report, marshal.dumps(("unconfined", str(error))))
+        code = 1
+    os._exit(code)
+
+
+def _orders(scene: Scene, protected: Sequence[str]) -> dict[str, Any]:
+    """All that is looked up before the new root is built."""
+    shown = shown_paths(scene)
+    tops = [scene.top]
+    live = [] if scene.read_only else sockets.find(tops)
+    outside: sockets.Bound = sockets.bound_here() if live else frozenset()
+    fixed = [os.path.join(scene.top, name) for name in protected]
+    return {
+        "shown": shown,
+        "git": git_folder(scene.top),
+        "layered": [f"{scene.home}/{each}" for each in places.LAYERED_IN_HOME],
+        "hidden": [*secrets_below(scene), *sockets.foreign(live, outside, frozenset())],
+        "fixed": [each for each in fixed if os.path.exists(each) and not os.path.islink(each)],
+    }
+
+
+def _begin(scene: Scene, orders: dict[str, Any], report: int, blocked: Any) -> NoReturn:
+    """Build the root as the first of the new processes, and stay behind as that."""
+    try:
+        kernel.die_with_parent()
+        upper = _build(scene, orders)
+        child = os.fork()
+        if child == 0:
+            kernel.die_with_parent()
+            _become(scene, orders["writable"], report, blocked)
+        while True:
+            pid, status = os.waitpid(-1, 0)
+            if pid == child:
+                break
+        writes = list(_written(upper)) if upper >= 0 else []
+        os.write(report, marshal.dumps(("ended", status, writes[: _MOST_NAMED + 200])))
+    except OSError as error:
+        os.write(report, marshal.dumps(("unconfined", str(error))))
+    os._exit(0)
+
+
+def _build(scene: Scene, orders: dict[str, Any]) -> int:
+    """Build the root; the directory of what is written to the project, where that is not kept."""
+    used = (scene.top, *orders["git"])
+    base = next(
+        each
+        for each in _SCRATCH
+        if os.path.isdir(each) and not any(f"{path}/".startswith(f"{each}/") for path in used)
+    )
+    kernel.own_mounts(base)
+    for name in ("stage", "home", "tmp", "layers"):
+        os.mkdir(f"{base}/{name}", 0o700)
+    os.chmod(f"{base}/tmp", 0o1777)
+    kept = [] if scene.read_only else [scene.top]
+    layered = [each for each in orders["layered"] if os.path.isdir(each)]
+    layered += [scene.top, *orders["git"]] if scene.read_only else []
+    layers = {path: f"{base}/layers/{number}" for number, path in enumerate(layered)}
+    upper = -1
+    if scene.read_only:
+        os.makedirs(f"{layers[scene.top]}/upper")
+        # Nothing leads to it any more once the new root is in place.
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+        upper = os.open(f"{layers[scene.top]}/upper", flags)
+    kernel.see_only(
+        f"{base}/stage",
+        [*orders["shown"], *orders["git"], *layered],
+        kept,
+        [(f"{base}/tmp", "/tmp"), (f"{base}/home", scene.home)],
+        orders["fixed"],
+        orders["hidden"],
+        orders["git"],
+        os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2,
+        layers,
+    )
+    orders["writable"] = ["/tmp", "/dev/shm", scene.home, *kept, *layered]
+    return upper
+
+
+def _become(scene: Scene, writable: Sequence[str], report: int, blocked: Any) -> NoReturn:
+    """Give up what is left to give up, and become the command."""
+    try:
+        kernel.forgo_privileges()
+        grants = [("/", landlock.READ), ("/dev", landlock.DEVICE | landlock.IOCTL_DEV)]
+        landlock.restrict([*grants, *((path, landlock.WRITE) for path in writable)], network=True)
+        families = (seccomp.NETLINK, seccomp.UNIX, seccomp.INET, seccomp.INET6)
+        kernel.filter_calls(seccomp.program(families=families, metadata=True, truncate=True))
+        os.chdir(scene.cwd)
+        kernel.default_signals()
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, blocked)
+    except OSError as error:
+        os.write(report, marshal.dumps(("unconfined", str(error))))
+        os._exit(126)
+    try:
+        os.execvpe(scene.argv[0], list(scene.argv), passed_environment(scene.environ))
+    except OSError as error:
+        os.write(report, marshal.dumps(("exec", error.errno)))
+    os._exit(127)
+
+
+def project_top(place: str) -> str:
+    """Return the top of the project that a directory is in, or the directory."""
+    top = os.path.realpath(place)
+    while not os.path.lexists(f"{top}/.git"):
+        above = os.path.dirname(top)
+        if above == top:
+            return os.path.realpath(place)
+        top = above
+    return top
+
+
+def git_folder(top: str) -> list[str]:
+    """Return git's own directory of a linked worktree, which lies outside of that."""
+    try:
+        with open(f"{top}/.git", encoding="utf-8", errors="surrogateescape") as file:
+            place = os.path.join(top, file.readline().removeprefix("gitdir:").strip())
+        with open(f"{place}/commondir", encoding="utf-8", errors="surrogateescape") as file:
+            return [os.path.realpath(os.path.join(place, file.readline().strip()))]
+    except OSError:
+        return []
+
+
+def shown_paths(scene: Scene) -> list[str]:
+    """Return the places outside the project that the command may read."""
+    found = list(places.SYSTEM)
+    found += [f"{scene.home}/{each}" for each in places.IN_HOME]
+    for name, below in places.TOOLCHAINS.items():
+        if name != "CARGO_HOME":
+            found.append(scene.environ.get(name) or f"{scene.home}/{below}")
+    folders = scene.environ.get("PATH", os.defpath).split(":")
+    found += folders
+    # An environment is more than its programs, and may be named by a path or a link to it alone.
+    folders += [each.rpartition("/")[0] for each in _words_in(scene.argv)]
+    around = [os.path.dirname(each) for each in folders if each.endswith("/bin")]
+    around.append(scene.environ.get("VIRTUAL_ENV", ""))
+    found += [each for each in around if os.path.lexists(f"{each}/pyvenv.cfg")]
+    linked = [f"{scene.top}/{each}" for each in (".venv", "venv", "node_modules")]
+    found += [os.path.realpath(each) for each in linked if os.path.islink(each)]
+    there = {each.rstrip("/") for each in found if each.startswith("/") and os.path.exists(each)}
+    there |= {os.path.realpath(each) for each in there}
+    kept = {each for each in there if not f"{scene.home}/".startswith(f"{each}/")}
+    return [*kept, *_links_to(scene)]
+
+
+def _words_in(argv: Sequence[str]) -> Iterator[str]:
+    """Yield what looks like the path of a program in a command line, or in a script in one."""
+    for each in argv:
+        for mark in "\"'`=;|&()<>":
+            each = each.replace(mark, " ")
+        yield from (word for word in each.split() if word.startswith("/") and "/bin/" in word)
+
+
+def _links_to(scene: Scene) -> list[str]:
+    """Return the links by whose names the caller knows the command's directory."""
+    path = scene.environ.get("PWD", "")
+    found: list[str] = []
+    if not path.startswith("/") or os.path.realpath(path) != os.path.realpath(scene.cwd):
+        return found
+    while path != "/":
+        if os.path.islink(path):
+            found.append(path)
+        path = os.path.dirname(path)
+    return found
+
+
+def passed_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that the command gets: all but those that look like secrets."""
+    found = {name: value for name, value in environ.items() if not _is_secret(name, value)}
+    if "TMPDIR" in found:
+        # A directory of its own is there; the user's is not.
+        found["TMPDIR"] = "/tmp"
+    return found
+
+
+def _is_secret(name: str, value: str) -> bool:
+    words = name.lower().replace("-", "_").split("_")
+    if not _SECRET_WORDS.isdisjoint(words) or words[-1] == "headers":
+        return True
+    _, is_address, rest = value.partition("://")
+    return bool(is_address) and ":" in rest.partition("@")[0] and "@" in rest
+
+
+def secrets_below(scene: Scene) -> list[str]:
+    """Return the files of the project that hold the user's secrets and are in no commit."""
+    found: list[str] = []
+    ahead = [scene.top]
+    while ahead:
+        try:
+            entries = os.scandir(ahead.pop())
+        except OSError:
+            continue
+        with entries:
+            for each in entries:
+                if each.is_dir(follow_symlinks=False):
+                    if each.name not in _BESIDE:
+                        ahead.append(each.path)
+                elif holds_secrets(each.name) and each.is_file(follow_symlinks=False):
+                    found.append(each.path)
+    if not found:
+        return found
+    names = {os.path.relpath(each, scene.top): each for each in found}
+    committed = _named_by_git(scene, ("ls-files", "-z", "--", *names), ())
+    return [path for name, path in names.items() if name not in committed]
+
+
+def holds_secrets(name: str) -> bool:
+    """Whether a file of this name holds what its owner shows to nobody."""
+    name = name.lower()
+    if name.endswith(_SHOWN_ENDINGS):
+        return False
+    if name.startswith(".env"):
+        return name in (".env", ".envrc") or name[4] in ".-_"
+    if name.startswith("id_"):
+        return name[3:].replace("-", ".").replace("_", ".").partition(".")[0] in (
+            ("rsa", "dsa", "ecdsa", "ed25519")
+        )
+    return name.endswith(_SECRET_ENDINGS) or name in _SECRET_FILES
+
+
+def _named_by_git(scene: Scene, words: Sequence[str], names: Sequence[str]) -> set[str]:
+    """Return which of some names git names when it is asked about them on its input."""
+    hear, speak = os.pipe()
+    asked = os.memfd_create("names", os.MFD_CLOEXEC)
+    os.write(asked, b"".join(os.fsencode(name) + b"\0" for name in names))
+    os.lseek(asked, 0, os.SEEK_SET)
+    child = os.fork()
+    if child == 0:
+        try:
+            null = os.open(os.devnull, os.O_RDWR)
+            for here, there in ((asked, 0), (speak, 1), (null, 2)):
+                os.dup2(here, there)
+            # What the repository would have git start must not be started.
+            argv = ["git", "-C", scene.top, "-c", "core.fsmonitor=false", *words]
+            kernel.default_signals()
+            os.execvpe("git", argv, {"PATH": scene.environ.get("PATH", os.defpath), "HOME": "/"})
+        except OSError:
+            pass
+        os._exit(127)
+    os.close(speak)
+    os.close(asked)
+    told = {os.fsdecode(each) for each in _drain(hear).split(b"\0") if each}
+    os.close(hear)
+    os.waitpid(child, 0)
+    return told
+
+
+def _written(upper: int) -> Iterator[str]:
+    """Yield the files of the project that were written, by what is in the layer above it."""
+    ahead: list[str] = [""]
+    while ahead:
+        folder = ahead.pop()
+        try:
+            here = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=upper)
+        except OSError:
+            continue
+        with os.scandir(here) as entries:
+            for each in entries:
+                path = f"{folder}/{each.name}".lstrip("/")
+                if each.name in _BESIDE or each.name in _CACHES:
+                    continue
+                if not each.is_dir(follow_symlinks=False):
+                    yield path
+                else:
+                    ahead.append(path)
+        os.close(here)
+
+
+def _drain(fd: int) -> bytes:
+    data = b""
+    while piece := os.read(fd, 65536):
+        data += piece
+    return data
+
+
+def _tell_writes(scene: Scene, writes: Sequence[str]) -> None:
+    if not writes:
+        return
+    ignored = _named_by_git(scene, ("check-ignore", "-z", "--stdin"), writes)
+    names = sorted(set(writes) - ignored)
+    if not names:
+        return
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    listed = ", ".join(
+        name.encode("unicode_escape", "replace").decode() for name in names[:_MOST_NAMED]
+    )
+    were = "which was" if len(names) == 1 else "which were"
+    _tell(f"wrote to {listed}{more}, {were} not kept: state a checkpoint first")
+
+
+def _tell(text: str) -> None:
+    try:
+        os.write(2, f"flyball: {text}\n".encode("utf-8", "backslashreplace"))
+    except OSError:
+        return

@@ -1,0 +1,117 @@
+"""The places that a confined command may read outside its workspace. This is the whole list.
+
+To let commands read one more place, add it here. Nothing is imported, so that a command which must
+start at once can load it.
+"""
+
+SYSTEM = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+    "/snap",
+    "/proc",
+    "/sys",
+    "/var/lib/dpkg",
+    "/var/lib/gems",
+    "/home/linuxbrew/.linuxbrew",
+    "/var/cache/fontconfig",
+    "/run/current-system",
+    "/run/systemd/resolve",
+)
+
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+IN_HOME = (
+    ".cargo/bin",
+    ".cargo/registry",
+    ".cargo/git",
+    ".rustup",
+    ".pyenv",
+    ".nvm",
+    ".volta",
+    ".rbenv",
+    ".rvm",
+    ".sdkman",
+    ".asdf",
+    ".bun/bin",
+    ".deno/bin",
+    ".ghcup",
+    ".juliaup",
+    ".dotnet",
+    ".local/bin",
+    ".local/lib",
+    ".local/pipx",
+    ".local/share/mise",
+    ".local/share/pipx",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".m2/repository",
+    ".cache/ms-playwright",
+    ".goenv",
+    ".gvm",
+    ".fnm",
+    ".local/share/fnm",
+    ".nodenv",
+    ".nodebrew",
+    ".jenv",
+    ".jabba/jdk",
+    ".jdks",
+    ".local/share/rtx",
+    ".local/share/mamba",
+    ".micromamba",
+    ".virtualenvs",
+    ".cache/pypoetry/virtualenvs",
+    ".local/share/virtualenvs",
+    ".local/share/hatch",
+    ".npm-global",
+    ".proto/tools",
+    ".proto/bin",
+    ".proto/shims",
+    ".pixi/bin",
+    ".pixi/envs",
+    "go/bin",
+    "go/pkg",
+    "sdk",
+    "miniconda3",
+    "anaconda3",
+    "miniforge3",
+    "mambaforge",
+    "micromamba",
+)
+"""Toolchains people install at home. Their credential files are beside these, not in them."""
+
+TOOLCHAINS: dict[str, str] = {
+    "CARGO_HOME": ".cargo",
+    "RUSTUP_HOME": ".rustup",
+    "PYENV_ROOT": ".pyenv",
+    "NVM_DIR": ".nvm",
+    "VOLTA_HOME": ".volta",
+    "RBENV_ROOT": ".rbenv",
+    "SDKMAN_DIR": ".sdkman",
+    "ASDF_DATA_DIR": ".asdf",
+    "MISE_DATA_DIR": ".local/share/mise",
+    "GOENV_ROOT": ".goenv",
+    "NODENV_ROOT": ".nodenv",
+    "FNM_DIR": ".local/share/fnm",
+    "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python",
+    "GOMODCACHE": "go/pkg/mod",
+    "PLAYWRIGHT_BROWSERS_PATH": ".cache/ms-playwright",
+}
+"""Where tool managers keep what they installed; they look in HOME, which a command does not get."""
+
+LAYERED_IN_HOME = (
+    ".cache/go-build",
+    ".cache/deno",
+    ".cache/pre-commit",
+    ".gradle/caches",
+    ".npm/_cacache",
+)
+"""Caches at home that programs write to at every start: with a layer that is thrown away."""

@@ -1,0 +1,80 @@
+import json
+
+import pytest
+from tests.repos import put
+
+from flyball.verdict.runners.layout import look
+from flyball.verdict.runners.rows.script import commands_in, composed, only_step, steps_of
+
+
+def land(top, **scripts):
+    put(top, {"package.json": json.dumps({"scripts": scripts})})
+    return look(top)
+
+
+@pytest.mark.parametrize(
+    ("script", "parts"),
+    [
+        ("jest", ["jest"]),
+        ("xo && ava && tsd", ["xo", "ava", "tsd"]),
+        ("mocha 'a && b' && x", ["mocha 'a && b'", "x"]),
+        ('mocha "test/**/*.js"', ['mocha "test/**/*.js"']),
+        ("jest | tee log", None),
+        ("jest > log", None),
+        ("jest; exit 0", None),
+        ("jest || true", None),
+        ("jest & wait", None),
+        ("echo $(jest)", None),
+        ('mocha "$FILES"', None),
+        ("(jest)", None),
+    ],
+)
+def test_a_script_is_split_only_where_it_is_understood(script, parts):
+    assert commands_in(script) == parts
+
+
+@pytest.mark.parametrize(
+    ("script", "runners"),
+    [
+        ("jest --ci", ["jest"]),
+        ("NODE_ENV=test cross-env A=1 jest", ["jest"]),
+        ("npx vitest run", ["vitest"]),
+        ("c8 --check-coverage mocha test/", ["mocha"]),
+        ("nyc _mocha", ["mocha"]),
+        ("./node_modules/.bin/mocha", ["mocha"]),
+        ("node --experimental-vm-modules node_modules/jest/bin/jest.js", ["jest"]),
+        ("node --test test/", ["node"]),
+        ("node run.js", [""]),
+        ("node", [""]),
+        ("tape test/*.js | tap-spec", ["tape"]),
+        ("tap test", ["tap"]),
+        ("xo && ava && node --test", ["", "ava", "node"]),
+        ("npm run unit", ["mocha"]),
+        ("yarn unit", ["mocha"]),
+        ("npm run missing", [""]),
+        ("npm run test", [""]),
+    ],
+)
+def test_the_runner_behind_a_script_is_found(tmp_path, script, runners):
+    found = steps_of(land(tmp_path, test=script, unit="mocha"))
+    assert [step.runner for step in found] == runners
+
+
+def test_what_runs_before_and_after_belongs_to_it(tmp_path):
+    found = steps_of(land(tmp_path, pretest="tsc", test="ava", posttest="rm -rf out | cat"))
+    assert [step.text for step in found] == ["tsc", "ava", "npm run posttest"]
+    assert only_step(look(tmp_path), "ava") is None
+
+
+def test_checks_and_other_runners_are_left_out_of_a_composed_script(start):
+    top = start.root.path
+    tree = land(top, test="xo && tsc && A=1 ava t/*.js && tsd && node --test")
+    argv = composed(start, tree, "ava", lambda text, n: f"{text} --tap={n}")
+    assert argv[:2] == ["sh", "-c"]
+    assert argv[2].endswith("export PATH && tsc && A=1 ava t/*.js --tap=1")
+    assert str(top / "node_modules" / ".bin") in argv[2]
+
+
+def test_a_runner_alone_is_started_without_a_shell(tmp_path):
+    assert only_step(land(tmp_path, test="eslint . && jest --ci"), "jest").words == ("--ci",)
+    assert only_step(land(tmp_path, test="A=1 jest"), "jest") is None

@@ -1,0 +1,67 @@
+"""What a change is, apart from any run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
+
+from flyball.core.terms.changed_test import Comparison
+from flyball.verdict.change_facts import change_facts
+from flyball.verdict.reports import ChangeFacts
+from flyball.verdict.runners.layout import look
+from flyball.workspace.run.clean import clean_checkout
+from flyball.workspace.trees.trees import TreeHash
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    with open_shop(tmp_path) as opened:
+        yield opened
+
+
+def facts_of(shop: Shop) -> ChangeFacts:
+    workspace, base, head = shop.context.workspace, shop.card.base, shop.card.tree
+    changes = workspace.trees.changes(TreeHash(base), TreeHash(head))
+    with clean_checkout(workspace, base) as old, clean_checkout(workspace, head) as new:
+        return change_facts(workspace.trees, look(old), look(new), changes, head)
+
+
+def test_code_and_tests_are_told_apart_and_changed_tests_compared(shop: Shop):
+    shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})
+    found = facts_of(shop)
+    assert found.files == ("cart.py", "test_cart.py")
+    assert found.testing_side == {"test_cart.py"}
+    added = {test.function: test.comparison for test in found.tests}
+    assert added.get("test_two", Comparison.ADDED) is Comparison.ADDED
+    assert (found.unreadable, found.reaches) == ((), ())
+
+
+def test_a_deleted_test_is_on_the_testing_side_still(shop: Shop):
+    shop.change({}, "test_cart.py")
+    found = facts_of(shop)
+    assert found.testing_side == {"test_cart.py"}
+    assert {test.comparison for test in found.tests} == {Comparison.GONE}
+
+
+def test_a_link_and_what_is_no_text_are_taken_for_what_they_may_be(shop: Shop):
+    (shop.root / "alias.py").symlink_to("cart.py")
+    shop.change({"picture.bin": b"\0\1\2"})
+    found = facts_of(shop)
+    assert "alias.py" in found.testing_side
+    assert "picture.bin" not in found.testing_side
+
+
+def test_values_of_the_tests_in_new_code_are_shown(shop: Shop):
+    learnt = "def total(prices):\n    return {'one two three': 4711}.get(prices, 0)\n"
+    asked = str(FILES["test_cart.py"]).replace("total([]), 0", "total('one two three'), 4711")
+    shop.change({"cart.py": learnt, "test_cart.py": asked})
+    assert facts_of(shop).shared_literals == ("'one two three'", "4711")
+
+
+def test_code_that_names_the_runner_is_told(shop: Shop):
+    shop.change({"cart.py": f"import os\n\n{MENDED}\nos._exit(0)\n"})
+    (reach, *_) = facts_of(shop).reaches
+    assert reach.in_product

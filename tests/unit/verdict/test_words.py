@@ -1,0 +1,86 @@
+"""The words of a verdict: the label and the counts first, the driver's own words last."""
+
+from __future__ import annotations
+
+from flyball.core.terms.change_verdict import (
+    ChangeFinding,
+    ChangeStrength,
+    ChangeVerdict,
+    FindingKind,
+    MutantCount,
+    SuiteLine,
+    Weight,
+)
+from flyball.verdict.words import verdict_lines
+
+AFTER = SuiteLine("after", ".", "pytest", 11, 1, 2, 0.5)
+
+
+def test_the_label_comes_with_its_counts():
+    assert ChangeVerdict().headline == "unverified"
+    green = ChangeVerdict(strength=ChangeStrength.OLD_TESTS, ran=(AFTER,))
+    assert green.headline == "red → green (tests that were there) (12 tests)"
+    one = ChangeVerdict(ran=(SuiteLine("after", ".", "pytest", 1),))
+    assert one.headline == "unverified (1 test)"
+
+
+def test_a_part_of_a_suite_is_said_in_front():
+    part = SuiteLine("after", ".", "pytest", 12, of=1994)
+    verdict = ChangeVerdict(strength=ChangeStrength.NEW_TESTS, ran=(part,))
+    assert verdict.headline == "12 of 1,994 tests: red → green (new tests)"
+
+
+def test_all_facts_are_told_and_the_driver_comes_last():
+    verdict = ChangeVerdict(
+        strength=ChangeStrength.OLD_TESTS,
+        changed=tuple(f"f{n}.py" for n in range(10)),
+        ran=(
+            AFTER,
+            SuiteLine("before", "web", "vitest", 3, 1, of=9),
+            SuiteLine("old tests", ".", "pytest", trouble="a canary passed"),
+        ),
+        mended=("t::x",),
+        findings=(
+            ChangeFinding(FindingKind.OLD_FAILURE, Weight.NOTES, "t::o failed before."),
+            ChangeFinding(FindingKind.PROMISE_CHANGED, Weight.ASKS, "t::p got weaker."),
+            ChangeFinding(FindingKind.REGRESSION, Weight.BLOCKS, "t::r fails."),
+        ),
+        flaky=("t::f",),
+        not_run=("mypy: it is not installed",),
+        left_behind=("a.out",),
+        shared_literals=("'10.0.0.3'",),
+        mutants=MutantCount(10, 7, ("a.py:3 `<` → `<=`",)),
+        accepted_by="ann",
+    )
+    lines = verdict_lines(verdict, " all 1969 tests pass ")
+    assert lines[1:] == (
+        "changed: f0.py, f1.py, f2.py, f3.py, f4.py, f5.py, f6.py, f7.py and 2 more",
+        "ran now: pytest: 11 passed, 1 failed, 2 skipped, 0.5 s",
+        "ran before: vitest in web: 3 passed, 1 failed of 9, 0.0 s",
+        "ran with the old tests: pytest: 0 passed, 0 failed, 0.0 s (no evidence: a canary passed)",
+        "red → green: t::x",
+        "not shown: t::r fails.",
+        "question: t::p got weaker.",
+        "note: t::o failed before.",
+        "flaky, counted for nothing: t::f",
+        "not run: mypy: it is not installed",
+        "left behind by commands, not committed: a.out",
+        "in the tests and in the new code alike: '10.0.0.3'",
+        "7 of 10 small changes to the new lines would be noticed; not a.py:3 `<` → `<=`",
+        "changed expectations accepted by ann",
+        "The driver says: all 1969 tests pass",
+    )
+    assert verdict_lines(ChangeVerdict(), "  ") == ("unverified",)
+
+
+def test_one_small_change_that_is_noticed_is_said_in_the_singular():
+    lines = verdict_lines(ChangeVerdict(mutants=MutantCount(1, 1)))
+    assert lines[1:] == ("1 of 1 small change to the new lines would be noticed",)
+
+
+def test_a_command_that_names_many_tests_is_folded():
+    command = " ".join(["pytest", *(f"tests/test_cart.py::test_{n}" for n in range(45))])
+    verdict = ChangeVerdict(ran=(SuiteLine("after", ".", command, 45),))
+    [ran] = [line for line in verdict_lines(verdict) if line.startswith("ran now")]
+    assert len(ran) < 160
+    assert "words more" in ran
