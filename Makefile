@@ -14,7 +14,7 @@ PYTEST := env -u MAKEFLAGS -u MFLAGS $(BIN)/pytest --dist worksteal
 # Without a cache every worker would rewrite all the tests that it collects.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup browser style types lint check quick test pure rest test-slow exhaustive properties demo docs site pictures bench simulate intent-report dist lock clean
+.PHONY: setup browser toolchains style types lint check quick test pure rest test-slow exhaustive properties demo docs site pictures bench simulate intent-report dist lock clean
 
 setup: $(VENV)/.installed
 
@@ -71,15 +71,29 @@ browser:
 	{ $$as apt-get update -qq && $$as apt-get install -y -qq chromium; } >/dev/null 2>&1 || $$as dnf install -y -q chromium >/dev/null 2>&1 || \
 	echo "!!! BROWSER TESTS WILL NOT RUN: Chromium is missing and could not be installed. Install it and run make test again."
 
+# Programs that long tests run, each with the Debian packages that bring it. A toolchain that is there
+# by other means (rustup, nvm) is kept; one that cannot be had costs its own tests and no others.
+TOOLCHAINS := go:golang-go cargo:cargo ruby:ruby rake:ruby-minitest,ruby-test-unit,rake php:php-cli phpunit:phpunit \
+	javac:default-jdk-headless cc:gcc,libc6-dev cmake:cmake bats:bats node:nodejs npm:npm zsh:zsh fish:fish groff:groff-base bwrap:bubblewrap
+
+toolchains:
+	@if [ "$$(id -u)" = 0 ]; then as=; else as="sudo -n"; fi; lists=old; missing=; \
+	for each in $(TOOLCHAINS); do program=$${each%%:*}; command -v "$$program" >/dev/null && continue; \
+		echo "Installing $$program for the long tests …"; \
+		[ $$lists = new ] || { $$as apt-get update -qq >/dev/null 2>&1; lists=new; }; \
+		$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$(echo "$${each#*:}" | tr , ' ') >/dev/null 2>&1; \
+		command -v "$$program" >/dev/null || missing="$$missing $$program"; done; \
+	[ -z "$$missing" ] || echo "!!! LONG TESTS WILL BE SKIPPED: these programs are missing and could not be installed:$$missing. Install them and run make test-slow again."
+
 # These wait for processes half of the time, so there are more of them than cores.
 rest: setup
 	$(PYTEST) -n 6 -m "not exhaustive" $(PURE:%=--ignore=%)
 
 # The types take one core and little memory: they and the properties go on beside the long part.
-test-slow: setup
+test-slow: setup toolchains
 	$(MAKE) --no-print-directory -j 2 exhaustive types properties
 
-exhaustive: setup
+exhaustive: setup toolchains
 	$(PYTEST) -n 6 -m exhaustive
 
 # Tried by `make test` already; here on more examples.

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.toolchains import need
 
 from flyball.app.liars.trial import VERIFY, TrialCase, all_cases, ask, make_verifier
 
@@ -26,6 +27,7 @@ def named(numbers: tuple[str, ...]) -> list[str]:
 
 
 def judge(case: TrialCase, home: Path) -> None:
+    need(*case.needs)
     home.mkdir()
     places = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
     user = Path.home()
