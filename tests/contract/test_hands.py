@@ -9,7 +9,7 @@ import ast
 from pathlib import Path
 
 SRC = Path(__file__).parents[2] / "src" / "flyball"
-INSIDE = ("tools/repair/inside/", "tools/diagnose/inside.py", "tools/pages/inside/")
+INSIDE = ("repair/inside/", "tools/diagnose/inside.py", "tools/pages/inside/")
 """Programs that run in the sandbox, where the kernel sees to that."""
 OWN = {"tools/diagnose/servers.py": {"read_text"}, "tools/pages/confined.py": {"rmtree"}}
 """Files of our own package or making, not of a tree."""

@@ -188,7 +188,7 @@ def test_sub_rooms_and_the_files_beside_them_have_an_order(room: str):
 
 
 EXPLAINED = (
-    "core/machine", "engine", "workspace/trees", "workspace/sandbox", "tools/repair",
+    "core/machine", "engine", "workspace/trees", "workspace/sandbox", "repair",
 )  # fmt: skip
 PER = 100
 FOR_MACHINES = re.compile(r"#\s*(!|noqa|type:|pragma|pyright:|fmt:|ruff:)")

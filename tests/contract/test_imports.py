@@ -24,12 +24,15 @@ ROOMS = {
     "workspace": {"core", "patch", "shellcheck", "errors", "regex", "secret_files"},
     "journal": {"core", "errors", "regex"},
     "drivers": {"core", "errors", "regex"},
+    "repair": {"core", "workspace", "drivers", "tools", "verdict", "errors", "regex"},
     # What a call is given (`tools/call`) lies there still.
     "verdict": {
-        "core", "shellcheck", "workspace", "journal", "tools", "errors", "regex", "bounds",
+        "core", "shellcheck", "workspace", "journal", "repair", "tools", "errors", "regex",
+        "bounds",
     },
     "tools": {
-        "core", "patch", "shellcheck", "workspace", "verdict", "errors", "regex", "secret_files",
+        "core", "patch", "shellcheck", "workspace", "verdict", "repair", "errors", "regex",
+        "secret_files",
     },
     "engine": {
         "core", "patch", "shellcheck", "workspace", "journal", "drivers", "verdict", "tools",

@@ -11,19 +11,19 @@ import msgspec
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import FailedTest, SuiteReport
 from flyball.core.terms.finding import Suspect, SuspectLines
-from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool, bounded
-from flyball.tools.repair.code.source import Source
-from flyball.tools.repair.locate.localise import (
+from flyball.repair.localise import (
+    Memo,
+    Once,
     files_of_failing,
     sources_of,
     suspect_lines,
     trace_tests,
 )
-from flyball.tools.repair.locate.memo import Memo, Once
-from flyball.tools.repair.locate.spectrum import SuspectLine
-from flyball.tools.repair.outside.progress import interrupted_result
-from flyball.tools.repair.outside.trial import scratch_copy
-from flyball.tools.repair.search.probe import probe
+from flyball.repair.search import probe
+from flyball.repair.source import Source
+from flyball.repair.spectrum import SuspectLine
+from flyball.repair.trial import interrupted_result, scratch_copy
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool, bounded
 
 SHOWN_FAILURES = 5
 SHOWN_PLACES = 20

@@ -11,23 +11,21 @@ import msgspec
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CommandReport
 from flyball.core.terms.finding import CandidateSearch, HoldingChange
-from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool
-from flyball.tools.repair.code.source import Source
-from flyball.tools.repair.locate import memo
-from flyball.tools.repair.locate.localise import (
+from flyball.repair import localise
+from flyball.repair.localise import (
+    Memo,
     clues_of,
     files_of_failing,
     sources_of,
     suspect_lines,
     trace_tests,
 )
-from flyball.tools.repair.locate.memo import Memo
-from flyball.tools.repair.locate.spectrum import count_passing
-from flyball.tools.repair.outside.progress import interrupted_result
-from flyball.tools.repair.outside.trial import ScratchCopy, scratch_copy
-from flyball.tools.repair.search.generate import generate_candidates
-from flyball.tools.repair.search.ranking import Survivor, rank
-from flyball.tools.repair.search.search import HOLDS, Ends, SearchLimits, try_on_tests
+from flyball.repair.ranking import Survivor, rank
+from flyball.repair.search import HOLDS, Ends, SearchLimits, generate_candidates, try_on_tests
+from flyball.repair.source import Source
+from flyball.repair.spectrum import count_passing
+from flyball.repair.trial import ScratchCopy, interrupted_result, scratch_copy
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool
 
 SHOWN = 6
 ENOUGH = 20
@@ -61,7 +59,7 @@ async def perform(form: TryForm, context: CallContext) -> Result:
     began = time.monotonic()
     is_timed = not context.settings.candidates
     with scratch_copy(context) as stage:
-        known = memo.recall(context)
+        known = localise.recall(context)
         if known is None or not known.tests:
             known = await trace_tests(stage, form.seconds / 3 if is_timed else None)
         if known is None:

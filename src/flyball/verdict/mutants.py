@@ -13,14 +13,13 @@ from typing import NamedTuple
 from flyball.core.suite.part import TOP, PartSuite, is_within
 from flyball.core.terms.change_verdict import MutantCount
 from flyball.errors import FlyballError
+from flyball.repair.localise import sources_of
+from flyball.repair.search import HOLDS, Ends, generate_candidates, mutate
+from flyball.repair.site import Candidate
+from flyball.repair.source import Source
+from flyball.repair.spectrum import SuspectLine
+from flyball.repair.trial import ScratchCopy
 from flyball.tools.call.protocol import CallContext
-from flyball.tools.repair.code.candidate import Candidate
-from flyball.tools.repair.code.source import Source
-from flyball.tools.repair.locate.localise import sources_of
-from flyball.tools.repair.locate.spectrum import SuspectLine
-from flyball.tools.repair.outside.trial import ScratchCopy
-from flyball.tools.repair.search.generate import generate_candidates
-from flyball.tools.repair.search.search import HOLDS, Ends, mutate
 from flyball.verdict.reports import SuiteRuns
 from flyball.verdict.runners.choice import choose
 from flyball.verdict.suite_runs import TreePair, reached_tests

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from flyball.tools.repair.locate.memo import recall
-from flyball.tools.repair.search.search import try_on_tests
+from flyball.repair.localise import recall
+from flyball.repair.search import try_on_tests
 
 SURVIVOR = re.compile(r"^\d+\. (\S+):(\d+) ([^:\n]+): ([^\n]*)\n```diff\n(.*?)^```$", re.M | re.S)
 CANDIDATES = 400

@@ -10,7 +10,7 @@ from tests.unit.engine.shop import FILES, Shop, open_shop
 from tests.unit.journal.runs import story
 
 from flyball.core.suite.part import PartSuite
-from flyball.tools.repair.code.source import Source
+from flyball.repair.source import Source
 from flyball.verdict.change_facts import change_facts
 from flyball.verdict.mutants import (
     MOST,

@@ -1,1 +1,0 @@
-"""The built-in driver: no key, no network, no model. It searches, and says what it found."""

@@ -1,0 +1,493 @@
+"""The built-in driver: no key, no network, no model. It searches, and says what it found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from flyball.core.flow.library import LIBRARY
+from flyball.core.machine.on_driver import STATE_IT
+from flyball.core.run.thread import SpokenCall
+from flyball.core.terms.evidence import SuiteReport
+from flyball.core.terms.finding import CandidateSearch, HoldingChange, Match
+from flyball.core.terms.phase import RECON, Phase
+from flyball.drivers.protocol import Reply, Request
+from flyball.regex import regex
+from flyball.repair import sentences
+from flyball.repair.sentences import Words, diagnosis
+from flyball.repair.thread_facts import (
+    CHANGES,
+    GREETING,
+    SERVERS,
+    THANKS,
+    MadeCall,
+    ThreadFacts,
+    clearly_asks_for_repair,
+    has_run,
+    is_about_failure,
+    is_mere_question,
+    may_ask_for_repair,
+    name_asked_about,
+    read_thread,
+)
+
+ASKED = 2
+"""How often the governor asks for a checkpoint before it takes silence for the end."""
+
+
+def last_reply(story: ThreadFacts, phase: Phase, words: Words) -> Reply:
+    """The last words: the whole of them where they end the card, a sentence where they do not."""
+    template = LIBRARY.get(story.template)
+    is_planning = phase.is_in(RECON) or phase is Phase.CHECKPOINT
+    may_build = template is not None and Phase.CHECKPOINT in template.phases
+    if is_planning and may_build and [line.text for line in story.heard].count(STATE_IT) < ASKED:
+        return Reply(text=words.brief)
+    return Reply(text=words.whole)
+
+
+_IMPORT = regex(r"^\s*(?:import|from|use|using|require|#include|export \{)\b")
+_DEFINES = (
+    r"\b(?:def|class|function|func|fn|type|struct|interface|trait|enum|module|const|let|var|val|"
+    r"macro_rules!)\s+(?:\([^)]*\)\s*)?{name}\b"
+    r"|^\s*(?:export\s+)?{name}\s*(?::[^=]+)?=(?!=)"
+    r"|^\s*(?:export\s+)?(?:async\s+)?{name}\s*\([^)]*\)\s*\{{"
+)
+SHOWN = 12
+
+
+def whereabouts(name: str, hits: Sequence[Match]) -> str:
+    """Where a name is defined and where it is used, from the lines that hold it."""
+    if not hits:
+        return f"Nothing here is called `{name}`."
+    pattern = re.compile(_DEFINES.format(name=re.escape(name)))
+    defined = [hit for hit in hits if pattern.search(hit.text)]
+    imported = [hit for hit in hits if hit not in defined and _IMPORT.match(hit.text)]
+    used = [hit for hit in hits if hit not in defined and hit not in imported]
+    parts = _part(f"`{name}` is defined at:", defined)
+    parts = parts or [f"`{name}` is not defined here, as far as a search can tell."]
+    parts += _part("Imported at:", imported)
+    parts += _part(f"Used at ({len(used)}):", used)
+    return "\n".join(parts)
+
+
+def _part(title: str, hits: list[Match]) -> list[str]:
+    if not hits:
+        return []
+    more = [f"  … and {len(hits) - SHOWN} more."] if len(hits) > SHOWN else []
+    return [title, *map(_words, hits[:SHOWN]), *more]
+
+
+def _words(hit: Match) -> str:
+    return f"  {hit.path}:{hit.line}  {hit.text.strip()}"
+
+
+MOST_SELECTED = 20
+MOST_APPLIED = 2
+MOST_LOOKS = 2
+SHOWN_SUSPECTS = 10
+SHOWN_NAMES = 5
+LEAST_SECONDS = 5.0
+MOST_LOOKING = 600.0
+MOST_SEARCHING = 3600.0
+LOOKING = 0.35
+"""The part of the time that finding out what fails may take."""
+LOOKING_AGAIN = 0.45
+"""The same where the first look saw too little."""
+PROVING = 0.2
+"""The part that is kept for proving the change."""
+PROMISE = (
+    "Try small changes at these lines for up to {left:.0f} s, each in a scratch copy, the failing "
+    "tests first; apply the best one under which every test passes."
+)
+_PROMISED = regex(r"for up to (\d+) s")
+
+
+def ask_for(tool: str, **args: object) -> SpokenCall:
+    """A call of a tool; the engine gives it an id."""
+    return SpokenCall("", tool, args)
+
+
+def next_move(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
+    """What a repair does next in this phase: calls, or its last words."""
+    if phase.is_in(RECON):
+        return _look(story, phase, seconds)
+    if phase is Phase.CHECKPOINT:
+        return _promise(story, phase, seconds)
+    if phase is Phase.EXECUTE:
+        return _work(story, phase, seconds)
+    if phase is Phase.VERIFY:
+        return _prove(story, phase)
+    return last_reply(story, phase, _last_words(story))
+
+
+def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
+    """Test by test first, so that one without end cannot stop the rest; then, if need be, all."""
+    looks = [deed.suite for deed in story.deeds if deed.tool == "localise_faults"]
+    if not looks or (_was_cut_short(looks[-1]) and len(looks) < MOST_LOOKS):
+        limit = max(LEAST_SECONDS, seconds * (LOOKING_AGAIN if looks else LOOKING))
+        return Reply(
+            calls=(ask_for("localise_faults", seconds=round(min(limit, MOST_LOOKING), 1)),)
+        )
+    tested = story.last("test")
+    if story.red_run is None and tested is None:
+        return Reply(calls=(ask_for("test"),))
+    if tested and tested.suite is None and story.last("check") is None:
+        return Reply(calls=(ask_for("check"),))
+    return _promise(story, phase, seconds)
+
+
+def _was_cut_short(run: SuiteReport | None) -> bool:
+    """Whether some tests were not run, and those that were say nothing."""
+    return run is not None and not run.failed and not run.is_green
+
+
+def _promise(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
+    looked, run = story.last("localise_faults"), story.red_run
+    if run is None or looked is None or not looked.suspects or story.count("checkpoint"):
+        return last_reply(story, phase, _last_words(story))
+    names = ", ".join(each.name for each in run.failures[:SHOWN_NAMES])
+    more = f" and {run.failed - SHOWN_NAMES} more" if run.failed > SHOWN_NAMES else ""
+    goal = f"Every test passes, {names}{more} among them."
+    action = PROMISE.format(left=_left(story, seconds))
+    return Reply(calls=(_checkpoint(goal, action, run, looked),))
+
+
+def checkpoint_for(run: SuiteReport, looked: MadeCall, best: HoldingChange) -> SpokenCall:
+    """A checkpoint about a change that is known to hold, for who did not ask for one yet."""
+    goal = f"{best.path}:{best.line}, so that every test passes"
+    action = f"{best.template}, {best.label}:\n{best.diff}"
+    return _checkpoint(goal, action, run, looked)
+
+
+def _checkpoint(goal: str, action: str, run: SuiteReport, looked: MadeCall) -> SpokenCall:
+    lines = looked.suspects[:SHOWN_SUSPECTS]
+    where = "\n".join(f"  {each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in lines)
+    return ask_for(
+        "checkpoint",
+        goal=goal,
+        findings=f"{diagnosis(run)}\nSuspicious lines:\n{where}",
+        proposed_action=action,
+        files=list(dict.fromkeys(each.path for each in looked.suspects)),
+        verify_with=[run.runner],
+    )
+
+
+def _left(story: ThreadFacts, seconds: float) -> float:
+    """What is left of the time, less what proving the change will take."""
+    spent = sum(run.elapsed for run in story.runs)
+    left = seconds - spent - min(spent, seconds * PROVING)
+    return min(max(LEAST_SECONDS, left), MOST_SEARCHING)
+
+
+def _promised(story: ThreadFacts, seconds: float) -> float:
+    """The time that the checkpoint named, whatever the settings say by now."""
+    stated = story.last("checkpoint")
+    found = _PROMISED.search(str(stated.args.get("proposed_action", ""))) if stated else None
+    return float(found[1]) if found else round(_left(story, seconds), 1)
+
+
+def _work(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
+    searched = story.last("try_candidates")
+    found = searched.search if searched else None
+    if searched is None or (found is None and story.has_rested):
+        return Reply(calls=(ask_for("try_candidates", seconds=_promised(story, seconds)),))
+    if found is None or not found.holding:
+        return last_reply(story, phase, _last_words(story))
+    edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
+    if not edits or (story.has_rested and not edits[-1].ok):
+        return Reply(calls=(ask_for("edit_diff", diff=found.holding[0].diff),))
+    change = _standing(story, found)
+    if change is None:
+        return last_reply(story, phase, _last_words(story))
+    runs = [deed.suite for deed in story.since("edit_diff") if deed.tool == "test"]
+    if not runs:
+        return Reply(calls=_tests(story))
+    if runs[-1] is None or not runs[-1].is_green:
+        return Reply(calls=_take_back(found, change, edits))
+    if len(found.holding) > 1 and not story.count("note"):
+        return Reply(calls=(ask_for("note", text=sentences.alternatives(change, found)),))
+    return last_reply(story, phase, _last_words(story))
+
+
+def _tests(story: ThreadFacts) -> tuple[SpokenCall, ...]:
+    """The failing tests first, then all."""
+    run = story.red_run
+    names = [each.name for each in run.failures] if run else []
+    if 0 < len(names) <= MOST_SELECTED and all(_is_name(name) for name in names):
+        return ask_for("test", args=names), ask_for("test")
+    return (ask_for("test"),)
+
+
+def _is_name(name: str) -> bool:
+    return not name.startswith("-") and bool(re.fullmatch(r"[^\x00-\x1f]+", name))
+
+
+def _take_back(
+    found: CandidateSearch, change: HoldingChange, edits: list[MadeCall]
+) -> tuple[SpokenCall, ...]:
+    """The whole suite does not agree: back, and once more with the next candidate."""
+    applied = [deed.args.get("diff") for deed in edits]
+    tried = [each for each in found.holding if each.diff in applied]
+    following = [each for each in found.holding if each.diff not in applied]
+    calls = [ask_for("edit_diff", diff=reverse_diff(change.diff))]
+    if following and len(tried) < MOST_APPLIED:
+        calls.append(ask_for("edit_diff", diff=following[0].diff))
+    return tuple(calls)
+
+
+def reverse_diff(diff: str) -> str:
+    """The diff that takes this one back."""
+    lines: list[str] = []
+    for line in diff.split("\n"):
+        if line.startswith(("--- a/", "+++ b/")):
+            lines.append(line)
+        elif head := re.match(r"@@ -(\S+) \+(\S+) @@(.*)", line):
+            lines.append(f"@@ -{head[2]} +{head[1]} @@{head[3]}")
+        elif line.startswith("-"):
+            lines.append("+" + line[1:])
+        elif line.startswith("+"):
+            lines.append("-" + line[1:])
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _prove(story: ThreadFacts, phase: Phase) -> Reply:
+    """Run everything once more where the governor was not content; then leave it at that."""
+    last = story.last("test")
+    if story.is_rejected and (last is None or last.args):
+        return Reply(calls=(ask_for("test"),))
+    return last_reply(story, phase, _last_words(story))
+
+
+def _last_words(story: ThreadFacts) -> Words:
+    """What can be said, from what was seen."""
+    searched, tested = story.last("try_candidates"), story.last("test")
+    found = searched.search if searched else None
+    change = _standing(story, found) if found else None
+    last = tested.suite if tested else None
+    if found and change and last and last.is_green:
+        return sentences.claim_for_change(story.run, last, change, found)
+    looked = story.last("localise_faults")
+    run = story.red_run or next((run for run in reversed(story.runs) if has_run(run)), None)
+    if run is None:
+        seen = tested or looked
+        return sentences.no_tests(seen.text if seen else "", story.last("check"))
+    if not run.failed:
+        return sentences.nothing_red(run, story.request)
+    by_itself = looked.suite if looked else None
+    if looked is None or by_itself is None:
+        return sentences.only_python(run, story.request)
+    if by_itself.is_green:
+        return sentences.only_together(run)
+    edited = story.last("edit_diff")
+    if found and found.holding and edited and not edited.ok:
+        return sentences.refused_change(run, found.holding[0], edited)
+    return sentences.search_in_vain(run, looked.suspects, searched, story.request)
+
+
+def _standing(story: ThreadFacts, found: CandidateSearch) -> HoldingChange | None:
+    """The change that is in the tree now."""
+    edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
+    if not edits or not edits[-1].ok:
+        return None
+    return next((each for each in found.holding if each.diff == edits[-1].args.get("diff")), None)
+
+
+SECONDS = 20.0
+LONGEST = 3000
+Wanted = tuple[str, dict[str, object]]
+
+
+def answer(story: ThreadFacts, request: Request, seconds: float) -> Reply:
+    """Status, diagnosis or a word, from what can be seen."""
+    if story.template == "answer":
+        return Reply(text=_small_talk(story.request))
+    if story.template not in ("status", "diagnose"):
+        return last_reply(story, request.phase, sentences.needs_model(story.request))
+    shown = {tool.name for tool in request.offered}
+    if request.phase is not Phase.FINAL:
+        for tool, args in _wanted(story, seconds):
+            if tool in shown and not any(_same(deed, tool, args) for deed in story.deeds):
+                return Reply(calls=(ask_for(tool, **args),))
+        if offered := _offer(story):
+            return Reply(calls=(offered,))
+    return Reply(text=_findings(story))
+
+
+def _offer(story: ThreadFacts) -> SpokenCall | None:
+    """Who reports a fault, and did not only ask, is offered the change that was found."""
+    run, looked = story.red_run, story.last("localise_faults")
+    best = _best(story)
+    if best is None or run is None or looked is None or story.count("checkpoint"):
+        return None
+    return None if is_mere_question(story.request) else checkpoint_for(run, looked, best)
+
+
+def _best(story: ThreadFacts) -> HoldingChange | None:
+    searched = story.last("try_candidates")
+    found = searched.search if searched else None
+    return found.holding[0] if found and found.holding else None
+
+
+def _same(deed: MadeCall, tool: str, args: dict[str, object]) -> bool:
+    return deed.tool == tool and deed.args == args
+
+
+def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
+    """What to look at, in this order."""
+    text = story.request
+    is_status = story.template == "status"
+    if name := name_asked_about(text):
+        exactly: dict[str, object] = {"q": rf"\b{re.escape(name)}\b", "max": 60}
+        found = [deed for deed in story.deeds if deed.tool == "grep" and deed.matches]
+        loosely: dict[str, object] = {"q": name, "max": 60, "literal": True, "ignore_case": True}
+        return [("grep", exactly)] if found or not story.count("grep") else [("grep", loosely)]
+    if CHANGES.search(text) and not is_about_failure(text):
+        return [("git_log", {"max": 10})]
+    return [("test", {})] if is_status else _causes(story, seconds)
+
+
+def _causes(story: ThreadFacts, seconds: float) -> list[Wanted]:
+    """What a diagnosis looks at: the tests one by one, a change that would do, the last commits."""
+    limit = min(SECONDS, seconds)
+    looking: Wanted = ("localise_faults", {"seconds": limit})
+    looked = story.last("localise_faults")
+    if looked is None:
+        return [looking]
+    run = looked.suite
+    if run is None or not (run.failed or run.is_green):
+        tested = story.last("test")
+        nothing = tested is not None and tested.suite is None
+        return [looking, ("test", {}), *([("check", {})] if nothing else [])]
+    if not run.failed:
+        return [looking, ("git_log", {"max": 5})]
+    places = looked.suspects
+    trying: list[Wanted] = [("try_candidates", {"seconds": limit})] if places else []
+    lately: list[Wanted] = [("git_log", {"max": 3, "path": places[0].path})] if places else []
+    return [looking, *trying, *lately]
+
+
+def _findings(story: ThreadFacts) -> str:
+    parts = [_servers(story), _tests_reply(story), _place(story), *_plain(story)]
+    said = "\n\n".join(filter(None, parts))
+    if not said:
+        return sentences.needs_model(story.request).whole
+    if story.template == "diagnose" and story.runs and story.red_run is None:
+        said += (
+            "\n\nThe tests do not show what you ask about. Write one that does.\n"
+            f"{sentences.ask_model(story.request)}"
+        )
+    return said
+
+
+def _tests_reply(story: ThreadFacts) -> str:
+    deed = story.last("test") or story.last("localise_faults")
+    if deed is None:
+        return ""
+    run = deed.suite
+    if run is None or not has_run(run):
+        return f"No test could be run.\n{deed.text.strip()[:LONGEST]}"
+    return _green(run) if run.is_green else sentences.diagnosis(run)
+
+
+def _green(run: SuiteReport) -> str:
+    one = run.passed == 1
+    count = "The only test passes" if one else f"All {run.passed} tests pass"
+    return f"{count} ({run.runner}, {run.elapsed:.1f} s)."
+
+
+def _place(story: ThreadFacts) -> str:
+    looked = story.last("localise_faults")
+    lines: list[str] = []
+    if looked and (found := looked.suspects):
+        lines.append("The fault is most likely at one of these lines:")
+        lines += [f"  {each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in found[:5]]
+    if best := _best(story):
+        lines.append(f"\nWith this change every test passes:\n{best.diff}")
+        if is_mere_question(story.request):
+            lines.append('To have it made: flyball run "the tests fail, fix it"')
+    return "\n".join(lines)
+
+
+def _plain(story: ThreadFacts) -> list[str]:
+    """What needs few words of ours."""
+    found: list[str] = []
+    if deed := story.last("grep"):
+        found.append(whereabouts(name_asked_about(story.request), deed.matches))
+    if deed := story.last("git_log"):
+        of = f" to {deed.args['path']}" if "path" in deed.args else ""
+        found.append(f"The last changes{of}:\n{deed.text.strip()[:LONGEST]}")
+    if deed := story.last("check"):
+        found.append(f"What can be checked without tests:\n{deed.text.strip()[:LONGEST]}")
+    return found
+
+
+def _servers(story: ThreadFacts) -> str:
+    return "No dev server was started by Flyball." if SERVERS.search(story.request) else ""
+
+
+def _small_talk(request: str) -> str:
+    if THANKS.search(request):
+        return "You are welcome."
+    if GREETING.search(request):
+        return "Hello. Ask me why a test fails, where a name is used, or to repair what fails."
+    return (
+        "No model is configured, so I can only look at this project: ask why a test fails, where a "
+        "name is used, or to repair what fails."
+    )
+
+
+MODEL = "repair"
+NO_RESEARCH = "There is nothing to research without a model: the tests will show what fails."
+RISK = "medium: found by search; it is right as far as the tests can tell, and no further"
+ASSUMPTIONS = (
+    "the tests describe what is wanted",
+    "the fault is in one place",
+)
+NOBODY = "Nobody has read this change yet: read its diff, and what else would have passed."
+
+
+class RepairDriver:
+    """Repairs what failing tests show, answers from evidence, and says when it cannot."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
+        """The next move, from the thread alone: a run can resume in any process."""
+        reply = self._reply(request)
+        if reply.text:
+            on_text(reply.text)
+        return Reply(text=reply.text, calls=reply.calls, finish=reply.finish, model=MODEL)
+
+    def _reply(self, request: Request) -> Reply:
+        story = read_thread(request)
+        if request.role == "reviewer":
+            return review(story)
+        if is_repair(story):
+            if request.role == "researcher":
+                return Reply(text=NO_RESEARCH)
+            return next_move(story, request.phase, self._seconds)
+        return answer(story, request, self._seconds)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def is_repair(story: ThreadFacts) -> bool:
+    """Whether a request is one that failing tests may describe."""
+    match story.template:
+        case "fix":
+            return may_ask_for_repair(story.request) or story.count("checkpoint") > 0
+        case "feature" | "refactor" | "test-first":
+            return clearly_asks_for_repair(story.request)
+        case _:
+            return False
+
+
+def review(story: ThreadFacts) -> Reply:
+    """Risk and assumptions of any change that was found by search."""
+    if story.count("note"):
+        return Reply(text=NOBODY)
+    return Reply(calls=(ask_for("note", risk=RISK, assumptions=list(ASSUMPTIONS)),))

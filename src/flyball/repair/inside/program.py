@@ -1,0 +1,25 @@
+"""The program that runs beside a project's tests: it traces them, or tries candidates on them."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from flyball.repair.inside.suites import Orders, open_suite
+from flyball.repair.inside.tracing import trace_suite
+from flyball.repair.inside.trials import try_candidates, try_from_scratch
+
+
+def main(file_of_orders: str) -> None:
+    """Do what the file says; everything found is written to the report as it is found."""
+    with open(file_of_orders, encoding="utf-8") as file:
+        orders = Orders(json.load(file))
+    sys.argv = ["pytest" if orders.runner == "pytest" else "unittest"]
+    if orders.task == "trace":
+        open_suite(
+            orders.runner, orders.args, lambda suite: trace_suite(orders, suite), explain=True
+        )
+    elif orders.task == "mutate":
+        try_from_scratch(orders, orders.candidates)
+    else:
+        try_candidates(orders)

@@ -1,4 +1,0 @@
-"""Ways to change a statement: each function takes a `Site` and yields a `Draft` per proposal.
-
-`search.generate.TEMPLATES` lists them; their priors are in `search.ranking`.
-"""
