@@ -12,7 +12,12 @@ from flyball.verdict.promises import changed_examples
 from flyball.verdict.reach import runner_reaches, shared_literals
 from flyball.verdict.reports import ChangeFacts, SharedFile
 from flyball.verdict.runners.layout import Land
-from flyball.verdict.sides import find_shared, find_testing_side, is_testing_alone
+from flyball.verdict.sides import (
+    find_shared,
+    find_tested,
+    find_testing_side,
+    is_testing_alone,
+)
 from flyball.verdict.tests import compare_tests
 from flyball.verdict.type_checks import silenced_lines
 from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, Trees
@@ -30,6 +35,9 @@ def change_facts(
     old = _texts(trees, {change.path: change.before for change in changes})
     new = _texts(trees, {change.path: change.after for change in changes})
     side = _testing_side(before, old) | _testing_side(after, new)
+    side -= find_tested(
+        side, {*old, *before.files}, lambda path: old.get(path) or before.text(path)
+    )
     # What the tests read and nothing says of that the product does not is put back to see.
     shared = _shared(before, old, side) | _shared(after, new, side)
     shared |= {path for path in side if not is_testing_alone(path)}

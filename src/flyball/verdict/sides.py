@@ -114,6 +114,29 @@ def find_shared(
     return frozenset(shared)
 
 
+_NAMED = regex(
+    r"^\s*(?:(?:export|default|async|pub|static|public|final|abstract)\s+)*"
+    r"(?:def|class|function|func|fn|struct|module)\s+(?:self\.)?&?(\w+)",
+    re.M,
+)
+
+
+def find_tested(side: Iterable[str], paths: Iterable[str], read: Read) -> frozenset[str]:
+    """The code that a configuration has loaded first and whose functions tests call themselves.
+
+    It is what they test: whether they can still fail with it is for their inverted runs to show.
+    """
+    found: set[str] = set()
+    loaded = [each for each in side if _SOURCE.fullmatch(each) and not is_testing_alone(each)]
+    tests = [path for path in paths if loaded and is_test_path(path) and _speaks(path)]
+    words = frozenset(re.findall(r"\w+", "\n".join([read(each) or "" for each in tests])))
+    for path in loaded:
+        text = read(path) or ""
+        if not _is_values_or_checks(path, text) and words & set(_NAMED.findall(text)):
+            found.add(path)
+    return frozenset(found)
+
+
 def is_testing_alone(path: str) -> bool:
     """Whether a file of the testing side is nothing to the product."""
     *folders, name = path.split("/")

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from flyball.verdict.sides import find_shared, find_testing_side, is_data, is_shared
+from flyball.verdict.sides import find_shared, find_tested, find_testing_side, is_data, is_shared
 
 
 def side(files, part="."):
@@ -253,3 +253,18 @@ SHOP = {
 def test_values_and_checks_of_tests_and_manifests_are_shared_and_code_is_not(path, wanted):
     testing = frozenset(side(SHOP))
     assert (path in find_shared([path], testing, SHOP, SHOP.get)) is wanted
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "tests", "wanted"),
+    [
+        ("src/cart.php", "<?php\nfunction total() {}\n", "total([])", True),
+        ("src/cart.php", "<?php\nfunction total() {}\n", "sum([])", False),
+        ("src/cart.php", "<?php\n$rows = [total([])];\n", "total([])", False),
+        ("tests/start.php", "<?php\nfunction total() {}\n", "total([])", False),
+        ("phpunit.xml", "function total() {}\n", "total([])", False),
+    ],
+)
+def test_code_that_is_loaded_first_and_that_tests_call_is_what_they_test(path, code, tests, wanted):
+    files = {path: code, "tests/CartTest.php": f"<?php\n{tests};\n"}
+    assert (path in find_tested([path], files, files.get)) is wanted
