@@ -474,7 +474,7 @@ def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterat
     strength = strength_of(suite)
     if not asked.repairs or asked.must_mend or change.documents:
         near = set[str]()
-    if near and strength is not ChangeStrength.UNVERIFIED:
+    if near:
         verb, use, they = ("fails", "uses", "is it")
         if len(near) > 1:
             verb, use, they = ("fail", "use", "are they")

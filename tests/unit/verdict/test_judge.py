@@ -397,6 +397,12 @@ def test_a_repair_that_shows_nothing_owes_the_failures_near_it():
     assert found.old_failures == (f"{TESTS}::x",)
 
 
+def test_a_repair_owes_the_failures_near_it_where_nothing_is_green():
+    both = run(x="F")
+    asked = AskedFor(repairs=True, is_run=True, wants_red=False)
+    assert kinds(judge_change((runs(both, both),), CODE, asked)) == {OWED}
+
+
 def test_a_repair_owes_no_failure_that_uses_nothing_of_it():
     apart = CODE._replace(tests_apart=frozenset({TESTS}))
     assert kinds(old_failure(AskedFor(repairs=True, wants_red=False), apart)) == {OLD}
