@@ -152,5 +152,6 @@ def _context(home: Home, directory: Path) -> CallContext:
         on_output=_unheard,
         servers_of=lambda: RunServers(directory / "servers"),
         is_to_rest=lambda: False,
+        shelf=directory,
     )
     return context

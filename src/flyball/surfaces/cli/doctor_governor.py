@@ -50,7 +50,8 @@ def attack_governor() -> AttackReport:
     from flyball.workspace.process.spawn import Companion
 
     is_root = os.geteuid() == 0
-    top = Path(tempfile.mkdtemp(prefix="flyball-doctor-"))
+    # Where hooks look; `TMPDIR` may be too deep for a socket, or closed to other users.
+    top = Path(tempfile.mkdtemp(prefix="flyball-doctor-", dir="/tmp"))
     try:
         top.chmod(0o1777)
         place = str(top / "flyball" / "socket")
