@@ -3,7 +3,7 @@
 A turn is one reply of a driver and the call that it asks for: a write or a read. Both sides say the
 same script: one by `flyball run`, the other in a loop that writes and reads the same files and does
 nothing else. What a start and an end cost is no part of it: the processor time of a short script is
-taken from that of a long one. No test is run: the runs end unverified.
+taken from that of a long one. The project has no tests: the runs end unverified.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.governed import ARGV, Line, call, checkpoint, environment, script, shop
+from tests.governed import ARGV, CART, Line, call, checkpoint, environment, script, shop
 
 from bench.figure import Figure, conclude
 
@@ -59,18 +59,24 @@ def processor_seconds(argv: Sequence[str], cwd: Path, env: dict[str, str], code:
     )
 
 
+def _untested(place: Path) -> Path:
+    return shop(place, {"cart.py": CART})
+
+
 def governed(place: Path, turns: int) -> float:
     home = place / "home"
     home.mkdir()
     driver = script(place / "script.jsonl", *lines_of(turns))
     argv = [*ARGV, "run", "--driver", driver, "--intent", "small_fix", "--budget", "60"]
-    return processor_seconds([*argv, "go on"], shop(place / "shop"), environment(home), UNVERIFIED)
+    return processor_seconds(
+        [*argv, "go on"], _untested(place / "shop"), environment(home), UNVERIFIED
+    )
 
 
 def bare(place: Path, turns: int) -> float:
     script(place / "script.jsonl", *lines_of(turns))
     argv = [sys.executable, "-c", LOOP, str(place / "script.jsonl")]
-    return processor_seconds(argv, shop(place / "shop"), environment(place), 0)
+    return processor_seconds(argv, _untested(place / "shop"), environment(place), 0)
 
 
 def per_turn(act: Callable[[Path, int], float], rounds: int) -> float:

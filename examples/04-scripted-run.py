@@ -29,12 +29,20 @@ class CartTest(unittest.TestCase):
     def test_three_pens(self):
         self.assertEqual(total([(2, 3)]), 6)
 """
-DIFF = """\
+WRONG = """\
 --- a/cart.py
 +++ b/cart.py
 @@ -1,2 +1,2 @@
  def total(items):
 -    return sum(price for price, quantity in items)
++    return sum(price + quantity for price, quantity in items)
+"""
+RIGHT = """\
+--- a/cart.py
++++ b/cart.py
+@@ -1,2 +1,2 @@
+ def total(items):
+-    return sum(price + quantity for price, quantity in items)
 +    return sum(price * quantity for price, quantity in items)
 """
 PROMISE = {
@@ -45,11 +53,11 @@ PROMISE = {
     "verify_with": ["python -m unittest"],
 }
 SCRIPT = (
-    {"calls": [{"tool": "edit_diff", "args": {"diff": DIFF}}]},  # too early: refused
+    {"calls": [{"tool": "edit_diff", "args": {"diff": RIGHT}}]},  # too early: refused
     {"calls": [{"tool": "checkpoint", "args": PROMISE}]},
-    {"calls": [{"tool": "edit_diff", "args": {"diff": DIFF}}]},
-    {"text": "Done."},  # nothing was shown yet: sent back
-    {"calls": [{"tool": "test", "args": {}}]},
+    {"calls": [{"tool": "edit_diff", "args": {"diff": WRONG}}]},
+    {"text": "Done."},  # the test still fails: sent back
+    {"calls": [{"tool": "edit_diff", "args": {"diff": RIGHT}}]},
     {"text": "The total counts every piece now."},
     {"role": "reviewer", "text": "One line, as promised."},
 )

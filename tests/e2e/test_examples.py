@@ -40,8 +40,9 @@ SHOWS = {
     "04-scripted-run.py": (
         "edit_diff: deny out_of_phase",
         "edit_diff: allow",
+        "verdict-report: failing",
         "sent back: This is not done yet",
-        "suite-report: passing",
+        "verdict-report: passing",
         "succeeded, red → green (tests that were there) (1 test)",
         "success, 2 calls, 1 blocked",
     ),

@@ -217,7 +217,8 @@ def test_a_run_killed_in_a_hostile_repository_is_resumed(stage, trap):
     lay(stage.repo, trap)
     waiting = (
         "import time\nfrom pathlib import Path\n"
-        "Path('began').touch()\nwhile not Path('go').exists():\n    time.sleep(0.05)\n"
+        "Path('began').touch()\n"
+        "for _ in range(100):\n    Path('go').exists() or time.sleep(0.05)\n"
     )
     tests = stage.repo / "test_cart.py"
     tests.write_text(waiting + tests.read_text())

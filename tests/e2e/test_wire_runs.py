@@ -31,6 +31,8 @@ DIFF = """--- a/code_.py
 -    return n + 1
 +    return n * 2
 """
+WRONG = DIFF.replace("n * 2", "n + 3")
+RIGHT = DIFF.replace("n + 1", "n + 3")
 CHECKPOINT = {
     "goal": "double doubles",
     "findings": "it adds one",
@@ -42,9 +44,10 @@ ACTS = (
     Say("Look.", (("read", {"path": "code_.py"}), ("edit_diff", {"diff": DIFF}))),
     Refuse(429),
     Say("", (("checkpoint", CHECKPOINT),)),
-    Say("", (("edit_diff", {"diff": DIFF}),)),
+    Say("", (("edit_diff", {"diff": WRONG}),)),
     Say("Done."),
-    Say("", (("test", {}),)),
+    Say("", (("edit_diff", {"diff": RIGHT}),)),
+    Say("Done."),
 )
 
 
