@@ -33,7 +33,7 @@ from flyball.drivers.protocol import Reply, Request
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext
-from flyball.journal.memory import memory_journal
+from flyball.journal.sqlite import memory_journal
 from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.redaction import Redactor
 

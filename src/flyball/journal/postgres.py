@@ -7,27 +7,25 @@ What was asked when the connection broke is asked again, and finds out whether i
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from flyball.core.memory.ledger import Failure, Mistake, Sighting
+from flyball.core.memory.ledger import Sighting
 from flyball.core.run import codec
 from flyball.core.run.effect import Owed
 from flyball.core.run.ending import status_of
 from flyball.core.run.event import AnyEvent, RunStarted
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
-from flyball.errors import Conflict, Corrupt, LeaseHeld, NotFound
+from flyball.errors import Conflict, LeaseHeld
 from flyball.journal.connection import CHANNEL, DUE, PATIENCE, Connection, PostgresLink
 from flyball.journal.protocol import (
     SUBMITTED,
-    JournalEntry,
     Lease,
-    PostedEvent,
     RunSummary,
     WorkerRow,
 )
-from flyball.journal.sqlite import fold, read_entries
+from flyball.journal.stored import StoredJournal, require_fence
 from flyball.journal.workers import NOW, list_workers, role_due
 
 NUL, SEEN_NUL = "\0", "\u2400"
@@ -63,8 +61,12 @@ SELECT pg_notify('{CHANNEL}', %(run)s) FROM put
 """
 
 
-class PostgresJournal:
+class PostgresJournal(StoredJournal):
     """The journal of one project in a database that many projects and machines share."""
+
+    ledger_key = "project, fingerprint"
+    in_project = "project = ? AND"
+    all_rows = None
 
     def __init__(
         self,
@@ -143,24 +145,6 @@ class PostgresJournal:
 
         self._link.ask(deed)
 
-    async def holder(self, run: str) -> str:
-        """Who holds the lease of a run, dead or alive; empty when it was given back."""
-        found = self._rows("SELECT holder FROM leases WHERE run = %s", run)
-        return found[0][0] if found else ""
-
-    async def load(self, run: str, known: RunState | None = None) -> RunState:
-        """The present state: as stored beside the last event, or folded on from there."""
-        if known is not None:
-            return fold(run, known, await self.events(run, after=known.seq))
-        found = self._rows("SELECT codec, state, seq FROM runs WHERE run = %s", run)
-        if not found:
-            raise NotFound("run", run, "`flyball runs list` shows the runs of this project.")
-        ((version, body, seq),) = found
-        state = codec.decode_state(body, version)
-        if state is not None and state.seq != seq:
-            raise Corrupt(f"Run {run} has {seq} events but its state counts {state.seq}.")
-        return fold(run, state, await self.events(run, after=state.seq if state else 0))
-
     async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
         """Note that an effect is begun; whether that was noted before."""
 
@@ -230,38 +214,6 @@ class PostgresJournal:
 
         self._link.ask(deed)
 
-    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
-        """The events after a number, in order; a gap raises `Corrupt`."""
-        rows = self._rows(
-            "SELECT seq, codec, body FROM events WHERE run = %s AND seq > %s ORDER BY seq LIMIT %s",
-            run,
-            after,
-            None if limit < 0 else limit,
-        )
-        return read_entries(run, after, rows)
-
-    async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
-        """The lines of one thread, in the order they were said."""
-        rows = self._rows(
-            "SELECT body FROM lines WHERE run = %s AND card = %s AND role = %s AND attempt = %s"
-            " ORDER BY seq, n",
-            run,
-            card,
-            role,
-            attempt,
-        )
-        return codec.decode_lines([body for (body,) in rows])
-
-    async def replies(self, run: str, role: str) -> Mapping[str, int]:
-        """Card → how often a role has replied there."""
-        rows = self._rows(
-            "SELECT card, count(*) FROM lines"
-            " WHERE run = %s AND role = %s AND speaker = 'driver' GROUP BY card",
-            run,
-            role,
-        )
-        return dict(rows)
-
     async def runs(self) -> Sequence[RunSummary]:
         """A line for every run of the project, the newest first; only who lives is a holder."""
         rows = self._rows(
@@ -270,7 +222,7 @@ class PostgresJournal:
             f" CASE WHEN l.expires_at > {NOW} THEN l.holder ELSE '' END, r.role"
             " FROM runs r LEFT JOIN events e ON e.run = r.run"
             " AND e.seq = (SELECT max(seq) FROM events WHERE run = r.run)"
-            " LEFT JOIN leases l ON l.run = r.run WHERE project = %s"
+            " LEFT JOIN leases l ON l.run = r.run WHERE project = ?"
             " ORDER BY created_at DESC, r.born DESC",
             self.project,
         )
@@ -289,11 +241,6 @@ class PostgresJournal:
             )
 
         self._link.ask(deed)
-
-    async def inbox(self, run: str) -> Sequence[PostedEvent]:
-        """What was left for a run and neither committed nor dropped yet."""
-        rows = self._rows("SELECT id, codec, body FROM inbox WHERE run = %s ORDER BY id", run)
-        return [PostedEvent(id, codec.decode_event(body, version)) for id, version, body in rows]
 
     async def drop(self, lease: Lease, posted: int) -> None:
         """Take an event out of the inbox that nobody can act on any more."""
@@ -328,37 +275,6 @@ class PostgresJournal:
         if sightings:
             self._link.ask(deed)
 
-    async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
-        """The ledger's entries, seen last first, each with its count and latest cure."""
-        rows = self._rows(
-            "SELECT m.fingerprint, error, step_kind, files, count(*), coalesce((SELECT resolution"
-            " FROM sightings WHERE project = m.project AND fingerprint = m.fingerprint"
-            " AND resolution != '' ORDER BY at DESC, run DESC LIMIT 1), ''), min(at), max(at)"
-            " FROM mistakes m JOIN sightings s USING (project, fingerprint)"
-            " WHERE m.project = %s GROUP BY m.project, m.fingerprint"
-            " ORDER BY max(at) DESC, count(*) DESC, m.fingerprint LIMIT %s",
-            self.project,
-            None if limit < 0 else limit,
-        )
-        return [
-            Mistake(print_, error, kind, _lines(files), count, resolution, first, last)
-            for print_, error, kind, files, count, resolution, first, last in rows
-        ]
-
-    async def sightings(self, fingerprint: str) -> Sequence[Sighting]:
-        """Where one mistake was seen, the first time first."""
-        rows = self._rows(
-            "SELECT s.run, s.card, s.fingerprint, error, step_kind, files, s.at, resolution"
-            " FROM sightings s JOIN mistakes m USING (project, fingerprint)"
-            " WHERE s.project = %s AND s.fingerprint = %s ORDER BY s.at, s.run, s.card",
-            self.project,
-            fingerprint,
-        )
-        return [
-            Sighting(run, card, Failure(print_, error, kind, _lines(files)), at, resolution)
-            for run, card, print_, error, kind, files, at, resolution in rows
-        ]
-
     async def forget(self, fingerprints: Sequence[str]) -> int:
         """How many entries were taken out of the ledger, with their sightings."""
 
@@ -384,7 +300,11 @@ class PostgresJournal:
         self._link.close()
 
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        return self._link.ask(lambda db, _: db.execute(statement.encode(), values).fetchall())
+        asked = statement.replace("?", "%s").encode()
+        return self._link.ask(lambda db, _: db.execute(asked, values).fetchall())
+
+    def _project(self) -> tuple[str, ...]:
+        return (self.project,)
 
 
 def _row(cursor: Any) -> tuple[Any, ...]:
@@ -393,11 +313,8 @@ def _row(cursor: Any) -> tuple[Any, ...]:
 
 def _check_fence(db: Connection, lease: Lease) -> None:
     """Raise `LeaseHeld` where a lease is not the last that was given; hold it for the moment."""
-    row = db.execute(
-        "SELECT holder, fence FROM leases WHERE run = %s FOR SHARE", (lease.run,)
-    ).fetchone()
-    if row is None or row[1] != lease.fence:
-        raise LeaseHeld(lease.run, row[0] if row else "nobody")
+    rows = db.execute("SELECT holder, fence FROM leases WHERE run = %s FOR SHARE", (lease.run,))
+    require_fence(rows.fetchall(), lease.run, lease.fence)
 
 
 def _is_written(db: Connection, lease: Lease, seq: int, fact: bytes) -> bool:
@@ -410,10 +327,6 @@ def _is_written(db: Connection, lease: Lease, seq: int, fact: bytes) -> bool:
 
 def _text(text: str) -> str:
     return text.replace(NUL, SEEN_NUL)
-
-
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(text.split("\n")) if text else ()
 
 
 def _number(text: str) -> int:

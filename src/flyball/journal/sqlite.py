@@ -7,12 +7,12 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from flyball.core.machine.machine import replay
-from flyball.core.memory.ledger import Failure, Mistake, Sighting
+from flyball.core.memory.ledger import Sighting
 from flyball.core.run import codec
 from flyball.core.run.effect import Owed
 from flyball.core.run.ending import status_of
@@ -22,14 +22,13 @@ from flyball.core.run.thread import ThreadLine
 from flyball.errors import (
     Conflict,
     Corrupt,
-    IllegalEvent,
     JournalError,
     LeaseHeld,
-    NotFound,
     SchemaTooNew,
 )
 from flyball.journal.migrations import MIGRATIONS
-from flyball.journal.protocol import JournalEntry, Lease, PostedEvent, RunSummary, WorkerRow
+from flyball.journal.protocol import Lease, RunSummary, WorkerRow
+from flyball.journal.stored import StoredJournal, require_fence
 
 BUSY_MS = 10_000
 DAMAGED = (
@@ -38,7 +37,7 @@ DAMAGED = (
 )
 
 
-class SqliteJournal:
+class SqliteJournal(StoredJournal):
     """A journal in a file; several processes may open it at once."""
 
     def __init__(self, path: Path) -> None:
@@ -128,41 +127,14 @@ class SqliteJournal:
                 (lease.run, lease.fence),
             )
 
-    async def holder(self, run: str) -> str:
-        """Who holds the lease of a run, dead or alive; empty when it was given back."""
+    def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         with _explain_errors(self.path):
-            row = self._db.execute("SELECT holder FROM leases WHERE run = ?", (run,)).fetchone()
-        return row[0] if row else ""
+            return self._db.execute(statement, values).fetchall()
 
     def _check_fence(self, lease: Lease) -> None:
         """Raise `LeaseHeld` where a lease is not the last that was given."""
-        row = self._db.execute(
-            "SELECT holder, fence FROM leases WHERE run = ?", (lease.run,)
-        ).fetchone()
-        if row is None or row[1] != lease.fence:
-            raise LeaseHeld(lease.run, row[0] if row else "nobody")
-
-    async def load(self, run: str, known: RunState | None = None) -> RunState:
-        """The present state: as stored beside the last event, or folded on from there."""
-        if known is not None:
-            return await self._fold(run, known)
-        with _explain_errors(self.path):
-            row = self._db.execute(
-                "SELECT codec, state, seq FROM runs WHERE run = ?", (run,)
-            ).fetchone()
-        if row is None:
-            raise NotFound("run", run, "`flyball runs list` shows the runs of this project.")
-        state = codec.decode_state(row[1], row[0])
-        if state is not None and state.seq != row[2]:
-            raise Corrupt(f"Run {run} has {row[2]} events but its state counts {state.seq}.")
-        folded = await self._fold(run, state)
-        if folded.seq < row[2]:
-            raise Corrupt(f"Run {run} has {row[2]} events, but its log holds {folded.seq}.")
-        return folded
-
-    async def _fold(self, run: str, state: RunState | None) -> RunState:
-        """The state after all events of a log, begun with a state from within it."""
-        return fold(run, state, await self.events(run, after=state.seq if state else 0))
+        rows = self._rows("SELECT holder, fence FROM leases WHERE run = ?", lease.run)
+        require_fence(rows, lease.run, lease.fence)
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
         """Note that an effect is begun; whether that was noted before."""
@@ -215,47 +187,16 @@ class SqliteJournal:
             self._check_fence(lease)
             raise Conflict(f"Event {seq} of run {run} does not follow its log.")
 
-    async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
-        """The events after a number, in order; a gap raises `Corrupt`."""
-        with _explain_errors(self.path):
-            rows = self._db.execute(
-                "SELECT seq, codec, body FROM events WHERE run = ? AND seq > ? ORDER BY seq"
-                " LIMIT ?",
-                (run, after, limit),
-            ).fetchall()
-        return read_entries(run, after, rows)
-
-    async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
-        """The lines of one thread, in the order they were said."""
-        with _explain_errors(self.path):
-            rows = self._db.execute(
-                "SELECT body FROM lines WHERE run = ? AND card = ? AND role = ? AND attempt = ?"
-                " ORDER BY seq, n",
-                (run, card, role, attempt),
-            ).fetchall()
-        return codec.decode_lines([body for (body,) in rows])
-
-    async def replies(self, run: str, role: str) -> Mapping[str, int]:
-        """Card → how often a role has replied there."""
-        with _explain_errors(self.path):
-            rows = self._db.execute(
-                "SELECT card, count(*) FROM lines"
-                " WHERE run = ? AND role = ? AND speaker = 'driver' GROUP BY card",
-                (run, role),
-            ).fetchall()
-        return dict(rows)
-
     async def runs(self) -> Sequence[RunSummary]:
         """A line for every run, the newest first."""
-        with _explain_errors(self.path):
-            # The left join has SQLite begin with the runs, and keeps one whose events are gone.
-            rows = self._db.execute(
-                "SELECT r.run, request, status, created_at, coalesce(e.at, r.updated_at),"
-                " coalesce(e.seq, 0), coalesce(l.holder, '')"
-                " FROM runs r LEFT JOIN events e ON e.run = r.run"
-                " AND e.seq = (SELECT max(seq) FROM events WHERE run = r.run)"
-                " LEFT JOIN leases l ON l.run = r.run ORDER BY created_at DESC, r.rowid DESC"
-            ).fetchall()
+        # The left join has SQLite begin with the runs, and keeps one whose events are gone.
+        rows = self._rows(
+            "SELECT r.run, request, status, created_at, coalesce(e.at, r.updated_at),"
+            " coalesce(e.seq, 0), coalesce(l.holder, '')"
+            " FROM runs r LEFT JOIN events e ON e.run = r.run"
+            " AND e.seq = (SELECT max(seq) FROM events WHERE run = r.run)"
+            " LEFT JOIN leases l ON l.run = r.run ORDER BY created_at DESC, r.rowid DESC"
+        )
         return [RunSummary(*row) for row in rows]
 
     async def post(self, run: str, event: AnyEvent) -> None:
@@ -265,14 +206,6 @@ class SqliteJournal:
                 "INSERT INTO inbox (run, codec, body) VALUES (?, ?, ?)",
                 (run, codec.VERSION, codec.encode(event)),
             )
-
-    async def inbox(self, run: str) -> Sequence[PostedEvent]:
-        """What was left for a run and neither committed nor dropped yet."""
-        with _explain_errors(self.path):
-            rows = self._db.execute(
-                "SELECT id, codec, body FROM inbox WHERE run = ? ORDER BY id", (run,)
-            ).fetchall()
-        return [PostedEvent(id, codec.decode_event(body, version)) for id, version, body in rows]
 
     async def drop(self, lease: Lease, posted: int) -> None:
         """Take an event out of the inbox that nobody can act on any more."""
@@ -297,36 +230,6 @@ class SqliteJournal:
                     (f.fingerprint, each.run, each.card, each.at, each.resolution),
                 )
 
-    async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
-        """The ledger's entries, seen last first, each with its count and latest cure."""
-        with _explain_errors(self.path):
-            rows = self._db.execute(
-                "SELECT m.fingerprint, error, step_kind, files, count(*), coalesce((SELECT"
-                " resolution FROM sightings WHERE fingerprint = m.fingerprint AND resolution != ''"
-                " ORDER BY at DESC, run DESC LIMIT 1), ''), min(at), max(at) AS last"
-                " FROM mistakes m JOIN sightings s ON s.fingerprint = m.fingerprint"
-                " GROUP BY m.fingerprint ORDER BY last DESC, count(*) DESC, m.fingerprint LIMIT ?",
-                (limit,),
-            ).fetchall()
-        return [
-            Mistake(print_, error, kind, _lines(files), count, resolution, first, last)
-            for print_, error, kind, files, count, resolution, first, last in rows
-        ]
-
-    async def sightings(self, fingerprint: str) -> Sequence[Sighting]:
-        """Where one mistake was seen, the first time first."""
-        with _explain_errors(self.path):
-            rows = self._db.execute(
-                "SELECT s.run, s.card, m.fingerprint, error, step_kind, files, s.at, resolution"
-                " FROM sightings s JOIN mistakes m ON m.fingerprint = s.fingerprint"
-                " WHERE s.fingerprint = ? ORDER BY s.at, s.run, s.card",
-                (fingerprint,),
-            ).fetchall()
-        return [
-            Sighting(run, card, Failure(print_, error, kind, _lines(files)), at, resolution)
-            for run, card, print_, error, kind, files, at, resolution in rows
-        ]
-
     async def forget(self, fingerprints: Sequence[str]) -> int:
         """How many entries were taken out of the ledger, with their sightings."""
         named = [(each,) for each in fingerprints]
@@ -350,6 +253,11 @@ class SqliteJournal:
             self._copy.cleanup()
 
 
+def memory_journal() -> SqliteJournal:
+    """Return a journal in memory only: for tests, simulations and users of the library."""
+    return SqliteJournal(Path(":memory:"))
+
+
 def _copy_if_read_only(path: Path) -> tempfile.TemporaryDirectory[str] | None:
     """A copy to read from, where the journal cannot be written: SQLite writes even to read."""
     places = [each for each in (path, path.parent) if each.exists()]
@@ -362,10 +270,6 @@ def _copy_if_read_only(path: Path) -> tempfile.TemporaryDirectory[str] | None:
     return copy
 
 
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(text.split("\n")) if text else ()
-
-
 def _put_state(db: sqlite3.Connection, at: float, state: RunState, body: bytes) -> None:
     status, seq = status_of(state), state.seq
     db.execute(
@@ -374,25 +278,6 @@ def _put_state(db: sqlite3.Connection, at: float, state: RunState, body: bytes) 
         " codec = excluded.codec, state = excluded.state",
         (state.run, state.request, status, at, at, seq, codec.VERSION, body),
     )
-
-
-def fold(run: str, state: RunState | None, entries: Sequence[JournalEntry]) -> RunState:
-    """The state after the entries that follow it; a log that contradicts itself is `Corrupt`."""
-    if state is not None and not entries:
-        return state
-    try:
-        return replay((entry.event for entry in entries), state)
-    except IllegalEvent as error:
-        raise Corrupt(f"The log of run {run} does not add up: {error}.") from error
-
-
-def read_entries(
-    run: str, after: int, rows: Sequence[tuple[int, int, bytes]]
-) -> Sequence[JournalEntry]:
-    """Stored rows of (seq, codec, body) as entries; a gap is `Corrupt`."""
-    if any(row[0] != n for n, row in enumerate(rows, after + 1)):
-        raise Corrupt(f"The log of run {run} has a gap after event {after}.")
-    return [JournalEntry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
 
 
 @contextmanager
@@ -414,3 +299,40 @@ def explain_sqlite(path: Path, error: sqlite3.DatabaseError) -> JournalError:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         hint = "Another process writes to it: wait for that, or end it, and try again."
     return JournalError(f"The journal {path} cannot be used: {error}.", hint)
+
+
+PATIENCE = 1.0
+"""Seconds that another process may hold the file: one write takes a few milliseconds."""
+
+
+def require_usable(path: Path, patience: float = PATIENCE) -> int:
+    """The schema of a journal that can be read and written; why it cannot is a `JournalError`."""
+    # Neither made nor migrated: whoever only looks leaves the file to the release that wrote it.
+    where = f"{path.absolute().as_uri()}?mode=rw"
+    try:
+        with closing(sqlite3.connect(where, uri=True, isolation_level=None)) as db:
+            db.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
+            version = _known_schema(db, path)
+            _require_whole(db, path)
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("ROLLBACK")
+            return version
+    except sqlite3.DatabaseError as error:
+        raise explain_sqlite(path, error) from error
+
+
+def _known_schema(db: sqlite3.Connection, path: Path) -> int:
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version > len(MIGRATIONS):
+        raise SchemaTooNew(
+            f"{path} was written by a later release (schema {version}, this one knows "
+            f"{len(MIGRATIONS)}).",
+            "Upgrade flyball.",
+        )
+    return version
+
+
+def _require_whole(db: sqlite3.Connection, path: Path) -> None:
+    (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if said != "ok":
+        raise Corrupt(f"The journal {path} is damaged: {said}.", DAMAGED.format(path))

@@ -25,7 +25,7 @@ from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 from flyball.drivers.relay.relay import RelayDriver
 from flyball.drivers.routing import Models
 from flyball.errors import ConfigError, UsageError
-from flyball.journal.memory import memory_journal
+from flyball.journal.sqlite import memory_journal
 from flyball.settings import Settings
 
 

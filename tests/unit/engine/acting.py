@@ -36,9 +36,8 @@ from flyball.core.terms.call import Call, Outcome
 from flyball.core.terms.intent import Intent
 from flyball.engine.loop import Engine
 from flyball.engine.telemetry import Telemetry
-from flyball.journal.memory import memory_journal
 from flyball.journal.protocol import Intention, Journal, Lease
-from flyball.journal.sqlite import SqliteJournal
+from flyball.journal.sqlite import SqliteJournal, memory_journal
 
 Deed = Callable[[RunState, Owed, Intention], Awaitable[AnyEvent]]
 

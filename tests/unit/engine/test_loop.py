@@ -21,8 +21,8 @@ from flyball.core.run.policy import Policy
 from flyball.core.run.state import Asking, RunState
 from flyball.engine.loop import Engine
 from flyball.errors import JournalError, LeaseHeld, ToolError
-from flyball.journal.memory import memory_journal
 from flyball.journal.protocol import Intention
+from flyball.journal.sqlite import memory_journal
 
 SECONDS = 300
 """Only what hangs takes so long."""

@@ -26,8 +26,8 @@ from flyball.core.run.state import RunState
 from flyball.engine.loop import Engine
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import LeaseHeld, ToolError
-from flyball.journal.memory import memory_journal
 from flyball.journal.protocol import Intention
+from flyball.journal.sqlite import memory_journal
 
 SECONDS = 300
 

@@ -10,9 +10,8 @@ import pytest
 from tests.unit.journal.runs import begin, story, take
 
 from flyball.errors import Corrupt, JournalError, SchemaTooNew
-from flyball.journal.looking import require_usable
 from flyball.journal.migrations import MIGRATIONS
-from flyball.journal.sqlite import SqliteJournal
+from flyball.journal.sqlite import SqliteJournal, require_usable
 
 
 @pytest.fixture

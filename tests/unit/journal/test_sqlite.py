@@ -8,8 +8,7 @@ import pytest
 from tests.unit.journal.runs import begin, nobody_is_dead, story, take
 
 from flyball.errors import JournalError, NotFound
-from flyball.journal.memory import memory_journal
-from flyball.journal.sqlite import SqliteJournal
+from flyball.journal.sqlite import SqliteJournal, memory_journal
 
 
 def test_a_file_that_is_no_database_is_explained(tmp_path: Path) -> None:

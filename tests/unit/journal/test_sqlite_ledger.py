@@ -8,9 +8,8 @@ from pathlib import Path
 from tests.unit.journal.runs import story
 
 from flyball.core.memory.ledger import Sighting, fingerprint_failure
-from flyball.journal.memory import memory_journal
 from flyball.journal.migrations import MIGRATIONS
-from flyball.journal.sqlite import SqliteJournal
+from flyball.journal.sqlite import SqliteJournal, memory_journal
 
 ONE = fingerprint_failure("ValueError: bad row", "fix", ["b.py", "a.py"])
 TWO = fingerprint_failure("error: one\nerror: two", "step")

@@ -14,8 +14,8 @@ from flyball.app.runs.overview import held_by, status_now
 from flyball.app.settling import state_dir
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.errors import FlyballError, JournalError
-from flyball.journal.looking import require_usable
 from flyball.journal.protocol import Journal, RunSummary, WorkerRow
+from flyball.journal.sqlite import require_usable
 
 FULL = 1 << 24
 """With less room than this even a small run cannot keep its trees."""
