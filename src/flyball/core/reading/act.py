@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
-from flyball.core.reading import forms, verbs, words
+from flyball.core.reading import lexicon
 from flyball.core.reading.text import contains, opening_words, says
 
 
@@ -43,13 +43,13 @@ GENERAL = HeardAct(Act.SOCIAL, "is a question of general knowledge", is_question
 
 def hear_order(bare: str, opener: str = "") -> HeardAct | None:
     """A clause that tells to do something, by its leading verb."""
-    if contains(bare, words.TROUBLE_CJK) and not contains(bare, verbs.FIX_CJK):
+    if contains(bare, lexicon.TROUBLE_CJK) and not contains(bare, lexicon.FIX_CJK):
         return None
-    if re.match(forms.SUBJECT, bare):
+    if re.match(lexicon.SUBJECT, bare):
         return None
-    look = opening_words(bare, verbs.LOOK, verbs.LOOK_CJK)
-    inquire = opening_words(bare, verbs.INQUIRE, verbs.INQUIRE_CJK)
-    if says(bare, forms.ABOUT_ME):
+    look = opening_words(bare, lexicon.LOOK, lexicon.LOOK_CJK)
+    inquire = opening_words(bare, lexicon.INQUIRE, lexicon.INQUIRE_CJK)
+    if says(bare, lexicon.ABOUT_ME):
         return HeardAct(Act.SOCIAL, "is small talk")
     if inquire and len(inquire) > len(look):
         if inquire in ("explain", "describe") and _is_generic(bare):
@@ -59,43 +59,43 @@ def hear_order(bare: str, opener: str = "") -> HeardAct | None:
         rest = bare[len(look) :].strip()
         if opening_words(rest, "about") and _is_generic(bare):
             return GENERAL
-        if says(bare, words.WHY, words.WHY_CJK) or opening_words(rest, forms.HOW_ASKED):
+        if says(bare, lexicon.WHY, lexicon.WHY_CJK) or opening_words(rest, lexicon.HOW_ASKED):
             return HeardAct(Act.INQUIRE, f"tells to {look}, and asks how or why")
         return HeardAct(Act.LOOK, f"tells to {look}")
     if verb := verb_of(bare):
-        is_wish = bool(opener) and opening_words(opener, forms.INTENDS) == opener
+        is_wish = bool(opener) and opening_words(opener, lexicon.INTENDS) == opener
         return HeardAct(_size(bare, verb), f"{'wishes' if is_wish else 'tells'} to {verb}")
-    if (verb := _likely_verb(bare)) or contains(bare, forms.ORDER_CJK):
+    if (verb := _likely_verb(bare)) or contains(bare, lexicon.ORDER_CJK):
         return HeardAct(size_of(bare), f"seems to tell to {verb}".removesuffix(" to "))
-    if re.match(verbs.VERB_LAST, opener) or re.search(rf"(?:{verbs.VERB_FINAL})$", bare):
+    if re.match(lexicon.VERB_LAST, opener) or re.search(rf"(?:{lexicon.VERB_FINAL})$", bare):
         return _told_last(bare)
     return None
 
 
 def _is_generic(bare: str) -> bool:
     """Whether an explanation is asked of the world rather than of this project."""
-    if says(bare, forms.PROJECT):
+    if says(bare, lexicon.PROJECT):
         return False
-    return says(bare, forms.THEORY) or not says(bare, r"the|this|that|these|it|our|my|how")
+    return says(bare, lexicon.THEORY) or not says(bare, r"the|this|that|these|it|our|my|how")
 
 
 def verb_of(bare: str) -> str:
     """The verb of doing that the clause begins with, or nothing."""
-    build = opening_words(bare, verbs.BUILD, verbs.BUILD_CJK)
-    verb = max(build, opening_words(bare, verbs.FIX, verbs.FIX_CJK), key=len)
-    if verb and re.match(rf"(?:{verbs.NOUN_OR_VERB}) (?:{forms.BE})\b", bare):
+    build = opening_words(bare, lexicon.BUILD, lexicon.BUILD_CJK)
+    verb = max(build, opening_words(bare, lexicon.FIX, lexicon.FIX_CJK), key=len)
+    if verb and re.match(rf"(?:{lexicon.NOUN_OR_VERB}) (?:{lexicon.BE})\b", bare):
         return ""
     return verb
 
 
 def _likely_verb(bare: str) -> str:
     """An unknown word in the place of an English imperative, right before its object."""
-    found = re.match(forms.IMPERATIVE, bare)
+    found = re.match(lexicon.IMPERATIVE, bare)
     if not found:
         return ""
     verb = found.group(1)
     is_inflected = re.search(r"(?:ed|ing|ly|[^s]s)$", verb) is not None
-    return "" if is_inflected or verb in verbs.NOT_IMPERATIVE.split() else verb
+    return "" if is_inflected or verb in lexicon.NOT_IMPERATIVE.split("|") else verb
 
 
 def _told_last(bare: str) -> HeardAct | None:
@@ -108,17 +108,19 @@ def _told_last(bare: str) -> HeardAct | None:
 
 def _size(clause: str, verb: str) -> Act:
     """How much a directive asks for: a touch, a piece of work, or the whole."""
-    is_small = says(clause, words.SMALL)
-    is_big = says(clause, words.BIG)
-    if says(clause, words.WHOLE, words.WHOLE_CJK) and not opening_words(clause, words.NOT_WHOLE):
+    is_small = says(clause, lexicon.SMALL)
+    is_big = says(clause, lexicon.BIG)
+    if says(clause, lexicon.WHOLE, lexicon.WHOLE_CJK) and not opening_words(
+        clause, lexicon.NOT_WHOLE
+    ):
         return Act.WHOLE
-    if re.match(forms.GENERIC_MAKE, clause):
+    if re.match(lexicon.GENERIC_MAKE, clause):
         return Act.BUILD
-    if verb in verbs.EITHER_SIZE.split():
-        is_heavy = is_big or says(clause, words.HEAVY)
+    if verb in lexicon.EITHER_SIZE.split("|"):
+        is_heavy = is_big or says(clause, lexicon.HEAVY)
         return Act.BUILD if is_heavy and not is_small else Act.FIX
-    if len(opening_words(clause, verbs.BUILD, verbs.BUILD_CJK)) > len(
-        opening_words(clause, verbs.FIX)
+    if len(opening_words(clause, lexicon.BUILD, lexicon.BUILD_CJK)) > len(
+        opening_words(clause, lexicon.FIX)
     ):
         return Act.FIX if is_small and not is_big and len(clause.split()) < 14 else Act.BUILD
     return Act.FIX
@@ -126,7 +128,7 @@ def _size(clause: str, verb: str) -> Act:
 
 def size_of(text: str) -> Act:
     """How much work a description of less than the whole amounts to."""
-    return Act.BUILD if says(text, words.BIG) and not says(text, words.SMALL) else Act.FIX
+    return Act.BUILD if says(text, lexicon.BIG) and not says(text, lexicon.SMALL) else Act.FIX
 
 
 def base_form(clause: str) -> str:
@@ -142,7 +144,7 @@ def base_form(clause: str) -> str:
 
 
 def _is_verb(word: str) -> bool:
-    kinds = (verbs.FIX, verbs.BUILD, verbs.INQUIRE, verbs.LOOK)
+    kinds = (lexicon.FIX, lexicon.BUILD, lexicon.INQUIRE, lexicon.LOOK)
     return any(opening_words(word, kind) == word for kind in kinds)
 
 
@@ -151,7 +153,7 @@ def correct_spelling(clause: str) -> str:
     first, _, rest = clause.partition(" ")
     if not 4 <= len(first) <= 12 or _is_verb(first) or _is_verb(first.removesuffix("s")):
         return clause
-    for verb in verbs.PLAIN_VERBS.split():
+    for verb in lexicon.PLAIN_VERBS.split("|"):
         if _is_slip(first, verb):
             return f"{verb} {rest}"
     return clause

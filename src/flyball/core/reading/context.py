@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from flyball.core.reading import forms, words
+from flyball.core.reading import lexicon
 from flyball.core.reading.act import DIRECTIVES, Act, hear_order, size_of
 from flyball.core.reading.speech import Speech, hear
 from flyball.core.reading.text import (
@@ -81,9 +81,9 @@ def _refused(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning
     acts = speech.acts
     if acts[0] is not Act.REFUSAL or set(acts) & (DOINGS - {Act.LOOK}):
         return None
-    if len(acts) > 1 and _is_change(request) and says(speech.text, forms.MORE):
+    if len(acts) > 1 and _is_change(request) and says(speech.text, lexicon.MORE):
         return ReplyMeaning(Act.FIX, "corrects the change just made")
-    if len(acts) > 1 and "?" not in offer and says(speech.text, forms.STILL):
+    if len(acts) > 1 and "?" not in offer and says(speech.text, lexicon.STILL):
         return ReplyMeaning(Act.REPORT, "says that it did not help")
     return ReplyMeaning(Act.REFUSAL, "turns the offer down")
 
@@ -92,12 +92,12 @@ def _more_of_the_same(speech: Speech, request: Speech | None) -> ReplyMeaning | 
     """A few words that adjust or extend the change just made."""
     if request is None or not _is_change(request) or len(speech.text.split()) > 9:
         return None
-    if not says(speech.text, forms.MORE) or "?" in speech.text:
+    if not says(speech.text, lexicon.MORE) or "?" in speech.text:
         return None
     mild = (CONSENT | {Act.FIX, Act.LOOK, Act.REFUSAL}) - {Act.SOCIAL}
-    if not set(speech.acts) <= mild and not says(speech.text, forms.SAME):
+    if not set(speech.acts) <= mild and not says(speech.text, lexicon.SAME):
         return None
-    is_extended = Act.BUILD in request.acts and says(speech.text, forms.EXTENDS)
+    is_extended = Act.BUILD in request.acts and says(speech.text, lexicon.EXTENDS)
     return ReplyMeaning(Act.BUILD if is_extended else Act.FIX, "goes on from the change just made")
 
 
@@ -105,16 +105,19 @@ def _unrestricted(speech: Speech) -> Speech:
     """The reply without the clauses that only say how far its yes goes."""
     first, *rest = speech.clauses
     if first.heard.act not in (Act.ASSENT, Act.CONTINUE) and not opening_words(
-        first.text, forms.DO_IT
+        first.text, lexicon.DO_IT
     ):
         return speech
-    kept = (first, *[clause for clause in rest if not opening_words(clause.text, forms.RESTRICTS)])
+    kept = (
+        first,
+        *[clause for clause in rest if not opening_words(clause.text, lexicon.RESTRICTS)],
+    )
     return speech._replace(clauses=kept, text=", ".join(clause.text for clause in kept))
 
 
 def _agreed(speech: Speech, offer: str) -> ReplyMeaning | None:
     acts = set(speech.acts)
-    is_yes = len(speech.text.split()) < BRIEF and opening_words(speech.text, words.ASSENT)
+    is_yes = len(speech.text.split()) < BRIEF and opening_words(speech.text, lexicon.ASSENT)
     if not acts & {Act.ASSENT, Act.CONTINUE} and not is_yes and not _picked(speech.text):
         return None
     if acts & {Act.LOOK, Act.INQUIRE, Act.REPORT} or "?" in speech.text:
@@ -126,7 +129,7 @@ def _agreed(speech: Speech, offer: str) -> ReplyMeaning | None:
         own = {
             clause.heard.act
             for clause in speech.clauses
-            if not opening_words(clause.text, forms.DO_IT)
+            if not opening_words(clause.text, lexicon.DO_IT)
         }
         offered = max({offered} | (own & DIRECTIVES), key=RANK.index)
     return ReplyMeaning(offered, "agrees to what was offered")
@@ -136,7 +139,7 @@ def _ordered(speech: Speech, offer: str) -> ReplyMeaning | None:
     """An order to do "it", where nothing was offered in so many words."""
     if set(speech.acts) & (DIRECTIVES | {Act.CONTINUE}):
         return None
-    if offer and says(speech.text, forms.DO_IT):
+    if offer and says(speech.text, lexicon.DO_IT):
         return ReplyMeaning(_weight(clean_text(_end(offer)).text), "orders what was just spoken of")
     return ReplyMeaning(Act.ASSENT, "agrees, with nothing on offer")
 
@@ -155,10 +158,10 @@ def _asked_on(speech: Speech, request: Speech | None) -> ReplyMeaning | None:
     if (
         request is None
         or len(speech.text.split()) > 5
-        or not opening_words(speech.text, forms.ELLIPSIS)
+        or not opening_words(speech.text, lexicon.ELLIPSIS)
     ):
         return None
-    if says(speech.text, words.WHY, words.WHY_CJK) or set(speech.acts) & DIRECTIVES:
+    if says(speech.text, lexicon.WHY, lexicon.WHY_CJK) or set(speech.acts) & DIRECTIVES:
         return None
     if set(request.acts) <= {Act.LOOK, Act.INQUIRE}:
         act = max(request.acts, key=RANK.index, default=Act.LOOK)
@@ -172,7 +175,7 @@ def _is_change(request: Speech | None) -> bool:
 
 def _picked(text: str) -> str:
     """The option that a reply picks: a digit or a letter, or nothing."""
-    found = re.search(forms.OPTION, text)
+    found = re.search(lexicon.OPTION, text)
     if found:
         return next(filter(None, found.groups()))
     for digit, ordinal in enumerate(("first", "second", "third", "fourth"), start=1):
@@ -191,7 +194,7 @@ def _offered(offer: str, reply: str) -> Act | None:
     pieces = clauses(plain)
     is_asking = any(mark for _, mark in pieces)
     found = [act for piece, _ in pieces if (act := _offer_in(piece, plain, is_asking=is_asking))]
-    if not found and any(says(piece, forms.ASKS_LEAVE) for piece, _ in pieces):
+    if not found and any(says(piece, lexicon.ASKS_LEAVE) for piece, _ in pieces):
         found = [_weight(plain)]
     best = max(found, key=RANK.index, default=None)
     return Act.WHOLE if best in DIRECTIVES and _counts_many(plain) else best
@@ -205,28 +208,28 @@ def _end(offer: str) -> str:
 
 def _offer_in(piece: str, whole: str, *, is_asking: bool) -> Act | None:
     """What one clause offers to do."""
-    if contains(piece, forms.PROPOSAL_CJK):
+    if contains(piece, lexicon.PROPOSAL_CJK):
         order = hear_order(piece)
         return order.act if order else None
-    found = re.search(rf"(?<!\w)(?:{forms.PROPOSAL})(?!\w)", piece)
+    found = re.search(rf"(?<!\w)(?:{lexicon.PROPOSAL})(?!\w)", piece)
     if not found and not is_asking:
         return None
     rest = piece[found.end() :].strip() if found else piece
-    if says(rest, forms.TALK_ON):
+    if says(rest, lexicon.TALK_ON):
         return Act.SOCIAL
-    if says(rest, forms.SEE):
+    if says(rest, lexicon.SEE):
         return Act.LOOK
     order = hear_order(rest)
     if order is None or order.act not in DOINGS:
         return None
     # "Shall I fix it?" is no bigger for what is told of the fault around it.
-    is_vague = order.act in DIRECTIVES and re.search(forms.VAGUE, rest)
-    return _weight(whole) if is_vague and not re.match(forms.MENDS, rest) else order.act
+    is_vague = order.act in DIRECTIVES and re.search(lexicon.VAGUE, rest)
+    return _weight(whole) if is_vague and not re.match(lexicon.MENDS, rest) else order.act
 
 
 def _weight(text: str) -> Act:
     """How big a piece of work a description is."""
-    if says(text, words.WHOLE, words.WHOLE_CJK) or _counts_many(text):
+    if says(text, lexicon.WHOLE, lexicon.WHOLE_CJK) or _counts_many(text):
         return Act.WHOLE
     orders = {order.act for piece, _ in clauses(text) if (order := hear_order(piece))} & DIRECTIVES
     return max(orders | {size_of(text)}, key=RANK.index)
@@ -234,5 +237,5 @@ def _weight(text: str) -> Act:
 
 def _counts_many(text: str) -> bool:
     """Whether a tally speaks of many things: "3 of 25", "31 open bugs"."""
-    counts = re.findall(forms.TALLY, head_and_tail(text).casefold())
+    counts = re.findall(lexicon.TALLY, head_and_tail(text).casefold())
     return any(int(a or b) >= MANY for a, b in counts)

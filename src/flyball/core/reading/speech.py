@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from flyball.core.reading import forms, verbs, words
+from flyball.core.reading import lexicon
 from flyball.core.reading.act import (
     DIRECTIVES,
     GENERAL,
@@ -47,12 +47,6 @@ class Speech(NamedTuple):
 SHORT = 4
 LONG_SIGNS = 8
 
-GO_ON = (words.CONTINUE, words.CONTINUE_CJK)
-NO = (words.REFUSAL, words.REFUSAL_CJK)
-YES = (words.ASSENT, words.MANNERS_CJK)
-SMALL_TALK = (words.SOCIAL, words.SOCIAL_CJK)
-
-
 ALONE = HeardAct(Act.WHOLE, "leaves it to be done alone")
 
 
@@ -60,12 +54,12 @@ def hear(text: str) -> Speech:
     """Takes a request apart."""
     plain = clean_text(text)
     pieces = clauses(plain.text)
-    kept = [piece for piece in pieces if not says(piece[0], forms.TALK_UP)]
+    kept = [piece for piece in pieces if not says(piece[0], lexicon.TALK_UP)]
     heard = _tagged(tuple(Clause(piece, _judge(piece, mark)) for piece, mark in kept), kept)
     return Speech(
         clauses=tuple(_in_one_breath(clause, heard) for clause in heard),
         text=plain.text,
-        is_read_only=says(plain.text, forms.READ_ONLY, forms.READ_ONLY_CJK),
+        is_read_only=says(plain.text, lexicon.READ_ONLY, lexicon.READ_ONLY_CJK),
         has_trouble_paste=plain.has_trouble_paste,
         was_talked_up=len(kept) < len(pieces),
     )
@@ -77,7 +71,7 @@ def _tagged(heard: tuple[Clause, ...], pieces: list[tuple[str, bool]]) -> tuple[
     for n in range(1, len(found)):
         tag, has_mark = pieces[n]
         is_order = found[n - 1].heard.cue.startswith("tells to")
-        if has_mark and not is_order and re.fullmatch(forms.TAG, tag):
+        if has_mark and not is_order and re.fullmatch(lexicon.TAG, tag):
             asked = HeardAct(Act.INQUIRE, "asks whether that is so", is_question=True)
             found[n - 1] = found[n - 1]._replace(heard=asked)
     return tuple(found)
@@ -85,10 +79,10 @@ def _tagged(heard: tuple[Clause, ...], pieces: list[tuple[str, bool]]) -> tuple[
 
 def _in_one_breath(clause: Clause, heard: tuple[Clause, ...]) -> Clause:
     """The clause, or an order for what was said around it: "live cursors? let's do it"."""
-    if clause.heard.act is Act.ASIDE and says(clause.text, forms.AWAY):
+    if clause.heard.act is Act.ASIDE and says(clause.text, lexicon.AWAY):
         is_told = any(other.heard.act in DIRECTIVES for other in heard)
         return clause._replace(heard=ALONE) if is_told else clause
-    if clause.heard.act is not Act.ASSENT or not says(clause.text, forms.DO_IT):
+    if clause.heard.act is not Act.ASSENT or not says(clause.text, lexicon.DO_IT):
         return clause
     around = " ".join(other.text for other in heard if other.heard.act not in MANNERS)
     order = HeardAct(size_of(around), "orders what was said before")
@@ -99,14 +93,14 @@ def _judge(piece: str, has_mark: bool) -> HeardAct:
     if manners := _manners(piece, has_mark=has_mark):
         return manners
     bare, opener = _bared(piece)
-    if opening_words(bare, forms.ABOUT_ANSWER):
+    if opening_words(bare, lexicon.ABOUT_ANSWER):
         return HeardAct(Act.ASIDE, "speaks of the answer")
-    if opening_words(bare, forms.REAL_CHANGE) and not says(bare, words.TROUBLE):
+    if opening_words(bare, lexicon.REAL_CHANGE) and not says(bare, lexicon.TROUBLE):
         return HeardAct(Act.FIX, f"tells to {' '.join(bare.split()[:2])}")
     if opening_words(bare, r"(?:don'?t|do not|dont|never) \w+") and not has_mark:
-        whole = says(bare, words.WHOLE)
+        whole = says(bare, lexicon.WHOLE)
         return HeardAct(Act.WHOLE, "says not to stop") if whole else HeardAct(Act.FORBID, "forbids")
-    if contains(bare, forms.NO_CJK) and not has_mark:
+    if contains(bare, lexicon.NO_CJK) and not has_mark:
         return HeardAct(Act.REPORT, "reports trouble")
     if asked := _asked(bare, opener, has_mark):
         return asked
@@ -124,23 +118,27 @@ def _without_clitic(bare: str) -> str:
 
 def _manners(piece: str, *, has_mark: bool) -> HeardAct | None:
     """A clause of nothing but manners, consent or refusal."""
-    if opening_words(piece, forms.PRAISE) and not (has_mark or says(piece, words.TROUBLE)):
+    if opening_words(piece, lexicon.PRAISE) and not (has_mark or says(piece, lexicon.TROUBLE)):
         return HeardAct(Act.SOCIAL, "praises or thanks")
-    if says_only(piece, GO_ON):
+    go_on = (lexicon.CONTINUE, lexicon.CONTINUE_CJK)
+    no = (lexicon.REFUSAL, lexicon.REFUSAL_CJK)
+    yes = (lexicon.ASSENT, lexicon.MANNERS_CJK)
+    small_talk = (lexicon.SOCIAL, lexicon.SOCIAL_CJK)
+    if says_only(piece, go_on):
         return HeardAct(Act.CONTINUE, "says to go on")
-    if says_only(piece, NO):
+    if says_only(piece, no):
         return HeardAct(Act.REFUSAL, "refuses", is_question=has_mark)
-    if says_only(piece, YES, SMALL_TALK, (forms.LEAD_IN, "")):
-        is_social = says_only(piece, SMALL_TALK) or not says(piece, *YES)
+    if says_only(piece, yes, small_talk, (lexicon.LEAD_IN, "")):
+        is_social = says_only(piece, small_talk) or not says(piece, *yes)
         if is_social:
             return HeardAct(Act.SOCIAL, "is sociable", is_question=has_mark)
         return HeardAct(Act.ASIDE if has_mark else Act.ASSENT, "agrees")
-    if says(piece, words.TROUBLE) or says(piece, words.WHY, words.WHY_CJK):
+    if says(piece, lexicon.TROUBLE) or says(piece, lexicon.WHY, lexicon.WHY_CJK):
         return None
     for kind, act, slack in (
-        (GO_ON, Act.CONTINUE, 4),
-        (NO, Act.REFUSAL, 1),
-        (SMALL_TALK, Act.SOCIAL, 3),
+        (go_on, Act.CONTINUE, 4),
+        (no, Act.REFUSAL, 1),
+        (small_talk, Act.SOCIAL, 3),
     ):
         said = opening_words(piece, *kind)
         if said and len(piece.split()) - len(said.split()) <= slack:
@@ -153,8 +151,8 @@ def _bared(clause: str) -> tuple[str, str]:
     opener = ""
     clause = re.sub(r"@[\w./-]+\s*|^/(?=\w+$)", "", clause) or clause
     while True:
-        request = opening_words(clause, forms.REQUEST)
-        lead = request or opening_words(clause, forms.LEAD_IN)
+        request = opening_words(clause, lexicon.REQUEST)
+        lead = request or opening_words(clause, lexicon.LEAD_IN)
         rest = re.sub(r"^\W+", "", clause[len(lead) :])
         if not lead or not rest:
             return clause, opener
@@ -164,14 +162,14 @@ def _bared(clause: str) -> tuple[str, str]:
 
 def _asked(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
     """A clause that asks, unless it only asks politely for something to be done."""
-    if contains(bare, forms.POLITE_CJK) and verb_of(bare):
+    if contains(bare, lexicon.POLITE_CJK) and verb_of(bare):
         return None
-    if re.match(forms.FRIENDLIER, bare):
+    if re.match(lexicon.FRIENDLIER, bare):
         return HeardAct(Act.FIX, "asks for a touch more or less")
-    is_why = says(bare, words.WHY, words.WHY_CJK)
+    is_why = says(bare, lexicon.WHY, lexicon.WHY_CJK)
     # "The label says Nmae, should be Name" asks nothing.
     is_wish = not has_mark and bool(re.match(r"should (?:be|have|say|read|show)\b", bare))
-    by_form = bool(opening_words(bare, words.QUESTION)) or contains(bare, words.QUESTION_CJK)
+    by_form = bool(opening_words(bare, lexicon.QUESTION)) or contains(bare, lexicon.QUESTION_CJK)
     by_form = by_form and not is_wish
     if opener and not is_why and not (by_form and not verb_of(bare)):
         return _permission(bare, opener, has_mark)
@@ -190,19 +188,19 @@ def _permission(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
 
 
 def _question(bare: str) -> HeardAct:
-    is_trouble = says(bare, words.TROUBLE, words.TROUBLE_CJK)
-    is_ours = says(bare, words.OURS) or not bare.isascii()
-    is_state = says(bare, words.STATE, words.STATE_CJK)
-    if says(bare, forms.ABOUT_ME, forms.ABOUT_ME_CJK):
+    is_trouble = says(bare, lexicon.TROUBLE, lexicon.TROUBLE_CJK)
+    is_ours = says(bare, lexicon.OURS) or not bare.isascii()
+    is_state = says(bare, lexicon.STATE, lexicon.STATE_CJK)
+    if says(bare, lexicon.ABOUT_ME, lexicon.ABOUT_ME_CJK):
         return HeardAct(Act.SOCIAL, "asks about Flyball itself", is_question=True)
-    if opening_words(bare, forms.GENERIC, forms.GENERIC_CJK) and not says(bare, forms.HERE):
+    if opening_words(bare, lexicon.GENERIC, lexicon.GENERIC_CJK) and not says(bare, lexicon.HERE):
         return GENERAL
-    if says(bare, words.WHY, words.WHY_CJK):
+    if says(bare, lexicon.WHY, lexicon.WHY_CJK):
         return HeardAct(Act.INQUIRE, "asks for a cause", is_question=True)
-    if opening_words(bare, forms.FACTUAL) and (is_ours or is_state):
+    if opening_words(bare, lexicon.FACTUAL) and (is_ours or is_state):
         is_open = says(bare, "would|could") or (is_trouble and not is_state)
         return HeardAct(Act.INQUIRE if is_open else Act.LOOK, "asks for a fact", is_question=True)
-    if says(bare, forms.JUDGE, verbs.INQUIRE_CJK) and (is_ours or not is_state):
+    if says(bare, lexicon.JUDGE, lexicon.INQUIRE_CJK) and (is_ours or not is_state):
         return (
             HeardAct(Act.INQUIRE, "asks for a judgement", is_question=True) if is_ours else GENERAL
         )
@@ -210,8 +208,8 @@ def _question(bare: str) -> HeardAct:
         return HeardAct(Act.LOOK, "asks about the present state", is_question=True)
     if is_trouble:
         return HeardAct(Act.INQUIRE, "asks about trouble", is_question=True)
-    if says(bare, words.OURS):
-        is_behaviour = bool(opening_words(bare, forms.BEHAVES))
+    if says(bare, lexicon.OURS):
+        is_behaviour = bool(opening_words(bare, lexicon.BEHAVES))
         act = Act.INQUIRE if is_behaviour else Act.LOOK
         return HeardAct(act, "asks about this project", is_question=True)
     if not bare.isascii() or len(bare.split()) < SHORT or opening_words(bare, "which"):
@@ -221,30 +219,30 @@ def _question(bare: str) -> HeardAct:
 
 def _stated(piece: str, bare: str) -> HeardAct:
     """A clause that neither asks nor tells."""
-    if says(piece, forms.UNDERSTAND):
+    if says(piece, lexicon.UNDERSTAND):
         return HeardAct(Act.INQUIRE, "wishes to understand")
-    if opening_words(bare, forms.SELF) and not (
-        says(piece, forms.WANT) or says(piece, words.TROUBLE)
+    if opening_words(bare, lexicon.SELF) and not (
+        says(piece, lexicon.WANT) or says(piece, lexicon.TROUBLE)
     ):
         return HeardAct(Act.ASIDE, "tells of the speaker")
     if opening_words(bare, "let me"):
         return HeardAct(Act.BUILD, "wishes for something")
-    if says(piece, forms.OKAY):
+    if says(piece, lexicon.OKAY):
         return HeardAct(Act.ASIDE, "says that it is well")
-    if says(piece, forms.WANT, forms.WANT_CJK):
-        is_small = says(bare, words.SMALL) and not (
-            says(bare, words.BIG) or says(bare, words.HEAVY)
+    if says(piece, lexicon.WANT, lexicon.WANT_CJK):
+        is_small = says(bare, lexicon.SMALL) and not (
+            says(bare, lexicon.BIG) or says(bare, lexicon.HEAVY)
         )
-        whole = says(bare, words.WHOLE, words.WHOLE_CJK)
+        whole = says(bare, lexicon.WHOLE, lexicon.WHOLE_CJK)
         act = Act.WHOLE if whole else Act.FIX if is_small else Act.BUILD
         return HeardAct(act, "wishes for something")
-    if says(piece, forms.OUGHT):
+    if says(piece, lexicon.OUGHT):
         return HeardAct(Act.FIX, "says how it should be")
-    if says(piece, words.TROUBLE, words.TROUBLE_CJK):
+    if says(piece, lexicon.TROUBLE, lexicon.TROUBLE_CJK):
         return HeardAct(Act.REPORT, "reports trouble")
-    if says(bare, words.WHOLE, words.WHOLE_CJK):
+    if says(bare, lexicon.WHOLE, lexicon.WHOLE_CJK):
         return HeardAct(Act.WHOLE, "speaks of the whole")
-    if says(piece, words.SOCIAL, words.SOCIAL_CJK):
+    if says(piece, lexicon.SOCIAL, lexicon.SOCIAL_CJK):
         return HeardAct(Act.SOCIAL, "is sociable")
     return _fragment(bare) or _remark(bare)
 
@@ -258,9 +256,9 @@ def _remark(bare: str) -> HeardAct:
 def _fragment(bare: str) -> HeardAct | None:
     """A few words that describe what happens, or name what is wanted."""
     size = len(bare.split())
-    if re.match(forms.FEATURE_PHRASE, bare):
+    if re.match(lexicon.FEATURE_PHRASE, bare):
         return HeardAct(Act.BUILD, "names a feature")
-    if says(bare, forms.HAPPENS) or re.match(r"(?:click|gett|see|runn|try)ing ", bare):
+    if says(bare, lexicon.HAPPENS) or re.match(r"(?:click|gett|see|runn|try)ing ", bare):
         return HeardAct(Act.REPORT, "describes what happens")
     is_sentence = says(bare, "is|are|was|were|has|have|does|gets|got|isn't|aren't|wasn't")
     if is_sentence and size >= SHORT:
@@ -269,10 +267,10 @@ def _fragment(bare: str) -> HeardAct | None:
         return HeardAct(Act.REPORT, "describes what happens")
     if size <= 8 and says(bare, "instead of|rather than"):
         return HeardAct(Act.FIX, "names a detail")
-    if size <= 6 and says(bare, words.BIG):
+    if size <= 6 and says(bare, lexicon.BIG):
         return HeardAct(Act.BUILD, "names a feature")
-    if size <= 5 and says(bare, words.STATE, words.STATE_CJK):
+    if size <= 5 and says(bare, lexicon.STATE, lexicon.STATE_CJK):
         return HeardAct(Act.LOOK, "names a state")
-    if size <= 5 and says(bare, words.SMALL):
+    if size <= 5 and says(bare, lexicon.SMALL):
         return HeardAct(Act.FIX, "names a detail")
     return None

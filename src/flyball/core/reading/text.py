@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from flyball.core.reading import forms, verbs, words
+from flyball.core.reading import lexicon
 
 HEAD = 4_000
 TAIL = 2_000
@@ -124,8 +124,8 @@ def _beginning(shape: str) -> str:
     return shape
 
 
-def _fitting_patterns(lexicon: Lexicon, text: str) -> Iterator[re.Pattern[str]]:
-    for shape in lexicon.shapes:
+def _fitting_patterns(known: Lexicon, text: str) -> Iterator[re.Pattern[str]]:
+    for shape in known.shapes:
         if any(needle in text for needle in shape.needles):
             yield _compile(shape.pattern)
 
@@ -158,10 +158,10 @@ def _openings(text: str) -> tuple[str, ...]:
 
 def says(text: str, latin: str, cjk: str = "") -> bool:
     """Whether any of these words occurs."""
-    lexicon = _lexicon(latin)
-    if not lexicon.phrases.isdisjoint(_phrases(text)):
+    known = _lexicon(latin)
+    if not known.phrases.isdisjoint(_phrases(text)):
         return True
-    if any(pattern.search(text) for pattern in _fitting_patterns(lexicon, text)):
+    if any(pattern.search(text) for pattern in _fitting_patterns(known, text)):
         return True
     return contains(text, cjk)
 
@@ -173,9 +173,9 @@ def contains(text: str, cjk: str) -> bool:
 
 def opening_words(text: str, latin: str, cjk: str = "") -> str:
     """The longest words of this kind that the text begins with, or nothing."""
-    lexicon = _lexicon(latin)
-    best = next((run for run in _openings(text) if run in lexicon.phrases), "")
-    for pattern in _fitting_patterns(lexicon, text):
+    known = _lexicon(latin)
+    best = next((run for run in _openings(text) if run in known.phrases), "")
+    for pattern in _fitting_patterns(known, text):
         if found := pattern.match(text):
             best = max(best, found.group(), key=len)
     if not best and contains(text, cjk):
@@ -270,7 +270,7 @@ def _is_unparted(line: str) -> bool:
 
 def _is_spoken(line: str) -> bool:
     """Whether a line amid output begins as people ask or tell."""
-    kinds = (verbs.FIX, verbs.INQUIRE, words.QUESTION, forms.REQUEST)
+    kinds = (lexicon.FIX, lexicon.INQUIRE, lexicon.QUESTION, lexicon.REQUEST)
     return line.rstrip().endswith("?") or any(opening_words(line.strip(), kind) for kind in kinds)
 
 
@@ -278,16 +278,25 @@ def _ends_in_order(line: str) -> bool:
     """Whether an error on one line is followed by what to do about it."""
     ends = r"\s(?:please|pls|can you|could you|-|->|→|,)\s|[.,;?]\s"
     *before, tail = _compile(ends).split(line)
-    kinds = (verbs.FIX, verbs.BUILD, words.QUESTION)
+    kinds = (lexicon.FIX, lexicon.BUILD, lexicon.QUESTION)
     return bool(before) and any(opening_words(tail.strip(), kind) for kind in kinds)
 
 
 def _joins_clauses(before: str, after: str) -> bool:
     """Whether an "and" stands between two clauses, and not between two words of one."""
-    if opening_words(before, words.QUESTION) or opening_words(before, forms.WISHED):
+    if opening_words(before, lexicon.QUESTION) or opening_words(before, lexicon.WISHED):
         return False
-    is_noun = re.match(rf"(?:{verbs.NOUN_OR_VERB})\b(?! (?:{forms.OBJECT})\b)", after) is not None
-    kinds = (forms.GOES_ON, verbs.FIX, verbs.BUILD, verbs.INQUIRE, verbs.LOOK, words.QUESTION)
+    is_noun = (
+        re.match(rf"(?:{lexicon.NOUN_OR_VERB})\b(?! (?:{lexicon.OBJECT})\b)", after) is not None
+    )
+    kinds = (
+        lexicon.GOES_ON,
+        lexicon.FIX,
+        lexicon.BUILD,
+        lexicon.INQUIRE,
+        lexicon.LOOK,
+        lexicon.QUESTION,
+    )
     return not is_noun and any(opening_words(after, kind) for kind in kinds)
 
 
@@ -295,8 +304,8 @@ def clauses(text: str) -> list[tuple[str, bool]]:
     """The clauses in order, each with whether a question mark ends it."""
     found: list[tuple[str, bool]] = []
     start = 0
-    for cut in _compile(forms.SEPARATOR).finditer(text):
-        if cut.group().strip() in forms.JOINTS.split() and not _joins_clauses(
+    for cut in _compile(lexicon.SEPARATOR).finditer(text):
+        if cut.group().strip() in lexicon.JOINTS.split("|") and not _joins_clauses(
             text[start:].lstrip(), text[cut.end() :]
         ):
             continue

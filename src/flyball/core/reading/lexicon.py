@@ -1,0 +1,35 @@
+"""The words and turns of phrase by which a request is recognised, in the languages that are read.
+
+Each name is one alternation of a regular expression, most of it plain phrases, from `lexicon.txt`.
+Entries are matched as whole words; the `_CJK` twins anywhere, since those scripts do not part their
+words.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pkgutil import get_data
+
+FILE = "lexicon.txt"
+"""`[NAME]`, then the lines of its value, which continue each other; a comment begins with `# `."""
+
+
+@cache
+def _entries() -> dict[str, str]:
+    found: dict[str, str] = {}
+    name = ""
+    for line in (get_data("flyball.core.reading", FILE) or b"").decode().split("\n"):
+        if line.startswith("[") and line.endswith("]") and line[1:-1].isidentifier():
+            name = line[1:-1]
+            found[name] = ""
+        elif line and not line.startswith("# "):
+            found[name] += line
+    return found
+
+
+def __getattr__(name: str) -> str:
+    """Read an entry on its first use; importing reads nothing."""
+    try:
+        return _entries()[name]
+    except KeyError:
+        raise AttributeError(f"{FILE} has no entry {name}") from None
