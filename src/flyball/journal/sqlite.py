@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -295,10 +295,23 @@ def explain_sqlite(path: Path, error: sqlite3.DatabaseError) -> JournalError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return Corrupt(f"The journal {path} is damaged: {error}.", DAMAGED.format(path))
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(path)):
+        return JournalError(
+            f"The disk that holds {path} is full; nothing was lost.",
+            "Free some space on that disk, then try again; an interrupted run goes on with "
+            "`flyball runs resume`.",
+        )
     hint = "Check that the disk has room and that the file is writable and not damaged."
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         hint = "Another process writes to it: wait for that, or end it, and try again."
     return JournalError(f"The journal {path} cannot be used: {error}.", hint)
+
+
+def _is_full(path: Path) -> bool:
+    """Return whether the disk has no room: SQLite then fails at its shared memory, unexplained."""
+    with suppress(OSError):
+        return shutil.disk_usage(path.parent).free < 1 << 16
+    return False
 
 
 PATIENCE = 1.0

@@ -9,6 +9,7 @@ content, and every switch that could start a program is set on their command lin
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -272,19 +273,23 @@ class Git:
         if value := self.resolve(ref):
             self.call("update-ref", "-d", ref, value)
 
-    def _full_place(self) -> str:
-        """The directory on the disk that is full, of all that this git writes to."""
+    def _places(self) -> list[str]:
+        """Return the directories that this git writes to."""
+        index = self.env.get("GIT_INDEX_FILE")
         written = [self.env.get(name) for name in ("GIT_OBJECT_DIRECTORY", "GIT_WORK_TREE")]
-        places = [place for place in written if place]
-        places += map(os.fspath, (self.directory, Path(self.env.get("GIT_INDEX_FILE", "/")).parent))
-        return next((place for place in places if not _has_room(place)), places[0])
+        written += [os.fspath(self.directory), os.path.dirname(index) if index else None]
+        return [place for place in written if place]
 
     def _failure(self, args: Sequence[str], done: OwnOutput) -> Exception:
         said = done.stderr.decode(errors="replace").strip()
         if found := _LOCK.search(said):
             return IndexLocked(found.group(1))
+        places = self._places()
         if _FULL.search(said) or done.exit_code == -signal.SIGXFSZ:
-            return DiskFull(self._full_place())
+            return DiskFull(min(places, key=_room))
+        # Git does not always pass on why a write failed: "couldn't write … .lock".
+        if full := next((place for place in places if _room(place) < _LEAST_ROOM), None):
+            return DiskFull(full)
         if _UNWRITABLE.search(said):
             return NotWritable(os.fspath(self.directory))
         verb = next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "git")
@@ -295,15 +300,19 @@ class Git:
         )
 
 
-_ROOM = 1 << 20
+_LEAST_ROOM = 1 << 16
+"""With fewer bytes than this on a disk, it is the reason why a git that writes there failed."""
 
 
-def _has_room(place: str) -> bool:
+def _room(place: str) -> float:
+    """Return the bytes that can still be written at a place; none where no file can be made."""
     try:
         found = os.statvfs(place)
     except OSError:
-        return True
-    return found.f_bavail * found.f_frsize >= _ROOM
+        return math.inf
+    if found.f_files and not found.f_favail:
+        return 0
+    return found.f_bavail * found.f_frsize
 
 
 def user_git(repository: Repository, program: str, door: Door | None = None) -> Git:
