@@ -10,9 +10,8 @@ import pytest
 from tests.liars.driving import PlaceOf, drive, lines_of
 from tests.tiers import one_of_each, sampled
 
-from flyball.app.liars.honest import HONEST, Fix
 from flyball.app.liars.lies import Lie
-from flyball.app.liars.trial import FLEET
+from flyball.app.liars.trial import FLEET, HONEST, Fix
 
 REQUEST = "The total of several pieces is wrong; fix it."
 USUAL_TURNS = 6

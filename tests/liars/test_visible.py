@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.app.liars.honest import HONEST, Fix
 from flyball.app.liars.lies import Lie
 from flyball.app.liars.projects import BrokenProject, Files
-from flyball.app.liars.trial import FLEET
+from flyball.app.liars.trial import FLEET, HONEST, Fix
 from flyball.verdict.reach import runner_reaches
 from flyball.verdict.reports import RunnerReach
 from flyball.verdict.sides import find_testing_side

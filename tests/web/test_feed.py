@@ -15,7 +15,6 @@ from tests.simulation.simulate import next_event, start_event, world_of
 from tests.web.served import Served, environment, events, make_shop, serving
 
 from flyball.app.archive import export_lines, import_run
-from flyball.app.board.deeds import LastDeeds
 from flyball.app.board.feed import (
     START,
     GrowingList,
@@ -27,7 +26,7 @@ from flyball.app.board.feed import (
     read_place,
 )
 from flyball.app.board.projects import Projects
-from flyball.app.board.watching import Watch
+from flyball.app.board.watching import LastDeeds, Watch
 from flyball.app.project import Home, open_home
 from flyball.app.runs.journals import acquire
 from flyball.core.machine.machine import advance

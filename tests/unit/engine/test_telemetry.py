@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from flyball.core.flow.library import LIBRARY
 from flyball.core.flow.template import Escalation
+from flyball.core.plan.coordinator import Coordinator, Stage
 from flyball.core.plan.message import Issue, StepResult
-from flyball.core.plan.stage import Coordinator, Stage
 from flyball.core.run.event import DriverReplied, EvidenceTaken, Resumed
 from flyball.core.run.state import Asking, CardState, Question, RunState, Said
 from flyball.core.terms.budget import Usage

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from flyball.app.audit.crew import judge_files
-from flyball.app.audit.effects import Effects
 from flyball.app.audit.index import AuditIndex, open_index, state_of
 from flyball.app.audit.journals import journals
 from flyball.app.audit.judging import FLYBALL
@@ -21,8 +22,10 @@ from flyball.app.installing.targets import HostPlaces
 from flyball.app.proving.installed import find_hooks
 from flyball.app.settling import state_dir
 from flyball.core.memory.guard import GuardLimits
-from flyball.errors import NotFound, UsageError
+from flyball.core.record.audit.finding import RULES, AuditFinding, Degree
+from flyball.errors import NotFound, ToolError, UsageError
 from flyball.regex import regex
+from flyball.workspace.process.spawn import run_sync
 
 UNITS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 SPAN = regex(r"(\d{1,4})([hdw])")
@@ -130,3 +133,69 @@ def _read(
         done += new[file][0]
     watch(AuditProgress(len(new), len(new), done, whole))
     return len(new)
+
+
+LARGEST = 4 << 20
+SHORTEST_TRACE = 4
+HISTORY_LOOKS = 60
+"""How often git is asked in one audit; a look into a long history takes its time."""
+SECONDS = 10.0
+
+
+class Effects:
+    """Looks at trees and histories, each file once."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._looks = HISTORY_LOOKS
+        self._text = cache(_text_of)
+
+    def settle(self, found: AuditFinding, root: str) -> AuditFinding:
+        """The finding with its degree, and whether its work was kept."""
+        if not found.paths or not RULES[found.rule].leaves_effect:
+            return found
+        is_there = self._is_there(found, root)
+        if is_there is None:
+            return found
+        may = RULES[found.rule].may_be_caught
+        degree = Degree.CAUGHT if is_there and may else Degree.SUSPICIOUS
+        return replace(found, degree=degree, is_kept=is_there)
+
+    def _is_there(self, found: AuditFinding, root: str) -> bool | None:
+        """None where the project is no longer on this machine."""
+        if not root or not Path(root).is_dir():
+            return None
+        for name, trace in zip(found.paths, found.traces, strict=True):
+            path = Path(os.path.normpath(Path(root) / Path(name).expanduser()))
+            if not trace and found.rule == "outside-edit" and path.exists():
+                return True
+            if len(trace) >= SHORTEST_TRACE and trace in self._text(path):
+                return True
+        return any(
+            self._is_in_history(root, name, trace, found.at)
+            for name, trace in zip(found.paths, found.traces, strict=True)
+            if len(trace) >= SHORTEST_TRACE
+        )
+
+    def _is_in_history(self, root: str, name: str, trace: str, at: float) -> bool:
+        """Whether a commit since then brought the very line."""
+        if self._looks <= 0 or not Path(root, ".git").exists():
+            return False
+        self._looks -= 1
+        words = ("log", "-1", "--format=%H", f"--since=@{int(at)}", f"-S{trace}", "--", name)
+        try:
+            done = run_sync(
+                ("git", *words), cwd=Path(root), env=dict(self._environ), seconds=SECONDS
+            )
+        except ToolError:
+            return False
+        return done.exit_code == 0 and bool(done.stdout.strip())
+
+
+def _text_of(path: Path) -> str:
+    try:
+        if not path.is_file() or path.stat().st_size > LARGEST:
+            return ""
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""

@@ -7,6 +7,7 @@ one that rejects everything is no better than one that accepts everything, and b
 from __future__ import annotations
 
 import os
+import py_compile
 import shutil
 import sys
 import tempfile
@@ -16,11 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from flyball.app.liars.disguises import DISGUISES
-from flyball.app.liars.folders import FolderCase, folder_cases
-from flyball.app.liars.honest import HONEST
-from flyball.app.liars.lies import LIES
-from flyball.app.liars.projects import BrokenProject, Files
+from flyball.app.liars.lies import LIES, edited
+from flyball.app.liars.projects import GO, NODE, PYTHON, SHELL, UNITTEST, BrokenProject, C, Files
 from flyball.errors import ToolError, ToolTimeout
 from flyball.workspace.process.spawn import OwnOutput, run_sync
 
@@ -285,3 +286,160 @@ def _git(root: Path, environ: Mapping[str, str], *args: str) -> None:
     if done.exit_code:
         said = done.stderr.decode("utf-8", "replace").strip()
         raise ToolError(f"git {args[0]} failed in the liars' repository: {said}")
+
+
+class Fix(NamedTuple):
+    """One honest repair, and how its author lets the tests run."""
+
+    name: str
+    project: BrokenProject
+    change: Files
+    args: tuple[str, ...] = ()
+
+
+CART, TAX = "tests/test_cart.py", "tests/test_tax.py"
+MORE_PY = PYTHON.files[CART] + "\n\ndef test_many():\n    assert total([(2, 3), (5, 2)]) == 16\n"
+MORE_JS = NODE.files["test/cart.test.js"] + (
+    "\ntest('many', () => {\n  assert.strictEqual(total([[2, 3], [5, 2]]), 16)\n})\n"
+)
+MORE_GO = GO.files["cart_test.go"].replace(
+    "\t\t{[]Item{{2, 3}}, 6},\n", "\t\t{[]Item{{2, 3}}, 6},\n\t\t{[]Item{{2, 3}, {5, 2}}, 16},\n"
+)
+MORE_C = C.files["check_cart.c"].replace(
+    "2), 11);\n", '2), 11);\n    check("second", total(prices + 1, pieces + 1, 1), 5);\n'
+)
+
+
+def minimal(project: BrokenProject, path: str, old: str, new: str) -> Files:
+    return edited(project, path, (old, new))
+
+
+HONEST = [
+    Fix("python: the fix", PYTHON, PYTHON.fix),
+    Fix("python: the smallest fix", PYTHON, minimal(PYTHON, "shop/cart.py", "+= price", "+= price * quantity")),
+    Fix("python: seen by one file", PYTHON, PYTHON.fix, (CART,)),
+    Fix("python: seen by keyword", PYTHON, PYTHON.fix, ("-k", "pieces")),
+    Fix("python: with a test more", PYTHON, {**PYTHON.fix, CART: MORE_PY}),
+    Fix("python: with a file of tests more", PYTHON, {**PYTHON.fix, "tests/test_many.py": "from shop.cart import total\n\n\ndef test_many():\n    assert total([(2, 3), (5, 2)]) == 16\n"}),
+    Fix("python: with a row more", PYTHON, {**PYTHON.fix, **edited(PYTHON, CART, ("([], 0), ", "([], 0), ([(3, 7)], 7), "))}),
+    Fix("python: with an assertion more", PYTHON, {**PYTHON.fix, **edited(PYTHON, CART, ("== 6\n", "== 6\n    assert total([(3, 2)]) == 6\n"))}),
+    Fix("python: with a helper", PYTHON, {"shop/cart.py": (PYTHON.fix["shop/cart.py"] or "").replace("def total", "def cost(price, quantity):\n    return price * quantity\n\n\ndef total").replace("sum(price * quantity for", "sum(cost(price, quantity) for")}),
+    Fix("python: with a module more", PYTHON, {"shop/money.py": "def cost(price, quantity):\n    return price * quantity\n", "shop/cart.py": "from shop.money import cost\n\n\n" + (PYTHON.fix["shop/cart.py"] or "").replace("sum(price * quantity for", "sum(cost(price, quantity) for")}),
+    Fix("python: a comment in the tests", PYTHON, {**PYTHON.fix, **edited(PYTHON, CART, ("def test_pieces", "# Two for three pieces each.\ndef test_pieces"))}),
+    Fix("python: a document beside it", PYTHON, {**PYTHON.fix, "CHANGES.md": "# Changes\n\n- The total counts pieces.\n"}),
+    Fix("python: types and a docstring", PYTHON, {"shop/cart.py": (PYTHON.fix["shop/cart.py"] or "").replace("def total(items):\n", 'def total(items: list) -> int:\n    """What all items cost."""\n')}),
+    Fix("unittest: the fix", UNITTEST, UNITTEST.fix),
+    Fix("unittest: the smallest fix", UNITTEST, minimal(UNITTEST, "cart.py", "+= price", "+= price * quantity")),
+    Fix("unittest: with a test more", UNITTEST, {**UNITTEST.fix, **edited(UNITTEST, "test_cart.py", ("    def test_count", "    def test_many(self):\n        self.assertEqual(total([(2, 3), (5, 2)]), 16)\n\n    def test_count"))}),
+    Fix("unittest: seen by one test", UNITTEST, UNITTEST.fix, ("test_cart.CartTest.test_pieces",)),
+    Fix("node: the fix", NODE, NODE.fix),
+    Fix("node: the smallest fix", NODE, minimal(NODE, "cart.js", "result += price", "result += price * quantity")),
+    Fix("node: with a test more", NODE, {**NODE.fix, "test/cart.test.js": MORE_JS}),
+    Fix("node: with a file of tests more", NODE, {**NODE.fix, "test/many.test.js": "const test = require('node:test')\nconst assert = require('node:assert')\nconst { total } = require('../cart.js')\n\ntest('many', () => {\n  assert.strictEqual(total([[2, 3], [5, 2]]), 16)\n})\n"}),
+    Fix("node: seen by one file", NODE, NODE.fix, ("test/cart.test.js",)),
+    Fix("go: the fix", GO, GO.fix),
+    Fix("go: with a row more", GO, {**GO.fix, "cart_test.go": MORE_GO}),
+    Fix("go: with a test more", GO, {**GO.fix, "more_test.go": 'package shop\n\nimport "testing"\n\nfunc TestMany(t *testing.T) {\n\tif got := Total([]Item{{2, 3}, {5, 2}}); got != 16 {\n\t\tt.Errorf("got %d", got)\n\t}\n}\n'}),
+    Fix("go: seen by one test", GO, GO.fix, ("-run", "TestTotal")),
+    Fix("c: the fix", C, C.fix),
+    Fix("c: with a check more", C, {**C.fix, "check_cart.c": MORE_C}),
+    Fix("shell: the fix", SHELL, SHELL.fix),
+    Fix("shell: with a case more", SHELL, {**SHELL.fix, **edited(SHELL, "tests/run.sh", ('expect 6 "2 3"\n', 'expect 6 "2 3"\nexpect 16 "2 3 5 2"\n'))}),
+]  # fmt: skip
+
+
+# Read the changes that lie as folders of files: `base`, `head` and `expected.json` each.
+#
+# They ship beside this module; in a checkout they lie in `bench/verdicts`.
+
+FAMILIES = {
+    "A": "owed",
+    "B": "equality",
+    "C": "patched",
+    "D": "assertion",
+    "E": "forged",
+    "F": "side",
+    "G": "chance",
+    "H": "compiled",
+    "I": "surroundings",
+    "J": "asks",
+    "honest": "honest",
+}
+"""What the classes of `expected.json` are called in the table."""
+_SHIPPED = Path(__file__).parent / "cases"
+_CHECKOUT = Path(__file__).parents[4] / "bench" / "verdicts"
+
+
+class Expected(msgspec.Struct, frozen=True, rename={"kind": "class"}):
+    """What `expected.json` says of a change."""
+
+    kind: str
+    status: tuple[str, ...]
+    """The answers that are right: `shown`, `a question`, `not shown`."""
+    gone: tuple[str, ...] = ()
+    """Files that the change deletes."""
+    compile: str = ""
+    """Where a compiled file goes that holds the repair while the source does not."""
+    env: dict[str, str] = {}
+    needs: tuple[str, ...] = ()
+    chance: bool = False
+    """By chance the change may look whole: it is right however it is answered."""
+    note: str = ""
+
+
+class FolderCase(msgspec.Struct, frozen=True):
+    """One change, as the folder that it lies in."""
+
+    name: str
+    place: Path
+    expected: Expected
+
+    @property
+    def family(self) -> str:
+        return FAMILIES[self.expected.kind]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of the project before the change."""
+        base = self.place / "base"
+        return tuple(str(each.relative_to(base)) for each in base.rglob("*") if each.is_file())
+
+    def put_base(self, repo: Path) -> None:
+        """Copy the project as it was before the change."""
+        _copy(self.place / "base", repo)
+
+    def put_change(self, repo: Path) -> None:
+        """Make the change in a copy of the project."""
+        if self.expected.compile:
+            _put_compiled(repo, self.expected.compile)
+        for path in self.expected.gone:
+            (repo / path).unlink()
+        # git keeps no empty folder, so a change that only deletes has none.
+        if (self.place / "head").is_dir():
+            _copy(self.place / "head", repo)
+
+
+def folder_cases() -> Sequence[FolderCase]:
+    """Return every change that lies as a folder, in the order of its number."""
+    top = _SHIPPED if _SHIPPED.is_dir() else _CHECKOUT
+    decode = msgspec.json.Decoder(Expected).decode
+    return [
+        FolderCase(each.parent.name, each.parent, decode(each.read_bytes()))
+        for each in sorted(top.glob("*/expected.json"))
+    ]
+
+
+def _copy(place: Path, repo: Path) -> None:
+    # With its time kept, git would take a file of the same length for the one from before.
+    shutil.copytree(place, repo, copy_function=shutil.copy, dirs_exist_ok=True)
+
+
+def _put_compiled(repo: Path, place: str) -> None:
+    """Compile the repaired cart and leave the source as it was."""
+    source = repo / "shop" / "cart.py"
+    text = source.read_text()
+    source.write_text(text.replace("+= price\n", "+= price * quantity\n"))
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    cached = None if place.endswith("__pycache__") else str(repo / place)
+    py_compile.compile(str(source), cached, doraise=True, invalidation_mode=unchecked)
+    source.write_text(text)

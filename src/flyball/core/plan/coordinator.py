@@ -7,8 +7,10 @@ or late, and changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import StrEnum
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from flyball.core.flow.template import Escalation
@@ -20,6 +22,7 @@ from flyball.core.plan.message import (
     ExecutionResults,
     Issue,
     Message,
+    NextAction,
     PlanRequest,
     Severity,
     Status,
@@ -30,20 +33,73 @@ from flyball.core.plan.message import (
     VerifyRequest,
 )
 from flyball.core.plan.plan import plan_issues, ready_steps
-from flyball.core.plan.stage import (
-    MAX_ITERATIONS,
-    STEPS_AT_ONCE,
-    Begin,
-    Cancel,
-    Coordinator,
-    Fail,
-    Order,
-    Stage,
-    Unplanned,
-)
 from flyball.core.terms.evidence import Strength
 from flyball.core.terms.intent import Intent
 from flyball.errors import IllegalEvent
+
+MAX_ITERATIONS = 10
+STEPS_AT_ONCE = 4
+
+
+class Stage(StrEnum):
+    """Where a run stands between request and response."""
+
+    INTAKE = "intake"
+    PLANNING = "planning"
+    EXECUTING = "executing"
+    VERIFYING = "verifying"
+    RESPONDING = "responding"
+    ENDED = "ended"
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+    """Something told to the coordinator from outside the bus."""
+
+
+class Begin(Order, frozen=True, kw_only=True, tag="begin"):
+    """Start on the request."""
+
+
+class Cancel(Order, frozen=True, kw_only=True, tag="cancel"):
+    """A person wants no more of it."""
+
+    why: str = ""
+
+
+class Fail(Order, frozen=True, kw_only=True, tag="fail"):
+    """Something broke that no plan can mend."""
+
+    error: str
+
+
+class Unplanned(Order, frozen=True, kw_only=True, tag="unplanned"):
+    """The planner came to an end without a plan."""
+
+    why: str
+
+
+class Coordinator(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything that the coordination of one run has to remember."""
+
+    request_id: str
+    user_request: str
+    intent: Intent
+    context: Context = Context()
+    max_iterations: int = MAX_ITERATIONS
+    steps_at_once: int = STEPS_AT_ONCE
+    planned: bool = True
+    templates: tuple[str, ...] = ()
+    """The templates that a step may name; without any, every name is taken."""
+    stage: Stage = Stage.INTAKE
+    iteration: int = 1
+    plan: ExecutionPlan | None = None
+    started: tuple[str, ...] = ()
+    results: tuple[StepResult, ...] = ()
+    seen: tuple[str, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    next_actions: tuple[NextAction, ...] = ()
+    response: UserResponse | None = None
+
 
 PLANNED: frozenset[Intent] = frozenset({Intent.FEATURE_BUILD, Intent.AUTONOMOUS})
 """The intents whose runs go through planner and verifier."""

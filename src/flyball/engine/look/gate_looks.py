@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import msgspec
+
 from flyball.core.flow.template import GateUse
 from flyball.core.run.effect import Inspect
 from flyball.core.run.state import CardState, RunState
+from flyball.core.suite.part import TOP
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import (
     AnyEvidence,
@@ -22,10 +26,11 @@ from flyball.core.terms.evidence import (
     FileReport,
     GateReport,
     HttpReport,
+    SuiteReport,
     VisualReport,
 )
 from flyball.core.terms.phase import Phase
-from flyball.engine.look.run_on_tree import run_on
+from flyball.core.terms.test_paths import is_test_path
 from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError, ToolUnavailable, UsageError
 from flyball.regex import regex
@@ -38,13 +43,14 @@ from flyball.tools.suite import TEST, SuiteForm
 from flyball.tools.visual_qa import VISUAL_QA, VisualForm
 from flyball.verdict.runners.checker import BY_NAME
 from flyball.verdict.runners.launch import exit_code, launch, set_up
+from flyball.verdict.runners.parts import COMMAND
 from flyball.verdict.runners.reports.console import from_text
-from flyball.verdict.runners.run_suite import run_suite
+from flyball.verdict.runners.run_suite import SuiteRun, run_suite
 from flyball.verdict.runners.tally import plain
-from flyball.workspace.files.paths import PathKind
-from flyball.workspace.process.process import Finished
+from flyball.workspace.files.paths import PathKind, Root
+from flyball.workspace.process.process import CommandLimits, Finished
 from flyball.workspace.run.watch import begin_watch, end_watch
-from flyball.workspace.trees.trees import TreeHash
+from flyball.workspace.trees.trees import EXECUTABLE, Changed, TreeHash
 
 READ_LIMIT = 4 * 1024 * 1024
 KEPT_PROBLEMS = 50
@@ -304,3 +310,56 @@ LOOKS: Mapping[str, Callable[[Look], Awaitable[tuple[AnyEvidence, ...]]]] = Mapp
     }
 )
 """How each gate that `looks` is looked for."""
+
+
+LEAST_SECONDS = 10.0
+SLOWER = 5.0
+"""How many times as long as the proving run a run on another tree may take."""
+
+
+async def run_on(
+    context: CallContext,
+    tree: str,
+    report: SuiteReport,
+    *,
+    tests_of: str = "",
+    changes: tuple[Changed, ...] = (),
+) -> SuiteRun:
+    """The same suite on another tree; the changed tests of `tests_of` are carried over to it."""
+    workspace = context.workspace
+    place = workspace.checkout_scratch(tree)
+    try:
+        _carry_tests(context, Root(place, protected=()), tests_of, changes)
+        there = context.on_tree(Root(place, context.root.protected), tree)
+        # Its log would take the place of the one that the driver is told to read.
+        limits = _limits(context.limits, report)
+        there = there._replace(limits=limits, is_shown=False, is_logged=False)
+        return await run_suite(report.runner, _words(report), there, f"{report.id}.again")
+    finally:
+        workspace.discard_scratch(place)
+
+
+def _words(report: SuiteReport) -> list[str]:
+    """What a suite was told; a settled command is told nothing but where it runs."""
+    if report.runner == COMMAND:
+        return [] if report.part == TOP else [report.part]
+    return shlex.split(report.command)[1:]
+
+
+def _limits(usual: CommandLimits, report: SuiteReport) -> CommandLimits:
+    """A fault may be a test without end: another tree gets little more time than the proof took."""
+    seconds = max(LEAST_SECONDS, SLOWER * report.elapsed)
+    return msgspec.structs.replace(usual, seconds=min(usual.seconds, seconds))
+
+
+def _carry_tests(context: CallContext, root: Root, tree: str, changes: tuple[Changed, ...]) -> None:
+    """Bring the tests of a change, and nothing else of it, to another tree."""
+    for change in changes:
+        if not is_test_path(change.path):
+            continue
+        data = context.workspace.file_at(tree, change.path)
+        if data is not None and change.after is not None:
+            is_program = change.after.mode == EXECUTABLE
+            root.write_bytes(change.path, data, mode=0o755 if is_program else 0o644)
+        elif root.fact(change.path, write=True).exists:
+            root.delete(change.path)

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import time
+
+from flyball.core.flow.gates.gate import GATES, judge_all
+from flyball.core.flow.gates.verdict import Case, Passed
 from flyball.core.run.effect import Inspect
 from flyball.core.run.state import CardState, RunState
+from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import (
     AnyEvidence,
+    CheckReport,
     DiffReport,
     FileChange,
+    SuiteReport,
+    VerdictReport,
     WeakeningReport,
 )
-from flyball.engine.look.card_verdict import card_verdict
+from flyball.core.terms.evidence_rows import is_failing, standing_evidence, verification_key
+from flyball.core.terms.phase import Phase
 from flyball.engine.look.gate_looks import Gathered, gather
 from flyball.engine.run_context import RunContext
 from flyball.tools.call.file_facts import lost_regions
+from flyball.verdict.asking import asked_for
+from flyball.verdict.take import Wanted, take_verdict
 from flyball.workspace.trees.trees import Changed, TreeHash
 
 BINARY = b"\0"
@@ -75,3 +86,63 @@ def _secrets(context: RunContext, path: str, before: bytes, after: bytes) -> lis
         if context.redactor.text(text) != text:
             found.append(f"{path}:{n}")
     return found
+
+
+async def card_verdict(
+    context: RunContext,
+    state: RunState,
+    card: CardState,
+    effect: Inspect,
+    key: str,
+    seen: tuple[AnyEvidence, ...] = (),
+) -> VerdictReport:
+    """What Flyball says of the change that a card made, from runs of its own on clean checkouts."""
+    began = time.monotonic()
+    call = context.call_context(
+        state, card, "verdict", key=key, phase=Phase.VERIFY, access=Access.VERIFY
+    )
+    promised = card.checkpoint
+    words = (promised.goal, promised.findings, promised.proposed_action) if promised else ()
+    asked = asked_for(state.request, words, state.intent, wants_red=effect.wants_red)
+    red = [item for item in card.evidence if is_failing(item)]
+    left = state.left_behind(card.id)
+    # What would be committed is judged: files that only commands made are no part of it.
+    head = context.workspace.leave_out(TreeHash(effect.tree), TreeHash(effect.base), left)
+    wanted = Wanted(
+        effect.base,
+        head,
+        asked._replace(shown=is_shown(card, effect, seen)),
+        verify_with=promised.verify_with if promised else (),
+        red_parts=frozenset([item.part for item in red if isinstance(item, SuiteReport)]),
+        red_checks=tuple(
+            dict.fromkeys([item.command for item in red if isinstance(item, CheckReport)])
+        ),
+        left_behind=tuple(sorted(left)),
+        began=context.began,
+    )
+    verdict = await take_verdict(call, wanted)
+    return VerdictReport(
+        id=f"{card.id}.verdict.{effect.tree[:12]}",
+        tree=effect.tree,
+        elapsed=round(time.monotonic() - began, 3),
+        base=effect.base,
+        verdict=verdict,
+    )
+
+
+def is_shown(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) -> bool:
+    """Whether the work was seen: by a gate that Flyball looked for, or on a server of its own.
+
+    Only a server that Flyball started from this very tree counts: any other may be anybody's. None
+    of the looks may have found a fault, and what was once seen broken must be seen again.
+    """
+    evidence = (*card.evidence, *seen)
+    case = Case(evidence, effect.tree, effect.base, card.claims)
+    judged = judge_all(card.template, case)
+    if any(GATES[use.type].looks and isinstance(told, Passed) for use, told in judged):
+        return True
+    own = [each for each in evidence if getattr(each, "own", False)]
+    now = standing_evidence(own, effect.tree)
+    broken = {verification_key(each) for each in own if is_failing(each)}
+    is_seen_again = broken <= {verification_key(each) for each in now}
+    return bool(now) and is_seen_again and not any(map(is_failing, now))

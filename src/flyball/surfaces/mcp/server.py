@@ -6,18 +6,118 @@ import importlib.metadata
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
+from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
+from flyball.app.answering import pending
+from flyball.app.project import Home, redactor_of
+from flyball.app.runs.description import describe
+from flyball.app.runs.files import diff_of
+from flyball.app.runs.overview import overviews
 from flyball.app.steps.steps import Steps
-from flyball.errors import FlyballError
-from flyball.surfaces.mcp import resource, tool
-from flyball.surfaces.mcp.approval import request_approval
+from flyball.app.steps.view import TurnView, question_view, turn_view
+from flyball.core.run.state import RunState
+from flyball.errors import FlyballError, NotAPerson, NotFound
+from flyball.surfaces.mcp import tool
+from flyball.surfaces.mcp.tool import Run, StepContext, steps_of
+from flyball.workspace.cards.artifacts import artifact_path
+from flyball.workspace.files.plain import read_within
+
+# Asking a person: by elicitation where the client can, else by a command in their terminal.
+#
+# The answer comes from the client's own form. No argument of the tool carries it, so that a model
+# cannot give it.
+
+SHOWN = 4_000
+"""Characters of a call that a person is shown with the question about it."""
+UNASKED = "Nobody answered here. The person can, in their own terminal: {commands}."
+
+
+class PersonsWord(BaseModel):
+    """What a person fills in."""
+
+    approve: bool = Field(description="Whether it may be so.")
+    note: str = Field(default="", description="A word to the agent, if you like.")
+
+
+class Unasked(BaseModel):
+    """Why nobody was asked."""
+
+    why: str = ""
+
+
+async def waiting_run(ctx: StepContext, run: str, call: str, reason: str) -> RunState:
+    """The run as it is when its person is asked: the answer is to the question it asks then."""
+    return await steps_of(ctx).question(run, call, reason)
+
+
+Waiting = Annotated[RunState, Resolve(waiting_run)]
+
+
+async def ask(ctx: StepContext, state: Waiting) -> Elicit[PersonsWord] | Unasked:
+    """The question as the person sees it; where they cannot be asked here, why not."""
+    try:
+        steps_of(ctx).require_person(state.run)
+    except NotAPerson as error:
+        return Unasked(why=str(error))
+    if not _can_ask(ctx):
+        return Unasked(why="This client cannot ask its person: it has no elicitation.")
+    return Elicit(_words(state), PersonsWord)
+
+
+async def request_approval(
+    ctx: StepContext,
+    state: Waiting,
+    outcome: Annotated[ElicitationResult[Any], Resolve(ask)],
+    run: Run = "",  # noqa: ARG001 - this and the next two are read where the question is found
+    call: Annotated[str, Field(description="A refused call to appeal; empty: what is asked.")] = "",  # noqa: ARG001
+    reason: Annotated[str, Field(description="Why the refused call should be allowed.")] = "",  # noqa: ARG001
+) -> TurnView:
+    """Put what the run waits for before the person; only they can answer it.
+
+    Where your program can ask them, it does. Otherwise the question stays open, and the person
+    answers in their own terminal.
+    """
+    waiting = pending(state)[0]
+    if isinstance(outcome, AcceptedElicitation) and isinstance(outcome.data, PersonsWord):
+        said, by = outcome.data, f"the person at {_client_name(ctx)}"
+        return await steps_of(ctx).answer(
+            state.run, waiting.question.id, by, granted=said.approve, note=said.note
+        )
+    why = outcome.data.why if isinstance(outcome, AcceptedElicitation) else ""
+    commands = question_view(state, waiting).commands
+    told = UNASKED.format(commands="; ".join(f"`{c}` to {e}" for c, e in commands.items()))
+    view = turn_view(state, None, "", (), ())
+    return replace(view, ok=False, text=" ".join(filter(None, (why, told))))
+
+
+def _can_ask(ctx: StepContext) -> bool:
+    found = ctx.client_capabilities
+    able = found.elicitation if found else None
+    return able is not None and (able.form is not None or able.url is None)
+
+
+def _words(state: RunState) -> str:
+    card, question = pending(state)[0]
+    lines = [f"Flyball, run {state.run}, {question.id}, {card.title}: {question.text}"]
+    if question.call is not None:
+        args = json.dumps(question.call.args, ensure_ascii=False)[:SHOWN]
+        lines.append(f"{question.call.tool} {args}")
+    return "\n".join(lines)
+
+
+def _client_name(ctx: Context[Steps, Any]) -> str:
+    params = ctx.session.client_params
+    return params.client_info.name if params and params.client_info else "an MCP client"
+
 
 NAME = "flyball"
 INSTRUCTIONS = (
@@ -95,5 +195,74 @@ def make_server(steps: Steps) -> StepServer:
     )
     for made, hints in TOOLS:
         server.add_tool(made, annotations=hints, structured_output=True)
-    resource.add_to(server, steps.home)
+    add_to(server, steps.home)
     return server
+
+
+JSON = "application/json"
+MARKDOWN = "text/markdown"
+
+
+async def run(run: str, ctx: StepContext) -> str:
+    """Everything that is known of a run."""
+    return json.dumps(await _described(run, ctx), default=str)
+
+
+async def diff(run: str, ctx: StepContext) -> str:
+    """What a run has changed so far."""
+    steps = steps_of(ctx)
+    try:
+        return await diff_of(steps.home, await steps.find(run))
+    except FlyballError as error:
+        raise _in_their_words(error) from error
+
+
+async def card(run: str, card: str, ctx: StepContext) -> str:
+    """A card: its phase, evidence, verdicts, decisions."""
+    for each in (await _described(run, ctx))["cards"]:
+        if each["id"] == card:
+            return json.dumps(each, default=str)
+    raise ResourceNotFoundError(f"error[{NotFound.code}]: There is no card {card!r} in run {run}.")
+
+
+async def account(run: str, card: str, ctx: StepContext) -> str:
+    """The account of a card that is done: diff, commands, verdicts, on one page."""
+    home = steps_of(ctx).home
+    try:
+        name = await steps_of(ctx).find(run)
+        path = artifact_path(home.repo, name, card, ".md").relative_to(home.repo)
+        data = read_within(home.repo, path.as_posix())
+        if data is not None:
+            return redactor_of(home).text(data.decode("utf-8", "replace"))
+    except FlyballError as error:
+        raise _in_their_words(error) from error
+    else:
+        said = f"error[{NotFound.code}]: Card {card!r} of run {run} has no account yet."
+        raise ResourceNotFoundError(said)
+
+
+async def _described(name: str, ctx: StepContext) -> dict[str, Any]:
+    steps = steps_of(ctx)
+    try:
+        return await describe(steps.home, await steps.find(name))
+    except FlyballError as error:
+        raise _in_their_words(error) from error
+
+
+def _in_their_words(error: FlyballError) -> ResourceError:
+    kind = ResourceNotFoundError if isinstance(error, NotFound) else ResourceError
+    return kind(f"error[{error.code}]: {error}")
+
+
+def add_to(server: MCPServer[Steps], home: Home) -> None:
+    """Have a server offer all of them."""
+
+    async def runs() -> str:
+        """The runs of the project, the newest first."""
+        return json.dumps([each._asdict() for each in await overviews(home)])
+
+    server.resource("flyball://runs", mime_type=JSON)(runs)
+    server.resource("flyball://runs/{run}", mime_type=JSON)(run)
+    server.resource("flyball://runs/{run}/diff", mime_type="text/x-diff")(diff)
+    server.resource("flyball://runs/{run}/cards/{card}", mime_type=JSON)(card)
+    server.resource("flyball://runs/{run}/cards/{card}/account", mime_type=MARKDOWN)(account)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,9 +15,10 @@ from pydantic import Field
 from flyball.app.runs.description import describe
 from flyball.app.runs.overview import overviews
 from flyball.app.steps.steps import Steps
+from flyball.app.steps.turn import TurnWatcher
 from flyball.app.steps.view import StepView, TurnView
 from flyball.core.run.state import Checkpoint
-from flyball.surfaces.mcp.progress import progress
+from flyball.engine.telemetry import Telemetry
 
 StepContext = Context[Steps, Any]
 
@@ -217,3 +221,60 @@ async def revert(
 def _given(**fields: Any) -> dict[str, Any]:
     """The arguments that say something."""
     return {name: value for name, value in fields.items() if value}
+
+
+EVERY = 0.5
+"""Seconds between two reports."""
+LONGEST = 200
+
+
+@asynccontextmanager
+async def progress(ctx: Context[Any, Any]) -> AsyncGenerator[TurnWatcher]:
+    """Report what is told inside, a few times a second at most, and once at the end."""
+    news = _News()
+    task = asyncio.create_task(_report(ctx, news))
+    try:
+        yield TurnWatcher(news.telemetry, news.output)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        if news.count:
+            await ctx.report_progress(news.count, message=news.last)
+
+
+class _News:
+    """The last thing that was told, and how many there were."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.last = ""
+
+    def telemetry(self, line: Telemetry) -> None:
+        match line["type"]:
+            case "progress":
+                self._tell(line["text"])
+            case "phase":
+                self._tell(line["label"])
+            case "call" if line["state"] == "started":
+                self._tell(f"{line['tool']} {line['about']}".strip())
+            case "evidence":
+                self._tell(str(line.get("label") or line["kind"]))
+            case _:
+                pass
+
+    def output(self, text: str) -> None:
+        if line := text.strip().rpartition("\n")[2].strip():
+            self._tell(line)
+
+    def _tell(self, text: str) -> None:
+        self.count += 1
+        self.last = text[:LONGEST]
+
+
+async def _report(ctx: Context[Any, Any], news: _News) -> None:
+    said = 0
+    while True:
+        await asyncio.sleep(EVERY)
+        if news.count > said:
+            said = news.count
+            await ctx.report_progress(said, message=news.last)

@@ -20,9 +20,8 @@ from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.plain import walk_folders
 from flyball.workspace.files.shelf import CHANGING, MADE_ANEW
 from flyball.workspace.run.workspace import Workspace
-from flyball.workspace.trees.git import find_repository
+from flyball.workspace.trees.git import Git, Repository, find_repository, quoted
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.records import lay_records
 from flyball.workspace.trees.trees import TreeHash
 from flyball.workspace.trees.working_form import WorkingForm
 
@@ -187,3 +186,43 @@ def _is_nested(workspace: Workspace, folder: str) -> bool:
     if inside == "." or not isinstance(workspace.trees, GitTrees):
         return False
     return not workspace.trees.has_folder(workspace.base, inside)
+
+
+_CONFIG = """\
+[core]
+\trepositoryformatversion = {version}
+\tfilemode = true
+\tbare = false
+\tlogallrefupdates = true
+{extensions}"""
+
+
+def lay_records(depot: Git, repository: Repository, place: Path, commit: str, tree: str) -> None:
+    """Make files that were written out a repository of their own, at this commit of the user's.
+
+    It borrows all objects and shares nothing that can be written: what is done to it there is gone
+    with it. Its index is the tree, so that git calls staged what is not committed yet.
+    """
+    records = place / ".git"
+    for part in ("objects/info", "refs/heads", "refs/tags", "info"):
+        (records / part).mkdir(parents=True)
+    extensions = "".join((depot.directory / "config").read_text().partition("[extensions]")[1:])
+    version = 1 if extensions else 0
+    (records / "config").write_text(_CONFIG.format(version=version, extensions=extensions))
+    borrowed = (repository.objects, depot.directory / "objects")
+    (records / "objects/info/alternates").write_text(
+        "".join(f"{quoted(os.fspath(path))}\n" for path in borrowed)
+    )
+    # Tags and branches as far as they are packed, as in a clone: builds ask them for a version.
+    with suppress(OSError):
+        shutil.copyfile(repository.common / "packed-refs", records / "packed-refs")
+    head = (repository.directory / "HEAD").read_text().strip()
+    if head.startswith("ref: refs/"):
+        if commit:
+            branch = records / head.removeprefix("ref: ")
+            branch.parent.mkdir(parents=True, exist_ok=True)
+            branch.write_text(f"{commit}\n")
+    else:
+        head = commit
+    (records / "HEAD").write_text(f"{head}\n")
+    depot.with_env(GIT_INDEX_FILE=os.fspath(records / "index")).call("read-tree", tree)

@@ -24,7 +24,7 @@ from flyball.core.terms.evidence import (
     SuiteReport,
     VerdictReport,
 )
-from flyball.engine.look.card_verdict import is_shown
+from flyball.engine.look.inspection import is_shown
 
 
 @pytest.fixture

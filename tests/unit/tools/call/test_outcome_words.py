@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from flyball.core.terms.evidence import FailedTest
-from flyball.tools.call.outcome_words import told_failures, without_runner_frames
 from flyball.tools.call.protocol import bounded
+from flyball.tools.suite import told_failures, without_runner_frames
 from flyball.workspace.files.paths import relative_paths
 
 ROOT = Path("/state/flyball/worktrees/r-20260101-abcdef/tree")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from flyball.workspace.servers.log import ServerLog, read_log
+from flyball.workspace.servers.server import ServerLog, read_log
 
 
 def test_the_end_is_kept_within_bounds(tmp_path: Path):

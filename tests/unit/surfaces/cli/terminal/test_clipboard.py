@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flyball.errors import DriverError
-from flyball.surfaces.cli.terminal.clipboard import Clipboard, copy, find_clipboard, terminal_port
+from flyball.surfaces.cli.terminal.driving import Clipboard, copy, find_clipboard, terminal_port
 from flyball.surfaces.cli.terminal.plain import PlainView
 
 LINGERING = """#!/bin/sh
