@@ -277,7 +277,7 @@ class Git:
         """Return the directories that this git writes to."""
         index = self.env.get("GIT_INDEX_FILE")
         written = [self.env.get(name) for name in ("GIT_OBJECT_DIRECTORY", "GIT_WORK_TREE")]
-        written += [os.fspath(self.directory), os.path.dirname(index) if index else None]
+        written += [os.fspath(self.directory), str(Path(index).parent) if index else None]
         return [place for place in written if place]
 
     def _failure(self, args: Sequence[str], done: OwnOutput) -> Exception:
