@@ -192,7 +192,18 @@ def _is_for_tests(path: str, texts: Mapping[str, str]) -> bool:
         re.M,
     )
     users = [each for each, text in texts.items() if each != path and named.search(text)]
-    return any(map(is_test_path, users)) and all(map(is_test_path, users))
+    if not users or not all(map(is_test_path, users)):
+        return False
+    if _DEFINES.search(texts.get(path, "")) or not _IMPORTED.fullmatch(path):
+        return True
+    # Tests that name no other code are about these values: nothing else could be made to agree.
+    said = frozenset(re.findall(r"\w+", "\n".join([texts[each] for each in users])))
+    others = (each for each in texts if each != path and not is_test_path(each))
+    return any(_module_name(each) in said for each in others)
+
+
+_IMPORTED = regex(r".*\.(?:py|[cm]?[jt]sx?)")
+"""Code that tests can only reach by naming its file."""
 
 
 def _speaks(path: str) -> bool:
