@@ -41,6 +41,7 @@ def asked_for(
         must_mend=named,
         mends_all=bool(not named and _ALL.search(request)),
         repairs=is_repair or (intent is Intent.SMALL_FIX and kind is ChangeKind.UNKNOWN),
+        adds=kind is ChangeKind.FEATURE,
         keeps_behaviour=is_repair or is_refactoring or not (builds or intent is Intent.SMALL_FIX),
         is_run=True,
         is_refactoring=is_refactoring,

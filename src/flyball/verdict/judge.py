@@ -458,8 +458,9 @@ def _named(named: tuple[Named, ...]) -> Iterator[ChangeFinding]:
 def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterator[ChangeFinding]:
     """Ask for the tests that are owed and still red, and list the other old failures.
 
-    Owed are those that the request or the findings name and, in a repair, those that use what was
-    changed. Tests that are new never buy one off.
+    Owed are those that the request or the findings name. In a repair, and in a feature of which no
+    test shows anything, also those that use what was changed. Tests that are new never buy one off
+    in a repair.
     """
     old = old_failures(suite)
     if asked.mends_all:
@@ -472,7 +473,8 @@ def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterat
         yield _owed(suite, named, told, is_sent_back=asked.is_run)
     near = {name for name in old - named if file_of(name) not in change.tests_apart}
     strength = strength_of(suite)
-    if not asked.repairs or asked.must_mend or change.documents:
+    owes_near = asked.repairs or (asked.adds and strength is ChangeStrength.GREEN)
+    if not owes_near or asked.must_mend or change.documents:
         near = set[str]()
     if near:
         verb, use, they = ("fails", "uses", "is it")

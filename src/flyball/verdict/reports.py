@@ -211,6 +211,8 @@ class AskedFor(NamedTuple):
     """The request is to make the failing tests pass, whichever they are."""
     repairs: bool = False
     """The request is to repair something, so a test of it that stays red speaks against it."""
+    adds: bool = False
+    """The request is for something new, so some test should show it."""
     keeps_behaviour: bool = True
     """A fix or a refactoring: another expectation is never expected."""
     wants_red: bool = True

@@ -205,7 +205,7 @@ def test_a_feature_is_built_by_a_real_host_where_no_governor_may_stay(
     assert "This is not done yet" in real.heard
     assert (real.repo / "cart.py").read_text() == RIGHT
     (run,) = real.runs
-    assert (run["status"], run["used"]) == ("success", 5)
+    assert (run["status"], run["used"]) == ("success", 4)
     reverted = real.shell("card", "revert", run["run"], "step-1", "--yes")
     assert reverted.returncode == 0, reverted.stderr
     assert (real.repo / "cart.py").read_text() == CART

@@ -430,8 +430,10 @@ def test_where_nobody_can_be_sent_back_a_person_is_asked_about_an_old_failure():
     assert kinds(found) == {(FindingKind.NAMED_NOT_GREEN, Weight.ASKS)}
 
 
-def test_a_feature_owes_no_failure_that_was_there():
-    assert with_new_test(AskedFor(is_run=True)).is_shown
+def test_a_feature_owes_a_failure_near_it_only_where_it_shows_nothing():
+    asked = AskedFor(adds=True, is_run=True, wants_red=False)
+    assert with_new_test(asked).is_shown
+    assert kinds(old_failure(asked)) == {OWED}
 
 
 def test_another_failure_beside_one_that_was_repaired_is_a_question():
