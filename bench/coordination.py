@@ -133,7 +133,7 @@ async def drive(path: Path) -> tuple[list[float], list[AnyEvent]]:
         intent=Intent.AUTONOMOUS,
         policy=Policy(max_iterations=ITERATIONS),
     )
-    state = await engine.drive(await engine.append(RunState(), started))
+    state = await engine.run(await engine.append(RunState(), started))
     hands.stop_watch()
     assert state.response is not None and state.response.iterations == ITERATIONS
     events = [entry.event for entry in await journal.events("bench")]

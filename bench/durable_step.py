@@ -97,7 +97,7 @@ async def drive(journal: Journal, steps: int) -> tuple[float, RunState]:
         run="bench", request="read on", intent=Intent.AUTONOMOUS, policy=READER, budget=steps
     )
     began = time.perf_counter()
-    state = await engine.drive(await engine.append(RunState(), started))
+    state = await engine.run(await engine.append(RunState(), started))
     took = time.perf_counter() - began
     await journal.release(lease)
     await journal.close()

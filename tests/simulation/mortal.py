@@ -170,7 +170,7 @@ async def work(shop: Shop, fate: Fate) -> RunState:
             state = await engine.append(RunState(), started)
         if state.base:
             context.open(RUN)
-        return await engine.drive(state)
+        return await engine.run(state)
     finally:
         await journal.release(lease)
         await journal.close()

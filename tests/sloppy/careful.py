@@ -310,7 +310,7 @@ async def _drive(repo: Path, home: Path, driver: Careful, started: RunStarted) -
         lease = await take(journal, started.run)
         performer = EffectPerformer(journal, driver, context, on_text=lambda _card, _text: None)
         engine = Engine(journal, lease, performer, clock=clock(), watch=lambda _line: None)
-        return await engine.drive(await engine.append(RunState(), started))
+        return await engine.run(await engine.append(RunState(), started))
     finally:
         context.close()
         await journal.close()

@@ -246,7 +246,7 @@ class RunControl:
         async with self._held(record.started, NobodyDriver()) as (engine, _):
             state = await engine.journal.load(run, record.state)
             state = await engine.append(state, Cancelled(by=by, why=self._clean(why)))
-            return RunResult(await engine.drive(state))
+            return RunResult(await engine.run(state))
 
     async def _leave_word(self, record: Record, word: Word) -> RunResult:
         """Leave a word for the worker that will drive the run; one comes by at once."""
@@ -355,7 +355,7 @@ class RunControl:
         self, engine: Engine, performer: EffectPerformer, state: RunState
     ) -> RunResult:
         try:
-            state = await engine.drive(state, self._seat.is_left)
+            state = await engine.run(state, self._seat.is_left)
         finally:
             performer.context.rest()
         workspace = performer.context.opened

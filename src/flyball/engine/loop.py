@@ -1,31 +1,11 @@
-"""The loop: the only place where effects become events.
+"""The loop, the only place where effects become events: run, step, ask, perform.
 
-How a crash is survived. An effect is owed in the journal before anything is done. A deed (a call
-that writes or runs something, the closing of a card) is also *intended* there, so that whoever goes
-on knows that it may have been begun. Its event, the new state and the next effects are committed in
-one transaction. What is owed and was never answered is performed again, and each place below finds
-out for itself how far the dead process got:
-
-    journal/sqlite           a lease with a fencing number: an old holder's commit is refused; the
-                             state stands beside its last event, one of another release is folded
-    workspace/process/holder whether the holder of a lease or a lock still lives
-    workspace/run/lock       one process in a tree; the kernel lets go of a dead one's lock
-    engine/perform           a repeated call: a finished write is found by its probe, a half-done
-                             one is undone by its snapshot, a command becomes `call-interrupted`
-    engine/look/gate_looks   a look cut off in the middle: what it changed is restored first
-    engine/run_context       what a driver had read is told again by the log
-    workspace/run/opening    an opening that died half way is cleared and begun anew
-    workspace/run/snapshot   the same key gives the same snapshot
-    workspace/trees/writer   writes that were planned and not finished are finished first
-    workspace/run/merge_card a merge of a card is found again, or done over from its plan
-    workspace/run/rollback   a roll-back is written down as a commit, and not repeated
-    workspace/cards          a revert or merge that was killed is finished by the next command
+How a crash is survived stands at the end of the file.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -49,6 +29,7 @@ from flyball.core.run.event import AnyEvent, Cancelled, PauseAsked
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import thread_lines
 from flyball.core.terms.call import Access
+from flyball.engine.lanes import Answers, Batch, Lanes
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import IllegalEvent, JournalError
 from flyball.journal.protocol import Intention, Journal, Lease, PostedEvent
@@ -59,103 +40,10 @@ RENEWALS = 3
 LISTEN_SECONDS = 0.3
 NEVER = float("-inf")
 
-Answers = Sequence[AnyEvent | BaseException]
-Deed = Callable[[], Awaitable[Answers]]
 Left = Callable[[RunState, Owed], bool]
 """Which effects are somebody else's to answer, such as a driver's in another program."""
 Trace = Callable[[RunState, AnyEvent, RunState], None]
 """Who is told of every event that was written down, with the states around it."""
-
-
-class Batch:
-    """Effects of one lane that are performed side by side."""
-
-    __slots__ = ("is_stopped", "owed", "task")
-
-    task: asyncio.Task[Answers]
-
-    def __init__(self, owed: Sequence[Owed]) -> None:
-        self.owed = owed
-        self.is_stopped = False
-
-    @property
-    def is_thinking(self) -> bool:
-        return isinstance(self.owed[0].effect, Think)
-
-    def answers(self) -> Answers:
-        """One answer for each effect; what went wrong with all of it is raised."""
-        return self.task.result()
-
-
-class Lanes:
-    """Everything under way, and what of it has come back, first completed first.
-
-    A lane is one card, or the run itself. Each has at most one batch under way: one effect, or
-    several calls that only look.
-    """
-
-    def __init__(self) -> None:
-        self._batches: list[Batch] = []
-        self._finished: deque[Batch] = deque()
-        self._news = asyncio.Event()
-
-    @property
-    def under_way(self) -> tuple[Owed, ...]:
-        """The effects that were started and whose answers were not taken yet."""
-        return tuple([owed for batch in self._batches for owed in batch.owed])
-
-    @property
-    def is_idle(self) -> bool:
-        return not self._batches
-
-    def start(self, owed: Sequence[Owed], deed: Deed) -> None:
-        batch = Batch(owed)
-        batch.task = asyncio.create_task(self._see_through(batch, deed))
-        self._batches.append(batch)
-
-    def wake(self) -> None:
-        """Have `news` return although nothing came back."""
-        self._news.set()
-
-    async def news(self) -> None:
-        """Wait until a batch comes back, or somebody calls."""
-        await self._news.wait()
-        self._news.clear()
-
-    def take(self) -> Batch | None:
-        """The next batch that has come back."""
-        if not self._finished:
-            return None
-        batch = self._finished.popleft()
-        self._batches.remove(batch)
-        return batch
-
-    async def stop(self, which: Callable[[Batch], bool]) -> None:
-        """Cancel batches and see them end; what has come back by now is kept.
-
-        The answers of what is stopped are not wanted, its effects may be.
-        """
-        for batch in self._batches:
-            if not batch.is_stopped and which(batch):
-                batch.is_stopped = batch.task.cancel()
-        stopped = [batch for batch in self._batches if batch.is_stopped]
-        if not stopped:
-            return
-        await asyncio.wait([batch.task for batch in stopped])
-        for batch in stopped:
-            self._batches.remove(batch)
-            # Asked for, so that asyncio does not print that nobody did.
-            if not batch.task.cancelled():
-                batch.task.exception()
-
-    async def _see_through(self, batch: Batch, deed: Deed) -> Answers:
-        try:
-            return await deed()
-        finally:
-            # A task that was told to stop may still come to its end; nobody wants its answer.
-            if not batch.is_stopped:
-                self._finished.append(batch)
-            self._news.set()
 
 
 class Performer(Protocol):
@@ -195,50 +83,62 @@ class Engine:
         self._lost: JournalError | None = None
         self._is_left: Left = _none
 
-    def pause(self, by: str) -> None:
-        """Rest as soon as the calls under way are over; a model is not waited for."""
-        self._pause_by = by
-        self._lanes.wake()
-
-    def look_again(self) -> None:
-        """Ask anew what is left to others: that has changed."""
-        self._lanes.wake()
-
-    async def drive(self, state: RunState, is_left: Left | None = None) -> RunState:
+    async def run(self, state: RunState, is_left: Left | None = None) -> RunState:
         """Run until it rests or ends, or only what is left to others is owed.
 
-        Every outside fact arrives as an event.
-        Whatever stops it half-way (an error, a lost lease, a cancellation) leaves the journal where
-        it was: what was under way stays owed, and the next process finds out how far it got.
+        Every outside fact arrives as an event. Whatever stops it half-way (an error, a lost lease,
+        a cancellation) leaves the journal where it was: what was under way stays owed, and the next
+        process finds out how far it got.
         """
         self._state = state
         self._is_left = is_left or _none
         companion = asyncio.create_task(self._stand_by(state.run))
         try:
-            while True:
-                # Words of people come first: a cancelled or resting run must not start anything.
-                await self._hear()
-                if not self._lanes.is_idle:
-                    await self._lanes.stop(self._is_moot)
-                if self._lanes.is_idle and (self._state.has_ended or not self._due):
-                    return self._state
-                self._start()
-                await self._lanes.news()
-                while (batch := self._lanes.take()) is not None:
-                    await self._answer(batch)
+            while await self.step():
+                pass
+            return self._state
         finally:
             companion.cancel()
             await asyncio.gather(companion, return_exceptions=True)
             await self._wind_up()
 
-    async def bring_on(self, state: RunState) -> RunState:
-        """Do all that is due and short, and not the driver's own: for one in another program.
+    async def step(self) -> bool:
+        """Hear people, start what is due, append what came back; false once nothing is left."""
+        # Words of people come first: a cancelled or resting run must not start anything.
+        await self._hear()
+        if not self._lanes.is_idle:
+            await self._lanes.stop(self._is_moot)
+        if self._lanes.is_idle and (self._state.has_ended or not self._due):
+            return False
+        for batch in self._startable():
+            self._lanes.start(batch, partial(self._answers, self._state, batch))
+        await self._lanes.news()
+        while (batch := self._lanes.take()) is not None:
+            await self._append_answers(batch)
+        return True
 
-        A look at the work may take minutes, for which whoever asked must not keep the lease.
-        """
-        while ours := [o for o in state.due if not isinstance(o.effect, Think | Perform | Inspect)]:
-            state = await self.append(state, await self._perform(state, ours[0]))
-        return state
+    async def ask(self, state: RunState, owed: Owed) -> AnyEvent:
+        """Have a driver think or something looked at: after a crash it is simply asked again."""
+        return await self._event(state, owed, is_repeat=False)
+
+    async def perform(self, state: RunState, owed: Owed) -> AnyEvent:
+        """Do what leaves something behind: it is noted first, as it may have been half done."""
+        is_repeat = await self.journal.intend(self._lease, owed, self._clock())
+        return await self._event(state, owed, is_repeat=is_repeat)
+
+    async def _event(self, state: RunState, owed: Owed, *, is_repeat: bool) -> AnyEvent:
+        intention = Intention(f"{self._lease.run}/{owed.n}", is_repeat)
+        return replace(await self._performer.perform(state, owed, intention), effect=owed.n)
+
+    def _carry_out(self, state: RunState, owed: Owed) -> Awaitable[AnyEvent]:
+        return self.perform(state, owed) if _is_deed(owed) else self.ask(state, owed)
+
+    async def _answers(self, state: RunState, batch: Sequence[Owed]) -> Answers:
+        """Carry out effects of one lane side by side; one answer for each, or its error."""
+        if len(batch) == 1:
+            return (await self._carry_out(state, batch[0]),)
+        answers = [self._carry_out(state, owed) for owed in batch]
+        return await asyncio.gather(*answers, return_exceptions=True)
 
     async def append(self, state: RunState, event: AnyEvent, posted: int = 0) -> RunState:
         """Apply an event and write it down, with what it leads to and what it makes heard."""
@@ -258,6 +158,49 @@ class Engine:
         if self._trace is not None:
             self._trace(state, event, after)
         return after
+
+    async def _append_answers(self, batch: Batch) -> None:
+        """Append the answers of a batch in its order; what is not owed any more is let go."""
+        if not self._owes_any(batch):
+            return
+        for owed, answer in zip(batch.owed, batch.answers(), strict=True):
+            # An earlier answer of the same batch may have ended the card or reset its thread.
+            if owed not in self._state.owed:
+                continue
+            if isinstance(answer, BaseException):
+                raise answer
+            self._state = await self.append(self._state, answer)
+
+    def _startable(self) -> Sequence[Sequence[Owed]]:
+        """All that may start; a run that is to rest only brings its own affairs to an end."""
+        due = self._due
+        if self._is_to_rest:
+            due = [owed for owed in due if lane_of(owed) == RUN] if self._lanes.is_idle else ()
+        # The common case: one card, one effect at a time.
+        is_alone = len(due) == 1 and self._lanes.is_idle
+        return (due,) if is_alone else startable(due, self._lanes.under_way)
+
+    @property
+    def _due(self) -> Sequence[Owed]:
+        return [owed for owed in self._state.due if not self._is_left(self._state, owed)]
+
+    async def bring_on(self, state: RunState) -> RunState:
+        """Do all that is due and short, and not the driver's own: for one in another program.
+
+        A look at the work may take minutes, for which whoever asked must not keep the lease.
+        """
+        while ours := [o for o in state.due if not isinstance(o.effect, Think | Perform | Inspect)]:
+            state = await self.append(state, await self._carry_out(state, ours[0]))
+        return state
+
+    def pause(self, by: str) -> None:
+        """Rest as soon as the calls under way are over; a model is not waited for."""
+        self._pause_by = by
+        self._lanes.wake()
+
+    def look_again(self) -> None:
+        """Ask anew what is left to others: that has changed."""
+        self._lanes.wake()
 
     async def _hear(self) -> None:
         """What others left for this run; a word that has come too late is dropped.
@@ -312,10 +255,6 @@ class Engine:
         """Whether a pause finds every card: none is at work, and none is about to be opened."""
         return self._lanes.is_idle and all(lane_of(owed) != RUN for owed in self._state.due)
 
-    @property
-    def _due(self) -> Sequence[Owed]:
-        return [owed for owed in self._state.due if not self._is_left(self._state, owed)]
-
     def _is_moot(self, batch: Batch) -> bool:
         """Whether nobody waits for a batch any more: it was dropped, or its thinker rests."""
         resting = {card.id for card in self._state.paused}
@@ -326,50 +265,13 @@ class Engine:
     def _owes_any(self, batch: Batch) -> bool:
         return any(owed in self._state.owed for owed in batch.owed)
 
-    def _start(self) -> None:
-        """Start all that may start; a run that is to rest only brings its own affairs to an end."""
-        due = self._due
-        if self._is_to_rest:
-            due = [owed for owed in due if lane_of(owed) == RUN] if self._lanes.is_idle else ()
-        # The common case: one card, one effect at a time.
-        is_alone = len(due) == 1 and self._lanes.is_idle
-        for batch in (due,) if is_alone else startable(due, self._lanes.under_way):
-            self._lanes.start(batch, partial(self._perform_all, self._state, batch))
-
-    async def _answer(self, batch: Batch) -> None:
-        """Append the answers of a batch in its order; what is not owed any more is let go."""
-        if not self._owes_any(batch):
-            return
-        for owed, answer in zip(batch.owed, batch.answers(), strict=True):
-            # An earlier answer of the same batch may have ended the card or reset its thread.
-            if owed not in self._state.owed:
-                continue
-            if isinstance(answer, BaseException):
-                raise answer
-            self._state = await self.append(self._state, answer)
-
     async def _wind_up(self) -> None:
         """Leave nothing under way, and write down what was complete before we had to stop."""
         await self._lanes.stop(lambda _: True)
         while (batch := self._lanes.take()) is not None:
             # Whatever goes wrong here, what made us stop is what must be told.
             with suppress(Exception, asyncio.CancelledError):
-                await self._answer(batch)
-
-    async def _perform_all(self, state: RunState, batch: Sequence[Owed]) -> Answers:
-        if len(batch) == 1:
-            return (await self._perform(state, batch[0]),)
-        deeds = [self._perform(state, owed) for owed in batch]
-        return await asyncio.gather(*deeds, return_exceptions=True)
-
-    async def _perform(self, state: RunState, owed: Owed) -> AnyEvent:
-        """Deeds are written down before they are done; what only looks may simply be done again."""
-        is_repeat = False
-        if _is_deed(owed):
-            is_repeat = await self.journal.intend(self._lease, owed, self._clock())
-        intention = Intention(f"{self._lease.run}/{owed.n}", is_repeat)
-        event = await self._performer.perform(state, owed, intention)
-        return replace(event, effect=owed.n)
+                await self._append_answers(batch)
 
     async def _stand_by(self, run: str) -> None:
         """Keep the lease, and listen while something is under way."""
@@ -400,3 +302,25 @@ def _is_deed(owed: Owed) -> bool:
     if not isinstance(effect, Perform):
         return isinstance(effect, CloseCard)
     return effect.call.access is not Access.READ or effect.call.command is not None
+
+
+# How a crash is survived. An effect is owed in the journal before anything is done. A deed (a call
+# that writes or runs something, the closing of a card) is also *intended* there, so that whoever
+# goes on knows that it may have been begun. Its event, the new state and the next effects are
+# committed in one transaction. What is owed and was never answered is performed again, and each
+# place below finds out for itself how far the dead process got:
+#
+#     journal/sqlite           a lease with a fencing number: an old holder's commit is refused; the
+#                              state stands beside its last event, one of another release is folded
+#     workspace/process/holder whether the holder of a lease or a lock still lives
+#     workspace/run/lock       one process in a tree; the kernel lets go of a dead one's lock
+#     engine/perform           a repeated call: a finished write is found by its probe, a half-done
+#                              one is undone by its snapshot, a command becomes `call-interrupted`
+#     engine/look/gate_looks   a look cut off in the middle: what it changed is restored first
+#     engine/run_context       what a driver had read is told again by the log
+#     workspace/run/opening    an opening that died half way is cleared and begun anew
+#     workspace/run/snapshot   the same key gives the same snapshot
+#     workspace/trees/writer   writes that were planned and not finished are finished first
+#     workspace/run/merge_card a merge of a card is found again, or done over from its plan
+#     workspace/run/rollback   a roll-back is written down as a commit, and not repeated
+#     workspace/cards          a revert or merge that was killed is finished by the next command

@@ -31,7 +31,7 @@ SECONDS = 300
 @story
 async def test_a_run_is_driven_to_its_end_and_every_event_is_written() -> None:
     s = await stage(FakePerformer(says((call("c1", "read"),), text="because")))
-    state = await s.engine.drive(await s.begin())
+    state = await s.engine.run(await s.begin())
     assert state.response is not None
     assert state.response.message == "because"
     assert await s.fold() == state == await s.journal.load("r1")
@@ -50,7 +50,7 @@ async def test_reads_run_side_by_side_and_are_answered_in_order() -> None:
     calls = [call(f"c{n}", "read", f"f{n}.py") for n in range(3)]
     s = await stage(FakePerformer(says(tuple(calls)), read))
     async with asyncio.timeout(SECONDS):
-        await s.engine.drive(await s.begin())
+        await s.engine.run(await s.begin())
     events = [entry.event for entry in await s.journal.events("r1")]
     assert [e.call for e in events if isinstance(e, CallReturned)] == ["c0", "c1", "c2"]
 
@@ -60,7 +60,7 @@ async def test_deeds_are_written_down_before_they_are_done_and_looking_is_not() 
     performer = FakePerformer(says((call("c1", "read"), bash("c2", "verification"))))
     journal = memory_journal()
     s = await stage(performer, journal)
-    await s.engine.drive(await s.begin(policy=Policy(bash=True, bash_without_sandbox=True)))
+    await s.engine.run(await s.begin(policy=Policy(bash=True, bash_without_sandbox=True)))
     lease = await journal.acquire("r1", "next", 10**9, 60.0, lambda _: True)
     numbers = [int(each.key.removeprefix("r1/")) for each in performer.intentions]
     done_before = [n for n in numbers if await journal.intend(lease, Owed(n, Classify()), 0.0)]
@@ -79,7 +79,7 @@ async def test_a_pause_does_not_wait_for_a_model_and_its_request_stays_owed() ->
         raise AssertionError
 
     s = await stage(FakePerformer(think))
-    driving = asyncio.create_task(s.engine.drive(await s.begin()))
+    driving = asyncio.create_task(s.engine.run(await s.begin()))
     await thinking.wait()
     s.engine.pause("ada")
     state = await asyncio.wait_for(driving, SECONDS)
@@ -100,7 +100,7 @@ async def test_a_pause_lets_the_call_under_way_come_back() -> None:
         return returned(owed.effect)
 
     s = await stage(FakePerformer(says((call("c1", "read"),)), perform))
-    driving = asyncio.create_task(s.engine.drive(await s.begin()))
+    driving = asyncio.create_task(s.engine.run(await s.begin()))
     await calling.wait()
     s.engine.pause("ada")
     let_go.set()
@@ -115,10 +115,10 @@ async def test_a_paused_run_goes_on_where_it_was() -> None:
     s = await stage(FakePerformer(says((call("c1", "read"),), text="because")))
     state = await s.begin()
     s.engine.pause("ada")
-    state = await s.engine.drive(state)
+    state = await s.engine.run(state)
     assert state.paused
     state = await s.engine.append(state, Resumed(by="ada", tree="t0"))
-    state = await s.engine.drive(state)
+    state = await s.engine.run(state)
     assert state.has_ended
 
 
@@ -138,7 +138,7 @@ async def test_a_cancelled_run_waits_for_nothing(during: str) -> None:
         else FakePerformer(says((call("c1", "read"),)), hang)
     )
     s = await stage(performer)
-    driving = asyncio.create_task(s.engine.drive(await s.begin()))
+    driving = asyncio.create_task(s.engine.run(await s.begin()))
     await begun.wait()
     await s.journal.post("r1", Cancelled(by="ada", why="enough"))
     state = await asyncio.wait_for(driving, SECONDS)
@@ -151,9 +151,9 @@ async def test_a_cancelled_run_waits_for_nothing(during: str) -> None:
 async def test_a_word_that_comes_too_late_is_dropped() -> None:
     s = await stage(FakePerformer(says(text="because")))
     await s.journal.post("r1", Resumed(by="ada"))
-    state = await s.engine.drive(await s.begin())
+    state = await s.engine.run(await s.begin())
     await s.journal.post("r1", PauseAsked(by="ada"))
-    assert (await s.engine.drive(state)) == state
+    assert (await s.engine.run(state)) == state
     assert await s.journal.inbox("r1") == []
 
 
@@ -168,7 +168,7 @@ async def test_stopping_at_once_leaves_the_run_resumable() -> None:
 
     journal = memory_journal()
     s = await stage(FakePerformer(says((call("c1", "read"),)), hang), journal)
-    driving = asyncio.create_task(s.engine.drive(await s.begin()))
+    driving = asyncio.create_task(s.engine.run(await s.begin()))
     await begun.wait()
     driving.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -179,7 +179,7 @@ async def test_stopping_at_once_leaves_the_run_resumable() -> None:
     engine = Engine(
         journal, lease, FakePerformer(says()), clock=lambda: 2000.0, watch=lambda _: None
     )
-    assert (await engine.drive(state)).has_ended
+    assert (await engine.run(state)).has_ended
 
 
 @story
@@ -193,7 +193,7 @@ async def test_an_error_in_the_hands_is_told_and_leaves_what_was_done_before() -
     calls = [call(f"c{n}", "read", f"f{n}.py") for n in range(1, 4)]
     s = await stage(FakePerformer(says(tuple(calls)), fails))
     with pytest.raises(ToolError, match="disk is full"):
-        await s.engine.drive(await s.begin())
+        await s.engine.run(await s.begin())
     state = await s.journal.load("r1")
     assert [owed.effect.call.id for owed in state.owed] == ["c2", "c3"]  # type: ignore[union-attr]
     assert await s.fold() == state
@@ -206,7 +206,7 @@ async def test_a_timeout_of_the_hands_own_is_not_taken_for_a_pause() -> None:
 
     s = await stage(FakePerformer(late))
     with pytest.raises(TimeoutError, match="did not answer"):
-        await s.engine.drive(await s.begin())
+        await s.engine.run(await s.begin())
 
 
 @story
@@ -220,7 +220,7 @@ async def test_without_its_lease_the_engine_stops_and_says_who_has_it() -> None:
 
     journal = memory_journal()
     s = await stage(FakePerformer(hang), journal)
-    driving = asyncio.create_task(s.engine.drive(await s.begin()))
+    driving = asyncio.create_task(s.engine.run(await s.begin()))
     await begun.wait()
     before = await journal.load("r1")
     await journal.acquire("r1", "grace", 10**9, 60.0, lambda _: True)
@@ -237,7 +237,7 @@ async def test_a_journal_that_fails_stops_the_engine_with_its_error() -> None:
     state = await s.begin()
     await journal.close()
     with pytest.raises(JournalError, match="closed"):
-        await s.engine.drive(state)
+        await s.engine.run(state)
 
 
 @story
@@ -247,7 +247,7 @@ async def test_text_that_utf8_cannot_hold_is_stored_readably() -> None:
         return returned(owed.effect, "caf\udce9 and \ud800")
 
     s = await stage(FakePerformer(says((call("c1", "read"),), text="because"), odd))
-    state = await s.engine.drive(await s.begin())
+    state = await s.engine.run(await s.begin())
     assert state.has_ended
     events = [entry.event for entry in await s.journal.events("r1")]
     (found,) = [event for event in events if isinstance(event, CallReturned)]

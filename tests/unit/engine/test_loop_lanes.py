@@ -80,7 +80,7 @@ async def test_the_calls_of_two_cards_overlap() -> None:
 
     performer = team({"a": reads("a", 2), "b": reads("b", 2)}, {"a": meet, "b": meet})
     s = await stage(performer)
-    state = await asyncio.wait_for(s.engine.drive(await s.plan()), SECONDS)
+    state = await asyncio.wait_for(s.engine.run(await s.plan()), SECONDS)
     assert state.has_ended
     assert calls_of(await s.events("a")) == ["a-0", "a-1"]
     assert calls_of(await s.events("b")) == ["b-0", "b-1"]
@@ -102,7 +102,7 @@ async def test_thinking_overlaps_with_thinking_and_with_calls() -> None:
                 raise AssertionError
 
     s = await stage(team({"a": meet, "b": meet, "c": reads("c")}, {"c": meet}))
-    state = await asyncio.wait_for(s.engine.drive(await s.plan()), SECONDS)
+    state = await asyncio.wait_for(s.engine.run(await s.plan()), SECONDS)
     assert state.has_ended
 
 
@@ -121,7 +121,7 @@ async def test_a_long_lane_holds_up_no_other() -> None:
         {"a": reads("a"), "b": reads("b", 3), "c": reads("c", 5)}, {"a": slow, "c": last}
     )
     s = await stage(performer)
-    driving = asyncio.create_task(s.engine.drive(await s.plan()))
+    driving = asyncio.create_task(s.engine.run(await s.plan()))
     async with asyncio.timeout(SECONDS):
         await slow.begun.wait()
         await short_ones_done.wait()
@@ -152,7 +152,7 @@ async def until_closed(s: Stage, card: str) -> None:
 async def test_a_message_waits_for_what_was_owed_before_it() -> None:
     slow = Gated()
     s = await stage(team({"a": says(), "b": reads("b")}, {"b": slow}))
-    driving = asyncio.create_task(s.engine.drive(await s.plan()))
+    driving = asyncio.create_task(s.engine.run(await s.plan()))
     async with asyncio.timeout(SECONDS):
         await slow.begun.wait()
         await until_closed(s, "a")
@@ -169,7 +169,7 @@ async def test_a_message_waits_for_what_was_owed_before_it() -> None:
 async def test_a_pause_stops_who_thinks_and_lets_who_works_come_back(asked: str) -> None:
     thinking, working = Hanging(), Gated()
     s = await stage(team({"a": thinking, "b": reads("b", 2)}, {"b": working}))
-    driving = asyncio.create_task(s.engine.drive(await s.plan()))
+    driving = asyncio.create_task(s.engine.run(await s.plan()))
     async with asyncio.timeout(SECONDS):
         await thinking.begun.wait()
         await working.begun.wait()
@@ -198,7 +198,7 @@ async def test_a_pause_finds_the_card_that_is_about_to_open() -> None:
             s.engine.pause("ada")
 
     s.on_told = pause_at_the_first_step
-    state = await asyncio.wait_for(s.engine.drive(await s.plan()), SECONDS)
+    state = await asyncio.wait_for(s.engine.run(await s.plan()), SECONDS)
     assert [card.id for card in state.paused] == ["a", "b"]
     assert owed_to(state) == {"a": "Think", "b": "Think"}
     assert isinstance((await s.events())[-1], PauseAsked)
@@ -209,7 +209,7 @@ async def test_a_pause_left_for_a_run_that_has_no_card_yet_waits_for_one() -> No
     s = await stage(team({"a": says(), "b": says()}))
     state = await s.plan()
     await s.journal.post("r1", PauseAsked(by="ada"))
-    state = await asyncio.wait_for(s.engine.drive(state), SECONDS)
+    state = await asyncio.wait_for(s.engine.run(state), SECONDS)
     assert [card.id for card in state.paused] == ["plan.1"]
 
 
@@ -217,7 +217,7 @@ async def test_a_pause_left_for_a_run_that_has_no_card_yet_waits_for_one() -> No
 async def test_a_cancelled_run_waits_for_none_of_its_cards() -> None:
     first, second = Hanging(), Hanging()
     s = await stage(team({"a": first, "b": reads("b")}, {"b": second}))
-    driving = asyncio.create_task(s.engine.drive(await s.plan()))
+    driving = asyncio.create_task(s.engine.run(await s.plan()))
     async with asyncio.timeout(SECONDS):
         await first.begun.wait()
         await second.begun.wait()
@@ -244,7 +244,7 @@ async def test_what_comes_back_after_it_was_dropped_is_let_go() -> None:
         raise AssertionError
 
     s = await stage(team({"a": reads("a"), "b": says()}, {"a": deaf}))
-    driving = asyncio.create_task(s.engine.drive(await s.plan()))
+    driving = asyncio.create_task(s.engine.run(await s.plan()))
     async with asyncio.timeout(SECONDS):
         await begun.wait()
         await s.journal.post("r1", Cancelled(by="ada"))
@@ -269,7 +269,7 @@ async def test_a_word_for_one_card_is_heard_while_another_works() -> None:
         return DriverReplied(card=owed.effect.card, text="seen", finish=Finish.STOP)
 
     s = await stage(team({"a": withheld, "b": reads("b")}, {"b": working}))
-    driving = asyncio.create_task(s.engine.drive(await s.plan()))
+    driving = asyncio.create_task(s.engine.run(await s.plan()))
     async with asyncio.timeout(SECONDS):
         await working.begun.wait()
         while not any(line["type"] == "approval" for line in s.told):
@@ -292,7 +292,7 @@ async def test_an_error_in_one_lane_ends_the_others_and_is_raised() -> None:
 
     s = await stage(team({"a": reads("a"), "b": reads("b")}, {"a": fails, "b": other}))
     with pytest.raises(ToolError, match="disk is full"):
-        await asyncio.wait_for(s.engine.drive(await s.plan()), SECONDS)
+        await asyncio.wait_for(s.engine.run(await s.plan()), SECONDS)
     assert other.is_over
     state = await s.journal.load("r1")
     assert owed_to(state) == {"a": "Perform", "b": "Perform"}
@@ -313,7 +313,7 @@ async def test_what_is_complete_when_another_lane_fails_is_written_down(failing:
 
     s = await stage(team({"a": reads("a"), "b": reads("b")}, {"a": perform, "b": perform}))
     with pytest.raises(ToolError, match="disk is full"):
-        await asyncio.wait_for(s.engine.drive(await s.plan()), SECONDS)
+        await asyncio.wait_for(s.engine.run(await s.plan()), SECONDS)
     fine = "b" if failing == "a" else "a"
     assert calls_of(await s.events()) == [f"{fine}-0"]
     assert owed_to(await s.journal.load("r1")) == {failing: "Perform", fine: "Think"}
@@ -324,7 +324,7 @@ async def test_without_its_lease_the_engine_lets_go_of_every_card() -> None:
     first, second = Hanging(), Hanging()
     journal = memory_journal()
     s = await stage(team({"a": first, "b": reads("b")}, {"b": second}), journal)
-    driving = asyncio.create_task(s.engine.drive(await s.plan()))
+    driving = asyncio.create_task(s.engine.run(await s.plan()))
     async with asyncio.timeout(SECONDS):
         await first.begun.wait()
         await second.begun.wait()
@@ -343,7 +343,7 @@ async def test_the_next_process_learns_of_both_deeds_that_were_under_way() -> No
     thinkers = {name: says((bash(f"{name}-0", "verification"),)) for name in ("a", "b")}
     journal = memory_journal()
     s = await stage(team(thinkers, {"a": first, "b": second}), journal)
-    driving = asyncio.create_task(s.engine.drive(await s.plan()))
+    driving = asyncio.create_task(s.engine.run(await s.plan()))
     async with asyncio.timeout(SECONDS):
         await first.begun.wait()
         await second.begun.wait()
@@ -356,7 +356,7 @@ async def test_the_next_process_learns_of_both_deeds_that_were_under_way() -> No
     lease = await journal.acquire("r1", "next", 10**9, 60.0, lambda _: True)
     performer = team({"a": says(), "b": says()})
     engine = Engine(journal, lease, performer, clock=lambda: 2000.0, watch=lambda _: None)
-    ended = await asyncio.wait_for(engine.drive(state), SECONDS)
+    ended = await asyncio.wait_for(engine.run(state), SECONDS)
     assert ended.has_ended
     repeated = [each.key for each in performer.intentions if each.is_repeat]
     assert repeated == [f"r1/{owed.n}" for owed in state.owed]

@@ -9,7 +9,7 @@ from tests.unit.journal.runs import story
 
 from flyball.core.run.effect import Owed, Think
 from flyball.core.terms.phase import Phase
-from flyball.engine.loop import Answers, Lanes
+from flyball.engine.lanes import Answers, Lanes
 
 
 def think(card: str) -> Think:

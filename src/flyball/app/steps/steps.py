@@ -226,7 +226,7 @@ class Steps:
         ):
             state = await engine.append(RunState(), started)
             self._register(name)
-            await engine.drive(state, lambda _, owed: is_thinking(owed))
+            await engine.run(state, lambda _, owed: is_thinking(owed))
 
     async def _record(self, run: str) -> Record:
         record = await record_of(self.home, await self.find(run))

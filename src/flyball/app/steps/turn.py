@@ -89,7 +89,7 @@ class HeldTurn:
 
     async def bring_on(self) -> None:
         """Do all that is due but thinking, and see what somebody changed in the tree meanwhile."""
-        self.state = await self._engine.drive(self.state, lambda _, owed: is_thinking(owed))
+        self.state = await self._engine.run(self.state, lambda _, owed: is_thinking(owed))
         self.state = await self._look()
 
     async def asked(self) -> Asked | None:
@@ -107,7 +107,7 @@ class HeldTurn:
         thread = (self.state.run, asked.effect.card, attempt, asked.effect.role)
         known = len(await self._engine.journal.thread(*thread))
         self.told.clear()
-        self.state = await self._engine.drive(
+        self.state = await self._engine.run(
             self.state, lambda _, owed: is_thinking(owed) and owed.n != asked.number
         )
         lines = (await self._engine.journal.thread(*thread))[known:]

@@ -1,0 +1,104 @@
+"""What is under way for a run: one batch of effects for each card, in the order it comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+
+from flyball.core.run.effect import Owed, Think
+from flyball.core.run.event import AnyEvent
+
+Answers = Sequence[AnyEvent | BaseException]
+Deed = Callable[[], Awaitable[Answers]]
+
+
+class Batch:
+    """Effects of one lane that are performed side by side."""
+
+    __slots__ = ("is_stopped", "owed", "task")
+
+    task: asyncio.Task[Answers]
+
+    def __init__(self, owed: Sequence[Owed]) -> None:
+        self.owed = owed
+        self.is_stopped = False
+
+    @property
+    def is_thinking(self) -> bool:
+        return isinstance(self.owed[0].effect, Think)
+
+    def answers(self) -> Answers:
+        """One answer for each effect; what went wrong with all of it is raised."""
+        return self.task.result()
+
+
+class Lanes:
+    """Everything under way, and what of it has come back, first completed first.
+
+    A lane is one card, or the run itself. Each has at most one batch under way: one effect, or
+    several calls that only look.
+    """
+
+    def __init__(self) -> None:
+        self._batches: list[Batch] = []
+        self._finished: deque[Batch] = deque()
+        self._news = asyncio.Event()
+
+    @property
+    def under_way(self) -> tuple[Owed, ...]:
+        """The effects that were started and whose answers were not taken yet."""
+        return tuple([owed for batch in self._batches for owed in batch.owed])
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._batches
+
+    def start(self, owed: Sequence[Owed], deed: Deed) -> None:
+        batch = Batch(owed)
+        batch.task = asyncio.create_task(self._see_through(batch, deed))
+        self._batches.append(batch)
+
+    def wake(self) -> None:
+        """Have `news` return although nothing came back."""
+        self._news.set()
+
+    async def news(self) -> None:
+        """Wait until a batch comes back, or somebody calls."""
+        await self._news.wait()
+        self._news.clear()
+
+    def take(self) -> Batch | None:
+        """The next batch that has come back."""
+        if not self._finished:
+            return None
+        batch = self._finished.popleft()
+        self._batches.remove(batch)
+        return batch
+
+    async def stop(self, which: Callable[[Batch], bool]) -> None:
+        """Cancel batches and see them end; what has come back by now is kept.
+
+        The answers of what is stopped are not wanted, its effects may be.
+        """
+        for batch in self._batches:
+            if not batch.is_stopped and which(batch):
+                batch.is_stopped = batch.task.cancel()
+        stopped = [batch for batch in self._batches if batch.is_stopped]
+        if not stopped:
+            return
+        await asyncio.wait([batch.task for batch in stopped])
+        for batch in stopped:
+            self._batches.remove(batch)
+            # Asked for, so that asyncio does not print that nobody did.
+            if not batch.task.cancelled():
+                batch.task.exception()
+
+    async def _see_through(self, batch: Batch, deed: Deed) -> Answers:
+        try:
+            return await deed()
+        finally:
+            # A task that was told to stop may still come to its end; nobody wants its answer.
+            if not batch.is_stopped:
+                self._finished.append(batch)
+            self._news.set()
