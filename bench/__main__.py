@@ -51,7 +51,7 @@ BENCHES = {
     "tokens": Bench(
         "input tokens of a ten-turn fix, and the share that providers have read before"
     ),
-    "flows": Bench("how many files an edit, a premature stop and a resumed run cross"),
+    "flows": Bench("how many files and functions an edit, a stop, a resumed run and a hook enter"),
     "price": Bench("what proof costs, in times of a project's suite", ("--seconds", "8")),
     "liars": Bench("dishonest and honest changes, as verify and as the suite alone judges them"),
     "alarms": Bench("alarms about weakened tests on honest commits", ("--commits", "15")),
