@@ -144,6 +144,7 @@ def see_a_rule_breaking_driver_held(opened: Opened, place: Path):
     tab(page, "Talk")
     expect(page.locator(".talk")).to_contain_text("This is not done yet")
     tab(page, "Timeline")
+    page.get_by_label("Find in the timeline").fill("Rejected")
     expect(page.locator(".entry.loud", has_text="Rejected").first).to_be_visible()
     assert serious(page) == []
     with page.expect_download() as download:
