@@ -20,7 +20,7 @@ from types import CodeType, FrameType
 import flyball.patch
 from bench.figure import Figure, conclude
 from flyball.patch import apply_diff, unified_diff
-from flyball.patch.apply.keep import changed_regions, regions
+from flyball.patch.keep import changed_regions, regions
 
 _ROOM = str(Path(flyball.patch.__file__).parent)
 _FILE = (

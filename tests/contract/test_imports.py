@@ -101,6 +101,21 @@ def imports(path: Path) -> list[tuple[str, bool]]:
     return found
 
 
+def module_of(path: Path) -> str:
+    parts = ("flyball", *path.relative_to(SRC).with_suffix("").parts)
+    return ".".join(parts).removesuffix(".__init__")
+
+
+@cache
+def from_imports(path: Path) -> list[tuple[str, tuple[str, ...]]]:
+    """Every `from` statement: the module, and the names that are taken from it."""
+    return [
+        (node.module or "", tuple(alias.name for alias in node.names))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+    ]
+
+
 def ids(path: Path) -> str:
     return str(path.relative_to(SRC))
 
@@ -192,11 +207,56 @@ def test_only_one_module_starts_processes():
         assert "subprocess" not in names or path in allowed, f"{ids(path)} starts processes"
 
 
-MODULES = [
-    ".".join(("flyball", *path.relative_to(SRC).with_suffix("").parts)).removesuffix(".__init__")
+FACES = {
+    module_of(path): set(ast.literal_eval(node.value))
     for path in FILES
-    if path.name != "__main__.py"
-]
+    if path.name == "__init__.py" and path.parent != SRC
+    for node in ast.parse(path.read_text()).body
+    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+}
+"""Packages that name what others may use of them, with those names."""
+
+
+def owner_of(module: str, name: str) -> str:
+    """The package that alone may import a name; empty if all may."""
+    if name.startswith("_"):
+        is_package = (SRC.parent / module.replace(".", "/")).is_dir()
+        return module if is_package else module.rpartition(".")[0]
+    for face, names in FACES.items():
+        if module.startswith(f"{face}.") or (module == face and name not in names):
+            return face
+    private = module.find("._")
+    return module[:private] if private > 0 else ""
+
+
+def test_others_import_what_a_package_names_and_nothing_private():
+    found = [
+        f"{ids(path)} imports {module}.{name}, which is for {owner} alone"
+        for path in FILES
+        for module, names in from_imports(path)
+        if module.startswith("flyball.")
+        for name in names
+        if (owner := owner_of(module, name)) and not f"{module_of(path)}.".startswith(f"{owner}.")
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "owner"),
+    [
+        ("flyball.patch", "apply_diff", ""),
+        ("flyball.patch", "revise", "flyball.patch"),
+        ("flyball.patch.revise", "revise", "flyball.patch"),
+        ("flyball.verdict.tests._tree", "parse", "flyball.verdict.tests"),
+        ("flyball.engine.loop", "_is_deed", "flyball.engine"),
+        ("flyball.engine.loop", "Engine", ""),
+    ],
+)
+def test_a_name_has_an_owner_where_no_face_shows_it(module: str, name: str, owner: str):
+    assert owner_of(module, name) == owner
+
+
+MODULES = [module_of(path) for path in FILES if path.name != "__main__.py"]
 
 PROBE = """
 import sys, importlib

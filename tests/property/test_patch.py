@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flyball.patch import apply_diff, merge3, touched_paths, unified_diff
-from flyball.patch.apply.keep import changed_regions, regions
-from flyball.patch.lines.compare import compare, keep_ends
+from flyball.patch.compare import compare, keep_ends
+from flyball.patch.keep import changed_regions, regions
 
 words = st.sampled_from(
     [

@@ -11,8 +11,15 @@ from typing import NamedTuple
 from flyball.app.project import open_home
 from flyball.core.terms.glob import matches
 from flyball.errors import FlyballError, ToolError, UsageError
-from flyball.patch import Change, Code, PatchResult, Refusal, apply_diff, touched_paths
-from flyball.patch.engine import why_forbidden
+from flyball.patch import (
+    Change,
+    Code,
+    PatchResult,
+    Refusal,
+    apply_diff,
+    touched_paths,
+    why_forbidden,
+)
 from flyball.workspace.cards.undo import UndoLog
 from flyball.workspace.files.paths import Root
 

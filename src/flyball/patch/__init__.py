@@ -1,26 +1,37 @@
 """EDIT_DIFF: apply unified diffs as models write them, or say exactly why not: `apply_diff`.
 
-A diff goes through four rooms: `read` takes it apart, `place` finds where each hunk belongs,
-`refuse` explains what does not fit, `apply` makes the new content; `lines` compares and merges.
-Everything is in memory and pure. Why there is no similarity score: docs/decisions/0007.
+`parse` takes a diff apart, `locate` finds where each hunk belongs, `apply` puts it there, `revise`
+does so for a file with its marked regions (`keep`) and merges drift, `explain` says what does not
+fit; `compare` and `merge` are about lines. Everything is in memory and pure. Why there is no
+similarity score: docs/decisions/0007.
 """
 
-from flyball.patch.engine import apply_diff, touched_paths
-from flyball.patch.lines.compare import unified_diff
-from flyball.patch.lines.merge import LineClash, MergedText, merge3
+from flyball.patch.compare import compare, keep_ends, unified_diff
+from flyball.patch.engine import apply_diff, touched_paths, why_forbidden
+from flyball.patch.hunk import Hunk
+from flyball.patch.keep import changed_regions, regions
+from flyball.patch.merge import LineClash, MergedText, merge3
+from flyball.patch.parse import parse
 from flyball.patch.result import Change, ChangeType, Code, HunkTaken, PatchResult, Refusal
 
 __all__ = [
     "Change",
     "ChangeType",
     "Code",
+    "Hunk",
     "HunkTaken",
     "LineClash",
     "MergedText",
     "PatchResult",
     "Refusal",
     "apply_diff",
+    "changed_regions",
+    "compare",
+    "keep_ends",
     "merge3",
+    "parse",
+    "regions",
     "touched_paths",
     "unified_diff",
+    "why_forbidden",
 ]

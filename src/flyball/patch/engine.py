@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from flyball.patch.apply.revise import Options, revise
-from flyball.patch.read.hunk import ParsedDiff, Section
-from flyball.patch.read.parse import parse
+from flyball.patch.hunk import ParsedDiff, Section
+from flyball.patch.parse import parse
 from flyball.patch.result import Change, Code, PatchResult, Refusal
+from flyball.patch.revise import Options, revise
 from flyball.regex import regex
 
 PROTECTED = (".git", "node_modules", ".flyball")

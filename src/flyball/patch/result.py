@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from flyball.patch.lines.compare import unified_diff
+from flyball.patch.compare import unified_diff
 
 
 class Code(StrEnum):

@@ -6,8 +6,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from flyball.patch import apply_diff, touched_paths
-from flyball.patch.result import Change, ChangeType, PatchResult, Refusal
+from flyball.patch import Change, ChangeType, PatchResult, Refusal, apply_diff, touched_paths
 from flyball.regex import regex
 from flyball.tools.call.file_facts import copied_mask, path_fact, present
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded

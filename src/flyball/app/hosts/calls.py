@@ -27,14 +27,15 @@ from flyball.core.host.tool import (
 from flyball.core.terms.call import Access, Call, CommandFact, digest
 from flyball.regex import regex
 from flyball.shellcheck import (
+    CommandEffect,
     CommandKind,
     CommandPart,
+    Finding,
     commands_in,
     findings_of,
     judge,
     names_secret,
 )
-from flyball.shellcheck.judgement import CommandEffect, Finding
 from flyball.tools.call.command_facts import BashForm, command_facts
 from flyball.tools.call.file_facts import path_fact, users_secrets_among
 from flyball.tools.call.protocol import CallContext, CallFacts

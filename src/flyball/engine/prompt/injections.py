@@ -27,7 +27,7 @@ from flyball.engine.prompt.plan_words import (
 from flyball.engine.prompt.repomap import Maps
 from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError
-from flyball.patch.apply.keep import regions
+from flyball.patch import regions
 from flyball.workspace.run.worktree import CommitKind
 
 MAX_TEXT = 8_000

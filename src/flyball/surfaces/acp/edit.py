@@ -10,8 +10,7 @@ from acp import tool_diff_content
 from acp.schema import FileEditToolCallContent, ToolCallLocation
 
 from flyball.app.project import Home, redactor_of
-from flyball.patch.read.hunk import Hunk
-from flyball.patch.read.parse import parse
+from flyball.patch import Hunk, parse
 from flyball.workspace.files.plain import read_within
 from flyball.workspace.run.opening import find_workspace
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from flyball.core.terms.call import Access, CommandFact, PathFact
-from flyball.shellcheck import CommandKind, judge
-from flyball.shellcheck.judgement import CommandPart
+from flyball.shellcheck import CommandKind, CommandPart, judge
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Text
 from flyball.workspace.trees.writer import holds_file
 

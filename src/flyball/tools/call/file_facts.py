@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from flyball.core.terms.call import PathFact
 from flyball.core.terms.glob import matches
-from flyball.patch.apply.keep import changed_regions, regions
+from flyball.patch import changed_regions, regions
 from flyball.tools.call.protocol import CallContext
 from flyball.workspace.files.paths import PathKind
 from flyball.workspace.redaction import HIDDEN

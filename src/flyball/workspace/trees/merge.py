@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from flyball.patch.lines.merge import merge3
+from flyball.patch import merge3
 from flyball.workspace.trees.git_objects import object_name
 from flyball.workspace.trees.trees import (
     LINK,

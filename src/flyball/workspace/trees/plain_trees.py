@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from flyball.patch.lines.compare import compare, keep_ends, unified_diff
+from flyball.patch import compare, keep_ends, unified_diff
 from flyball.workspace.errors import GitFailed, explain_disk_errors
 from flyball.workspace.files.plain import read_within
 from flyball.workspace.trees.footprint import settled_before

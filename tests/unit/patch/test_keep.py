@@ -1,7 +1,7 @@
 import pytest
 
 from flyball.patch import apply_diff
-from flyball.patch.apply.keep import changed_regions, regions
+from flyball.patch.keep import changed_regions, regions
 
 
 @pytest.mark.parametrize(

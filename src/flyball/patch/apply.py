@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from flyball.patch.apply.keep import WORD
-from flyball.patch.lines.text import Text
-from flyball.patch.place.disambiguate import HunkPlaces, choose
-from flyball.patch.place.locate import (
+from flyball.patch.disambiguate import HunkPlaces, choose
+from flyball.patch.hunk import ADD, BARE, CUT, Hunk, placeholders
+from flyball.patch.keep import WORD
+from flyball.patch.locate import (
     MatchLevel,
     Miss,
     Spot,
@@ -17,8 +17,8 @@ from flyball.patch.place.locate import (
     locate,
     suspicion,
 )
-from flyball.patch.read.hunk import ADD, BARE, CUT, Hunk, placeholders
 from flyball.patch.result import Code
+from flyball.patch.text import Text
 
 
 class Placed(NamedTuple):

@@ -3,7 +3,7 @@
 import pytest
 
 from flyball.patch import Code, PatchResult, apply_diff
-from flyball.patch.read.hunk import is_placeholder
+from flyball.patch.hunk import is_placeholder
 
 FILE = """class Cart:
     def total(self):

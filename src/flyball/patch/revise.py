@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from hashlib import sha1
 from typing import NamedTuple
 
-from flyball.patch.apply.apply import Applied, Placed, apply_hunks
-from flyball.patch.apply.keep import WORD, Region, changed_regions, regions
-from flyball.patch.lines.merge import merge3
-from flyball.patch.lines.text import Text
-from flyball.patch.place.locate import MatchLevel, has_numbers, is_truncated, suspicion
-from flyball.patch.read.hunk import ADD, Hunk, Section
-from flyball.patch.refuse.explain import explain
+from flyball.patch.apply import Applied, Placed, apply_hunks
+from flyball.patch.explain import explain
+from flyball.patch.hunk import ADD, Hunk, Section
+from flyball.patch.keep import WORD, Region, changed_regions, regions
+from flyball.patch.locate import MatchLevel, has_numbers, is_truncated, suspicion
+from flyball.patch.merge import merge3
 from flyball.patch.result import Change, ChangeType, Code, HunkTaken, Refusal
+from flyball.patch.text import Text
 
 _MARK = b"\xef\xbb\xbf"
 _SHORTEST_NAME = 7

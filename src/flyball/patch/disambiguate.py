@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from flyball.patch.lines.text import Text
-from flyball.patch.place.locate import Spot, ends_file, is_last, outer_context
-from flyball.patch.read.hunk import ADD, Hunk
+from flyball.patch.hunk import ADD, Hunk
+from flyball.patch.locate import Spot, ends_file, is_last, outer_context
+from flyball.patch.text import Text
 from flyball.regex import regex
 
 _OPENS = regex(rb"[ \t]*[A-Za-z_$@]")

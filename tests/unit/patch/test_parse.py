@@ -3,7 +3,7 @@
 import pytest
 
 from flyball.patch import apply_diff
-from flyball.patch.read.parse import parse
+from flyball.patch.parse import parse
 
 HEAD = "--- a/f\n+++ b/f\n"
 

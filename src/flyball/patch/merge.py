@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flyball.patch.lines.compare import LineRun, compare, keep_ends
+from flyball.patch.compare import LineRun, compare, keep_ends
 
 
 class LineClash(NamedTuple):

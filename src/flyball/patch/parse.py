@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from flyball.patch.read.hunk import (
+from flyball.patch.hunk import (
     Body,
     Hunk,
     ParsedDiff,

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from flyball.patch.lines.compare import compare
-from flyball.patch.lines.text import Text
-from flyball.patch.place.locate import Miss, has_numbers
-from flyball.patch.read.hunk import ADD, CUT, Hunk, placeholders
+from flyball.patch.compare import compare
+from flyball.patch.hunk import ADD, CUT, Hunk, placeholders
+from flyball.patch.locate import Miss, has_numbers
 from flyball.patch.result import Code, Refusal
+from flyball.patch.text import Text
 from flyball.regex import regex
 
 _SHOWN = 5

@@ -10,9 +10,9 @@ from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from flyball.patch.lines.text import Text
-from flyball.patch.read.hunk import ADD, BARE, CUT, KEEP, Hunk, placeholders
+from flyball.patch.hunk import ADD, BARE, CUT, KEEP, Hunk, placeholders
 from flyball.patch.result import Code
+from flyball.patch.text import Text
 from flyball.regex import regex
 
 CONTEXT = 3

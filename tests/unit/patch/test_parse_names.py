@@ -2,7 +2,7 @@ import pytest
 
 from flyball.patch import apply_diff, touched_paths
 from flyball.patch.engine import why_forbidden
-from flyball.patch.read.parse import candidates, git_names, header_name
+from flyball.patch.parse import candidates, git_names, header_name
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from flyball.patch.lines.compare import LineRun, compare, keep_ends
+from flyball.patch.compare import LineRun, compare, keep_ends
 
 
 def _lines(text: str) -> list[bytes]:

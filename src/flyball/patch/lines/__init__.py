@@ -1,1 +1,0 @@
-"""Lines of files: cut (`text`), compared (`compare`), merged (`merge`), written as a diff."""

@@ -1,1 +1,0 @@
-"""Where in a file one hunk belongs: `locate`, by a ladder of exact comparisons."""

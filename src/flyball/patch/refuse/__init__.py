@@ -1,1 +1,0 @@
-"""Why a hunk cannot be applied, and what to change in it: `explain.explain`."""
