@@ -20,6 +20,7 @@ from flyball.core.terms.changed_test import Comparison
 from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.base_runs import BaseRuns
+from flyball.verdict.builds import build_ahead
 from flyball.verdict.canary import APART
 from flyball.verdict.inverted import run_inverted
 from flyball.verdict.reports import NO_ENDS, ChangeFacts, SuiteRuns, TreeRun, Unsteady, file_of
@@ -72,6 +73,7 @@ async def run_suites(
         c = await run_tree(context, compared.head, suite)
         d = await _new_tests(context, suite, compared, None, c, None)
         return _runs(suite, None, c.run, None, d, frozenset(), is_new=True)
+    await build_ahead(context, compared.base, suite)
     known = BaseRuns(context.workspace, context.env)
     before = known.find(compared.base, suite)
     is_slow = before is not None and before.timed_out

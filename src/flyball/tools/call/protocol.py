@@ -131,6 +131,8 @@ class CallContext(NamedTuple):
     """Where all runs of the project keep caches; None: what is cached here ends with its run."""
     is_scratch: bool = False
     """Whether `root` is a copy of the tree that nobody works in."""
+    builds: bool = False
+    """Whether what a process builds is kept for whoever starts something on a copy later."""
 
     def on_tree(self, root: Root, tree: str) -> CallContext:
         """The same call on a scratch copy of a tree."""
@@ -192,6 +194,16 @@ class CallContext(NamedTuple):
     def caches(self) -> Path:
         """Where compilers and package managers keep what the next run may use again."""
         return self.shared or self.cache
+
+    @property
+    def built(self) -> Path:
+        """Where compilers find what was built of trees from before, for all runs of the project."""
+        return self.workspace.directory.parent.parent / "built"
+
+    @property
+    def layer(self) -> Path:
+        """Where that which one process builds above it goes, until it has ended."""
+        return self.workspace.directory / "layers" / self.shelf.name
 
     @property
     def kept(self) -> tuple[Path, ...]:

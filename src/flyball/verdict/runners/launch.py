@@ -13,7 +13,7 @@ import msgspec
 
 from flyball.verdict.runners.provision import provide
 from flyball.verdict.runners.start_context import StartContext
-from flyball.verdict.runners.start_env import environment, readable
+from flyball.verdict.runners.start_env import environment, readable, shares_builds
 from flyball.workspace.cards.artifacts import hide_artifacts
 from flyball.workspace.files.plain import remove_tree
 from flyball.workspace.process.process import CommandLimits, Finished, run
@@ -32,6 +32,7 @@ def set_up(context: Started, at: str = ".") -> Generator[Started]:
         yield context.started(shelf, at)
     finally:
         remove_tree(shelf)
+        remove_tree(context.started(shelf, at).layer)
 
 
 async def launch(
@@ -44,6 +45,12 @@ async def launch(
 ) -> Finished:
     """How a command of the project's ended, in a context that was set up; its output is logged."""
     sandbox = context.sandbox
+    writable = (*sandbox.writable, context.shelf, *context.kept)
+    layered: tuple[tuple[Path, Path], ...] = ()
+    if shares_builds(context) and context.builds:
+        writable = (*writable, context.built)
+    elif shares_builds(context):
+        layered = ((context.built, context.layer),)
     if context.is_logged:
         # Before the log is written: git must never see the directory that it lies in.
         hide_artifacts(context.project)
@@ -53,7 +60,8 @@ async def launch(
         env={**environment(context), **(more or {})},
         sandbox=msgspec.structs.replace(
             sandbox,
-            writable=(*sandbox.writable, context.shelf, *context.kept),
+            writable=writable,
+            layered=layered,
             readable=(*sandbox.readable, *readable(context)),
         ),
         limits=_limited(context.limits, seconds),

@@ -138,4 +138,6 @@ class Runner(NamedTuple):
     """The project's own words for it, such as its script."""
     steps: Steps | None = None
     """How its output says which tests began and ended."""
+    build: Argv | None = None
+    """Builds what the tests need, dependencies above all, and runs none of them."""
     tell: Tell = lambda _context, command: command

@@ -16,6 +16,8 @@ from pathlib import Path
 from flyball.regex import regex
 from flyball.verdict.runners.layout import VENV, text_of
 from flyball.verdict.runners.start_context import StartContext
+from flyball.workspace.process.process import can_layer
+from flyball.workspace.sandbox.confinement import SandboxLevel
 
 VENVS = (".venv", "venv", "env")
 _MAPPED = regex(r"['\"](/[^'\"]+)['\"]")
@@ -111,9 +113,8 @@ def environment(context: StartContext) -> dict[str, str]:
     env = {
         **context.env,
         "PYTHONPATH": os.pathsep.join(map(os.fspath, import_path(context))),
-        "GOCACHE": os.fspath(context.caches / "go"),
+        **_build_caches(context),
         "GOTOOLCHAIN": "local",
-        "CARGO_TARGET_DIR": os.fspath(context.cache / _built(context)),
         "npm_config_cache": os.fspath(context.caches / "npm"),
         "npm_config_update_notifier": "false",
         "npm_config_fund": "false",
@@ -126,13 +127,32 @@ def environment(context: StartContext) -> dict[str, str]:
     return env
 
 
-def _built(context: StartContext) -> str:
-    """Where Cargo puts what it builds.
+def shares_builds(context: StartContext) -> bool:
+    """Whether a process on a copy of a tree finds what was built before, and can change none of it.
 
-    It rebuilds what is newer than the last build. Copies of two trees that were made before either
-    was built would be one to it, and the tests of the one would run the code of the other.
+    Code that could would have the tests of another tree linked with what it likes.
     """
-    return f"cargo-{context.tree[:16]}" if context.is_scratch else "cargo"
+    return (
+        context.is_scratch
+        and context.built.is_dir()
+        and context.sandbox.level is SandboxLevel.NAMESPACES
+        and can_layer(context.workspace.directory)
+    )
+
+
+def _build_caches(context: StartContext) -> dict[str, str]:
+    """Where compilers keep what they have built.
+
+    Cargo rebuilds what is newer than the last build. Copies of two trees that were made before
+    either was built would be one to it, and the tests of the one would run the code of the other:
+    each has a directory of its own, or begins with one that knows no copy.
+    """
+    if shares_builds(context):
+        go, cargo = context.built / "go", context.built / "cargo"
+    else:
+        go = context.caches / "go"
+        cargo = context.cache / (f"cargo-{context.tree[:16]}" if context.is_scratch else "cargo")
+    return {"GOCACHE": os.fspath(go), "CARGO_TARGET_DIR": os.fspath(cargo)}
 
 
 def import_path(context: StartContext) -> tuple[Path, ...]:

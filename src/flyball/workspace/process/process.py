@@ -11,8 +11,10 @@ import codecs
 import marshal
 import os
 import select
+import shlex
 import shutil
 import socket
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -41,6 +43,7 @@ __all__ = [
     "CommandLimits",
     "Finished",
     "Running",
+    "can_layer",
     "means_for",
     "run",
     "start",
@@ -296,30 +299,54 @@ def works(means: Mechanism) -> bool:
         return True
     place = private_home.make(None)
     try:
-        sandbox = Sandbox(level=means.level, root=place)
-        ruled = orders(sandbox, means, {}, place)
-        if means is Mechanism.LANDLOCK and not ruled.get("filter"):
-            return False  # without the filter, datagrams and local sockets would stay open
-        wanted: dict[str, Any] = {
-            **ruled,
-            # A code that no failure on the way gives: seeing 7 means that the command itself ran.
-            "argv": ["/bin/sh", "-c", "exit 7"],
-            "cwd": "/",
-            "env": {},
-            "rlimits": [],
-            "memory": 1 << 32,
-            "processes": 8,
-        }
-        process, control, output = spawn_supervisor(wanted, None)
-        answer = _read_answer(control)
-        control.close()
-        os.close(output)
-        process.wait()
-        # No answer: it died over it. No status: it never came to starting the command.
-        status: int | None = marshal.loads(answer)["status"] if answer else None
-        return status is not None and os.waitstatus_to_exitcode(status) == 7
+        return _is_run(Sandbox(level=means.level, root=place), means, place, "exit 7")
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+@cache
+def can_layer(folder: Path) -> bool:
+    """Whether commands can be given a layer in that folder above another place in it."""
+    if not works(Mechanism.NAMESPACES):
+        return False
+    place = private_home.make(None)
+    tried = Path(tempfile.mkdtemp(dir=folder, prefix="layered-"))
+    below, layer = tried / "below", tried / "layer"
+    below.mkdir()
+    try:
+        level = Mechanism.NAMESPACES.level
+        sandbox = Sandbox(level=level, root=place, layered=((below, layer),))
+        script = f"echo > {shlex.quote(os.fspath(below / 'file'))} && exit 7"
+        written = _is_run(sandbox, Mechanism.NAMESPACES, place, script)
+        return written and not any(below.iterdir())
+    finally:
+        remove_tree(tried)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _is_run(sandbox: Sandbox, means: Mechanism, place: Path, script: str) -> bool:
+    """Whether a script was really seen to run in that sandbox; it ends with exit code 7."""
+    ruled = orders(sandbox, means, {}, place)
+    if means is Mechanism.LANDLOCK and not ruled.get("filter"):
+        return False  # without the filter, datagrams and local sockets would stay open
+    wanted: dict[str, Any] = {
+        **ruled,
+        # A code that no failure on the way gives: seeing 7 means that the command itself ran.
+        "argv": ["/bin/sh", "-c", script],
+        "cwd": "/",
+        "env": {},
+        "rlimits": [],
+        "memory": 1 << 32,
+        "processes": 8,
+    }
+    process, control, output = spawn_supervisor(wanted, None)
+    answer = _read_answer(control)
+    control.close()
+    os.close(output)
+    process.wait()
+    # No answer: it died over it. No status: it never came to starting the command.
+    status: int | None = marshal.loads(answer)["status"] if answer else None
+    return status is not None and os.waitstatus_to_exitcode(status) == 7
 
 
 def _read_answer(control: socket.socket) -> bytes:

@@ -76,7 +76,9 @@ class Sandbox(msgspec.Struct, frozen=True):
     the user's, whose toolchains may be read.
     `private` is kept between commands; without it each command gets its own and loses it.
     `mechanism` pins the means; by default it is the best that works and gives `level`. `joins` are
-    the open namespaces of a `RunNetwork`: the command then lives in that network.
+    the open namespaces of a `RunNetwork`: the command then lives in that network. What a command
+    writes to a place in `layered` goes to the directory that is named behind it: nobody else finds
+    it. Only namespaces can do that.
     """
 
     level: SandboxLevel
@@ -91,6 +93,7 @@ class Sandbox(msgspec.Struct, frozen=True):
     private: Path | None = None
     mechanism: Mechanism | None = None
     joins: tuple[int, ...] = ()
+    layered: tuple[tuple[Path, Path], ...] = ()
 
 
 class CommandLimits(msgspec.Struct, frozen=True):
@@ -146,9 +149,13 @@ def orders(
             *((path, DEVICE) for path in places.DEVICES),
         ]
         return ruled
-    ruled |= {"shown": shown, "writable": writable, "hidden": list(hidden)}
+    layers = {os.path.realpath(place): os.fspath(layer) for place, layer in sandbox.layered}
+    if layers and means is not Mechanism.NAMESPACES:
+        raise ToolUnavailable("Only namespaces can put a layer above a directory.")
+    shown += layers
+    ruled |= {"shown": shown, "writable": writable, "hidden": list(hidden), "layers": layers}
     ruled["veiled"] = granted
-    ruled |= _new_root(sandbox, private, writable)
+    ruled |= _new_root(sandbox, private, [*writable, *layers])
     if means is Mechanism.BUBBLEWRAP:
         found = sockets.find([root, *granted])
         ruled["hidden"] += sockets.foreign(found, sockets.bound_here(), frozenset())

@@ -318,6 +318,7 @@ def _enter_namespace(orders: dict[str, Any], report: int) -> None:
         [*orders["hidden"], *foreign],
         orders["veiled"],
         orders["memory"],
+        orders["layers"],
     )
     # The first process of a namespace has no default signal actions, must collect all orphans, and
     # takes everybody in there with it when it ends. No command expects any of that.

@@ -44,6 +44,11 @@ def _go(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
     return ["go", "test", "-json", *flags, *(dict.fromkeys(packages) or ("./...",))]
 
 
+def _go_build(_context: StartContext, _land: Land, _args: Sequence[str]) -> list[str]:
+    """Compile, vet and link every test; what would run them is `true`."""
+    return ["go", "test", "-run", "^$", "-exec", "true", "./..."]
+
+
 def _go_package(word: str, land: Land) -> str:
     """Return a package as go wants it: `...` alone would be every package that Go knows.
 
@@ -97,6 +102,13 @@ def _cargo(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]
     is_whole = not {"-p", "--package", "--workspace", "--all"} & {*options, *words}
     everything = ["--workspace"] if is_whole and is_workspace(land) else []
     return ["cargo", "test", "--no-fail-fast", *everything, *options, *words, *args[len(ours) :]]
+
+
+def _cargo_build(_context: StartContext, land: Land, _args: Sequence[str]) -> list[str]:
+    """Build the tests and keep the dependencies: the packages themselves are never looked up."""
+    everything = "--workspace " if is_workspace(land) else ""
+    forget = "cargo clean --workspace 2>/dev/null"
+    return ["sh", "-c", f"cargo test --no-run --no-fail-fast {everything}; {forget}"]
 
 
 def is_workspace(land: Land) -> bool:
@@ -290,6 +302,7 @@ ROWS: tuple[Runner, ...] = (
             regex(r'\{.*"Action":"run".*"Test":"([^"]+)"'),
         ),
         tell=adding(lambda _context: ("-json",)),
+        build=_go_build,
     ),
     Runner(
         "cargo",
@@ -302,6 +315,7 @@ ROWS: tuple[Runner, ...] = (
             regex(r"test (.+?)(?: - should panic)? \.\.\. .*\b(?:ok|FAILED|ignored)\b"),
             regex(r"test (.+?)(?: has been running for .*| \.\.\. ?)$"),
         ),
+        build=_cargo_build,
     ),
     Runner(
         "maven",
