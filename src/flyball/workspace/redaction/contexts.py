@@ -7,7 +7,9 @@ little, and only the lines around them are read with patterns.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from flyball.regex import regex
 from flyball.workspace.redaction.judge import (
@@ -28,7 +30,7 @@ _NAME = r"(?P<name>[A-Za-z_][\w.\-]{0,80})"
 _TEXT = (
     r"[bBrRuUfFL@$]{0,2}(?:"
     r"\\{1,3}[\"'](?P<escaped>[^\"'\\\n]{4,4096}+)|"
-    r"\"(?P<double>(?:[^\"\\\n]|\\.){4,4096}+)|"
+    r"\"\"\"\s{0,8}(?P<long>[^\s\"]{6,4096})|\"(?P<double>(?:[^\"\\\n]|\\.){4,4096}+)|"
     r"'(?P<single>(?:[^'\\\n]|\\.){4,4096}+)|"
     r"`(?P<tick>[^`\n]{4,4096}+))"
 )
@@ -36,8 +38,10 @@ _FIELD = regex(
     rf"(?<![\w.\-])-{{0,2}}{_NAME}(?:{_Q}\s{{0,4}}\]?|\])?"
     r"(?:[ \t]{0,4}:[ \t]{0,4}[&A-Za-z][\w\[\].|&<>' ]{0,40}?(?=[ \t]{0,4}=)|"
     r"[ \t]{1,4}(?:string|String|\*string|text|varchar)(?=[ \t]{1,4}=))?"
-    r"[ \t]{0,40}(?:(?::=|=>|={1,3}|:|<-|\?=|\|\||(?<=[\"']),(?=[ \t]{0,4}\\?[\"']))[ \t]{0,40}|"
-    r"(?<=[A-Za-z])[ \t]{1,4}(?=[\"']))"
+    r"[ \t]{0,40}(?:(?::=|=>|={1,3}|:|<-|\?=|\|\|?|(?<=[\"']),(?=[ \t]{0,4}\\?[\"']))[*_]{0,2}"
+    r"(?:[ \t]{0,40}(?:(?:!!\w{1,12}|&\w{1,40})[ \t]{1,4})?|\s{0,80}(?=[\"']))|"
+    r"(?<=\w)[ \t]{1,4}(?=[\"']))"
+    r"(?:(?:Some|Just|String::from|Secret\w{0,12}(?:::\w{1,12})?)\((?=[\"']))?"
     rf"(?:{_TEXT}|(?P<joined>[^;\s\"'<>(){{}}\[\]]{{6,1024}}(?=;))|"
     r"(?P<bare>[^\s\"'`,;<>(){}\[\]]{6,4096}+)(?![(\[]))"
 )
@@ -70,12 +74,36 @@ _PAIR = regex(
     rf"(?:{_Q})?[ \t]{{0,4}}[:=][ \t]{{0,4}}|(?<=>)(?=[^<\s]))"
     rf"(?:{_TEXT}|(?P<bare>[^\s\"'`<>\\,}}]{{6,4096}}))"
 )
-_TEXT_KINDS = ("escaped", "double", "single", "tick")
+_VARIABLE = regex(
+    r"variable[ \t]{1,4}\"(?P<name>[\w\-]{1,80})\"\s{0,9}\{\s{0,40}"
+    r"(?:(?:type|description|sensitive)[ \t]{0,9}=[^\n]{0,200}\n\s{0,40}){0,3}"
+    r"default[ \t]{0,9}=[ \t]{0,9}\"(?P<double>[^\"\n]{4,4096})"
+)
+_PART = regex(
+    r"name=\"(?P<name>[A-Za-z_][\w.\-]{1,80})\"\r?\n(?:[\w\-]{1,40}:[^\n]{0,200}\n){0,3}\r?\n"
+    r"(?P<double>[^\r\n]{4,4096})"
+)
+_SPACED = regex(
+    r"(?P<name>[A-Za-z_][\w.\-]{0,80})[ \t]{1,4}(?P<bare>[\w+/\-]{20,4096}={0,2})(?![^\s\"',;.)\]])"
+)
+_ESCAPED = regex(r"(?P<name>\w{2,80})%(?:25)?3[Dd](?P<bare>[^\s%&\"'<>]{6,4096})")
+_BEFORE = regex(
+    rf"(?:value|Value)(?:{_Q})?[ \t]{{0,4}}[:=][ \t]{{0,4}}"
+    rf"\"(?P<double>[^\"\n]{{4,512}})\"\s{{0,2}},\s{{0,40}}"
+    rf"(?:{_Q})?(?:name|key|Name|Key)(?:{_Q})?[ \t]{{0,4}}[:=][ \t]{{0,4}}\""
+    r"(?P<name>[A-Za-z_][\w.\-]{1,80})"
+)
+_LIST = regex(
+    rf"(?:{_Q})?[ \t]{{0,4}}(?::|=)(?:[ \t]{{0,4}}\[\s{{0,40}}(?P<inline>[^\[\]{{}}]{{6,8192}})"
+    r"|[ \t]{0,4}(?P<lines>(?:\r?\n[ \t]{0,40}-[ \t]{1,4}[^\s:]{1,4096}(?=\r?\n|\Z)){1,99}))"
+)
+_ITEM = regex(r"[^\s\"',\-][^\s\"',]{5,4096}")
+_TEXT_KINDS = ("escaped", "long", "double", "single", "tick")
 
 _HEADER = regex(
     r"(?i)(?P<open>[\"']?)(?<![\w\-])(?:proxy-)?authorization(?:\\{0,3}[\"'])?[ \t]{0,4}"
     r"(?:[:=,]|=>)[ \t\[]{0,4}(?:\\{0,3}(?P<quote>[\"']))?"
-    r"(?P<scheme>[A-Za-z][\w\-]{2,30})[ \t]{1,4}(?P<rest>[^\r\n]{6,8192})"
+    r"(?:(?P<scheme>[A-Za-z][\w\-]{2,30})[ \t]{1,4})?(?P<rest>[^\s][^\r\n]{5,8192})"
 )
 _BEARER = regex(r"(?i)\b(?:bearer|ssws)(?:\s|%20|\+){1,4}(?P<value>[\w.~+/\-]{12,4096}={0,2})")
 _COOKIES = regex(
@@ -152,7 +180,10 @@ _V = (
     r"(?P<c>[^\s\"'|;&<>][^\s\"'|;&<>]{2,255}))"
 )
 _LOGIN = (
-    rf"(?:-u|-U|-a|-A|-E|--user|--proxy-user|--auth|--cert){_O}=?[\"']?[^\s:\"'%]{{1,128}}[:%]{_V}"
+    rf"(?:-u|-U|-a|-A|-E|--user|--proxy-user|--auth|--cert){_O}=?"
+    r"(?:\"[^\s:\"%]{1,128}[:%](?P<d>[^\"\n]{3,255})(?=\")|"
+    r"'[^\s:'%]{1,128}[:%](?P<e>[^'\n]{3,255})(?=')|"
+    rf"[\"']?[^\s:\"'%]{{1,128}}[:%]{_V})"
 )
 CLIENTS: tuple[tuple[str, str], ...] = (
     ("curl wget http https xh httpie ab smbclient rpcclient net siege hey wrk lftp", _LOGIN),
@@ -210,9 +241,12 @@ _BODY = regex(
     r"[A-Za-z0-9+/]{1,15}(?=\s*(?:\\n)?-----E))"
     r"(?=[\s\"'`,+|\\]|-----|\Z))*+(?:\s|\\n)*"
 )
-_BODY_START = regex(
-    r"(?<![A-Za-z0-9+/=])(?:M[A-P][A-Za-z0-9+/]{0,4}(?:IBA|CAQ|gEA|AgE|AgB)[A-Za-z0-9+/]{16,}"
-    r"|b3BlbnNzaC1rZXktdjE[A-Za-z0-9+/]{16,})"
+_BODY_STARTS = tuple(
+    regex(rf"{first}(?<![A-Za-z0-9+/=].){rest}[A-Za-z0-9+/]{{16,}}")
+    for first, rest in (
+        ("M", "[A-P][A-Za-z0-9+/]{0,4}(?:IBA|CAQ|gEA|AgE|AgB)"),
+        ("b", "3BlbnNzaC1rZXktdjE"),
+    )
 )
 _PUTTY = regex(r"Private-Lines: \d{1,3}\s{1,2}(?P<value>(?:[A-Za-z0-9+/=]{4,64}\s{1,2}){1,200})")
 
@@ -223,6 +257,9 @@ def context_spans(text: str) -> Spans:
     lower = text.lower()
     if len(lower) != len(text):
         lower = text.encode("ascii", "replace").decode().lower()
+    yield from _fields(text, lower)
+    if "kind" in text and "Secret" in text:
+        yield from _manifests(text)
     for marks, read in _READERS:
         for first, last in _regions(text, lower, marks):
             yield from read(text, first, last)
@@ -266,28 +303,117 @@ def _value(match: re.Match[str]) -> tuple[str, bool]:
     return kind, kind in _TEXT_KINDS
 
 
-def _fields(text: str, first: int, last: int) -> Spans:
-    for pattern in (_FIELD, _CALL, _ENV, _BLOCK, _FLAG, _ELEMENT, _LISTED, _PAIR):
-        at = first
-        while match := pattern.search(text, at, last):
-            kind, quoted = _value(match)
-            name = match["name"]
-            # What is no secret here may hold a field itself: `-e "PASSWORD=x"`.
-            at = max(match.start(kind), match.start() + 1)
-            if not (is_key_like(name) or is_weak_name(name)):
-                continue
-            start, end = match.span(kind)
-            listed = quoted and "," in text[match.end("name") : start]
-            if listed and not (is_password(name) or looks_random(text[start:end])):
-                continue
-            if kind in ("bare", "joined") and (more := _NEXT_FIELD.search(text, start, end)):
-                end = more.start()
-            if _is_status(name, match, kind) or not _hides(name, text[start:end], pattern, quoted):
-                continue
-            at = end
+def _fields(text: str, lower: str) -> Spans:
+    """Return the values of fields whose names are those of secrets."""
+    hidden = 0
+    for start, end in _secret_names(text, lower):
+        if start < hidden:
+            continue
+        if not (text[start] == "-" or text[start - 1 : start] in "<:" or _OPENING.match(text, end)):
+            continue
+        for pattern, match in _fields_named(text, start, end):
+            span = _field_value(pattern, match)
+            if span and span[1] > hidden:
+                yield span
+                hidden = span[1]
+        for item in _items(text, end):
+            if looks_random(text[slice(*item)]):
+                yield item
+
+
+def _secret_names(text: str, lower: str) -> Spans:
+    """Return the words that are names of secrets, in order."""
+    marked: set[int] = set()
+    for mark in _NAME_MARKS:
+        at = lower.find(mark)
+        while at >= 0:
+            marked.add(at)
+            at = lower.find(mark, at + len(mark))
+    end = 0
+    for at in sorted(marked):
+        if at < end:
+            continue
+        before = text[max(end, at - _LONGEST_NAME) : at]
+        start = at - len(before) + len(before.rstrip(_IN_NAMES))
+        found = _NAME_END.search(text, at)
+        end = found.start() if found else len(text)
+        if _is_secret_name(text[start:end]):
             yield start, end
 
 
+def _fields_named(
+    text: str, start: int, end: int
+) -> Iterator[tuple[re.Pattern[str], re.Match[str]]]:
+    """Return the fields of all forms whose name is the word at a place."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    places = [(_FIELD, start), (_SPACED, start)]
+    if after == "(":
+        places.append((_CALL, text.rfind(".", start, end) + 1 or start))
+    elif after == "%":
+        places.append((_ESCAPED, start))
+    if text[start] == "-":
+        places.append((_FLAG, start))
+    if after in _AFTER_LINE_NAMES:
+        line = text.rfind("\n", max(0, start - 48), start) + 1
+        places += [(_ENV, line), (_BLOCK, line)]
+    opened = text.rfind("<", max(0, start - 64), start)
+    if opened >= 0:
+        places += [(_ELEMENT, opened), (_LISTED, opened)]
+    if before in _BEFORE_NAMES and (label := _PAIR_HEAD.search(text[max(0, start - 32) : start])):
+        places.append((_PAIR, max(0, start - 32) + label.start()))
+    if before == '"':
+        places += [(_VARIABLE, start - len('variable "')), (_PART, start - len('name="'))]
+    for pattern, at in places:
+        if at >= 0 and (match := pattern.match(text, at)):
+            yield pattern, match
+
+
+def _items(text: str, end: int) -> Spans:
+    """Return the items of the list that follows a name."""
+    if found := _LIST.match(text, end):
+        for item in _ITEM.finditer(text, *found.span(found.lastgroup or "")):
+            yield item.span()
+
+
+def _field_value(pattern: re.Pattern[str], match: re.Match[str]) -> tuple[int, int] | None:
+    """Return where the value of a field is, if it is to be hidden."""
+    text, name = match.string, match["name"]
+    kind, quoted = _value(match)
+    start, end = match.span(kind)
+    if not _is_secret_name(name) or _is_status(name, match, kind):
+        return None
+    between = text[match.end("name") : start]
+    # What follows a name in a list or a table is seldom its value, and in a sentence even less.
+    is_listed = (quoted and "," in between) or between.strip(" \t`*_\"'") == "|"
+    is_loose = (is_listed and not is_password(name)) or pattern is _SPACED
+    if is_loose and not looks_random(text[start:end]):
+        return None
+    if kind in ("bare", "joined") and (more := _NEXT_FIELD.search(text, start, end)):
+        end = more.start()
+    return (start, end) if _hides(name, text[start:end], pattern, quoted) else None
+
+
+@lru_cache(4096)
+def _is_secret_name(name: str) -> bool:
+    return is_key_like(name) or is_weak_name(name)
+
+
+_NAME_MARKS = (
+    *("pass", "pwd", "secret", "token", "key", "cred", "auth", "_pat", "-pat", "jwt"),
+    *("psk", "session", "cookie", "signature", "hmac", "mnemonic", "sid"),
+)
+"""What is in every name of a secret."""
+_LONGEST_NAME = 84
+_IN_NAMES = string.ascii_letters + string.digits + "_.-"
+_BEFORE_NAMES = frozenset(" \t:=\"'`")
+_AFTER_LINE_NAMES = frozenset("=:\"'`")
+_OPENING = regex(r"[ \t]{0,40}(?:[\"'`\\:=|<>,?(%\[\]&\r\n]|[\w+/\-]{20})")
+"""What follows a name that has a value."""
+_NAME_END = regex(r"[^\w.\-]")
+_PAIR_HEAD = regex(
+    rf"(?i)(?<![A-Za-z])(?:name|key|id|field|variable|property|header|var)(?:{_Q})?[ \t]{{0,4}}"
+    rf"[:=][ \t]{{0,4}}(?:{_Q})?\Z"
+)
 _NEXT_FIELD = regex(r"&(?:amp;)?[\w.\-]{1,40}=|\\[nrt\"']")
 
 
@@ -312,7 +438,10 @@ def _headers(text: str, first: int, last: int) -> Spans:
             if quote and (closed := text.find(quote, start, end)) >= 0:
                 end = closed
         rest = text[start:end]
-        if match["scheme"].lower() in _ONE_WORD and not _PARAMETER.match(rest):
+        if not match["scheme"]:
+            if len(rest) < 16 or not looks_secret(rest, quoted=False):
+                continue
+        elif match["scheme"].lower() in _ONE_WORD and not _PARAMETER.match(rest):
             word = _CREDENTIALS.match(rest)
             end = start + (word.end() if word else 0)
             if is_example(text[start:end]) or (text[start:end].isalpha() and end - start < 12):
@@ -363,6 +492,52 @@ def _files(text: str, first: int, last: int) -> Spans:
     for match in _NETRC.finditer(text, first, last):
         if not is_example(match["value"]):
             yield match.span("value")
+
+
+_STATEMENT = regex(
+    r"(?i)identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by[ \t]{1,4}"
+    r"(?:password[ \t]{1,4})?[\"'](?P<value>[^\"'\n]{4,256})"
+    r"|jdbc:oracle:\w{1,8}:[\w$#]{1,30}/(?P<thin>[^@\s]{3,128})(?=@)"
+)
+
+
+def _statements(text: str, first: int, last: int) -> Spans:
+    for match in _STATEMENT.finditer(text, first, last):
+        kind = match.lastgroup or ""
+        if not is_example(match[kind]):
+            yield match.span(kind)
+
+
+def _named_after(text: str, first: int, last: int) -> Spans:
+    for match in _BEFORE.finditer(text, first, last):
+        if hides(match["name"], match["double"], quoted=True):
+            yield match.span("double")
+
+
+_MANIFEST = regex(
+    r"(?m)^(?P<in>[ \t]{0,20})(?:data|stringData):[ \t]{0,9}\r?\n"
+    r"(?P<lines>(?:(?P=in)[ \t]{1,20}\S[^\n]{0,8192}(?:\n|\Z)){1,200})"
+    r"|\"(?:data|stringData)\"[ \t]{0,4}:[ \t]{0,4}\{(?P<object>[^{}]{4,65536})\}"
+)
+_ENTRY = regex(r":[ \t]{0,9}[\"']?(?P<value>[^\s\"',|>\[{][^\s\"',]{3,8192})")
+
+
+def _manifests(text: str) -> Spans:
+    """Return what Kubernetes Secrets hold, under whatever names."""
+    if not _SECRET_KIND.search(text):
+        return
+    first = 0
+    while first < len(text):
+        last = text.find("\n---", first + 1)
+        last = last if last >= 0 else len(text)
+        if _SECRET_KIND.search(text, first, last):
+            for found in _MANIFEST.finditer(text, first, last):
+                for entry in _ENTRY.finditer(text, *found.span(found.lastgroup or "")):
+                    yield entry.span("value")
+        first = last
+
+
+_SECRET_KIND = regex(r"(?m)(?:^[ \t]{0,20}|\"|[{,][ \t]{0,4})kind\"?:[ \t]{0,4}\"?Secret(?![\w\-])")
 
 
 def _pgpass(text: str, first: int, last: int) -> Spans:
@@ -420,9 +595,10 @@ def key_blocks(text: str) -> Spans:
                 yield begin.start(), end.end() if end else last
         for end in _END.finditer(text):
             yield from _body_before(text, end.start())
-    for begin in _BODY_START.finditer(text):
-        body = _BODY.match(text, begin.start())
-        yield begin.start(), body.end() if body else begin.end()
+    for pattern in _BODY_STARTS:
+        for begin in pattern.finditer(text):
+            body = _BODY.match(text, begin.start())
+            yield begin.start(), body.end() if body else begin.end()
     if "Private-Lines" in text:
         for match in _PUTTY.finditer(text):
             yield match.span("value")
@@ -461,18 +637,13 @@ def _body_before(text: str, end: int) -> Spans:
 
 _Reader = Callable[[str, int, int], Spans]
 _READERS: tuple[tuple[tuple[str, ...], _Reader], ...] = (
-    (
-        (
-            *("pass", "pwd", "secret", "token", "key", "cred", "auth", "_pat", "-pat", "jwt"),
-            *("psk", "session", "cookie", "signature", "hmac", "mnemonic", "sid="),
-        ),
-        _fields,
-    ),
     (("authorization", "bearer", "ssws"), _headers),
     (("cookie",), _cookies),
     (("?", "&"), _queries),
     (("://",), address_spans),
     (("login", "machine", "account"), _files),
+    (("identified", "jdbc:oracle"), _statements),
+    (('value":',), _named_after),
     ((":",), _pgpass),
     ((" -", " /p:", "login", "obscure", " password", " set ", "<<<", "http-basic"), _commands),
 )

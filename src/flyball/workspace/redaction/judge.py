@@ -106,12 +106,12 @@ _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
 _HOLLOW = regex(
     r"(?i)(?:none|null|nil|true|false|undefined|changeme\w*|change-me|example\S*|your[-_]\S*|"
     r"my[-_]?(?:password|secret|token|key)|x{3,}|\*{3,}|\.{3,}|placeholder|\[?redacted\]?|"
-    r"\$[\w({]\S*|%[sdv({<]\S*|%\w+%|&\w+;?|@[\w./\-]+|[{<~]\S*|\.{0,2}/\S*|[a-z]+://\S*)"
+    r"\$[\w({]\S*|%[sdv](?:\W\S*)?|%[({<]\S*|%\w+%|&\w+;?|@[\w./\-]+|[{<~]\S*|\.{0,2}/\S*|[a-z]+://\S*)"
 )
 _CODE = regex(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[A-Za-z_\-.:]+")
 _NUMBERED = regex(r"(?i)[a-z_\-.]*(?:pass|pw|secret|token|key|cred|auth)[a-z_\-.]*[0-9]?")
 _EXAMPLE = regex(
-    r"(?i)pass(?:word|wd)?|pwd|secret|token|user(?:name)?|test|\*+|x+|<.*|\$.*|\{.*|%[sdv({].*|%"
+    r"(?i)pass(?:word|wd)?|pwd|secret|token|user(?:name)?|test|\*+|x+|<.*|\$.*|\{.*|%[sdv](?:\W.*)?|%[({].*|%"
 )
 _UNLIKE_KEYS = regex(
     r"[0-9a-fA-F]{32,128}|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
@@ -151,7 +151,9 @@ def is_password(name: str) -> bool:
 def is_weak_name(name: str) -> bool:
     """Return whether a name is used for secrets and for much else: its value must be random."""
     words = key_words(name)
-    return bool(words) and words[-1] in _WEAK_WORDS
+    if not words:
+        return False
+    return words[-1] in _WEAK_WORDS or (words[-1].endswith("s") and is_key_like(name.rstrip("sS")))
 
 
 def is_hollow(value: str) -> bool:
@@ -174,7 +176,9 @@ def hides(name: str, value: str, *, quoted: bool) -> bool:
         if is_password(name) and value.isdigit():
             return len(value) >= SHORTEST
         return looks_secret(value, quoted=quoted)
-    return is_weak_name(name) and (looks_random(value) or is_login(value))
+    if not is_weak_name(name) or _CODE.fullmatch(value):
+        return False
+    return looks_random(value) or is_login(value)
 
 
 def looks_secret(value: str, *, quoted: bool) -> bool:

@@ -13,7 +13,7 @@ from flyball.workspace.redaction.judge import SHORTEST, entropy
 
 _LEAST = 8
 """How many letters and digits a form needs to be searched without what is between them."""
-_NO_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
+_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 _WIDE = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 
 
@@ -35,7 +35,7 @@ class KnownValues:
             return
         for form in self._plain:
             yield from _all_of(form, text)
-        letters = text.translate(_NO_SIGNS)
+        letters = _letters(text)
         folded = letters.lower()
         found = [span for form in self._exact for span in _all_of(form, letters)]
         if len(folded) == len(letters):
@@ -53,7 +53,7 @@ class KnownValues:
         if not self._plain:
             return len(text)
         tail = text[-self._longest * 4 :]
-        letters = tail.translate(_NO_SIGNS)
+        letters = _letters(tail)
         places = [at for at, char in enumerate(tail) if char >= "\x80" or char.isalnum()]
         first = len(tail)
         for forms, view in ((self._exact, letters), (self._folded, letters.lower())):
@@ -86,7 +86,9 @@ def _plain_forms(secret: str) -> Iterator[str]:
 
 
 def _letters(text: str) -> str:
-    return text.translate(_NO_SIGNS)
+    return (
+        text.encode(errors="surrogatepass").translate(None, _SIGNS).decode(errors="surrogatepass")
+    )
 
 
 def _split_forms(secret: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ looked for only where a word begins.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from functools import cache
 
@@ -51,6 +52,7 @@ VENDORS: tuple[tuple[str, str, str], ...] = (
     ("DigitalOcean", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{40,128}"),
     ("Discord", "M N O", r"[A-Za-z0-9]{22,27}\.[\w\-]{6}\.[\w\-]{25,40}"),
     ("Docker", "dckr_pat_ dckr_oat_", r"[\w\-]{20,255}"),
+    ("Docker's logins", "eyJhdXRocyI6", r"[A-Za-z0-9+/]{16,8192}={0,2}"),
     ("Doppler", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[\w.\-]{30,80}"),
     ("Dropbox", "sl. sl.u.", r"[\w\-]{100,1500}"),
     ("Duffel", "duffel_live_ duffel_test_", r"[\w\-=]{40,50}"),
@@ -181,8 +183,10 @@ INNER: tuple[tuple[str, str, re.Pattern[str]], ...] = (
 """Tokens without a beginning of their own: a vendor, what they hold inside, and their pattern."""
 
 
-_LONG = regex(r"[\w\-.$:|~]{16,}+")
-"""No token is shorter: between these there is nothing to search."""
+_IN_TOKENS = frozenset((string.ascii_letters + string.digits + "_-.$:|~").encode())
+_TOKEN_BYTES = bytes(ord("a") if byte in _IN_TOKENS else ord(" ") for byte in range(256))
+_LONG = b"a" * 16
+"""No token is shorter: between runs of so many of their characters there is nothing to search."""
 _LONGEST_CUT = 4
 """How much of a token may be before such a run, as in `1//0…`."""
 
@@ -191,9 +195,9 @@ def vendor_spans(text: str) -> Iterator[tuple[int, int]]:
     """Return where tokens of known vendors are."""
     starts, follow = _compiled()
     at = 0
-    for run in _LONG.finditer(text):
-        at = max(at, run.start() - _LONGEST_CUT)
-        while match := starts.search(text, at, run.end()):
+    for first, last in _long_runs(text):
+        at = max(at, first - _LONGEST_CUT)
+        while match := starts.search(text, at, last):
             at = match.end()
             for length, rest in follow[match[0]]:
                 found = rest.match(text, match.start() + length)
@@ -205,6 +209,17 @@ def vendor_spans(text: str) -> Iterator[tuple[int, int]]:
         if inside in text:
             for found in pattern.finditer(text):
                 yield found.span()
+
+
+def _long_runs(text: str) -> Iterator[tuple[int, int]]:
+    """Return where characters of tokens follow each other without a break."""
+    flat = text.encode("ascii", "replace").translate(_TOKEN_BYTES)
+    first = flat.find(_LONG)
+    while first >= 0:
+        last = flat.find(b" ", first)
+        last = last if last >= 0 else len(flat)
+        yield first, last
+        first = flat.find(_LONG, last)
 
 
 @cache
