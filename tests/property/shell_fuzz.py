@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import random
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from flyball.shellcheck import CommandEffect, judge
@@ -24,6 +26,8 @@ HELD = (
     "$(touch pwned)", "a[$(touch pwned)]", "touch pwned", "`touch pwned`", "$(>pwned)", "pwned",
     "x[$(>pwned)]=1", ">pwned", "1", "f",
 )  # fmt: skip
+JOINTS = ("||", "&&", "|| !")
+TESTS = ("./evil", "evil", "-f f", "$x == a", "x", '"f" > pwned', "! ./evil")
 ODD = (
     "\\\n",
     "\\",
@@ -130,6 +134,11 @@ _WORDS: Sequence[Maker] = (
     lambda g, d: "${!x}",
     lambda g, d: "${(e)x}",
     lambda g, d: f"$'{g.held()}'",
+    lambda g, d: f"$'a\\'; {g.leaf()}; echo \\'b'",
+    lambda g, d: f"$[1{g.random.choice('><|&;')}{g.leaf()}]",
+    lambda g, d: f"$x[{g.number(d)}]",
+    lambda g, d: f"$x:{g.random.choice(('h', 's/a/b/', 'x', 'e'))}",
+    lambda g, d: f"<1-{g.word(d)}>",
     lambda g, d: f'$"{g.word(d)}"',
     lambda g, d: f"'{g.line(d)}'",
     lambda g, d: f"*(e:'{g.line(d)}':)",
@@ -147,6 +156,8 @@ _NUMBERS: Sequence[Maker] = (
     lambda g, d: f"x={g.number(d)}",
     lambda g, d: f"({g.number(d)})",
     lambda g, d: f"{g.number(d)}?{g.number(d)}:1",
+    lambda g, d: f"{g.number(d)}{g.random.choice(('>', '<', '|', '||', '&&', '>='))}{g.word(0)}",
+    lambda g, d: g.leaf(),
 )
 _LINES: Sequence[Maker] = (
     lambda g, d: f"echo {g.word(d)} {g.word(d)}",
@@ -161,6 +172,18 @@ _LINES: Sequence[Maker] = (
     lambda g, d: f"[ {g.word(d)} -eq {g.number(d)} ]",
     lambda g, d: f"[[ {g.number(d)} -eq {g.word(d)} ]]",
     lambda g, d: f"[[ -v {g.word(d)} ]]",
+    lambda g, d: f"[[ {g.word(d)} {g.random.choice(('<', '>', '==', '=~'))} {g.word(d)} ]]",
+    lambda g, d: f"[[ {g.word(d)} {g.random.choice(JOINTS)} {g.random.choice(TESTS)} ]]",
+    lambda g, d: f"! [[ a && {g.random.choice(TESTS)} ]]",
+    lambda g, d: f"[[ a =~ {g.random.choice(('b|', '(b|', '^x&', 'b;'))}{g.leaf()}) ]]",
+    lambda g, d: f"(({g.leaf()}))",
+    lambda g, d: f"(({g.random.choice(TESTS)}))",
+    lambda g, d: f"(({g.number(d)}{g.random.choice(('>', '<', '|'))}pwned))",
+    lambda g, d: f"y='1 PATH=. x=2'; export z=$y; {g.line(d - 1)}",
+    lambda g, d: f"echo '{g.leaf()}\\n{g.leaf()}' | {g.random.choice(('sh', 'xargs', 'cat'))}",
+    lambda g, d: f"if [[ a ]] {{ {g.line(d - 1)} }}",
+    lambda g, d: f"for x ({g.word(d)}) {g.line(d - 1)}",
+    lambda g, d: f"{g.random.choice(('-', 'noglob', 'builtin', 'nocorrect'))} {g.line(d - 1)}",
     lambda g, d: f"[[ a =~ {g.word(d)} ]]",
     lambda g, d: f"test -v {g.word(d)}",
     lambda g, d: f"x={g.word(d)}; {g.line(d - 1)}",
@@ -253,32 +276,22 @@ def _touching(commands: Sequence[str], shell: str, place: Path) -> list[str]:
 
 
 def _run(commands: Sequence[str], shell: str, place: Path) -> bool:
-    """Run commands one after another, each in a shell of its own; whether a file was changed."""
-    tree, texts = place / "tree", place / "texts"
-    for folder in (tree, texts):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+    """Run commands one after another, each in a child of one shell; whether a file was changed."""
+    tree, script = place / "tree", place / "script"
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
     for name, text in FILES.items():
         (tree / name).write_text(text)
     (tree / "evil").chmod(0o755)
-    for n, command in enumerate(commands):
-        (texts / str(n)).write_text(command)
-    script = (
-        'n=0; while [ "$n" -lt "$1" ]; do (ulimit -t 2; eval "$(cat "$2/$n")") '
-        "</dev/null >/dev/null 2>&1; n=$((n+1)); done"
+    script.write_text(
+        "\n".join(
+            f"(ulimit -t 2; eval {shlex.quote(each)}) </dev/null >/dev/null 2>&1"
+            for each in commands
+        )
     )
-    argv = [
-        shell,
-        *(["-f"] if shell == "zsh" else []),
-        "-c",
-        script,
-        shell,
-        str(len(commands)),
-        texts,
-    ]
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tree), "TMPDIR": str(place), "LC_ALL": "C.UTF-8"}
     subprocess.run(
-        [*_jail(place), *map(str, argv)],
+        [*_jail(place), shell, *(["-f"] if shell == "zsh" else []), str(script)],
         cwd=tree,
         env=env,
         timeout=60,
@@ -290,11 +303,12 @@ def _run(commands: Sequence[str], shell: str, place: Path) -> bool:
     return {each.name: each.read_text() for each in tree.iterdir() if each.is_file()} != FILES
 
 
-def _jail(place: Path) -> list[str]:
+@cache
+def _jail(place: Path) -> tuple[str, ...]:
     """Words before a command that let it write nowhere but here, where this machine can."""
-    words = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--bind", str(place), str(place)]
-    words += ["--unshare-net", "--unshare-pid", "--die-with-parent", "--"]
+    words = ("bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--bind", str(place), str(place))
+    words += ("--unshare-net", "--unshare-pid", "--die-with-parent", "--")
     if not shutil.which("bwrap"):
-        return []
+        return ()
     tried = subprocess.run([*words, "true"], capture_output=True, check=False)
-    return words if tried.returncode == 0 else []
+    return words if tried.returncode == 0 else ()

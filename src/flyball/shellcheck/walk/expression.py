@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -34,6 +35,12 @@ _COUNTS = Pattern(
 """A command that prints a number, and no name that is made up when it runs."""
 _NARROWS = Pattern(r"(cut|head|tail|tr -d|awk '\{ ?print \$\d ?\}')(?!\w)[^$`]*")
 _COMPARISONS = names("-eq -ne -lt -le -gt -ge")
+_SIGNS = Pattern(r"[<>|&;()]")
+_PLAIN_COUNT = Pattern(r"\(\([ \t]*(\w+(\+\+|--)|(\+\+|--)\w+|\w+[-+*/%=!]?=[\w$+*/%]+)[ \t]*\)\)")
+_TESTS_FILE = Pattern(r"[ \t\n]*-[a-zA-Z][ \t]")
+_OPAQUE = names(
+    "string raw_string ansi_c_string expansion command_substitution arithmetic_expansion"
+)
 
 
 def examine(walk: Walk, node: Node, *, arithmetic: bool = False) -> None:
@@ -48,9 +55,13 @@ def examine(walk: Walk, node: Node, *, arithmetic: bool = False) -> None:
     elif kind in _LEAVES:
         if kind in ("raw_string", "ansi_c_string") and _is_bared(node):
             walk.unknown(node, "these quotes quote nothing within double quotes")
+        if kind == "ansi_c_string" and "\\'" in text_of(node):
+            walk.unknown(node, "sh ends these quotes at the first of the inner ones")
         if arithmetic:
             _counted(walk, node)
     elif kind in _NESTED or kind in _COUNTING:
+        if text_of(node).startswith("$[") and _SIGNS.search(text_of(node)):
+            walk.unknown(node, "sh does not compute within $[ ]")
         for child in node.named_children:
             examine(walk, child, arithmetic=arithmetic or kind in _COUNTING)
     else:
@@ -160,3 +171,48 @@ def examine_condition(walk: Walk, node: Node, *, deep: bool) -> None:
             examine(walk, child, arithmetic=True)
         else:
             examine_condition(walk, child, deep=deep)
+
+
+def sh_reading(node: Node) -> str | None:
+    """Return what `sh` would run of a `[[ ]]` or `(( ))`, or what is redirected within `[ ]`.
+
+    To a shell without these `[[` is a program that is not there, `((` opens two subshells, and the
+    signs between words mean what they mean anywhere else.
+    """
+    if node.type == "compound_statement":
+        return None if _PLAIN_COUNT.fullmatch(text_of(node)) else "(( )) is two subshells to sh"
+    deep = node.children[0].type == "[["
+    for sign, rest in _signs(node):
+        skips = sign == "&&" and not _is_negated(node)
+        names_none = sign in ("&&", "||") and _TESTS_FILE.match(rest)
+        if not (deep and (skips or names_none)):
+            return f"sh takes the {sign} in it for one between commands"
+    return None
+
+
+def _signs(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield the signs in a test that also stand between commands, and what follows each."""
+    within = 0
+    for child in _leaves(node):
+        after = (node.text or b"")[child.end_byte - node.start_byte :].decode()
+        if not child.is_named and _SIGNS.search(child.type) and child.type not in "()":
+            yield child.type, after
+        elif child.type in ("regex", "extglob_pattern"):
+            for sign in _SIGNS.every(re.sub(r"\\.", "", text_of(child))):
+                within += {"(": 1, ")": -1}.get(sign[0], 0)
+                if not within and sign[0] not in "()":
+                    yield sign[0], after
+
+
+def _leaves(node: Node) -> Iterator[Node]:
+    """Yield what a node is made of, down to what is quoted or expanded."""
+    for child in node.children:
+        if child.child_count and child.type not in _OPAQUE:
+            yield from _leaves(child)
+        else:
+            yield child
+
+
+def _is_negated(node: Node) -> bool:
+    above = node.parent
+    return above is not None and (above.type == "negated_command" or _is_negated(above))

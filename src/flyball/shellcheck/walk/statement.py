@@ -10,7 +10,7 @@ from tree_sitter import Node
 from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.rule import named_secret, secret_finding
 from flyball.shellcheck.walk.assignment import assign, declare, forget
-from flyball.shellcheck.walk.expression import examine, examine_condition
+from flyball.shellcheck.walk.expression import examine, examine_condition, sh_reading
 from flyball.shellcheck.walk.redirect import REDIRECTS, redirect
 from flyball.shellcheck.words.listing import narrows
 from flyball.shellcheck.words.variable import assignment_objection
@@ -81,7 +81,7 @@ def _compound(walk: Walk, node: Node) -> None:
     if node.children[0].type == "((":
         for child in node.named_children:
             examine(walk, child, arithmetic=True)
-        walk.found(node, CommandKind.READ_ONLY, "it only computes")
+        _hold(walk, node, "it only computes")
     else:
         _each(walk, node)
 
@@ -158,7 +158,15 @@ def _assignment(walk: Walk, node: Node) -> None:
 def _condition(walk: Walk, node: Node) -> None:
     for child in node.named_children:
         examine_condition(walk, child, deep=node.children[0].type == "[[")
-    walk.found(node, CommandKind.READ_ONLY, "it only tests a condition")
+    _hold(walk, node, "it only tests a condition")
+
+
+def _hold(walk: Walk, node: Node, does: str) -> None:
+    """Note what only some shells take for a condition."""
+    if reason := sh_reading(node):
+        walk.unknown(node, reason)
+    else:
+        walk.found(node, CommandKind.READ_ONLY, does)
 
 
 def _function(walk: Walk, node: Node) -> None:
