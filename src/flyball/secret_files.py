@@ -1,27 +1,27 @@
-"""Which files hold secrets: the one table for commands, for tools that read, and for the sandbox.
+"""Which files hold secrets: the one table for commands, readers, the sandbox and redaction.
 
 A pattern is a name, or some names in a row, that may stand anywhere in a path; what lies below it
 is meant, too. `~/` in front: only in a home. `/` in front: only from the root. `*`, `?` and `[…]`
 match within one name. Case does not count, as in many file systems.
 
-The user's setting `secrets` adds patterns of the same kind.
+The user's setting `secrets` adds patterns of the same kind. Hooks and `flyball confined` read this
+table at every start, so it loads nothing, and builds what it is asked with when it is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
-from functools import cache
-from typing import NamedTuple
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
-from flyball.regex import regex
+    _Row = tuple[str | None, tuple[str, ...]]
 
 NAMED: Mapping[str, str] = {
-    "environment": ".env .env.* .env[-_~]* .envrc .flaskenv .dev.vars",
+    "environment": ".env .env.* .env-* .env_* .env~* .envrc .flaskenv .dev.vars",
     "keys": (
-        ".ssh .gnupg .putty id_rsa id_dsa id_ecdsa id_ed25519 id_xmss id_rsa[-._]* id_dsa[-._]* "
-        "id_ecdsa[-._]* id_ed25519[-._]* ssh_host_*_key /etc/ssl/private /etc/letsencrypt "
-        "/etc/krb5.keytab"
+        ".ssh .gnupg .putty id_rsa id_dsa id_ecdsa id_ed25519 id_xmss id_rsa.* id_rsa-* id_rsa_* "
+        "id_dsa.* id_dsa-* id_dsa_* id_ecdsa.* id_ecdsa-* id_ecdsa_* id_ed25519.* id_ed25519-* "
+        "id_ed25519_* ssh_host_*_key /etc/ssl/private /etc/letsencrypt /etc/krb5.keytab"
     ),
     "logins by host": (
         ".netrc _netrc .pgpass pgpass.conf .pypirc .git-credentials .config/git/credentials "
@@ -69,8 +69,9 @@ NAMED: Mapping[str, str] = {
         ".mongodb .dbshell .irb_history .lesshst .viminfo"
     ),
     "machine": (
-        "/etc/shadow /etc/shadow[-~]* /etc/gshadow /etc/gshadow[-~]* /etc/sudoers /etc/sudoers.d "
-        "/etc/security/opasswd /etc/master.passwd /run/secrets /var/run/secrets "
+        "/etc/shadow /etc/shadow-* /etc/shadow~* /etc/gshadow /etc/gshadow-* /etc/gshadow~* "
+        "/etc/sudoers /etc/sudoers.d /etc/security/opasswd /etc/master.passwd /run/secrets "
+        "/var/run/secrets "
         "/var/lib/docker/swarm /proc/*/environ /proc/*/mem /proc/*/task/*/environ "
         "/proc/*/fd /dev/mem /dev/kmem self/environ thread-self/environ self/mem "
         "/etc/ppp/chap-secrets /etc/NetworkManager/system-connections /etc/wpa_supplicant"
@@ -86,7 +87,7 @@ NAMED: Mapping[str, str] = {
 """Names that say it all, by what they belong to."""
 
 SHAPED = (
-    "[a-z0-9_]*.env *.pem *.key *.p12 *.pfx *.jks *.keystore *.bks *.kdbx *.kdb *.ppk *.keytab "
+    "*.env *.pem *.key *.p12 *.pfx *.jks *.keystore *.bks *.kdbx *.kdb *.ppk *.keytab "
     "*.ovpn *.agekey *.pem.* *.key.* *.p8 *.kubeconfig *.mobileprovision *secret*.asc "
     "*private*.asc *.gpg-key *.pkcs12"
 )
@@ -106,14 +107,11 @@ PUBLIC = (
     "spec __tests__ mocks examples /etc/ssl/certs /etc/pki /usr/share /usr/lib /usr/local/share "
     "ca-certificates cacert.pem ca.pem ca-*.pem ca_*.pem cert.pem certs.pem *[-_.]cert.pem "
     "*certificate*.pem *chain*.pem *bundle*.pem *public*.pem *pubkey*.pem dhparam*.pem "
-    "*.key.ts *.key.js process.env meta.env os.env"
+    "*.key.ts *.key.js process.env meta.env os.env !*"
 )
 """Where a name of such a shape is no secret, or is not the name of a file."""
 
-_HOME = regex(r"(?:~[\w.-]*|\$\{?home\}?|/home/[^/]+|/root|/use[r]s/[^/]+|/var/home/[^/]+)(?=/|$)")
-_WINDOWS = regex(r"[a-z]:\\|\\\\|~\\")
-_WILD = regex(r"[*?]|\[[^]]*\]")
-_Row = tuple[str | None, tuple[str, ...]]
+_SIGNS = "*?["
 
 
 def holds_secret(path: str, more: Sequence[str] = (), *, shapes: bool = True) -> bool:
@@ -124,13 +122,35 @@ def holds_secret(path: str, more: Sequence[str] = (), *, shapes: bool = True) ->
     parts = spelled(path)
     if more and _table(tuple(more)).matches(parts):
         return True
-    if _listed(" ".join(NAMED.values())).matches(parts):
-        return not _listed(OPEN).matches(parts, last=True)
+    if _own("named").matches(parts):
+        return not _own("open").matches(parts, last=True)
     return (
         shapes
-        and _listed(SHAPED).matches(parts, last=True)
-        and not _listed(f"{OPEN} {PUBLIC}").matches(parts)
+        and _own("shaped").matches(parts, last=True)
+        and not (_own("open").matches(parts) or _own("public").matches(parts))
     )
+
+
+def could_be_secret(name: str) -> bool:
+    """Whether a file or folder of this name holds secrets, depending on where it lies.
+
+    Most names of a project are told apart by this alone, in a moment.
+    """
+    lower = name.lower()
+    return any(_own(label).ends_with(lower) for label in ("named", "shaped"))
+
+
+def may_hold_secret(text: str) -> bool:
+    """Whether a text could name such a file, itself or by wildcards that are not looked into."""
+    return holds_secret(text) or any(map(_is_aimed, text.split("/")))
+
+
+def _is_aimed(name: str) -> bool:
+    """Whether wildcards in a name look for more than anything, or than all of one kind."""
+    if not any(sign in name for sign in _SIGNS + "{") or name in ("*", "**"):
+        return False
+    ending = name[2:] if name[:2] == "*." else ""
+    return not ending.replace(".", "").isalnum() or holds_secret(f"x.{ending}")
 
 
 def spelled(path: str) -> tuple[str, ...]:
@@ -140,16 +160,32 @@ def spelled(path: str) -> tuple[str, ...]:
     """
     text = path.lower()
     # Elsewhere a backslash is an escape of a shell or of an expression.
-    text = text.replace("\\", "/") if _WINDOWS.match(text) else text
-    home = _HOME.match(text)
-    text = f"~{text[home.end() :]}" if home else text
-    parts: list[str] = [""] if text.startswith("/") else []
+    if text[1:3] == ":\\" or text[:2] in ("\\\\", "~\\"):
+        text = text.replace("\\", "/")
+    parts: list[str] = [""] if text[:1] == "/" else []
     for part in text.split("/"):
         if part == ".." and parts and parts[-1] not in ("", "..", "~"):
             parts.pop()
         elif part not in ("", "."):
             parts.append(part)
-    return tuple(parts)
+    home = _home(parts)
+    return ("~", *parts[home:]) if home else tuple(parts)
+
+
+def _home(parts: Sequence[str]) -> int:
+    """Return how many names at the front of a path lead to somebody's home."""
+    first = parts[0] if parts else ""
+    if first in ("$home", "${home}"):
+        return 1
+    if first[:1] == "~":
+        return int(first[1:].translate(_IN_NAMES).isalnum() or first == "~")
+    below = 2 if parts[1:3] == ["var", "home"] else 1
+    if first == "" and parts[below : below + 1] in (["home"], ["users"]):
+        return below + 2 if len(parts) > below + 1 else 0
+    return 2 if parts[:2] == ["", "root"] else 0
+
+
+_IN_NAMES = {ord(sign): "x" for sign in "._-"}
 
 
 def patterns() -> tuple[tuple[str, ...], ...]:
@@ -165,11 +201,26 @@ def _row(pattern: str) -> _Row:
     return None, tuple(pattern.lower().split("/"))
 
 
-class _Table(NamedTuple):
+class _Table:
     """Patterns by their last name, or by what surrounds the wildcards in it."""
 
-    exact: Mapping[str, Sequence[_Row]]
-    wild: Sequence[tuple[str, str, _Row]]
+    def __init__(self, rows: Sequence[_Row]) -> None:
+        self._exact: dict[str, list[_Row]] = {}
+        self._wild: list[tuple[str, str, _Row]] = []
+        for row in rows:
+            name = row[1][-1]
+            head, tail = _ends(name)
+            if head == name:
+                self._exact.setdefault(name, []).append(row)
+            else:
+                self._wild.append((head, tail, row))
+        # One question for most names, of which a whole project is full.
+        self._heads = tuple(head for head, _, _ in self._wild if head)
+        self._tails = tuple(tail for head, tail, _ in self._wild if not head)
+
+    def ends_with(self, name: str) -> bool:
+        """Whether a pattern could end with this name."""
+        return name in self._exact or name.startswith(self._heads) or name.endswith(self._tails)
 
     def matches(self, parts: Sequence[str], *, last: bool = False) -> bool:
         """Whether some names in a row are one of these patterns; `last`: those at the end."""
@@ -181,10 +232,20 @@ class _Table(NamedTuple):
         )
 
     def _of(self, name: str) -> Iterator[_Row]:
-        yield from self.exact.get(name, ())
-        for head, tail, row in self.wild:
-            if name.startswith(head) and name.endswith(tail):
-                yield row
+        yield from self._exact.get(name, ())
+        if self.ends_with(name):
+            for head, tail, row in self._wild:
+                if name.startswith(head) and name.endswith(tail):
+                    yield row
+
+
+def _ends(pattern: str) -> tuple[str, str]:
+    """Return what is before the first wildcard of a name and after the last."""
+    head, tail = pattern, pattern
+    for sign in _SIGNS:
+        head = head.partition(sign)[0]
+        tail = tail.rpartition(sign)[2]
+    return head, tail.rpartition("]")[2]
 
 
 def _fits(parts: Sequence[str], at: int, start: str | None, names: Sequence[str]) -> bool:
@@ -195,22 +256,52 @@ def _fits(parts: Sequence[str], at: int, start: str | None, names: Sequence[str]
 
 
 def _same(name: str, pattern: str) -> bool:
-    return name == pattern or ("*" in pattern and fnmatchcase(name, pattern))
+    """Whether a pattern matches a whole name."""
+    head, tail = _ends(pattern)
+    if head == pattern:
+        return name == pattern
+    if not (name.startswith(head) and name.endswith(tail) and len(name) >= len(head + tail)):
+        return False
+    # Most have one wildcard.
+    return f"{head}*{tail}" == pattern or _globs(name[len(head) :], pattern[len(head) :])
 
 
-@cache
-def _listed(text: str) -> _Table:
-    return _table(tuple(text.split()))
+def _globs(name: str, pattern: str) -> bool:
+    """Whether a pattern matches; written out, since the library's way takes a while to load."""
+    if not pattern or not name:
+        return not name and not pattern.strip("*")
+    sign, rest = pattern[0], pattern[1:]
+    if sign == "*":
+        return any(_globs(name[at:], rest) for at in range(len(name) + 1))
+    end = rest.find("]", 1)
+    if sign == "[" and end > 0:
+        return _is_in(name[0], rest[:end]) and _globs(name[1:], rest[end + 1 :])
+    return sign in ("?", name[0]) and _globs(name[1:], rest)
 
 
-@cache
+def _is_in(letter: str, brackets: str) -> bool:
+    """Whether a letter is one of those in brackets: `a-z_`, or any other with `!` before them."""
+    is_other = brackets[0] == "!"
+    rest, found = brackets[is_other:], False
+    while rest:
+        size = 3 if rest[1:2] == "-" and len(rest) > 2 else 1
+        found = found or rest[0] <= letter <= rest[size - 1]
+        rest = rest[size:]
+    return found != is_other
+
+
+_TABLES: dict[str | tuple[str, ...], _Table] = {}
+
+
+def _own(label: str) -> _Table:
+    """Return one of the lists above as a table, which is made once."""
+    if label not in _TABLES:
+        lists = {"named": " ".join(NAMED.values()), "shaped": SHAPED, "open": OPEN}
+        _TABLES[label] = _Table([*map(_row, lists.get(label, PUBLIC).split())])
+    return _TABLES[label]
+
+
 def _table(given: tuple[str, ...]) -> _Table:
-    exact: dict[str, list[_Row]] = {}
-    wild: list[tuple[str, str, _Row]] = []
-    for row in map(_row, given):
-        final = row[1][-1]
-        if any(sign in final for sign in "*?["):
-            wild.append((_WILD.split(final)[0], _WILD.split(final)[-1], row))
-        else:
-            exact.setdefault(final, []).append(row)
-    return _Table(exact, wild)
+    if given not in _TABLES:
+        _TABLES[given] = _Table([*map(_row, given)])
+    return _TABLES[given]

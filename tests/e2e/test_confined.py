@@ -131,6 +131,30 @@ def test_secrets_are_invisible(project, tmp_path, way):
     assert bash(project, "echo $PATH", way=way).stdout.strip() == os.environ["PATH"]
 
 
+def test_what_the_table_and_the_users_patterns_name_is_hidden_where_a_link_leads_too(project):
+    hidden = [".aws/credentials", "certs/server.key", "notes/mine.txt", "settings/production"]
+    for name in hidden:
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("canary-7d")
+    (project / "prod.env").symlink_to("settings/production")
+    (project / "certs" / "server.pub").write_text("open-7d")
+    # What only lies in the index is in no commit.
+    subprocess.run(["git", "add", "-f", ".env", "certs"], cwd=project, check=True)
+    words = (
+        FLYBALL,
+        "confined",
+        "--read-only",
+        "--hide=notes/*.txt",
+        "--",
+        "grep",
+        "-rh",
+        "7d",
+        ".",
+    )
+    end = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=60)
+    assert end.stdout == "open-7d\n"
+
+
 @pytest.mark.parametrize("way", ["--read-only", "--project"])
 def test_neither_network_nor_sockets_are_reached(project, way):
     reach = (

@@ -79,6 +79,28 @@ def test_the_hook_asks_the_judge_about_every_row(pattern):
     assert not only_reads(json.dumps(payload).encode())
 
 
+def passes(**given):
+    payload = {"hook_event_name": "PreToolUse", "tool_name": "Grep", "tool_input": given}
+    return only_reads(json.dumps(payload).encode())
+
+
+def test_the_hook_asks_about_patterns_that_may_find_a_secret_and_about_no_others():
+    for pattern in (
+        ".e*",
+        "**/.env*",
+        "*.pem",
+        "*.{ts,env}",
+        "[.]env",
+        "?env",
+        "i*_rsa",
+        "**/s*/*",
+    ):
+        assert not passes(pattern="x", glob=pattern), pattern
+    for pattern in ("*.py", "**/*.ts", "src/**/*.d.ts", "*", "src/key_bindings.py", "tokens/a.css"):
+        assert passes(pattern="password", glob=pattern, path="/w/src"), pattern
+    assert not passes(pattern="x", paths=[".env"])
+
+
 def test_examples_are_open():
     for pattern in (*OPEN.split(), *PUBLIC.split()):
         assert not holds_secret(sample(pattern)), pattern

@@ -65,7 +65,7 @@ class Finding(NamedTuple):
 
     Where it is `unread`, nobody has looked at what it stands for, be it harmless or not. `runs`:
     it starts code that the text does not show, `fed`: what is piped into it. `away`: it reaches
-    another machine or other rights.
+    another machine or other rights. `scratch`: all it writes is temporary.
     """
 
     text: str
@@ -77,6 +77,7 @@ class Finding(NamedTuple):
     runs: bool = False
     fed: bool = False
     away: bool = False
+    scratch: bool = False
 
     @property
     def effect(self) -> CommandEffect:

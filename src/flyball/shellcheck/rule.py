@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.words.listing import may_be_secret
-from flyball.shellcheck.words.place import Scope, outside, secret, write_objection
+from flyball.shellcheck.words.place import Scope, is_scratch, outside, secret, write_objection
 from flyball.shellcheck.words.word import Word, literal
 
 
@@ -333,7 +333,8 @@ def written(inquiry: Inquiry, text: str, program: str, targets: Sequence[Word | 
         if objection := write_objection(path, inquiry.scope):
             return Finding(text, CommandKind.MUTATING, f"{program} {objection}", veto=True)
     shown = ", ".join(path for path in paths if path) or "a file"
-    return Finding(text, CommandKind.MUTATING, f"{program} writes {shown}")
+    is_free = bool(paths) and all(path is not None and is_scratch(path) for path in paths)
+    return Finding(text, CommandKind.MUTATING, f"{program} writes {shown}", scratch=is_free)
 
 
 def _path_of(target: Word | None) -> str | None:

@@ -80,7 +80,6 @@ _OUR_NAME = regex(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
 _SAID = regex(r"(?<![\w-])flyball(?:\.\w+)*[\s,()\[\]]+(off|on|init|undo|serve|run|hook|people)\b")
 OTHER_SHELLS = frozenset({"PowerShell"})
 """Tools whose commands are in a language that nobody here can read."""
-_SCRATCH_WRITE = regex(r" writes (?:/tmp|/var/tmp|/dev/shm)/[^\s,]+$")
 ENDERS = ("kill", "pkill")
 IN_TREE = ("rm", "rmdir", "unlink", "git", "find", "mv", "cp", "truncate")
 GIT_IN_TREE = ("checkout", "restore", "reset", "clean", "rm", "switch")
@@ -327,7 +326,7 @@ def _around_host(
     if any(each.veto for each in parts):
         return facts
     # What a command writes to places for temporary files is nobody's work.
-    effects = [each.effect for each in parts if not _SCRATCH_WRITE.search(each.reason)]
+    effects = [p.effect for p in parts if not (p.scratch and p.effect is CommandEffect.WRITES)]
     if not effects or {*effects} == {CommandEffect.READING}:
         return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
     match max(effects, key=lambda effect: effect.severity):

@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -40,18 +40,24 @@ _GOES_FIRST = regex(r"""\s*cd\s+((?:[\w./~+@%-]|\\ )+|'[^'\n]*'|"[^"$`\\\n]*")\s
 """The way into a folder: hosts go on from there with their next command, so it stays outside."""
 
 
-def confined(args: Mapping[str, object], how: str) -> dict[str, object]:
-    """Return the arguments of a shell tool with the command behind `flyball confined`."""
+def confined(
+    args: Mapping[str, object], how: str, secrets: Sequence[str] = ()
+) -> dict[str, object]:
+    """Return the arguments of a shell tool with the command behind `flyball confined`.
+
+    `secrets` are the user's patterns of files that hold some: they are hidden from it, too.
+    """
     name = next(each for each in COMMAND_FIELDS if isinstance(args.get(each), str))
-    return {**args, name: confined_text(str(args[name]), how)}
+    return {**args, name: _confined_text(str(args[name]), how, secrets)}
 
 
-def confined_text(command: str, how: str) -> str:
+def _confined_text(command: str, how: str, secrets: Sequence[str]) -> str:
     """Return a command that runs confined; a `cd` at its front stays in the host's own shell."""
     first = _GOES_FIRST.match(command)
     way, rest = (first[0], command[first.end() :]) if first else ("", command)
     program = shlex.quote(str(Path(sys.executable).with_name("flyball")))
-    return f"{way}{program} confined --{how} -- bash -c {shlex.quote(rest)}"
+    hides = "".join(f" --hide={shlex.quote(each)}" for each in secrets)
+    return f"{way}{program} confined --{how}{hides} -- bash -c {shlex.quote(rest)}"
 
 
 @cache

@@ -48,7 +48,7 @@ def _rm(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding
     elif any(w.glob for w in parsed.operands):
         yield Finding(text, CommandKind.DESTRUCTIVE, "rm deletes whatever matches")
     else:
-        yield found._replace(reason=found.reason.replace("writes", "deletes"))
+        yield found._replace(reason=found.reason.replace("writes", "deletes"), scratch=False)
 
 
 def _is_whole(word: Word) -> bool:

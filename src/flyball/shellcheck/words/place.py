@@ -143,14 +143,21 @@ def protected(path: str) -> bool:
 
 
 _SCRATCH = Pattern(r"/(tmp|var/tmp|dev/shm)/[^/]")
-"""Where a host's programs leave what they need for a moment; in the sandbox it is their own."""
+
+
+def is_scratch(path: str) -> bool:
+    """Whether a path lies where programs leave what they need for a moment.
+
+    In the sandbox such places are a command's own.
+    """
+    return bool(_SCRATCH.match(path)) and ".." not in path.split("/")
 
 
 def write_objection(path: str | None, scope: Scope) -> str | None:
     """Why nothing may be written there, or None."""
     if path is None:
         return "writes to a path that is only known when it runs"
-    if device(path) or (_SCRATCH.match(path) and ".." not in path.split("/")):
+    if device(path) or is_scratch(path):
         return None
     if outside(path, scope):
         return f"writes to {path}, which is outside the workspace"

@@ -8,11 +8,17 @@ import click
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option("--read-only", is_flag=True, help="Keep nothing that it writes to the project.")
 @click.option("--project", is_flag=True, help="Let it change the project, but protected places.")
+@click.option("--hide", multiple=True, metavar="PATTERN", help="Hide such files as secrets, too.")
 @click.option("--verbose", is_flag=True, help="Say so where nothing can confine it.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.pass_context
 def confined(
-    ctx: click.Context, read_only: bool, project: bool, verbose: bool, command: tuple[str, ...]
+    ctx: click.Context,
+    read_only: bool,
+    project: bool,
+    hide: tuple[str, ...],
+    verbose: bool,
+    command: tuple[str, ...],
 ) -> None:
     """Run a command as Flyball's runs do: no network, no secrets, no sockets of yours.
 
@@ -25,4 +31,5 @@ def confined(
 
     given = {"--read-only": read_only, "--project": project, "--verbose": verbose}
     options = [name for name, is_given in given.items() if is_given]
+    options += [f"--hide={pattern}" for pattern in hide]
     ctx.exit(confine([*options, "--", *command]))

@@ -194,36 +194,29 @@ def detach() -> bool:
 READERS = ("Read", "Grep", "Glob", "LS", "read_file", "list_directory", "glob", "read", "grep")
 """The tools by which hosts' models read most; the judge knows the others."""
 AROUND_CALLS = ("PreToolUse", "BeforeTool", "PostToolUse", "AfterTool")
-_DOUBTFUL = (
-    *("/.", "key", "secret", "token", "credential", "pass", "auth", "id_", "cert", "pem", ".env"),
-    *("netrc", "shadow", "/proc/", "/dev/", "/run/", "/etc/", "self/", "kube", "rclone"),
-    *("gcloud", "chrome"),
-    *("wallet", "history", "login", "firebase", "service", "wp-config", "hosts.yml", "config"),
-    *(".p12", ".pfx", ".jks", ".bks", ".kdb", ".ppk", ".ovpn", ".p8", ".pkcs12", ".mobileprov"),
-    *("containers", "opencode", "huggingface", "solana", "glab", "vercel", "pypoetry", "private"),
-    *("docker", "library", "com.", "/op/", "client_"),
-)
-"""What names of files with secrets have in common: about such a file the judge is asked."""
 
 
 def only_reads(data: bytes) -> bool:
     """Return whether a payload is about a call that reads ordinary files and nothing else."""
     import json
 
+    from flyball.secret_files import may_hold_secret
+
     try:
         payload = json.loads(data)
         is_reading = payload["tool_name"] in READERS and payload["hook_event_name"] in AROUND_CALLS
-        return is_reading and not any(map(_is_doubtful, payload["tool_input"].values()))
+        given = payload["tool_input"].values() if is_reading else ()
+        named = [each for each in given if isinstance(each, str)]
+        # Also where a link leads.
+        place = payload.get("cwd") or ""
+        places = [*named, *(os.path.realpath(os.path.join(place, each)) for each in named)]
+        return (
+            is_reading
+            and all(isinstance(each, (str, int, float, type(None))) for each in given)
+            and not any(map(may_hold_secret, places))
+        )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return False
-
-
-def _is_doubtful(value: object) -> bool:
-    """Return whether an argument could name a file with secrets, itself or through a link."""
-    if isinstance(value, str):
-        names = f"/{value}\n{os.path.realpath(value)}".lower()
-        return any(word in names for word in _DOUBTFUL)
-    return not isinstance(value, (int, float, type(None)))
 
 
 def starter() -> str:

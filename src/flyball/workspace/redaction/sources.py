@@ -1,4 +1,4 @@
-"""Which values are secret on this machine: of the environment, and of a project's `.env` files."""
+"""Which values are secret on this machine: of the environment, and of a project's secret files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flyball.workspace.redaction.contexts import address_spans
 from flyball.workspace.redaction.judge import SHORTEST, is_hollow, is_key_like, looks_secret
 
 _LONGEST_ENV = 1 << 18
-_ASSIGNED = regex(r"\s*(?:export\s+)?([A-Za-z_][\w.\-]*)\s*=\s*(.*?)\s*")
+_ASSIGNED = regex(r"""\s*(?:export\s+)?["']?([A-Za-z_][\w.\-]*)["']?\s*[=:]\s*(.*?)\s*,?\s*""")
 
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -33,10 +33,10 @@ def _header_keys(headers: str) -> Iterator[str]:
 
 
 def secrets_of_project(top: Path) -> tuple[str, ...]:
-    """Return what the `.env` files at the top of a project keep secret."""
+    """Return what the files for secrets at the top of a project give to names."""
     found: list[str] = []
     with suppress(OSError):
-        names = sorted(each.name for each in top.iterdir() if each.name.startswith(".env"))
+        names = sorted(each.name for each in top.iterdir())
         for name in filter(holds_secrets, names):
             text = (read_plain(top / name, _LONGEST_ENV) or b"").decode("utf-8", "replace")
             found += [value for line in text.splitlines() for value in _assigned(line)]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import marshal
 import os
 
+from flyball.secret_files import could_be_secret, holds_secret
 from flyball.workspace.sandbox import kernel, landlock, places, seccomp, sockets
 
 TYPE_CHECKING = False
@@ -43,16 +44,24 @@ _PASS_WORDS = ("password", "passwd", "pass", "passphrase", "authorization")
 _SECRET_WORDS = frozenset(
     (*_KEY_WORDS, *_PASS_WORDS, "secret", "secrets", "credential", "credentials")
 )
-_SECRET_FILES = (".netrc", ".pgpass", ".pypirc", ".npmrc", ".htpasswd", "credentials.json", ".boto")
-_SECRET_ENDINGS = (".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc")
-_SHOWN_ENDINGS = (".example", ".sample", ".template", ".dist", ".defaults", ".pub")
 
 
 class Scene:
-    """Where a command is to run: its directory, the project around that, and the user's home."""
+    """Where a command is to run: its directory, the project around that, and the user's home.
 
-    def __init__(self, argv: Sequence[str], environ: Mapping[str, str], *, read_only: bool) -> None:
+    `more` are patterns of the user's for files that hold secrets.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        read_only: bool,
+        more: Sequence[str] = (),
+    ) -> None:
         self.argv = argv
+        self.more = more
         self.cwd = os.getcwd()
         self.top = project_top(self.cwd)
         self.home = os.path.realpath(environ.get("HOME") or "/")
@@ -359,39 +368,36 @@ def _is_secret(name: str, value: str) -> bool:
 
 def secrets_below(scene: Scene) -> list[str]:
     """Return the files of the project that hold the user's secrets and are in no commit."""
-    found: list[str] = []
-    ahead = [scene.top]
+    names = dict(_secrets(scene))
+    if not names:
+        return []
+    words = ("ls-tree", "-r", "-z", "--name-only", "HEAD", "--", *names)
+    committed = _named_by_git(scene, words, ())
+    return [path for name, path in names.items() if name not in committed]
+
+
+def _secrets(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Yield the files of the project whose place says secret: from its top, and where they are."""
+    ahead = [("", False)]
     while ahead:
+        folder, is_below = ahead.pop()
         try:
-            entries = os.scandir(ahead.pop())
+            entries = os.scandir(f"{scene.top}/{folder}")
         except OSError:
             continue
         with entries:
             for each in entries:
-                if each.is_dir(follow_symlinks=False):
-                    if each.name not in _BESIDE:
-                        ahead.append(each.path)
-                elif holds_secrets(each.name) and each.is_file(follow_symlinks=False):
-                    found.append(each.path)
-    if not found:
-        return found
-    names = {os.path.relpath(each, scene.top): each for each in found}
-    committed = _named_by_git(scene, ("ls-files", "-z", "--", *names), ())
-    return [path for name, path in names.items() if name not in committed]
-
-
-def holds_secrets(name: str) -> bool:
-    """Whether a file of this name holds what its owner shows to nobody."""
-    name = name.lower()
-    if name.endswith(_SHOWN_ENDINGS):
-        return False
-    if name.startswith(".env"):
-        return name in (".env", ".envrc") or name[4] in ".-_"
-    if name.startswith("id_"):
-        return name[3:].replace("-", ".").replace("_", ".").partition(".")[0] in (
-            ("rsa", "dsa", "ecdsa", "ed25519")
-        )
-    return name.endswith(_SECRET_ENDINGS) or name in _SECRET_FILES
+                inside = f"{folder}{each.name}"
+                is_folder = each.is_dir(follow_symlinks=False)
+                is_asked = is_below or bool(scene.more) or could_be_secret(each.name)
+                is_secret = is_asked and holds_secret(inside, scene.more, shapes=not is_folder)
+                if is_folder and each.name not in _BESIDE:
+                    ahead.append((f"{inside}/", is_below or is_secret))
+                elif is_secret and each.is_file():
+                    # A link hides nothing: what it leads to is hidden.
+                    path = os.path.realpath(each.path)
+                    if path.startswith(f"{scene.top}/"):
+                        yield inside, path
 
 
 def _named_by_git(scene: Scene, words: Sequence[str], names: Sequence[str]) -> set[str]:

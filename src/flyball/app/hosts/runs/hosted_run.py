@@ -118,7 +118,7 @@ class HostedRun(WatchedRun):
         return HostAnswer(
             text=asks or "\n".join(filter(None, words)),
             notice=found,
-            args=confined(event.args, how) if how else None,
+            args=confined(event.args, how, self._rules.secrets) if how else None,
             is_granted=self._rules.answers_prompts and (is_read or is_plain(event, self._rules)),
             asks=bool(asks),
         )
