@@ -3,6 +3,9 @@
 Node looks for packages in the directories above a file, and many scripts name `.venv`. So the tree
 gets links to both. `node_modules` itself is a directory of the tree, so that caches in it stay
 there, and a package that is part of the project is linked to the tree's own copy of it.
+
+Composer's `vendor` is a directory of the tree, too, and its files are copies: PHP resolves links,
+so a linked `autoload.php` would load the classes of the user's checkout.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from flyball.core.terms.glob import matches
 from flyball.regex import regex
 from flyball.verdict.runners.layout import look, package_json, table_of, text_within
 from flyball.workspace.files.plain import kind_within, make_folder, put_link
-from flyball.workspace.trees.trees import REGULAR
+from flyball.workspace.trees.trees import EXECUTABLE, REGULAR
 from flyball.workspace.trees.writer import write_entry
 
 OWN = ".flyball"
@@ -27,6 +30,8 @@ OWN = ".flyball"
 MOST_STARS = 4
 LINKED_VENVS = (".venv", "venv")
 _MANIFEST = regex(r"(?:.*/)?package\.json")
+PACKAGE_DEPTH = 2
+"""A package of Composer's lies in `vendor/OWNER/NAME`."""
 _CACHES = frozenset({".cache", ".vite", ".vitest", ".package-lock.json"})
 
 
@@ -45,6 +50,34 @@ def provide(root: Path, project: Path, at: str = ".") -> None:
         inside = "" if package == TOP else f"{package}/"
         if source.is_dir() and (not inside or kind_within(root, package) == stat.S_IFDIR):
             _link_packages(source, f"{inside}node_modules", project, root)
+    for package in dict.fromkeys((TOP, at)):
+        if has_composer(project / package):
+            inside = "" if package == TOP else f"{package}/"
+            _put_vendor(project / package / "vendor", f"{inside}vendor", project, root)
+
+
+def has_composer(package: Path) -> bool:
+    """Return whether Composer has installed what a package needs."""
+    return (package / "vendor/autoload.php").is_file() and (package / "vendor/composer").is_dir()
+
+
+def _put_vendor(source: Path, target: str, project: Path, root: Path, depth: int = 0) -> None:
+    """Copy the files down to those at the top of each package, and link the folders below them."""
+    if not make_folder(root, target):
+        return
+    for entry in os.scandir(source):
+        inside = f"{target}/{entry.name}"
+        if kind_within(root, inside) not in (0, stat.S_IFDIR):
+            continue
+        if entry.is_dir(follow_symlinks=False) and depth < PACKAGE_DEPTH:
+            _put_vendor(Path(entry.path), inside, project, root, depth + 1)
+        elif entry.is_file(follow_symlinks=False):
+            mode = EXECUTABLE if entry.stat().st_mode & stat.S_IXUSR else REGULAR
+            write_entry(root, inside, mode, Path(entry.path).read_bytes())
+        elif entry.is_symlink() and entry.is_file():
+            put_link(root, inside, Path(entry.path).readlink())
+        else:
+            put_link(root, inside, _own(Path(entry.path), project, root))
 
 
 def _workspaces(root: Path) -> Iterator[str]:

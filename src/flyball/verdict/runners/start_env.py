@@ -15,6 +15,7 @@ from pathlib import Path
 
 from flyball.regex import regex
 from flyball.verdict.runners.layout import VENV, text_of
+from flyball.verdict.runners.provision import has_composer
 from flyball.verdict.runners.start_context import StartContext
 from flyball.workspace.process.process import can_layer
 from flyball.workspace.sandbox.confinement import SandboxLevel
@@ -92,6 +93,7 @@ def readable(context: StartContext) -> tuple[Path, ...]:
     packages = [Path(os.path.realpath(home / "node_modules")) for home in homes_of(context)]
     # A link of that name may lead anywhere; only one to another such folder is meant.
     found = [place for place in packages if place.name == "node_modules"]
+    found += [home / "vendor" for home in homes_of(context) if has_composer(home)]
     venv = venv_of(context)
     if venv or not _python_on_path(context):
         python = Path(os.path.realpath(python_of(context)))

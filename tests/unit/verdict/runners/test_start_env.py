@@ -175,6 +175,30 @@ def test_an_environment_is_linked(places):
     assert not (tree / "venv").exists()
 
 
+def test_what_composer_installed_loads_the_classes_of_the_tree(places):
+    tree, project = places
+    put(
+        project,
+        {
+            "vendor/autoload.php": "real",
+            "vendor/composer/autoload_real.php": "real",
+            "vendor/phpunit/phpunit/phpunit": "script",
+            "vendor/phpunit/phpunit/src/Case.php": "",
+        },
+    )
+    (project / "vendor/bin").mkdir()
+    (project / "vendor/bin/phpunit").symlink_to("../phpunit/phpunit/phpunit")
+    put(tree, {"vendor/phpunit/phpunit/phpunit": "the tree's own"})
+    for _ in range(2):
+        provide(tree, project)
+    vendor = tree / "vendor"
+    assert (vendor / "autoload.php").resolve() == vendor / "autoload.php"
+    assert (vendor / "composer/autoload_real.php").read_text() == "real"
+    assert (vendor / "bin/phpunit").resolve().read_text() == "the tree's own"
+    assert (vendor / "phpunit/phpunit/src").readlink() == project / "vendor/phpunit/phpunit/src"
+    assert project / "vendor" in readable(context(*places))
+
+
 def test_pnpm_workspaces_are_found(places):
     tree, project = places
     listed = "packages:\n  - 'apps/*'\n  - '!apps/old'\n  - ../out\n"

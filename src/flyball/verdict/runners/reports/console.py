@@ -16,7 +16,12 @@ from flyball.verdict.runners.reports.totals import (
     from_totals,
     summed,
 )
-from flyball.verdict.runners.reports.verbose import from_minitest, from_mix, unittest_cases
+from flyball.verdict.runners.reports.verbose import (
+    from_minitest,
+    from_mix,
+    from_test_unit,
+    unittest_cases,
+)
 from flyball.verdict.runners.tally import Tally, plain, tally
 
 Reader = Callable[[str], Tally | None]
@@ -220,6 +225,7 @@ def from_go_text(text: str) -> Tally | None:
 READERS: tuple[Reader, ...] = (
     from_unittest,
     from_minitest,
+    from_test_unit,
     from_cargo,
     from_pytest,
     from_jest_text,

@@ -23,7 +23,9 @@ _TOTALS = (
     ),
     regex(
         r"^(?P<all>\d+) (?:examples?|runs|tests)(?:, \d+ assertions)?, (?P<bad>\d+) failures?"
-        r"(?:, (?P<worse>\d+) errors?)?(?:, (?P<skip>\d+) (?:pending|skips|skipped|excluded))?$",
+        r"(?:, (?P<worse>\d+) errors?)?"
+        r"(?:, (?P<skip>\d+) (?:pendings?|skips|skipped|excluded))?"
+        r"(?:, (?P<omitted>\d+) omissions, \d+ notifications)?$",
         re.M,
     ),
     regex(r"tests passed, (?P<bad>\d+) tests failed out of (?P<all>\d+)$", re.M),
@@ -50,10 +52,10 @@ _TOTALS = (
     ),
     regex(r"^Errors \((?P<bad>\d+) failures, (?P<all>\d+) tests\b", re.M),
 )
-"""Maven, PHPUnit and CppUTest, PHPUnit, RSpec with Minitest and ExUnit, CTest, dotnet, Gradle,
-Unity, Check, doctest with Catch2, Catch2, Criterion, CppUTest."""
+"""Maven, PHPUnit and CppUTest, PHPUnit, RSpec with Minitest, test-unit and ExUnit, CTest, dotnet,
+Gradle, Unity, Check, doctest with Catch2, Catch2, Criterion, CppUTest."""
 
-_PARTS = ("all", "bad", "worse", "skip")
+_PARTS = ("all", "bad", "worse", "skip", "omitted")
 
 
 def from_totals(text: str) -> Tally | None:
@@ -63,8 +65,9 @@ def from_totals(text: str) -> Tally | None:
         if found:
             count = {key: sum(int(each.get(key, 0)) for each in found) for key in _PARTS}
             failed = count["bad"] + count["worse"]
-            passed = max(count["all"] - failed - count["skip"], 0)
-            return tally(passed, count["skip"], (), failed=failed)
+            skipped = count["skip"] + count["omitted"]
+            passed = max(count["all"] - failed - skipped, 0)
+            return tally(passed, skipped, (), failed=failed)
     return None
 
 

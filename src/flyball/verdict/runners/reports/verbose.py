@@ -38,6 +38,49 @@ def from_minitest(text: str) -> Tally | None:
     return tally_of(told_apart(cases)) if cases else None
 
 
+_TEST_UNIT_SUITE = regex(r"^( *)(\S.*): $")
+_TEST_UNIT_CASE = regex(r"^( +)(\S.*?)(?:\[(.*)\])?:\t+")
+_TEST_UNIT_END = regex(r": \((\d+\.\d+)\)$")
+_TEST_UNIT_BAD = regex(r"^={9,}\n(Failure|Error|Omission|Pending): (.*?)^={9,}$", re.M | re.S)
+_TEST_UNIT_ENDS = {
+    "Failure": CaseOutcome.FAILED,
+    "Error": CaseOutcome.ERROR,
+    "Omission": CaseOutcome.SKIPPED,
+    "Pending": CaseOutcome.SKIPPED,
+}
+
+
+def from_test_unit(text: str) -> Tally | None:
+    """Read test-unit with `-v`: suites by their indentation, and what went wrong inside a line."""
+    suites: dict[int, str] = {}
+    cases: list[SuiteCase] = []
+    begun: re.Match[str] | None = None
+    said: list[str] = []
+    for line in text.split("\n"):
+        if begun is None:
+            begun, said = _TEST_UNIT_CASE.match(line), []
+            head = begun or _TEST_UNIT_SUITE.match(line)
+            if head is None:
+                continue
+            suites = {at: name for at, name in suites.items() if at < len(head[1])}
+            if begun is None:
+                suites[len(head[1])] = head[2]
+        said.append(line)
+        if begun is not None and (end := _TEST_UNIT_END.search(line)):
+            cases.append(_test_unit_case(begun, "\n".join(said), tuple(suites.values()), end[1]))
+            begun = None
+    return tally_of(told_apart(cases)) if cases else None
+
+
+def _test_unit_case(
+    begun: re.Match[str], said: str, suite: tuple[str, ...], seconds: str
+) -> SuiteCase:
+    bad = _TEST_UNIT_BAD.search(said)
+    outcome = _TEST_UNIT_ENDS[bad[1]] if bad else CaseOutcome.PASSED
+    message = f"{bad[1]}: {bad[2]}" if bad and outcome is not CaseOutcome.SKIPPED else ""
+    return SuiteCase(begun[2], outcome, "", suite, begun[3] or "", float(seconds), message)
+
+
 _MIX_FILE = regex(r"^(\S+) \[(.+\.exs)\]$")
 _MIX_CASE = regex(
     r"^.*  \* (?:test|property|doctest) (.+?) \((skipped|excluded|[\d.]+ms)\) \[L#\d+\]"

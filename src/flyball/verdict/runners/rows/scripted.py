@@ -17,7 +17,7 @@ from flyball.verdict.runners.reports.documents import from_rspec
 from flyball.verdict.runners.reports.junit import file_case, junit, phpunit_case, without_sums
 from flyball.verdict.runners.reports.output import RunnerOutput, printed, reported
 from flyball.verdict.runners.reports.unknown import documents_left, from_unknown
-from flyball.verdict.runners.reports.verbose import from_minitest, from_mix
+from flyball.verdict.runners.reports.verbose import from_minitest, from_mix, from_test_unit
 from flyball.verdict.runners.row import Argv, Runner, Select, accepts, adding, split_words
 from flyball.verdict.runners.start_context import StartContext
 from flyball.verdict.runners.start_env import homes_of, program_of
@@ -82,7 +82,10 @@ def _is_folder(name: str, land: Land) -> bool:
 def _rake_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
     if files or not cases:
         return None
-    names = "|".join(f"{''.join(case.suite)}#{case.name}" for case in cases)
+    # Minitest matches the class and the method, test-unit the method alone.
+    names = "|".join(
+        f"(?:{re.escape('::'.join(case.suite))}#)?{re.escape(case.name)}" for case in cases
+    )
     return (f"--name=/^({names})$/",)
 
 
@@ -92,9 +95,25 @@ def _has_phpunit(land: Land) -> bool:
 
 
 def _phpunit(context: StartContext, _land: Land, args: Sequence[str]) -> list[str]:
-    installed = next((home / "vendor/bin/phpunit" for home in homes_of(context)), None)
-    own = os.fspath(installed) if installed and installed.exists() else "phpunit"
-    return [own, "--colors=never", "--log-junit", os.fspath(context.report), *args]
+    return [
+        _composers(context, "vendor/bin/phpunit") or "phpunit",
+        "--colors=never",
+        "--log-junit",
+        os.fspath(context.report),
+        *args,
+    ]
+
+
+def _composers(context: StartContext, program: str) -> str:
+    """Return the copy in the tree, which loads the tree's classes, unless a run has changed it."""
+    installed = next(
+        (home / program for home in homes_of(context) if (home / program).exists()), None
+    )
+    if installed is None:
+        return ""
+    copy = context.workdir / program
+    is_copy = copy.is_file() and copy.read_bytes() == installed.read_bytes()
+    return os.fspath(copy if is_copy else installed)
 
 
 def _phpunit_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
@@ -199,7 +218,7 @@ ROWS: tuple[Runner, ...] = (
         "rake",
         _has_minitest,
         _rake,
-        printed(lambda text: from_minitest(text) or from_text(text)),
+        printed(lambda text: from_minitest(text) or from_test_unit(text) or from_text(text)),
         _RAKE_WORDS,
         _rake_select,
     ),

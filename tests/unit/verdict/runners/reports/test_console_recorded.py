@@ -21,6 +21,7 @@ from flyball.verdict.runners.reports.golang import from_go_json
 from flyball.verdict.runners.reports.junit import junit, pytest_case
 from flyball.verdict.runners.reports.output import RunnerOutput, reported
 from flyball.verdict.runners.reports.tap import from_tap
+from flyball.verdict.runners.reports.verbose import from_test_unit
 from flyball.verdict.runners.tally import plain, tally_of
 
 RECORDED = Path(__file__).parents[4] / "golden" / "runners"
@@ -98,6 +99,12 @@ def test_reports_for_machines(read, name, expected, failures):
         (from_node, "node-spec.txt", (2, 2, 1), ["bad", "inbad"]),
         (from_tap, "tap.txt", (1, 1, 0), ["b > should be equal"]),
         (
+            from_test_unit,
+            "test-unit.txt",
+            (5, 3, 2),
+            ["ATest > test_bad", "ATest > test_err", "ATest > test_rows[two words]"],
+        ),
+        (
             from_go_json,
             "go.json",
             (3, 3, 1),
@@ -132,6 +139,7 @@ def test_output_for_people(read, name, expected, failures):
         "node-tap.txt",
         "node-spec.txt",
         "tap.txt",
+        "test-unit.txt",
         "ava.txt",
         "go.txt",
         "cargo.txt",
@@ -170,6 +178,10 @@ def test_code_that_does_not_compile_says_so():
         ("Tests: 4, Assertions: 5, Failures: 1, Skipped: 1.\n", (2, 1, 1)),
         ("7 examples, 2 failures, 1 pending\n", (4, 2, 1)),
         ("9 runs, 12 assertions, 0 failures, 0 errors, 0 skips\n", (9, 0, 0)),
+        (
+            "8 tests, 9 assertions, 1 failures, 0 errors, 1 pendings, 2 omissions, 0 notifications",
+            (4, 1, 3),
+        ),
         ("75% tests passed, 1 tests failed out of 4\n", (3, 1, 0)),
         ("  3 passed (2.1s)\n", (3, 0, 0)),
         (" 2 pass\n 1 fail\n", (2, 1, 0)),
