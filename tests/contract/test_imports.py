@@ -27,8 +27,7 @@ ROOMS = {
     "repair": {"core", "workspace", "drivers", "tools", "verdict", "errors", "regex"},
     # What a call is given (`tools/call`) lies there still.
     "verdict": {
-        "core", "shellcheck", "workspace", "journal", "repair", "tools", "errors", "regex",
-        "bounds",
+        "core", "shellcheck", "workspace", "journal", "tools", "errors", "regex", "bounds",
     },
     "tools": {
         "core", "patch", "shellcheck", "workspace", "verdict", "repair", "errors", "regex",

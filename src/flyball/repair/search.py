@@ -79,28 +79,6 @@ async def try_on_tests(
     return Tried(_read_ends(len(proposed), told.lines), told.finished is None)
 
 
-async def mutate(stage: ScratchCopy, mutants: Sequence[Candidate], seconds: float) -> Ends:
-    """How the tests end for each change, `HOLDS` where none notices it.
-
-    The number after the last one is the code as it is: without it nobody knows whether the tests
-    notice a change or fail anyway.
-    """
-    # It goes first, so that no limit leaves it out.
-    orders: dict[str, Any] = {
-        "task": "mutate",
-        "failing": [],
-        "seconds": seconds,
-        "enough": len(mutants) + 1,
-        "patience": 1.0,
-        "candidates": [
-            {"n": len(mutants), "path": mutants[0].path, "edits": []},
-            *({"n": n, "path": each.path, "edits": each.edits} for n, each in enumerate(mutants)),
-        ],
-    }
-    told = await run_program(stage, orders, lambda _: "")
-    return _read_ends(len(mutants) + 1, told.lines)
-
-
 def _read_ends(generated: int, lines: Sequence[Line]) -> Ends:
     """How each candidate ended, as last reported; tests may have written into the report."""
     ends: Ends = {}

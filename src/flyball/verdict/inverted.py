@@ -17,14 +17,15 @@ from flyball.core.terms.test_paths import is_test_path
 from flyball.errors import MissingExtra
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict import tests
-from flyball.verdict.reports import Inverted, file_of
+from flyball.verdict.reports import Inverted, TreeRun, file_of
+from flyball.verdict.sides import find_testing_side
 from flyball.verdict.tree_run import Selection, Taken, run_tree, words_for
 from flyball.workspace.trees.trees import TreeHash
 
 MOST = 40
 """So many fixed tests are asked; of more, the first of each file."""
 MOST_FILES = 400
-ROUNDS = 3
+ROUNDS = 4
 """So many ways to alter a test are tried, where the surest may stand where nothing gets."""
 
 
@@ -32,6 +33,8 @@ class InvertedRuns(NamedTuple):
     """Which fixed tests cannot fail any more, and which could not be asked."""
 
     deceived: tuple[Inverted, ...] = ()
+    agreeing: tuple[Inverted, ...] = ()
+    """Tests that pass with what they saw before as well, though not with any other value."""
     uninverted: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset()
     """Which grammars are not installed, each in a sentence that says what to type."""
@@ -46,28 +49,81 @@ class _Altered(NamedTuple):
 
 
 async def run_inverted(
-    context: CallContext, suite: PartSuite, tree: str, taken: Taken, fixed: Iterable[str]
+    context: CallContext,
+    suite: PartSuite,
+    tree: str,
+    new: Taken,
+    fixed: Iterable[str],
+    old: Taken | None = None,
 ) -> InvertedRuns:
     """Ask of each fixed test whether it fails with another expectation, as few runs as it takes."""
-    left: list[str] = _chosen(fixed)
-    deceived: list[Inverted] = []
-    unasked: set[str] = set()
-    missing: frozenset[str] = frozenset()
+    if not new.run.is_counted:
+        return await _run_altered_programs(context, suite, tree, frozenset(fixed))
+    left = _chosen(fixed)
+    messages = {case.function: case.message for case in old.cases if case.is_bad} if old else {}
+    found, agreed = InvertedRuns(), dict[str, Inverted]()
+    unasked = set[str]()
     for nth in range(ROUNDS):
+        altered = _alter(context, tree, left, messages, nth)
+        found = found._replace(missing=found.missing | altered.missing)
+        unasked |= {name for name in left if name not in altered.made}
+        run = await _run_altered(context, suite, new, altered)
+        left = list[str]()
+        for name, made in altered.made.items():
+            is_green = run.passed((name,)) or not (run.is_counted or run.exit_code)
+            if is_green and made.how != "seen" and made.is_sure and made.how != "appended":
+                said = Inverted(name, made.old, made.new)
+                found = found._replace(deceived=(*found.deceived, said))
+            elif not _is_red(run, name):
+                # It passed where nothing may get, or was not run, as where it does not build.
+                left.append(name)
+                if is_green and made.how == "seen":
+                    agreed[name] = Inverted(name, made.old, made.new)
         if not left:
             break
-        altered = _alter(context, tree, left, nth)
-        missing |= altered.missing
-        unasked |= {name for name in left if name not in altered.made}
-        green = await _still_green(context, suite, taken, altered)
-        left = list[str]()
-        for name in sorted(green):
-            made = altered.made[name]
-            if made.is_sure and made.how != "appended":
-                deceived.append(Inverted(name, made.old, made.new))
-            else:
-                left.append(name)
-    return InvertedRuns(tuple(deceived), frozenset(unasked | set(left)), missing)
+    sure = {each.test for each in found.deceived}
+    agreeing = tuple([each for name, each in agreed.items() if name not in sure])
+    return found._replace(agreeing=agreeing, uninverted=frozenset({*unasked, *left}))
+
+
+def _is_red(run: TreeRun, name: str) -> bool:
+    return any(each == name or each.startswith(f"{name}::") for each in run.red)
+
+
+async def _run_altered_programs(
+    context: CallContext, suite: PartSuite, tree: str, fixed: frozenset[str]
+) -> InvertedRuns:
+    """Alter all that test programs expect: a suite that tells only how it ended must fail."""
+    if not fixed:
+        return InvertedRuns()
+    trees = context.workspace.trees
+
+    def read(path: str) -> str:
+        entry = trees.entries(TreeHash(tree), (path,)).get(path)
+        data = trees.contents([entry.blob]).get(entry.blob, b"") if entry else b""
+        return data.decode("utf-8", "replace")
+
+    every = sorted(trees.paths(TreeHash(tree)))
+    side = find_testing_side(every, read, suite.at)
+    made: dict[str, tests.Inverted] = {}
+    missing: set[str] = set()
+    for path in sorted(side)[:MOST_FILES]:
+        try:
+            way = tests.invert_program(path, read(path)) if tests.is_code(path) else None
+        except MissingExtra as error:
+            missing.add(f"{error.message} {error.hint}")
+            continue
+        if way is not None:
+            made[path] = way
+    if not made:
+        return InvertedRuns(uninverted=fixed, missing=frozenset(missing))
+    entries = trees.entries(TreeHash(tree), sorted(made))
+    new = {p: e._replace(blob=trees.keep(made[p].source.encode())) for p, e in entries.items()}
+    run = (await run_tree(context, trees.overlay(TreeHash(tree), new), suite)).run
+    if run.exit_code:
+        return InvertedRuns()
+    first = made[min(made)]
+    return InvertedRuns(tuple([Inverted(name, first.old, first.new) for name in sorted(fixed)]))
 
 
 def _chosen(fixed: Iterable[str]) -> list[str]:
@@ -77,7 +133,9 @@ def _chosen(fixed: Iterable[str]) -> list[str]:
     return list({file_of(name): name for name in reversed(names)}.values())[:MOST]
 
 
-def _alter(context: CallContext, tree: str, names: Sequence[str], nth: int) -> _Altered:
+def _alter(
+    context: CallContext, tree: str, names: Sequence[str], messages: Mapping[str, str], nth: int
+) -> _Altered:
     """Alter the nth-surest expectation of each test, all tests of a file in one text."""
     trees = context.workspace.trees
     named = _places(context, tree, names)
@@ -90,7 +148,8 @@ def _alter(context: CallContext, tree: str, names: Sequence[str], nth: int) -> _
     for name in names:
         for path in named[name]:
             try:
-                ways = tests.inversions(path, files.get(path, b""), name)
+                said = messages.get(name, "")
+                ways = _ways(tests.inversions(path, files.get(path, b""), name, said))
             except MissingExtra as error:
                 missing.add(f"{error.message} {error.hint}")
                 continue
@@ -101,6 +160,13 @@ def _alter(context: CallContext, tree: str, names: Sequence[str], nth: int) -> _
                 break
     new = {path: entries[path]._replace(blob=trees.keep(files[path])) for path in touched}
     return _Altered(trees.overlay(TreeHash(tree), new), made, frozenset(missing))
+
+
+def _ways(every: Sequence[tests.Inverted]) -> list[tests.Inverted]:
+    """Choose as many as are tried: what is expected comes first, wherever in the test it stands."""
+    values = [each for each in every if each.how in ("seen", "expected", "raised")]
+    rest = [each for each in every if each not in values]
+    return [*values[: ROUNDS - 2], *rest][:ROUNDS]
 
 
 def _places(context: CallContext, tree: str, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -121,19 +187,16 @@ def _places(context: CallContext, tree: str, names: Sequence[str]) -> dict[str, 
     return found
 
 
-async def _still_green(
-    context: CallContext, suite: PartSuite, taken: Taken, altered: _Altered
-) -> frozenset[str]:
-    """The tests that pass although what they expect was altered."""
+async def _run_altered(
+    context: CallContext, suite: PartSuite, new: Taken, altered: _Altered
+) -> TreeRun:
+    """Run the altered tests, and no others where the runner can be told so."""
     if not altered.made:
-        return frozenset()
-    cases: list[SuiteCase] = [case for case in taken.cases if _is_asked(case, altered.made)]
+        return TreeRun(new.run.command, 1)
+    cases: list[SuiteCase] = [case for case in new.cases if _is_asked(case, altered.made)]
     wanted = Selection(cases=tuple(cases))
     part = wanted if cases and words_for(suite, wanted) else None
-    run = (await run_tree(context, altered.tree, suite, part)).run
-    if not run.is_counted:
-        return frozenset() if run.exit_code else frozenset(altered.made)
-    return run.passed(altered.made)
+    return (await run_tree(context, altered.tree, suite, part)).run
 
 
 def _is_asked(case: SuiteCase, names: Iterable[str]) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+import msgspec
+
 from flyball.core.suite.case import BAD, CaseOutcome
 from flyball.core.suite.part import is_within
 from flyball.core.terms.change_verdict import (
@@ -16,6 +18,7 @@ from flyball.core.terms.change_verdict import (
     ChangeStrength,
     ChangeVerdict,
     FindingKind,
+    MutantCount,
     SuiteLine,
     Weight,
 )
@@ -82,6 +85,19 @@ def _not_altered(suites: Iterable[SuiteRuns]) -> tuple[str, ...]:
     """Say what to install so that fixed tests can be tried with another expectation."""
     missing = sorted({each for suite in suites for each in suite.missing})
     return tuple([f"repaired tests with another expectation: {each}" for each in missing])
+
+
+def with_mutants(verdict: ChangeVerdict, found: MutantCount | None) -> ChangeVerdict:
+    """Add how many small changes the tests notice; new tests that notice none are asked about."""
+    findings = verdict.findings
+    is_by_new = verdict.strength is ChangeStrength.NEW_TESTS
+    if found is not None and is_by_new and not found.noticed:
+        said = (
+            f"The new tests notice none of {found.tried} small changes to the new lines "
+            f"({listed(found.unnoticed)}), so they may assert nothing about them."
+        )
+        findings = (*findings, ChangeFinding(FindingKind.NOT_EVIDENCE, Weight.ASKS, said))
+    return msgspec.structs.replace(verdict, mutants=found, findings=findings)
 
 
 def judge_unchanged(suites: Sequence[SuiteRuns]) -> ChangeVerdict:
@@ -181,6 +197,17 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
             Weight.BLOCKS,
             f"{each.test} still passes when it expects something else. Something makes it say yes "
             "to anything: an equality, an assertion, the runner, or a forged report.",
+            suite.part,
+            (each.test,),
+            each.before,
+            each.after,
+        )
+    for each in suite.agreeing:
+        yield ChangeFinding(
+            FindingKind.NOT_EVIDENCE,
+            Weight.ASKS,
+            f"{each.test} passes when it expects {each.after}, as it was before, and when it "
+            f"expects {each.before}: what is compared there says yes to both. Is that the repair?",
             suite.part,
             (each.test,),
             each.before,

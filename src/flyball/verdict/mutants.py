@@ -1,43 +1,34 @@
 """How strong the tests are: small changes to the new lines, and how many of them a test notices.
 
-Told with the verdict and never a reason to block. Python alone, since the changes are made by the
-repairer's own templates, and within a few seconds, since nobody waits for them.
+Each change is one more run of the tests that reach it, so only as many are tried as fit into a
+few seconds.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from flyball.core.suite.part import TOP, PartSuite, is_within
+from flyball.core.suite.part import PartSuite, is_within
 from flyball.core.terms.change_verdict import MutantCount
-from flyball.errors import FlyballError
-from flyball.repair.localise import sources_of
-from flyball.repair.search import HOLDS, Ends, generate_candidates, mutate
-from flyball.repair.site import Candidate
-from flyball.repair.source import Source
-from flyball.repair.spectrum import SuspectLine
-from flyball.repair.trial import ScratchCopy
+from flyball.core.terms.shape import one_line
+from flyball.errors import MissingExtra
 from flyball.tools.call.protocol import CallContext
-from flyball.verdict.reports import SuiteRuns
-from flyball.verdict.runners.choice import choose
+from flyball.verdict import tests
+from flyball.verdict.reports import SuiteRuns, TreeRun
 from flyball.verdict.suite_runs import TreePair, reached_tests
-from flyball.verdict.tree_run import words_for
-from flyball.workspace.files.paths import Root
-from flyball.workspace.run.clean import clean_checkout
+from flyball.verdict.tree_run import Selection, run_tree, words_for
 from flyball.workspace.trees.trees import TreeHash
 
 MOST = 10
 SHOWN = 3
-FEWEST = 3
-"""The code as it is and two changes: fewer trials than that say nothing about the tests."""
-TEMPLATES = frozenset(
-    {"comparison", "arithmetic", "augmented", "boolean", "negation", "sign", "off by one"}
-    | {"constant", "operand dropped", "left out"}
-)
-"""Those whose changes nearly always change what the program does."""
-NOTICED = frozenset({"fail", "crash"})
+FEWEST = 2
+"""Fewer trials than that say nothing about the tests."""
+MANY = 400
+"""So many changes of one file are thought of; those that are tried are spread over its lines."""
+LONGEST = 40
 
 
 class Noticed(NamedTuple):
@@ -55,73 +46,113 @@ async def count_noticed(
 ) -> Noticed:
     """How many small changes to the new lines the tests notice; no count where nobody can tell.
 
-    The runs of the verdict say how long the tests take: where not even a few trials fit, the
-    seconds would be spent for nothing.
+    The runs of the verdict say how long the tests take, and how they end for the code as it is.
     """
     limit = context.settings.mutant_seconds
-    if not limit:
-        return Noticed()
-    for suite in suites:
-        if suite.runner in ("pytest", "unittest") and (
-            lines := _new_lines(context, suite, compared)
-        ):
-            took = _seconds_of_one(suite, compared, runs)
-            if took * FEWEST > limit:
-                why = f"the tests of them take {took:.0f} s each time"
-                return Noticed(not_tried=f"small changes to the new lines: {why}")
-            return Noticed(await _try_mutants(context, suite, compared, lines))
+    for suite, its in zip(suites, runs, strict=False):
+        if not limit or its.new is None or its.new.trouble or not its.new.green:
+            continue
+        try:
+            mutants = choose_mutants(context, suite, compared)
+        except MissingExtra as error:
+            return Noticed(not_tried=f"small changes to the new lines: {error.message}")
+        if not mutants:
+            continue
+        took = _seconds_of_one(suite, compared, its.new)
+        if took * FEWEST > limit:
+            why = f"the tests of them take {took:.0f} s each time"
+            return Noticed(not_tried=f"small changes to the new lines: {why}")
+        return Noticed(await _try(context, suite, compared, its.new, mutants))
     return Noticed()
 
 
-def _seconds_of_one(suite: PartSuite, compared: TreePair, runs: Sequence[SuiteRuns]) -> float:
+def _seconds_of_one(suite: PartSuite, compared: TreePair, run: TreeRun) -> float:
     """How long one trial takes at least, by the run of the same tests on the same tree."""
-    run = next((each.new for each in runs if each.part == suite.at and each.new is not None), None)
-    if run is None:
-        return 0.0
     reached = reached_tests(suite, compared)
     files = reached.files if words_for(suite, reached) else run.seconds
     return sum(run.seconds.get(file, 0.0) for file in files)
 
 
-async def _try_mutants(
-    context: CallContext, suite: PartSuite, compared: TreePair, lines: Mapping[str, Sequence[int]]
+async def _try(
+    context: CallContext,
+    suite: PartSuite,
+    compared: TreePair,
+    as_it_is: TreeRun,
+    mutants: Sequence[tests.Mutant],
 ) -> MutantCount | None:
-    with clean_checkout(context.workspace, compared.head) as place:
-        sources = sources_of(place / suite.at, lines)
-        mutants = choose_mutants(sources, lines)
-        if not mutants:
-            return None
-        at = () if suite.at == TOP else (suite.at,)
-        words = words_for(suite, reached_tests(suite, compared)) or ()
-        there = context.on_tree(Root(place, protected=()), compared.head)
-        try:
-            stage = ScratchCopy(there, choose(suite.runner, (*at, *words), place))
-            ends = await mutate(stage, mutants, context.settings.mutant_seconds)
-        except FlyballError:
-            # The verdict stands without it.
-            return None
-    return _counted(mutants, ends)
+    """Run the tests that reach the change on each small change, until the time is over."""
+    trees = context.workspace.trees
+    reached = reached_tests(suite, compared)
+    wanted = Selection(reached.files) if words_for(suite, reached) else None
+    over = time.monotonic() + context.settings.mutant_seconds
+    noticed = 0
+    unnoticed: list[tests.Mutant] = []
+    for each in mutants:
+        if time.monotonic() > over:
+            break
+        entry = trees.entries(TreeHash(compared.head), (each.path,))[each.path]
+        changed = {each.path: entry._replace(blob=trees.keep(each.source.encode()))}
+        tree = trees.overlay(TreeHash(compared.head), changed)
+        run = (await run_tree(context, tree, suite, wanted)).run
+        if run.red - as_it_is.red:
+            noticed += 1
+        elif as_it_is.green & run.green:
+            unnoticed.append(each)
+        # Where no test was run, the change does not build, which says nothing about the tests.
+    if not noticed and not unnoticed:
+        return None
+    said = tuple([_said(each) for each in unnoticed[:SHOWN]])
+    return MutantCount(noticed + len(unnoticed), noticed, said)
+
+
+def _said(mutant: tests.Mutant) -> str:
+    old = one_line(mutant.old, LONGEST)
+    change = f"`{old}` → `{one_line(mutant.new, LONGEST)}`" if mutant.new else f"without `{old}`"
+    return f"{mutant.path}:{mutant.line} {change}"
+
+
+def choose_mutants(
+    context: CallContext, suite: PartSuite, compared: TreePair
+) -> tuple[tests.Mutant, ...]:
+    """A handful of small changes, from as many of the new lines as there are."""
+    trees = context.workspace.trees
+    new = trees.entries(TreeHash(compared.head), _product(suite, compared))
+    blobs = trees.contents([entry.blob for entry in new.values()])
+    texts = {path: blobs.get(entry.blob, b"") for path, entry in new.items()}
+    found: list[tests.Mutant] = []
+    for path, lines in _new_lines(context, compared, texts).items():
+        found += tests.mutants(path, texts[path], lines, MANY)
+    first: dict[tuple[str, int], tests.Mutant] = {}
+    for each in found:
+        first.setdefault((each.path, each.line), each)
+    ones = list(first.values())
+    if len(ones) >= MOST:
+        return tuple([ones[nth * len(ones) // MOST] for nth in range(MOST)])
+    more = [each for each in found if each not in ones]
+    return (*ones, *more[: MOST - len(ones)])
+
+
+def _product(suite: PartSuite, compared: TreePair) -> list[str]:
+    facts = compared.facts
+    return [p for p in facts.files if p not in facts.put_back and is_within(p, suite.at)]
 
 
 def _new_lines(
-    context: CallContext, suite: PartSuite, compared: TreePair
-) -> dict[str, tuple[int, ...]]:
-    """The lines of the product that are new, by file as the part names it."""
-    facts, trees = compared.facts, context.workspace.trees
-    paths = [
-        path
-        for path in facts.files
-        if path.endswith(".py") and path not in facts.testing_side and is_within(path, suite.at)
-    ]
-    old = trees.entries(TreeHash(compared.base), paths)
-    new = trees.entries(TreeHash(compared.head), paths)
-    blobs = trees.contents([entry.blob for entry in (*old.values(), *new.values())])
-    found: dict[str, tuple[int, ...]] = {}
-    for path, entry in new.items():
+    context: CallContext, compared: TreePair, texts: Mapping[str, bytes]
+) -> dict[str, frozenset[int]]:
+    """The lines of the product that are new; tests that stand beside the code are none."""
+    trees = context.workspace.trees
+    old = trees.entries(TreeHash(compared.base), sorted(texts))
+    blobs = trees.contents([entry.blob for entry in old.values()])
+    found: dict[str, frozenset[int]] = {}
+    for path, text in texts.items():
         before = blobs.get(old[path].blob, b"") if path in old else b""
-        lines = tuple(added_lines(before, blobs.get(entry.blob, b"")))
+        lines = frozenset(added_lines(before, text))
+        for case in tests.read_tests(path, text) if lines else ():
+            if case.is_test and case.name:
+                lines -= frozenset(range(case.line, case.last_line + 1))
         if lines:
-            found[path if suite.at == TOP else path.removeprefix(f"{suite.at}/")] = lines
+            found[path] = lines
     return found
 
 
@@ -131,30 +162,3 @@ def added_lines(before: bytes, after: bytes) -> Iterator[int]:
     for tag, _, _, first, last in matcher.get_opcodes():
         if tag in ("replace", "insert"):
             yield from range(first + 1, last + 1)
-
-
-def choose_mutants(
-    sources: Mapping[str, Source], lines: Mapping[str, Sequence[int]]
-) -> list[Candidate]:
-    """A handful of small changes, from as many of the new lines as there are."""
-    places = [SuspectLine(path, line, 1.0) for path in sources for line in lines[path]]
-    fits = [each for each in generate_candidates(sources, places) if each.template in TEMPLATES]
-    by_line: dict[tuple[str, int], list[Candidate]] = {}
-    for each in fits:
-        by_line.setdefault((each.path, each.line), []).append(each)
-    # One of every line before a second of any: ten changes of one line would tell of that alone.
-    chosen = [
-        each for nth in range(MOST) for found in by_line.values() for each in found[nth : nth + 1]
-    ]
-    return chosen[:MOST]
-
-
-def _counted(mutants: Sequence[Candidate], ends: Ends) -> MutantCount | None:
-    """What the trial came to; the last of the ends is that of the code as it is."""
-    unnoticed = [mutants[n] for n, end in sorted(ends.items()) if n < len(mutants) and end == HOLDS]
-    noticed = sum(end in NOTICED for n, end in ends.items() if n < len(mutants))
-    # Tests that fail for the code as it is, too, would seem to notice everything.
-    if ends.get(len(mutants)) != HOLDS or not (noticed or unnoticed):
-        return None
-    said = tuple([f"{each.path}:{each.line} {each.label}" for each in unnoticed[:SHOWN]])
-    return MutantCount(noticed + len(unnoticed), noticed, said)

@@ -106,6 +106,38 @@ _SIGNS = (
         "makes a comparison of its own by name",
         r"['\"]__(?:eq|ne|bool|lt|gt|le|ge)__['\"]",
     ),
+    _sign(
+        "py",
+        "looks at its surroundings as a whole",
+        r"\bin\s+os\.environ(?:\.(?:keys|items|values)\(\))?\s*[:)\]]|/proc/self\b",
+        r"\bsys\.modules\.get\b|\bvars\(sys\)|\b(?:tb|gi|cr|ag)_frame\b|['\"]f_\S*['\"]",
+    ),
+    _sign(
+        "js",
+        "looks at its surroundings as a whole",
+        r"\b(?:keys|entries|values|stringify|ownKeys|getOwnPropertyNames)\(\s*process\.env\b"
+        r"|\bin\s+process\.env\b|\.\.\.process\.env\b|\bprocess\.(?:argv0|execArgv|title)\b",
+    ),
+    _sign(
+        "go",
+        "looks at its surroundings as a whole",
+        r"\bflag\.Visit(?:All)?\(|\bflag\.CommandLine\b|\bos\.Environ\(|/proc/self\b",
+    ),
+    _sign(
+        "rs",
+        "looks at its surroundings as a whole",
+        r"\benv::args(?:_os)?\(\)\s*\.(?:next|nth\(0)|\benv::vars(?:_os)?\(|/proc/self\b",
+    ),
+    _sign(
+        "rb",
+        "looks at its surroundings as a whole",
+        r"\$LOADED_FEATURES\b|\$\"|\bObjectSpace\b|\bENV\.(?:keys|any\?|each|to_h|find)\b",
+    ),
+    _sign(
+        "php",
+        "looks at its surroundings as a whole",
+        r"(?i)\bget_(?:declared_(?:classes|traits|interfaces)|defined_functions)\b|\bgetenv\(\s*\)",
+    ),
     _sign("py", "leaves something out of comparisons", r"\b(?:compare|eq)\s*=\s*False\b"),
     _sign("py", "reads or writes tests", r"\bopen\(.*['\"][^'\"]*\btests?[/_]"),
     _sign(

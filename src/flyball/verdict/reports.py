@@ -117,6 +117,8 @@ class SuiteRuns(NamedTuple):
     """Shared files that could not be put back: without their change nothing runs."""
     deceived: tuple[Inverted, ...] = ()
     """Fixed tests that stayed green although what they expect was altered."""
+    agreeing: tuple[Inverted, ...] = ()
+    """Fixed tests that pass with what they saw before as well as with what they expect."""
     uninverted: frozenset[str] = frozenset()
     """Fixed tests whose expectation could not be altered."""
     missing: frozenset[str] = frozenset()

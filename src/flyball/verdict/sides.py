@@ -11,8 +11,17 @@ from fnmatch import fnmatchcase
 from typing import Any, cast
 
 from flyball.core.suite.part import TOP, is_within
-from flyball.core.terms.test_paths import TEST_DIRS, TEST_NAME, is_ci, is_test_config, is_test_path
+from flyball.core.terms.test_paths import (
+    TEST_DIRS,
+    TEST_NAME,
+    is_ci,
+    is_expectation,
+    is_test_config,
+    is_test_path,
+)
+from flyball.errors import MissingExtra
 from flyball.regex import regex
+from flyball.verdict.tests import read_tests
 
 Read = Callable[[str], str | None]
 """The text of a file, or None where it cannot be read."""
@@ -179,7 +188,16 @@ def _is_values_or_checks(path: str, text: str) -> bool:
     """Whether code holds nothing but values, or is made of checks."""
     if "/__init__." in f"/{path}":
         return False
-    return not _DEFINES.search(text) or bool(_CHECKS.search(text) and _FAILS.search(text))
+    if not _DEFINES.search(text) or (_CHECKS.search(text) and _FAILS.search(text)):
+        return True
+    try:
+        cases = read_tests(path, text)
+    except MissingExtra:
+        return False
+    # A statement of the language guards the product as well; a call of a framework does not.
+    own = (one for case in cases if case.name and not case.is_test for one in case.assertions)
+    is_plain = path.endswith((".rs", ".c", ".cc", ".cpp", ".h", ".hpp"))
+    return not is_plain and any(one.form in ("call", "chain", "link") for one in own)
 
 
 def _is_for_tests(path: str, texts: Mapping[str, str]) -> bool:
@@ -221,8 +239,9 @@ _RECIPES = regex(rf"{_MAKEFILE.pattern}|[Jj]ustfile")
 def is_shared(path: str) -> bool:
     """Whether a file of the testing side bears on tests in other files than itself."""
     name = path.rpartition("/")[2]
-    # Runners collect `test_*`; what is called `tests_*` is there for them.
-    return name.startswith("tests_") or TEST_NAME.fullmatch(name) is None
+    # Runners collect `test_*`; what is called `tests_*` is there for them, and what was recorded
+    # belongs to a test elsewhere.
+    return name.startswith("tests_") or is_expectation(path) or TEST_NAME.fullmatch(name) is None
 
 
 def is_data(folder: str) -> bool:

@@ -99,16 +99,22 @@ async def run_suites(
     chance = await _repeat(context, suite, compared, _Both(a, c, wanted), known)
     runs = runs._replace(flaky=chance.flaky, unsteady=chance.unsteady)
     runs = runs._replace(reasons=_reasons(a, c))
-    return await _with_inverted(context, suite, compared, runs, c)
+    return await _with_inverted(context, suite, compared, runs, c, a)
 
 
 async def _with_inverted(
-    context: CallContext, suite: PartSuite, compared: TreePair, runs: SuiteRuns, new: Taken
+    context: CallContext,
+    suite: PartSuite,
+    compared: TreePair,
+    runs: SuiteRuns,
+    new: Taken,
+    old: Taken,
 ) -> SuiteRuns:
     """Ask of every fixed test whether it can still fail, and where none was fixed, of others."""
     fixed = fixed_tests(runs)
-    found = await run_inverted(context, suite, compared.head, new, fixed)
+    found = await run_inverted(context, suite, compared.head, new, fixed, old)
     runs = runs._replace(deceived=found.deceived, uninverted=found.uninverted)
+    runs = runs._replace(agreeing=found.agreeing)
     runs = runs._replace(missing=found.missing)
     if fixed - found.uninverted or not await _is_silenced(context, suite, compared):
         return runs

@@ -12,7 +12,7 @@ from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.base_runs import BaseRuns
 from flyball.verdict.change_facts import change_facts
-from flyball.verdict.judge import judge_change, judge_unchanged
+from flyball.verdict.judge import judge_change, judge_unchanged, with_mutants
 from flyball.verdict.mutants import count_noticed
 from flyball.verdict.named import is_suite, resolve_named
 from flyball.verdict.named_checks import run_named
@@ -66,7 +66,8 @@ async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
         if verdict.is_strong and not verdict.faults:
             noticed = await count_noticed(context, found.suites, compared, runs)
             not_run = (*verdict.not_run, *filter(None, [noticed.not_tried]))
-            verdict = msgspec.structs.replace(verdict, mutants=noticed.found, not_run=not_run)
+            verdict = msgspec.structs.replace(verdict, not_run=not_run)
+            verdict = with_mutants(verdict, noticed.found)
     return verdict
 
 

@@ -24,7 +24,6 @@ from flyball.verdict.runners.layout import Land, look
 from flyball.verdict.runners.run_suite import SuiteRun, run_suite
 from flyball.verdict.runners.table import BY_NAME
 from flyball.verdict.runners.tally import plain
-from flyball.verdict.selection import is_test_file
 from flyball.workspace.files.paths import Root
 from flyball.workspace.run.clean import clean_checkout
 
@@ -179,7 +178,7 @@ def _from_top(suite: PartSuite, path: str) -> str:
 
 def _stamps(land: Land) -> dict[str, tuple[int, int]]:
     """The test files as they lie there: how large each is, and when it was written."""
-    return {file: _stamp(land, file) for file in land.files if is_test_file(file)}
+    return {file: _stamp(land, file) for file in land.files if is_test_path(file)}
 
 
 def _stamp(land: Land, file: str) -> tuple[int, int]:

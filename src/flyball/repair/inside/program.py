@@ -7,7 +7,7 @@ import sys
 
 from flyball.repair.inside.suites import Orders, open_suite
 from flyball.repair.inside.tracing import trace_suite
-from flyball.repair.inside.trials import try_candidates, try_from_scratch
+from flyball.repair.inside.trials import try_candidates
 
 
 def main(file_of_orders: str) -> None:
@@ -19,7 +19,5 @@ def main(file_of_orders: str) -> None:
         open_suite(
             orders.runner, orders.args, lambda suite: trace_suite(orders, suite), explain=True
         )
-    elif orders.task == "mutate":
-        try_from_scratch(orders, orders.candidates)
     else:
         try_candidates(orders)

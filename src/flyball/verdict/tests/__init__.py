@@ -2,7 +2,13 @@
 
 from flyball.verdict.tests._change import compare_tests, weakenings
 from flyball.verdict.tests._finding import ALARMS, GRAVITY, comparison_of
-from flyball.verdict.tests._invert import Inverted, find_test, inversions, invert_test
+from flyball.verdict.tests._invert import (
+    Inverted,
+    find_test,
+    inversions,
+    invert_program,
+    invert_test,
+)
 from flyball.verdict.tests._model import Assertion, Reach, Skip, TestCase
 from flyball.verdict.tests._mutants import Mutant, mutants
 from flyball.verdict.tests._reader import read_tests
@@ -21,6 +27,7 @@ __all__ = [
     "comparison_of",
     "find_test",
     "inversions",
+    "invert_program",
     "invert_test",
     "is_code",
     "mutants",

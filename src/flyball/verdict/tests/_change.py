@@ -140,8 +140,9 @@ def _of_tests(path: str, cases: tuple[TestCase, ...]) -> Iterator[TestCase]:
     if not path.endswith(".rs") or is_test_path(path):
         yield from cases
         return
-    suites = {case.suites for case in cases if case.is_test}
-    yield from (case for case in cases if case.is_test or (case.suites in suites and case.suites))
+    tests = [case for case in cases if case.is_test and case.name]
+    suites = {case.suites for case in tests}
+    yield from (case for case in cases if case in tests or (case.suites in suites and case.suites))
 
 
 def _holds_tests(path: str, text: str) -> bool:

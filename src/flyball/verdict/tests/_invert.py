@@ -22,6 +22,7 @@ from flyball.verdict.tests._calls import (
     TRIES,
     bare,
     call_of,
+    comparison_of,
 )
 from flyball.verdict.tests._model import Assertion, Reach, TestCase
 from flyball.verdict.tests._reader import read_tests
@@ -40,9 +41,10 @@ from flyball.verdict.tests._words import EXACT, NEGATIONS, style_of
 class Inverted(NamedTuple):
     """A test file in which one test must fail, and what was altered for that.
 
-    `how` is `expected` (another value), `negated` (the opposite is asserted), `raised` (an error
-    that nothing raises), or `appended` (the test fails at its end, whatever it found). Not sure is
-    what stands in a loop, a condition or a callback, which may never be reached.
+    `how` is `expected` (another value), `seen` (the value that the test saw before), `negated` (the
+    opposite is asserted), `raised` (an error that nothing raises), or `appended` (the test fails at
+    its end, whatever it found). Not sure is what stands in a loop, a condition or a callback, which
+    may never be reached.
     """
 
     source: str
@@ -68,8 +70,12 @@ def invert_test(path: str, source: str | bytes, test: str) -> Inverted | None:
     return next(iter(inversions(path, source, test)), None)
 
 
-def inversions(path: str, source: str | bytes, test: str) -> tuple[Inverted, ...]:
-    """Return every way to invert a test, the surest first; `test` is its name in a report."""
+def inversions(path: str, source: str | bytes, test: str, said: str = "") -> tuple[Inverted, ...]:
+    """Return every way to invert a test, the surest first; `test` is its name in a report.
+
+    `said` is what it said when it failed before: an equality that says yes to what it was given
+    then as well as to what is expected now is found by expecting that.
+    """
     cases = read_tests(path, source)
     case = find_test(cases, test)
     if case is None or case.body is None:
@@ -85,7 +91,15 @@ def inversions(path: str, source: str | bytes, test: str) -> tuple[Inverted, ...
     for _, one in ranked:
         is_sure = _is_reached(one, case)
         for edit in _edits(one, style, helpers):
-            found.append(_applied(data, edit, style, is_sure=is_sure))
+            before = _seen_before(
+                edit, data[edit.start : edit.end].decode("utf-8", "replace"), said
+            )
+            for each in (before, edit) if before else (edit,):
+                found.append(_applied(data, each, style, is_sure=is_sure))
+    for edit in _unknown_checks(case, style) if not case.assertions else ():
+        before = _seen_before(edit, data[edit.start : edit.end].decode("utf-8", "replace"), said)
+        for each in (before, edit) if before else (edit,):
+            found.append(_applied(data, each, style, is_sure=False))
     appended = _appended(case, style)
     if appended is not None:
         found.append(_applied(data, appended, style, is_sure=True))
@@ -96,7 +110,32 @@ def _rank(one: Inverted) -> int:
     """Another expectation says most: the opposite of an equality that says yes is no longer yes."""
     if not one.is_sure:
         return 3
-    return {"expected": 0, "raised": 0, "negated": 1}.get(one.how, 2)
+    return {"seen": 0, "expected": 0, "raised": 0, "negated": 1}.get(one.how, 2)
+
+
+LITERALS = (
+    regex(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]|:\d)"),
+    regex(r"\"[^\"\n]*\"|'[^'\n]*'"),
+)
+
+
+def _seen_before(edit: _Edit, old: str, said: str) -> _Edit | None:
+    """The same alteration with the value that stood nearest to the expected one in a failure."""
+    kind = next((each for each in LITERALS if each.fullmatch(old)), None)
+    if kind is None or edit.how != "expected" or edit.added:
+        return None
+    found = [(each[0], each.start()) for each in kind.finditer(said)]
+    if kind is LITERALS[1]:
+        found = [
+            (f"{old[0]}{text[1:-1]}{old[0]}", at) for text, at in found if old[0] not in text[1:-1]
+        ]
+    places = [at for text, at in found if text == old]
+    others = (
+        [(min(abs(at - each) for each in places), text) for text, at in found if text != old]
+        if places
+        else []
+    )
+    return edit._replace(new=min(others)[1], how="seen") if others else None
 
 
 def find_test(cases: Sequence[TestCase], test: str) -> TestCase | None:
@@ -114,9 +153,12 @@ def find_test(cases: Sequence[TestCase], test: str) -> TestCase | None:
         score = (around + is_last, len(name), case)
         if best is None or score[:2] > best[:2]:
             best = score
-    if best is None:
-        return next((case for case in cases if case.is_test and not case.name), None)
-    return best[2]
+    if best is not None:
+        return best[2]
+    # The runner knows best what a test is: a class may inherit that it is one.
+    by_name = (case for case in cases if case.name and said.endswith("::".join(case.place)))
+    plain = (case for case in cases if case.is_test and not case.name)
+    return next(by_name, None) or next(plain, None)
 
 
 def _names(said: str, name: str) -> bool:
@@ -144,6 +186,10 @@ def _is_reached(one: Assertion, case: TestCase) -> bool:
         if node.kind in LOOPS and case.rows:
             below = node
             continue
+        given = node.get("parameters")
+        if node.kind in LAMBDAS and given is not None and "testing." in given.text:
+            below = node
+            continue
         is_lambda = node.kind in LAMBDAS - {"block"} or (
             node.kind == "block" and node.field == "block"
         )
@@ -159,11 +205,14 @@ def _is_reached(one: Assertion, case: TestCase) -> bool:
 
 def _applied(data: bytes, edit: _Edit, style: str, *, is_sure: bool) -> Inverted:
     end = len(data)
-    if edit.added and style == "java":
+    # Another test of the file may have brought it already.
+    added = f"\n{edit.added}\n" if edit.added and edit.added.encode() not in data else ""
+    if added and style == "java":
         end = data.rfind(b"}")
     changed = data[: edit.start] + edit.new.encode() + data[edit.end : end]
-    added = f"\n{edit.added}\n" if edit.added else ""
-    if edit.added and style == "php":
+    if added and style == "go":
+        changed = re.sub(rb"^(package \w+)", GO_IMPORTS, changed, count=1, flags=re.M)
+    if added and style == "php":
         changed = re.sub(rb"\?>\s*$", b"", changed)
     source = changed + added.encode() + data[end:]
     old = data[edit.start : edit.end].decode("utf-8", "replace")
@@ -202,12 +251,17 @@ def _edits(one: Assertion, style: str, helpers: dict[str, TestCase]) -> Iterator
 
 
 def _claimed(one: Assertion, claim: Node, style: str) -> Iterator[_Edit]:
+    call = call_of(bare(claim))
     if one.op in ("==", "approx") and one.wanted is not None:
         yield from _altered(one.wanted, style, one.tolerance)
+    elif one.op == "truth" and call is not None and call.args and EQUALITY.fullmatch(call.last):
+        yield from _altered(call.args[-1], style, None)
     word = "not " if style == "python" else "!"
     yield _Edit(claim.start, claim.end, f"{word}({claim.text})", "negated")
 
 
+EQUALITY = regex(r"(?i)(?:deep_?|is_?)?equals?(?:_?to)?|eql\?|eq")
+"""Calls that say whether two values are the same."""
 NEVER_RAISED = {
     "python": 'type("NeverRaised", (Exception,), {})',
     "javascript": "/never raised/",
@@ -469,6 +523,43 @@ end""",
     if (is_array($value)) return array_merge($value, ['~']);
     return new \\stdClass();
 }""",
+    "go": """func flyballOther[T any](value T) T {
+	all := flyreflect.New(flyreflect.TypeOf(&value).Elem()).Elem()
+	all.Set(flyreflect.ValueOf(&value).Elem())
+	flyballAlter(all)
+	return all.Interface().(T)
+}
+
+func flyballAlter(v flyreflect.Value) bool {
+	switch v.Kind() {
+	case flyreflect.Bool:
+		v.SetBool(!v.Bool())
+	case flyreflect.Int, flyreflect.Int8, flyreflect.Int16,
+		flyreflect.Int32, flyreflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case flyreflect.Uint, flyreflect.Uint8, flyreflect.Uint16,
+		flyreflect.Uint32, flyreflect.Uint64:
+		v.SetUint(v.Uint() + 1)
+	case flyreflect.Float32, flyreflect.Float64:
+		v.SetFloat(v.Float()*3 + 1)
+	case flyreflect.String:
+		v.SetString(v.String() + "~")
+	case flyreflect.Slice:
+		v.Set(flyreflect.Append(v, flyreflect.Zero(v.Type().Elem())))
+	case flyreflect.Struct:
+		for n := 0; n < v.NumField(); n++ {
+			f := v.Field(n)
+			f = flyreflect.NewAt(f.Type(), flyunsafe.Pointer(f.UnsafeAddr())).Elem()
+			if flyballAlter(f) {
+				return true
+			}
+		}
+		return false
+	default:
+		return false
+	}
+	return true
+}""",
     "java": """    static int __otherThan(int v) { return v + 1; }
     static long __otherThan(long v) { return v + 1; }
     static float __otherThan(float v) { return v * 3 + 1; }
@@ -484,9 +575,10 @@ end""",
         return null;
     }""",
 }
+GO_IMPORTS = rb'\1; import flyreflect "reflect"; import flyunsafe "unsafe"'
 WRAPPERS = {
-    "python": "_other_than", "javascript": "__otherThan", "ruby": "__other_than",
-    "php": "__other_than", "java": "__otherThan",
+    "go": "flyballOther", "python": "_other_than", "javascript": "__otherThan",
+    "ruby": "__other_than", "php": "__other_than", "java": "__otherThan",
 }  # fmt: skip
 
 
@@ -496,6 +588,8 @@ def _altered(wanted: Node, style: str, tolerance: float | None) -> Iterator[_Edi
     new = other_literal(literal, style, tolerance) if literal is not None else None
     if literal is not None and new is not None:
         yield _Edit(literal.start, literal.end, new, "expected")
+        return
+    if style == "go" and wanted.text in NOTHINGS:
         return
     if style in WRAPPERS and wanted.kind != "splat":
         inner = wanted.get("value") if wanted.kind in PAIRS else wanted
@@ -589,6 +683,57 @@ def _filled(node: Node, style: str) -> str | None:
     return given.get(node.kind) if style in ("python", "javascript", "ruby", "php") else None
 
 
+def _unknown_checks(case: TestCase, style: str) -> Iterator[_Edit]:
+    """What a test gives to functions of other files, where it asserts nothing itself."""
+    body = case.body
+    for node in body.walk() if body is not None else ():
+        call = call_of(bare(node.parts[0])) if node.kind == "expression_statement" else None
+        if call is not None and call.args and literal_in(call.args[-1]) is not None:
+            yield from _altered(bare(call.args[-1]), style, None)
+
+
+# A program that is one test
+
+
+def invert_program(path: str, source: str | bytes) -> Inverted | None:
+    """Return a test program with every expectation altered that can be: it must fail.
+
+    What checks are called in it nobody knows, so the last constant that a statement's call is
+    given counts, where the call sounds like a check or the program defines it itself.
+    """
+    cases = read_tests(path, source)
+    style = style_of(language_of(path) or "")
+    data = source.encode() if isinstance(source, str) else source
+    own = {case.name for case in cases if case.name}
+    edits: dict[int, _Edit] = {}
+    for case in cases:
+        if case.body is None or (not case.name and len(cases) > 1):
+            continue
+        for node in case.body.walk():
+            call = call_of(node)
+            if call is None or not call.args or not (CHECK.search(call.last) or call.last in own):
+                continue
+            last = bare(call.args[-1])
+            compared = comparison_of(last)
+            for edit in _altered(compared[2] if compared else last, style, None):
+                is_literal = edit.new != f"(({last.text}) + 1)"
+                if is_literal and not edit.added:
+                    edits.setdefault(edit.start, edit)
+    if not edits:
+        return None
+    text = data
+    for start in sorted(edits, reverse=True):
+        edit = edits[start]
+        text = text[:start] + edit.new.encode() + text[edit.end :]
+    first = edits[min(edits)]
+    old = data[first.start : first.end].decode("utf-8", "replace")
+    line = data.count(b"\n", 0, first.start) + 1
+    return Inverted(text.decode("utf-8", "replace"), line, old, first.new, "expected", True)
+
+
+CHECK = regex(r"(?i)check|expect|assert|verify|equal|should|must|test|ensure|require")
+
+
 # A test that asserts nothing that can be altered
 
 FAILURES = {
@@ -650,4 +795,4 @@ def _appended_to_python(node: Node) -> _Edit | None:
     return _Edit(end, end, f"\n{indent}{FAILURES['python']}", "appended")
 
 
-__all__ = ["Inverted", "find_test", "inversions", "invert_test"]
+__all__ = ["Inverted", "find_test", "inversions", "invert_program", "invert_test"]

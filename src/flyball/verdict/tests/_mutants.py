@@ -146,7 +146,9 @@ def _is_left_out(node: Node, style: str) -> bool:
     inner = node.parts[0] if node.kind == "expression_statement" and node.parts else node
     if inner.kind in CONDITIONS | LOOPS | TRIES | BLOCKS:
         return False
-    # Names that are bound here are used further on: without them nothing loads.
+    # Names that are bound or handed on here are used further on: without them nothing loads.
+    if re.match(r"(?:module\.)?exports\b", inner.text):
+        return False
     if inner.kind in ("assignment", "assignment_expression") and style in ("python", "ruby"):
         left = inner.get("left")
         return left is not None and left.kind in ("attribute", "subscript", "call")

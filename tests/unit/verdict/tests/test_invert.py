@@ -63,7 +63,7 @@ ALTERED = [
     (JS, "assert.throws(() => f(), /no/)", "/no/", "/never raised/"),
     (JS, "t.is(f(), true)", "true", "false"),
     (GO, "if got := f(); got != 6 {\n\t\tt.Errorf(`x`)\n\t}", "6", "7"),
-    (GO, "if got != want {\n\t\tt.Fatal(1)\n\t}", "got != want", "!(got != want)"),
+    (GO, "if got != want {\n\t\tt.Fatal(1)\n\t}", "want", "flyballOther(want)"),
     (GO, "if err != nil {\n\t\tt.Fatal(err)\n\t}", "err != nil", "!(err != nil)"),
     (GO, "assert.Equal(t, 6, f())", "6", "7"),
     (GO, "require.NoError(t, f())", "NoError", "Error"),
