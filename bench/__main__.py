@@ -2,6 +2,7 @@
 
 `python -m bench NAME…` runs some of them; `python -m bench.NAME --help` tells the options of one.
 `python -m bench guards FOLDER` judges recorded runs of other agents.
+`python -m bench.commits --repo DIR=COMMAND` judges the fixes of a repository.
 """
 
 from __future__ import annotations
@@ -55,6 +56,9 @@ BENCHES = {
     "price": Bench("what proof costs, in times of a project's suite", ("--seconds", "8")),
     "liars": Bench("dishonest and honest changes, as verify and as the suite alone judges them"),
     "alarms": Bench("alarms about weakened tests on honest commits", ("--commits", "15")),
+    "commits": Bench(
+        "fix commits of real repositories, and lies made of them, as verify judges them"
+    ),
     "repair": Bench("the embedded repairer on small bugs", ("held-out", "--every", "2")),
     "exhaust": Bench("every state of a small alphabet"),
     "crash": Bench("kill -9 at every journal position and at random instants"),
@@ -63,7 +67,7 @@ BENCHES = {
     "scale": Bench("a model of up to 100,000 concurrent runs on many machines"),
     "audit": Bench("an audit of a gigabyte of transcripts, and the second one"),
 }
-BY_NAME_ONLY = frozenset({"audit", "cluster", "crash", "exhaust", "real_hosts", "scale"})
+BY_NAME_ONLY = frozenset({"audit", "cluster", "commits", "crash", "exhaust", "real_hosts", "scale"})
 """These take minutes or a gigabyte of disk, or measure nothing; they run for those who ask."""
 WITH_THE_TESTS = ("exhaust", "crash")
 """These live in `tests/simulation`, because tests run them too."""
