@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flyball.tools.call.file_facts import path_fact
+from flyball.tools.call.facts import path_fact
 from flyball.tools.call.protocol import CallFacts, Form, Result, Text, Tool
 
 

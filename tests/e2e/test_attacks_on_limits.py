@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from flyball.workspace.process import process
-from flyball.workspace.process.finished import Finished
 from flyball.workspace.process.levels import Mechanism, Sandbox
 from flyball.workspace.process.process import CommandLimits
+from flyball.workspace.process.spawn import Finished
 from flyball.workspace.sandbox import environment
 
 MEANS = [m for m in Mechanism if m is not Mechanism.NONE and process.works(m)]

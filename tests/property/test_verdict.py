@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from flyball.core.suite.case import CaseOutcome
-from flyball.core.terms.changed_test import ChangedTest, Comparison
+from flyball.core.terms.evidence import ChangedTest, Comparison
 from flyball.verdict.judge import judge_change
 from flyball.verdict.reports import (
     AskedFor,

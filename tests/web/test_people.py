@@ -17,8 +17,8 @@ from litestar import Litestar, get
 from tests.web.served import TOKEN, Answer, Served, environment, events, make_shop, serving
 from tests.web.test_feed import simulated, write
 
-from flyball.app.people.file_people import FilePeople
 from flyball.app.people.person import EVERY, ROLES, Right, add_person, revoke
+from flyball.app.people.team import FilePeople
 from flyball.app.project import note_place, open_home
 from flyball.journal.sqlite import SqliteJournal
 from flyball.surfaces.web.authority import NEEDS, require_rows, route_names

@@ -17,11 +17,10 @@ from flyball.app.project import Home
 from flyball.app.settling import Effective
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
-from flyball.drivers.lazy import preload
 from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 from flyball.drivers.relay.relay import open_relay
-from flyball.drivers.routing import Models, Providers
+from flyball.drivers.routing import Models, Providers, preload
 from flyball.drivers.scripted import ScriptedDriver, read_script
 from flyball.engine.look.eyes import VisionModel
 from flyball.engine.notifier import Notifier, post_to

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 
 import msgspec
 from msgspec.structs import replace
 
+from flyball.core.flow.template import Role
+from flyball.core.reading.classifier import classify
 from flyball.core.run.decision import ROLE_TOOLS, may_replace_untracked
-from flyball.core.run.effect import (
-    Classify,
-    Inspect,
-    Owed,
-    Perform,
-    Think,
-)
+from flyball.core.run.effect import Classify, Inspect, Owed, Perform, Think
 from flyball.core.run.event import (
     AnyEvent,
     Appealed,
@@ -26,20 +23,21 @@ from flyball.core.run.event import (
     DriverReplied,
     EvidenceTaken,
     Finish,
+    IntentRead,
     Noted,
     Resumed,
 )
 from flyball.core.run.state import CardState, RunState
 from flyball.core.run.thread import SpokenCall, cut_middle, is_verified
 from flyball.core.terms.call import Access, Call, WebLook
-from flyball.core.terms.intent import Turn
+from flyball.core.terms.intent import CONFIDENCE_THRESHOLD, LIMITS, Intent, Reading, Turn
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import is_reachable
+from flyball.drivers.prompt import text_of
 from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.engine.look.inspection import inspect
 from flyball.engine.perform import perform_call, redact_evidence
 from flyball.engine.prompt.injections import injections
-from flyball.engine.prompt.intent import read_intent
 from flyball.engine.prompt.repomap import Maps
 from flyball.engine.prompt.request import CHARS_PER_TOKEN, build_request, specs_of
 from flyball.engine.run_context import RunContext, owing_card, paths_seen
@@ -316,3 +314,45 @@ def _with_preview(
         case _:
             pass
     return call
+
+
+async def read_intent(
+    state: RunState, history: tuple[Turn, ...], reader: Driver | None
+) -> IntentRead:
+    """The rules' reading; an unsure one is put to the model, if there is one to ask."""
+    reading = classify(state.request, history)
+    chosen = None
+    if reading.confidence < CONFIDENCE_THRESHOLD and reader is not None:
+        chosen = await _ask(state, reading, history, reader)
+    intent = chosen or reading.intent
+    return IntentRead(
+        intent=intent,
+        budget=LIMITS[intent],
+        confidence=reading.confidence,
+        reasons=reading.reasons,
+        by="model" if chosen else "rules",
+    )
+
+
+async def _ask(
+    state: RunState, reading: Reading, history: tuple[Turn, ...], reader: Driver
+) -> Intent | None:
+    """The model's choice among the rules' candidates; anything else is no answer."""
+    candidates = [reading.intent, *(each.intent for each in reading.alternatives)]
+    said = "\n".join(f"{turn.role}: {turn.text}" for turn in history)
+    names = ", ".join(candidates)
+    request = Request(
+        run=state.run,
+        card="intake",
+        role=Role.PLANNER,
+        phase=Phase.FINAL,
+        system=text_of("intent"),
+        opening=f"{said}\nuser: {state.request}\n\nChoose one of: {names}".lstrip(),
+    )
+    try:
+        reply = await reader.think(request, lambda _text: None)
+    except DriverError:
+        return None
+    # Only what the rules thought possible: a model cannot talk a request into a larger budget.
+    words = re.findall(r"[a-z_]+", reply.text.lower())
+    return next((intent for intent in candidates if intent.value in words), None)

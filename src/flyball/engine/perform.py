@@ -15,7 +15,7 @@ from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
 from flyball.errors import PatchError, ToolError, UsageError
-from flyball.tools.call.file_facts import why_out_of_bounds
+from flyball.tools.call.facts import why_out_of_bounds
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
 from flyball.workspace.files.path_rules import is_own, reads_hooks_from, why_protected
 from flyball.workspace.files.paths import relative_paths

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from flyball.errors import ToolError
-from flyball.tools.call.file_facts import lost_regions, path_fact, present
+from flyball.tools.call.facts import lost_regions, path_fact, present
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.workspace.files.paths import PathKind
 from flyball.workspace.trees.trees import TreeHash

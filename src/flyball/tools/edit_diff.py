@@ -8,7 +8,7 @@ import msgspec
 
 from flyball.patch import Change, ChangeType, PatchResult, Refusal, apply_diff, touched_paths
 from flyball.regex import regex
-from flyball.tools.call.file_facts import copied_mask, path_fact, present
+from flyball.tools.call.facts import copied_mask, path_fact, present
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 
 SHOWN_SPANS = 8

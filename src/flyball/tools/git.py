@@ -6,7 +6,7 @@ from typing import Literal
 
 from flyball.core.terms.call import PathFact
 from flyball.errors import ToolError, ToolUnavailable
-from flyball.tools.call.file_facts import path_fact
+from flyball.tools.call.facts import path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from flyball.errors import ToolUnavailable
-from flyball.tools.call.file_facts import path_fact
+from flyball.tools.call.facts import path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 
 

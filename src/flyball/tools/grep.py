@@ -10,7 +10,7 @@ import msgspec
 
 from flyball.core.terms.finding import Match, TextMatches
 from flyball.errors import NotFound, ToolError
-from flyball.tools.call.file_facts import path_fact, users_secrets_among
+from flyball.tools.call.facts import path_fact, users_secrets_among
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.call.ripgrep import counts, files_below, lines, without
 from flyball.tools.dependencies.find import Located, located

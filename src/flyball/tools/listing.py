@@ -10,7 +10,7 @@ import msgspec
 
 from flyball.core.terms.glob import matches
 from flyball.errors import NotFound, ToolError
-from flyball.tools.call.file_facts import DEPENDENCY, path_fact
+from flyball.tools.call.facts import DEPENDENCY, path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.call.ripgrep import files_below
 from flyball.tools.dependencies.find import located, overview

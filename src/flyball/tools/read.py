@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from flyball.errors import NotFound, ToolError
-from flyball.tools.call.file_facts import decoded, path_fact, users_secrets_among
+from flyball.tools.call.facts import decoded, path_fact, users_secrets_among
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.tools.call.ripgrep import files_below
 from flyball.tools.dependencies.find import located

@@ -7,7 +7,7 @@ import binascii
 
 import msgspec
 
-from flyball.tools.call.file_facts import copied_mask, lost_regions, path_fact, present
+from flyball.tools.call.facts import copied_mask, lost_regions, path_fact, present
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from flyball.core.reading.change import read_change
-from flyball.core.terms.change_kind import ChangeKind
-from flyball.core.terms.intent import Intent
+from flyball.core.terms.intent import ChangeKind, Intent
 from flyball.regex import regex
 from flyball.verdict.reports import AskedFor
 

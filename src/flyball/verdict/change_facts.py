@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from flyball.core.terms.change_kind import is_document
+from flyball.core.terms.intent import is_document
 from flyball.core.terms.test_paths import is_test_config, is_test_path
 from flyball.regex import regex
 from flyball.verdict.promises import changed_examples

@@ -10,7 +10,7 @@ import msgspec
 
 from flyball.core.suite.part import is_within
 from flyball.core.terms.change_verdict import ChangeFinding, FindingKind, Weight
-from flyball.core.terms.changed_test import ChangedTest, Comparison
+from flyball.core.terms.evidence import ChangedTest, Comparison
 from flyball.core.terms.shape import listed
 from flyball.core.terms.test_paths import is_test_path
 from flyball.regex import regex

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from flyball.core.suite.case import BAD, CaseOutcome
-from flyball.core.terms.changed_test import ChangedTest
+from flyball.core.terms.evidence import ChangedTest
 
 NO_ENDS: Mapping[str, CaseOutcome] = MappingProxyType({})
 NO_SECONDS: Mapping[str, float] = MappingProxyType({})

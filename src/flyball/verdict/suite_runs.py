@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from flyball.core.suite.case import BAD, CaseOutcome, SuiteCase
 from flyball.core.suite.part import TOP, PartSuite, is_within
-from flyball.core.terms.changed_test import Comparison
+from flyball.core.terms.evidence import Comparison
 from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.base_runs import BaseRuns

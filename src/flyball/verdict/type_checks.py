@@ -9,7 +9,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterator
 
-from flyball.core.terms.changed_test import ChangedTest
+from flyball.core.terms.evidence import ChangedTest
 from flyball.regex import regex
 from flyball.verdict.promises import WEAKER
 from flyball.verdict.reach import Texts

@@ -6,8 +6,7 @@ import threading
 import pytest
 from tests.unit.drivers.asking import request_for
 
-from flyball.drivers.lazy import DeferredDriver, preload
-from flyball.drivers.routing import Models, Providers
+from flyball.drivers.routing import DeferredDriver, Models, Providers, preload
 from flyball.drivers.scripted import ScriptedDriver
 from flyball.errors import ConfigError, DriverError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 
-from flyball.core.terms.changed_test import Comparison
+from flyball.core.terms.evidence import Comparison
 from flyball.verdict.change_facts import change_facts
 from flyball.verdict.reports import ChangeFacts
 from flyball.verdict.runners.layout import look

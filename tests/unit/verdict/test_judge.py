@@ -12,7 +12,7 @@ from flyball.core.terms.change_verdict import (
     FindingKind,
     Weight,
 )
-from flyball.core.terms.changed_test import ChangedTest, Comparison
+from flyball.core.terms.evidence import ChangedTest, Comparison
 from flyball.verdict.judge import judge_change
 from flyball.verdict.reports import (
     AskedFor,

@@ -6,7 +6,7 @@ import pytest
 
 from flyball.core.suite.case import CaseOutcome
 from flyball.core.terms.change_verdict import ChangeFinding, ChangeVerdict, FindingKind, Weight
-from flyball.core.terms.changed_test import ChangedTest, Comparison
+from flyball.core.terms.evidence import ChangedTest, Comparison
 from flyball.verdict.judge import judge_change
 from flyball.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun
 

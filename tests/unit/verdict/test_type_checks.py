@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flyball.core.terms.change_verdict import FindingKind, Weight
-from flyball.core.terms.changed_test import ChangedTest, Comparison
+from flyball.core.terms.evidence import ChangedTest, Comparison
 from flyball.verdict.judge import judge_change
 from flyball.verdict.reports import AskedFor, ChangeFacts
 from flyball.verdict.type_checks import is_type_check, loosened_settings, silenced_lines

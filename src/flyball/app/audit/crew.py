@@ -16,10 +16,9 @@ from threading import Thread
 
 import msgspec
 
-from flyball.app.audit.formats import read_transcripts
+from flyball.app.audit.formats import LineNotes, read_transcripts
 from flyball.app.audit.journals import JOURNAL, judge_journal
 from flyball.app.audit.judging import FileAudit, judge_transcripts
-from flyball.app.audit.lines import LineNotes
 from flyball.core.memory.guard import GuardLimits
 from flyball.errors import FlyballError, ToolUnavailable
 from flyball.workspace.process.spawn import Companion

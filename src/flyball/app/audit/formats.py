@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from flyball.app.audit.lines import LineFilter, Tell, read_lines
-from flyball.app.audit.places import event_files, is_event_folder
+import msgspec
+
 from flyball.core.record.open_hands import is_open_hands
 from flyball.core.record.sessions.claude import claude_entries
 from flyball.core.record.sessions.codex import codex_entries
@@ -20,6 +21,7 @@ from flyball.core.record.sessions.foreign import foreign_entries
 from flyball.core.record.sessions.gemini import gemini_entries
 from flyball.core.record.sessions.opencode import opencode_entries
 from flyball.errors import UsageError
+from flyball.regex import regex
 
 LARGEST_DOCUMENT = 128 << 20
 HEAD = 40
@@ -178,3 +180,128 @@ def _data(text: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return {}
+
+
+SUFFIXES = frozenset({".jsonl", ".json", ".traj", ".db"})
+
+
+def host_folders(environ: Mapping[str, str]) -> dict[str, Path]:
+    """The folder in which each host keeps its transcripts, whether or not it is there."""
+    home = Path(environ.get("HOME") or "/")
+    data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return {
+        "claude": Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects",
+        "codex": Path(environ.get("CODEX_HOME") or home / ".codex") / "sessions",
+        "gemini": Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini" / "tmp",
+        "opencode": data / "opencode",
+    }
+
+
+def transcripts(places: Iterable[Path]) -> Iterator[Path]:
+    """Every file below these places that may be a transcript, each once, in the order of names."""
+    seen: set[str] = set()
+    for place in places:
+        for path in [place] if place.is_file() else _below(place):
+            if (whole := os.path.realpath(path)) not in seen:
+                seen.add(whole)
+                yield path
+
+
+EVENT = regex(r"(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json")
+
+
+def is_event_folder(place: Path) -> bool:
+    """Whether this is where OpenHands keeps a session, a file for each event."""
+    return place.name == "events" and place.is_dir()
+
+
+def event_files(folder: Path) -> list[Path]:
+    """The files of a session's events, in their order."""
+    found = [
+        (int(match[1]), file) for file in folder.iterdir() if (match := EVENT.fullmatch(file.name))
+    ]
+    return [file for _, file in sorted(found)]
+
+
+def _below(place: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(place):
+        if is_event_folder(Path(folder)) and any(map(EVENT.fullmatch, names)):
+            folders.clear()
+            yield Path(folder)
+            continue
+        folders.sort()
+        # opencode keeps whole copies of projects beside its data base.
+        folders[:] = [name for name in folders if name not in ("snapshot", "node_modules", ".git")]
+        for name in sorted(names):
+            path = Path(folder, name)
+            # A link may lead nowhere, and a pipe would never end.
+            if path.suffix in SUFFIXES and path.is_file():
+                yield path
+
+
+LONGEST_LINE = 32 << 20
+NOTES_KEPT = 5
+
+Tell = Callable[[str], None]
+
+
+class LineNotes:
+    """Sentences about one file; the first few, and how many more there were."""
+
+    def __init__(self) -> None:
+        self._notes: list[str] = []
+        self._more = 0
+
+    def tell(self, note: str) -> None:
+        if len(self._notes) < NOTES_KEPT:
+            self._notes.append(note)
+        else:
+            self._more += 1
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        rest = (f"and {self._more} more of that kind.",) if self._more else ()
+        return (*self._notes, *rest)
+
+
+class LineFilter:
+    """Which lines are worth decoding; all of them, until somebody knows better."""
+
+    needed: tuple[bytes, ...] = ()
+    """A line without any of these says nothing that matters."""
+
+
+def read_lines(file: Path, tell: Tell, only: LineFilter | None = None) -> Iterator[dict[str, Any]]:
+    """The objects of a file of JSON lines, one after the other."""
+    only = only or LineFilter()
+    with file.open("rb") as stream:
+        number = 0
+        while line := stream.readline(LONGEST_LINE):
+            number += 1
+            if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
+                _skip(stream.readline)
+                tell(f"Line {number} is longer than {LONGEST_LINE >> 20} MB and was passed over.")
+                continue
+            if not line.strip() or (only.needed and not any(map(line.__contains__, only.needed))):
+                continue
+            value = _decode(line, number, line.endswith(b"\n"), tell)
+            if isinstance(value, dict):
+                yield cast("dict[str, Any]", value)
+
+
+def _skip(readline: Callable[[int], bytes]) -> None:
+    while (rest := readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+        continue
+
+
+def _decode(line: bytes, number: int, is_whole: bool, tell: Tell) -> object:
+    try:
+        return msgspec.json.decode(line)
+    except RecursionError:
+        tell(f"Line {number} is nested beyond measure and was passed over.")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        if is_whole:
+            tell(f"Line {number} is not JSON and was passed over.")
+        else:
+            tell(f"Line {number}, the last one, is cut off and was passed over.")
+    return None

@@ -15,8 +15,7 @@ from flyball.core.record.audit.deed import CommandLook, Looks
 from flyball.core.record.audit.finding import AuditFinding
 from flyball.core.record.audit.rules import findings_in
 from flyball.core.record.audit.trail import Spent, Trail, Turned
-from flyball.core.terms.changed_test import Comparison
-from flyball.core.terms.evidence import Weakened
+from flyball.core.terms.evidence import Comparison, Weakened
 from flyball.regex import regex
 from flyball.shellcheck import CommandKind, cannot_fail, findings_of
 from flyball.verdict.tests import ALARMS, comparison_of, weakenings

@@ -20,8 +20,7 @@ from flyball.app.wiring import (
     providers_of,
     unlocked,
 )
-from flyball.drivers.lazy import LIBRARY, not_installed
-from flyball.drivers.routing import Models, check
+from flyball.drivers.routing import LIBRARY, Models, check, not_installed
 from flyball.errors import DriverError, NotFound, UsageError
 
 REPAIRS = "the built-in repairer needs neither model nor key"

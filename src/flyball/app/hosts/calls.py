@@ -36,8 +36,7 @@ from flyball.shellcheck import (
     judge,
     names_secret,
 )
-from flyball.tools.call.command_facts import BashForm, command_facts
-from flyball.tools.call.file_facts import path_fact, users_secrets_among
+from flyball.tools.call.facts import BashForm, command_facts, path_fact, users_secrets_among
 from flyball.tools.call.protocol import CallContext, CallFacts
 from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.process.holder import ancestors

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
 from flyball.app.people.decisions import DATABASE
-from flyball.app.people.file_people import FilePeople
-from flyball.app.people.person import People
+from flyball.app.people.person import Change, People, Person, name_taken, nobody_called
 from flyball.app.project import Home, load_extra, project_name
 from flyball.app.settling import state_dir
+from flyball.errors import JournalError
 
 
 def open_people(home: Home) -> People:
@@ -19,3 +27,82 @@ def open_people(home: Home) -> People:
 def scope_of(home: Home) -> str:
     """What a grant calls a project: in a database the same on every machine that has a clone."""
     return project_name(home) if home.database else home.state.name
+
+
+FILE = "people.json"
+
+
+class FilePeople:
+    """The people of a state directory; a change counts from the next request on."""
+
+    def __init__(self, base: Path) -> None:
+        self._file = base / FILE
+        self._mark: tuple[int, ...] = ()
+        self._known: tuple[Person, ...] = ()
+
+    def all(self) -> Sequence[Person]:
+        """Everybody, by name; a damaged file raises, and is never an empty one."""
+        try:
+            fact = self._file.stat()
+            mark = (fact.st_ino, fact.st_mtime_ns, fact.st_size)
+            if mark != self._mark:
+                self._known, self._mark = self._read(), mark
+        except FileNotFoundError:
+            self._known, self._mark = (), ()
+        except (OSError, msgspec.MsgspecError) as error:
+            raise JournalError(
+                f"{self._file} cannot be read: {error}.", "Put back a copy of it; it has the roles."
+            ) from error
+        return self._known
+
+    def add(self, person: Person) -> None:
+        """Keep a new person; `Conflict` where the name is taken."""
+        with self._locked():
+            found = self.all()
+            if any(each.name == person.name for each in found):
+                raise name_taken(person.name)
+            self._write((*found, person))
+
+    def change(self, name: str, deed: Change) -> Person:
+        """What a deed makes of a person, kept; `NotFound` where there is nobody of that name."""
+        with self._locked():
+            found = {each.name: each for each in self.all()}
+            if name not in found:
+                raise nobody_called(name)
+            changed = deed(found[name])
+            self._write({**found, name: changed}.values())
+            return changed
+
+    def remove(self, name: str) -> bool:
+        """Forget a person at once; whether there was one."""
+        with self._locked():
+            found = self.all()
+            self._write(each for each in found if each.name != name)
+            return any(each.name == name for each in found)
+
+    def close(self) -> None:
+        """A file is held only while it is read or written."""
+
+    def _read(self) -> tuple[Person, ...]:
+        return msgspec.json.decode(self._file.read_bytes(), type=tuple[Person, ...])
+
+    def _write(self, people: Iterable[Person]) -> None:
+        kept = sorted(people, key=lambda each: each.name)
+        new = self._file.with_suffix(".new")
+        fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(fd, "wb") as out:
+            out.write(msgspec.json.format(msgspec.json.encode(kept)) + b"\n")
+            out.flush()
+            os.fsync(out.fileno())
+        new.replace(self._file)
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        """Alone with the file: two who add at once must both be in it."""
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(fd)

@@ -29,7 +29,7 @@ from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError, ToolError
 from flyball.tools.bash import BASH
-from flyball.tools.call.command_facts import BashForm
+from flyball.tools.call.facts import BashForm
 from flyball.tools.call.protocol import Form, Tool
 from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
 from flyball.tools.suite import TEST, SuiteForm

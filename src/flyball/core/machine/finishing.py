@@ -28,7 +28,6 @@ from flyball.core.run.policy import OnWeakened
 from flyball.core.run.state import Asking, CardState, Ending, RunState
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.budget import spent_limit
-from flyball.core.terms.change_kind import ChangeKind, is_document
 from flyball.core.terms.change_verdict import ChangeVerdict, FindingKind
 from flyball.core.terms.evidence import (
     Strength,
@@ -37,6 +36,7 @@ from flyball.core.terms.evidence import (
     WeakeningReport,
 )
 from flyball.core.terms.evidence_rows import latest_of
+from flyball.core.terms.intent import ChangeKind, is_document
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.shape import listed
 

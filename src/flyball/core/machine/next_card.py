@@ -14,7 +14,7 @@ from flyball.core.flow.library import LIBRARY, template_for
 from flyball.core.flow.template import END, ROUTE_TO_PLANNING, Escalation, Template
 from flyball.core.machine.setback import after_diagnosis
 from flyball.core.plan.message import ExecuteTask, StepResult
-from flyball.core.plan.step_run import Errand
+from flyball.core.plan.plan import Errand
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import Strength
 from flyball.core.terms.phase import Phase

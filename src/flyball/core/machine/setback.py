@@ -12,7 +12,7 @@ from flyball.core.flow.template import Escalation
 from flyball.core.machine.mistake import remember
 from flyball.core.memory.guard import Trip
 from flyball.core.memory.handover import should_reset
-from flyball.core.plan.step_run import Errand
+from flyball.core.plan.plan import Errand
 from flyball.core.run.state import Asking, CardState, Clock, Ending, RunState
 from flyball.core.run.working_copy import STOPPED, WorkingCopy
 from flyball.core.terms.evidence import GateReport, VerdictReport, WeakeningReport

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from difflib import get_close_matches
 
+import msgspec
+
 from flyball.core.plan.message import ExecutionPlan, Issue, Severity, Step, Work
 from flyball.core.terms.shape import one_line
 from flyball.regex import regex
@@ -78,3 +80,22 @@ def rolls_back(plan: ExecutionPlan) -> bool:
 
 def _issue(step_id: str, text: str) -> Issue:
     return Issue(step_id=step_id, issue=text, severity=Severity.CRITICAL)
+
+
+class Errand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A step that was handed out, and the card that works on it now."""
+
+    plan_id: str
+    step: Step
+    card: str
+    cards: tuple[str, ...] = ()
+    """Every card that worked on it so far, the present one last."""
+    at: str = ""
+    """Where it stands in the run's flow, if it goes through one."""
+    rounds: dict[str, int] = {}
+    """How often each bounded way back was taken."""
+    failed: str = ""
+    """The card that the present one diagnoses."""
+    diagnosed: tuple[str, ...] = ()
+    """The steps of the flow that were diagnosed; none is diagnosed twice."""
+    is_over: bool = False

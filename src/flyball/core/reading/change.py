@@ -12,7 +12,7 @@ import re
 from flyball.core.reading.act import DIRECTIVES, Act
 from flyball.core.reading.speech import Clause, hear
 from flyball.core.reading.text import opening_words
-from flyball.core.terms.change_kind import ChangeKind, ChangeReading
+from flyball.core.terms.intent import ChangeKind, ChangeReading
 from flyball.regex import regex
 
 _PREFIX = regex(

@@ -16,7 +16,7 @@ from flyball.core.memory.guard_memory import Memory
 from flyball.core.memory.ledger import Failure, Mistake
 from flyball.core.plan.coordinator import Coordinator
 from flyball.core.plan.message import UserResponse
-from flyball.core.plan.step_run import Errand
+from flyball.core.plan.plan import Errand
 from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed
 from flyball.core.run.policy import Policy, Project
 from flyball.core.terms.budget import Budget, Spend

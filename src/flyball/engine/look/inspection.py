@@ -22,7 +22,7 @@ from flyball.core.terms.evidence_rows import is_failing, standing_evidence, veri
 from flyball.core.terms.phase import Phase
 from flyball.engine.look.gate_looks import Gathered, gather
 from flyball.engine.run_context import RunContext
-from flyball.tools.call.file_facts import lost_regions
+from flyball.tools.call.facts import lost_regions
 from flyball.verdict.asking import asked_for
 from flyball.verdict.take import Wanted, take_verdict
 from flyball.workspace.trees.trees import Changed, TreeHash

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from flyball.core.plan.message import Step
-from flyball.core.plan.step_run import Errand
+from flyball.core.plan.plan import Errand
 from flyball.core.run.state import CardState, RunState
 
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from flyball.errors import NotFound
-from flyball.tools.call.file_facts import DEPENDENCY, is_dependency
+from flyball.tools.call.facts import DEPENDENCY, is_dependency
 from flyball.tools.call.protocol import CallContext, Result, bounded
 from flyball.tools.dependencies.installed import (
     Installed,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.regex import regex
-from flyball.tools.call.file_facts import DEPENDENCY
+from flyball.tools.call.facts import DEPENDENCY
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.runners.layout import Land, look, package_json, text_of
 from flyball.verdict.runners.start_env import python_of, venv_of

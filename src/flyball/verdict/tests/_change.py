@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from flyball.core.terms.changed_test import ChangedTest
-from flyball.core.terms.evidence import Weakened
+from flyball.core.terms.evidence import ChangedTest, Weakened
 from flyball.core.terms.test_paths import is_example, is_expectation, is_test_config, is_test_path
 from flyball.errors import MissingExtra
 from flyball.verdict.tests._compare import comment_lines, compare_cases

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flyball.core.terms.changed_test import ChangedTest, Comparison
-from flyball.core.terms.evidence import Weakened
+from flyball.core.terms.evidence import ChangedTest, Comparison, Weakened
 from flyball.verdict.tests._model import Reach
 
 ALARMS = frozenset(

@@ -24,8 +24,7 @@ from typing import IO, Any
 
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.workspace.files.plain import remove_tree
-from flyball.workspace.process.finished import Finished, start_failure
-from flyball.workspace.process.spawn import spawn_supervisor
+from flyball.workspace.process.spawn import Finished, spawn_supervisor, start_failure
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.sandbox import private_home
 from flyball.workspace.sandbox.confinement import (

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.unit.app.audit.recorded import RECORDED
 
-from flyball.app.audit import lines
+from flyball.app.audit import formats
 from flyball.app.audit.crew import judge_file
+from flyball.app.audit.formats import transcripts
 from flyball.app.audit.index import state_of
 from flyball.app.audit.judging import FileAudit
-from flyball.app.audit.places import transcripts
 from flyball.core.memory.guard import GuardLimits
 
 CLEAN = (RECORDED / "claude" / "clean-fix.jsonl").read_text()
@@ -57,7 +57,7 @@ def test_a_line_that_cannot_be_read_costs_only_itself(file: Path, line: bytes, n
 def test_a_line_that_is_too_long_is_passed_over_in_bounded_memory(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(lines, "LONGEST_LINE", 1 << 16)
+    monkeypatch.setattr(formats, "LONGEST_LINE", 1 << 16)
     found = judged(file, with_line(b'{"type": "user", "x": "' + b"x" * (1 << 18) + b'"}'))
     assert found.notes == ("Line 2 is longer than 0 MB and was passed over.",)
     assert found.sessions[0].calls == 3

@@ -11,7 +11,6 @@ import pytest
 from tests.postgres import database, postgres
 
 from flyball.app.people.decisions import NotedDecision, decisions_of, merged_runs, note_decision
-from flyball.app.people.file_people import FilePeople
 from flyball.app.people.person import (
     EVERY,
     People,
@@ -24,6 +23,7 @@ from flyball.app.people.person import (
     revoke,
 )
 from flyball.app.people.postgres_people import PostgresPeople
+from flyball.app.people.team import FilePeople
 from flyball.app.project import open_home
 from flyball.core.run.event import Answered, Cancelled, Extended
 from flyball.errors import Conflict, JournalError, NotFound, UsageError

@@ -2,7 +2,7 @@ import pytest
 
 from flyball.core.reading.change import read_change
 from flyball.core.reading.classifier import classify
-from flyball.core.terms.change_kind import ChangeKind
+from flyball.core.terms.intent import ChangeKind
 
 FIX, FEATURE, REFACTORING, DOCUMENTS, UNKNOWN = ChangeKind
 

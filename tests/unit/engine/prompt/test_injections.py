@@ -17,7 +17,7 @@ from flyball.core.flow.template import INJECTIONS
 from flyball.core.memory.ledger import Mistake, fingerprint_failure
 from flyball.core.plan.coordinator import Coordinator
 from flyball.core.plan.message import Context, ExecutionPlan, Issue, Severity, Step, StepResult
-from flyball.core.plan.step_run import Errand
+from flyball.core.plan.plan import Errand
 from flyball.core.run.effect import ResetThread
 from flyball.core.run.state import CardState, Checkpoint, Denial, Remark, RunState
 from flyball.core.terms.evidence import FailedTest, Strength, SuiteReport

@@ -19,7 +19,7 @@ from flyball.core.terms.intent import (
     Turn,
 )
 from flyball.drivers.protocol import Reply, Request
-from flyball.engine.prompt.intent import read_intent
+from flyball.engine.effects import read_intent
 from flyball.errors import DriverError
 
 UNSURE = Reading(
@@ -34,7 +34,7 @@ UNSURE = Reading(
 @pytest.fixture
 def unsure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is asked for, the rules are in doubt."""
-    monkeypatch.setattr("flyball.engine.prompt.intent.classify", lambda *_: UNSURE)
+    monkeypatch.setattr("flyball.engine.effects.classify", lambda *_: UNSURE)
 
 
 class Reader:

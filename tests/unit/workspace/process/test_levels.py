@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from flyball.workspace.process import levels, process, self_test
-from flyball.workspace.process.finished import Finished
 from flyball.workspace.process.levels import Mechanism, Sandbox, SandboxLevel
+from flyball.workspace.process.spawn import Finished
 from flyball.workspace.sandbox import environment, landlock, readable, seccomp
 
 CONFINING = [m for m in Mechanism if m is not Mechanism.NONE and process.works(m)]
