@@ -27,7 +27,7 @@ from flyball.verdict.reports import NO_ENDS, ChangeFacts, SuiteRuns, TreeRun, Un
 from flyball.verdict.runners.layout import Land
 from flyball.verdict.selection import SOURCE, count_tests, select_tests
 from flyball.verdict.sides import is_shared
-from flyball.verdict.strength import fixed_tests
+from flyball.verdict.strength import could_not_run, fixed_tests
 from flyball.verdict.tree_run import (
     SILENT,
     Selection,
@@ -358,6 +358,9 @@ async def _held_against(
 
 def _merged(old: _OldTests, a: Taken, c: Taken, facts: ChangeFacts) -> TreeRun:
     run = with_moved_files(old.taken.beside(a), facts.renamed).run
+    if could_not_run(a.run) and could_not_run(run):
+        # No test of either was told of, whatever words each was started with.
+        return run._replace(ends=a.run.ends)
     if old.is_whole:
         return run
     # The files that were not run again are the same in both trees: they end as they did.

@@ -1,0 +1,6 @@
+use shop::half;
+
+#[test]
+fn of_four() {
+    assert_eq!(half(4), 2);
+}
