@@ -34,7 +34,7 @@ class InvertedRuns(NamedTuple):
 
     deceived: tuple[Inverted, ...] = ()
     agreeing: tuple[Inverted, ...] = ()
-    """Tests that pass with what they saw before as well, though not with any other value."""
+    """Tests that pass with what they saw before, or with another part of what they expect."""
     uninverted: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset()
     """Which grammars are not installed, each in a sentence that says what to type."""
@@ -71,13 +71,14 @@ async def run_inverted(
         left = list[str]()
         for name, made in altered.made.items():
             is_green = run.passed((name,)) or not (run.is_counted or run.exit_code)
-            if is_green and made.how != "seen" and made.is_sure and made.how != "appended":
+            if is_green and made.is_sure and made.how in ("expected", "raised", "negated"):
                 said = Inverted(name, made.old, made.new)
                 found = found._replace(deceived=(*found.deceived, said))
             elif not _is_red(run, name):
                 # It passed where nothing may get, or was not run, as where it does not build.
                 left.append(name)
-                if is_green and made.how == "seen":
+                # What makes two things the same is for the product to say, so this is a question.
+                if is_green and made.how in ("seen", "part"):
                     agreed[name] = Inverted(name, made.old, made.new)
         if not left:
             break
@@ -164,7 +165,7 @@ def _alter(
 
 def _ways(every: Sequence[tests.Inverted]) -> list[tests.Inverted]:
     """Choose as many as are tried: what is expected comes first, wherever in the test it stands."""
-    values = [each for each in every if each.how in ("seen", "expected", "raised")]
+    values = [each for each in every if each.how in ("seen", "expected", "part", "raised")]
     rest = [each for each in every if each not in values]
     return [*values[: ROUNDS - 2], *rest][:ROUNDS]
 

@@ -206,8 +206,8 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
         yield ChangeFinding(
             FindingKind.NOT_EVIDENCE,
             Weight.ASKS,
-            f"{each.test} passes when it expects {each.after}, as it was before, and when it "
-            f"expects {each.before}: what is compared there says yes to both. Is that the repair?",
+            f"{each.test} passes when it expects {each.after} as well as when it expects "
+            f"{each.before}: what is compared there says yes to both. Is that the repair?",
             suite.part,
             (each.test,),
             each.before,

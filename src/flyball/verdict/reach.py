@@ -15,8 +15,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, cast
 
+from flyball.errors import MissingExtra
 from flyball.regex import regex
 from flyball.verdict.reports import RunnerReach
+from flyball.verdict.tests import read_tests
 
 Texts = Mapping[str, str | None]
 """Path → text; None where there is no such file, or it is no text."""
@@ -361,14 +363,14 @@ _QUOTED_OR_COMMENT = {
     ),
 }
 _JOINED = regex(r"([\"'])[ \t]*\+?[ \t]*\1(?![\"'])(?<![\"'][\"'][\"'])")
-_INLINE_TESTS = regex(r"#\[cfg\(test\)\]\s*(?:pub\s+)?mod\s+\w+\s*\{.*\Z", re.S)
+_TEST_MODULE = regex(r"#\[cfg\(test\)\](?=\s*(?:pub\s+)?mod\b)")
 
 
 def as_read(language: str, text: str) -> str:
     """Return code as its language reads it: letters normalised, comments and inline tests gone."""
     text = unicodedata.normalize("NFKC", text)
     if language == "rs":
-        text = _INLINE_TESTS.sub("", text)
+        text = _without_inline_tests(text)
     apart = _QUOTED_OR_COMMENT["hash" if language in ("py", "rb", "sh") else "slash"]
 
     def kept(found: re.Match[str]) -> str:
@@ -376,6 +378,20 @@ def as_read(language: str, text: str) -> str:
         return found[1] or "\n" * found[0].count("\n")
 
     return text if language == "sh" else apart.sub(kept, text)
+
+
+def _without_inline_tests(text: str) -> str:
+    """Return Rust code with the lines of the tests that stand beside it left empty."""
+    try:
+        cases = read_tests("src/lib.rs", text)
+    except MissingExtra:
+        cases = ()
+    suites = {case.suites for case in cases if case.is_test and case.name}
+    lines = _TEST_MODULE.sub("", text).split("\n")
+    for case in cases:
+        if case.name and case.suites and case.suites in suites:
+            lines[case.line - 1 : case.last_line] = [""] * (case.last_line - case.line + 1)
+    return "\n".join(lines)
 
 
 _CHECKING = {

@@ -118,7 +118,7 @@ class SuiteRuns(NamedTuple):
     deceived: tuple[Inverted, ...] = ()
     """Fixed tests that stayed green although what they expect was altered."""
     agreeing: tuple[Inverted, ...] = ()
-    """Fixed tests that pass with what they saw before as well as with what they expect."""
+    """Fixed tests that pass with another value as well as with what they expect."""
     uninverted: frozenset[str] = frozenset()
     """Fixed tests whose expectation could not be altered."""
     missing: frozenset[str] = frozenset()

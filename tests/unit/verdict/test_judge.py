@@ -10,10 +10,11 @@ from flyball.core.terms.change_verdict import (
     ChangeStrength,
     ChangeVerdict,
     FindingKind,
+    MutantCount,
     Weight,
 )
 from flyball.core.terms.evidence import ChangedTest, Comparison
-from flyball.verdict.judge import judge_change
+from flyball.verdict.judge import judge_change, with_mutants
 from flyball.verdict.reports import (
     AskedFor,
     ChangeFacts,
@@ -470,6 +471,28 @@ def test_a_fixed_test_that_cannot_fail_any_more_blocks_with_both_texts():
     verdict = judge_change((deceived,), CODE, AskedFor())
     assert kinds(verdict) == {(FindingKind.NOT_EVIDENCE, Weight.BLOCKS)}
     assert (verdict.blocking[0].before, verdict.blocking[0].after) == ("== 6", "== 7")
+
+
+def test_a_fixed_test_that_passes_with_what_it_saw_before_is_a_question():
+    suite = runs(run(x="F"), run(x="."))
+    suite = suite._replace(agreeing=(Inverted(f"{TESTS}::x", "6", "2"),))
+    verdict = judge_change((suite,), CODE, AskedFor())
+    assert kinds(verdict) == {(FindingKind.NOT_EVIDENCE, Weight.ASKS)}
+
+
+@pytest.mark.parametrize(
+    ("strength", "noticed", "asks"),
+    [
+        (ChangeStrength.NEW_TESTS, 0, True),
+        (ChangeStrength.NEW_TESTS, 1, False),
+        (ChangeStrength.OLD_TESTS, 0, False),
+    ],
+)
+def test_new_tests_that_notice_no_small_change_are_a_question(strength, noticed, asks):
+    found = MutantCount(3, noticed, ("cart.py:1 `1` → `2`",))
+    verdict = with_mutants(ChangeVerdict(strength), found)
+    assert (verdict.mutants, bool(verdict.questions)) == (found, asks)
+    assert with_mutants(ChangeVerdict(strength), None).is_shown
 
 
 def test_a_fixed_test_that_could_not_be_altered_is_said_in_the_label():

@@ -178,6 +178,7 @@ def test_only_a_test_file_bears_on_itself_alone():
     assert is_shared("tests/conftest.py")
     assert is_shared("tests/data/cart.json")
     assert is_shared("pyproject.toml")
+    assert is_shared("test/__snapshots__/cart.test.js.snap")
 
 
 DATA = {
@@ -227,6 +228,9 @@ SHOP = {
     "shop/limits.py": "MOST = 3\n",
     "cart_test.go": 'import (\n\t"testing"\n\n\t"example.org/shop/internal/check"\n)\n',
     "internal/check/check.go": "func Equal(t T, a, b int) {\n\tt.Errorf()\n}\n",
+    "tests/test_tax.py": "from shop.base import Base\nfrom shop.tax import tax\n",
+    "shop/base.py": "class Base(X):\n    def same(self, a, b):\n        self.assertEqual(a, b)\n",
+    "shop/tax.py": "def tax(amount):\n    assert amount > 0\n    return 0\n",
     "package.json": "{}",
     "Makefile": "",
     "pytest.ini": "",
@@ -242,6 +246,8 @@ SHOP = {
     [
         ("shop/cases.py", True),
         ("internal/check/check.go", True),
+        ("shop/base.py", True),
+        ("shop/tax.py", False),
         ("shop/rates.py", False),
         ("shop/limits.py", False),
         ("shop/cart.py", False),

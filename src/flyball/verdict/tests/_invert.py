@@ -41,10 +41,10 @@ from flyball.verdict.tests._words import EXACT, NEGATIONS, style_of
 class Inverted(NamedTuple):
     """A test file in which one test must fail, and what was altered for that.
 
-    `how` is `expected` (another value), `seen` (the value that the test saw before), `negated` (the
-    opposite is asserted), `raised` (an error that nothing raises), or `appended` (the test fails at
-    its end, whatever it found). Not sure is what stands in a loop, a condition or a callback, which
-    may never be reached.
+    `how` is `expected` (another value), `part` (another value in what is made for it), `seen` (the
+    value that the test saw before), `negated` (the opposite is asserted), `raised` (an error that
+    nothing raises), or `appended` (the test fails at its end, whatever it found). Not sure is what
+    stands in a loop, a condition or a callback, which may never be reached.
     """
 
     source: str
@@ -110,7 +110,7 @@ def _rank(one: Inverted) -> int:
     """Another expectation says most: the opposite of an equality that says yes is no longer yes."""
     if not one.is_sure:
         return 3
-    return {"seen": 0, "expected": 0, "raised": 0, "negated": 1}.get(one.how, 2)
+    return {"seen": 0, "expected": 0, "part": 0, "raised": 0, "negated": 1}.get(one.how, 2)
 
 
 LITERALS = (
@@ -122,7 +122,7 @@ LITERALS = (
 def _seen_before(edit: _Edit, old: str, said: str) -> _Edit | None:
     """The same alteration with the value that stood nearest to the expected one in a failure."""
     kind = next((each for each in LITERALS if each.fullmatch(old)), None)
-    if kind is None or edit.how != "expected" or edit.added:
+    if kind is None or edit.how not in ("expected", "part") or edit.added:
         return None
     found = [(each[0], each.start()) for each in kind.finditer(said)]
     if kind is LITERALS[1]:
@@ -587,7 +587,8 @@ def _altered(wanted: Node, style: str, tolerance: float | None) -> Iterator[_Edi
     literal = literal_in(wanted)
     new = other_literal(literal, style, tolerance) if literal is not None else None
     if literal is not None and new is not None:
-        yield _Edit(literal.start, literal.end, new, "expected")
+        is_made = call_of(wanted) is not None or wanted.kind in MADE
+        yield _Edit(literal.start, literal.end, new, "part" if is_made else "expected")
         return
     if style == "go" and wanted.text in NOTHINGS:
         return

@@ -72,6 +72,14 @@ def test_a_test_is_named_by_file_and_suites_and_what_did_not_change_is_not_named
     assert (only.suite, only.function) == (("a > b",), "c > d")
 
 
+def test_first_tests_beside_rust_code_are_additions():
+    code = "pub fn f() -> i64 {\n    6\n}\n"
+    tests = "mod tests {\n    #[test]\n    fn a() {\n        assert!(f() > 5);\n    }\n}\n"
+    more = f"{code}\n#[cfg(test)]\n{tests}"
+    found = compare_tests({"src/lib.rs": code}, {"src/lib.rs": more})
+    assert [each.comparison for each in found] == [Comparison.ADDED]
+
+
 def test_new_and_stronger_tests_are_told():
     more = PY + "\n\ndef test_more():\n    assert f() == 1\n"
     more = more.replace("cart.total == 5\n", "cart.total == 5\n    assert cart.open\n")

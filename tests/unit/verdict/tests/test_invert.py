@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from flyball.verdict.tests import inversions, invert_test
+from flyball.verdict.tests import inversions, invert_program, invert_test
 
 PY = "tests/test_a.py"
 JS = "src/a.test.ts"
@@ -124,6 +124,51 @@ def test_line_of_the_altered_expectation():
     found = invert_test(PY, source, "tests/test_a.py::test_a")
     assert found is not None
     assert (found.line, found.old, found.new, found.how) == (6, "2", "3", "expected")
+
+
+# what a test said when it failed, what it expects, and what it saw
+SAID = [
+    (PY, "assert f() == 6", "assert 2 == 6\n +  where 2 = f([(2, 3)])", "2"),
+    (PY, "assert f() == 'new'", "AssertionError: assert 'old' == 'new'", "'old'"),
+    (PY, "assert f() == Money(6)", "assert Money(2) == Money(6)", "2"),
+    (JS, "expect(f()).toBe(6)", "Expected: 6\nReceived: 2", "2"),
+    (RUST, "assert_eq!(f(), Money(6));", "at a.rs:10:5\n  left: Money(2)\n right: Money(6)", "2"),
+    (RUBY, "assert_equal 6, f", "Expected: 6\n  Actual: 2", "2"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "said", "seen"), SAID)
+def test_what_was_seen_before_is_expected_first(path: str, body: str, said: str, seen: str):
+    source = AROUND[path].format(body)
+    first, second = inversions(path, source, "test_it", said)[:2]
+    assert (first.how, first.new, first.is_sure) == ("seen", seen, True)
+    assert second.how == ("part" if "Money" in body else "expected")
+
+
+def test_helper_of_alterations_is_added_once():
+    body = "if got := f(); !got.Equal(want) {\n\t\tt.Error(got)\n\t}"
+    source = AROUND[GO].format(body) + "\nfunc TestOther(t *testing.T) {\n\t" + body + "\n}\n"
+    for name in ("TestIt", "TestOther"):
+        found = invert_test(GO, source, name)
+        assert found is not None
+        assert (found.how, found.is_sure) == ("expected", True)
+        source = found.source
+    assert source.count("flyballOther(want)") == 2
+    assert source.count("func flyballOther[") == source.count('import flyreflect "reflect"') == 1
+
+
+def test_inherited_tests_are_found_by_their_name():
+    source = "class ATest(Base):\n    def test_a(self):\n        self.same(f(), 6)\n"
+    hows = [each.how for each in inversions(PY, source, "a.py::ATest::test_a", "2 != 6")]
+    assert hows == ["appended", "seen", "expected"]
+
+
+def test_every_expectation_of_a_program_is_altered():
+    main = 'int main(void) {\n  check("a", f(1), 6);\n  assert(g() == 1);\n  return 0;\n}\n'
+    found = invert_program(C, main)
+    assert found is not None
+    assert 'check("a", f(1), 7);\n  assert(g() == 2);\n  return 0;' in found.source
+    assert invert_program(C, "int main(void) {\n  run(1);\n  return 0;\n}\n") is None
 
 
 def test_unsure_alternatives_come_last():
