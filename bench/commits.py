@@ -255,6 +255,8 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
                 if not each.is_right and options.verbose:
                     print(f"    {each.fix.subject}\n    {each.said}")
                 sys.stdout.flush()
+    if not judged:
+        raise SystemExit("no fair fix was found: is the project installed in DIR?")
     print(_table(judged))
     honest = [each for each in judged if each.change in HONEST]
     lies = [each for each in judged if each.change in LIES]
