@@ -7,6 +7,7 @@ from typing import NamedTuple
 from flyball.core.run.event import Answered, AnyEvent, Extended
 from flyball.core.run.state import Asking, CardState, Question, RunState
 from flyball.core.terms.intent import LIMITS
+from flyball.core.terms.shape import counted
 from flyball.errors import Conflict, UsageError
 
 RESTING = frozenset(
@@ -167,7 +168,7 @@ def _replies(state: RunState, question: Question, *, is_hosted: bool) -> tuple[N
         case Asking.EXTENSION:
             calls = offered_calls(state)
             return (
-                NextStep(f"flyball approve {run}", f"add {calls} calls"),
+                NextStep(f"flyball approve {run}", f"add {counted(calls, 'call')}"),
                 NextStep(f'flyball extend {run} N --why "…"', "add as many as you say"),
                 NextStep(f"flyball deny {run}", "end it with what it has"),
             )

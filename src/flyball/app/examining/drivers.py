@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from flyball.app.examining.symptom import Symptom, counted, fine, note, trouble
+from flyball.app.examining.symptom import Symptom, fine, note, trouble
 from flyball.app.installing.targets import HOSTS, HostPlaces
 from flyball.app.project import Home, offer
 from flyball.app.proving.installed import find_hooks, look_at_settings
@@ -20,6 +20,7 @@ from flyball.app.wiring import (
     providers_of,
     unlocked,
 )
+from flyball.core.terms.shape import counted
 from flyball.drivers.routing import LIBRARY, Models, check, not_installed
 from flyball.errors import DriverError, NotFound, UsageError
 

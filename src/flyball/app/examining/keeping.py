@@ -7,11 +7,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from flyball.app.examining.symptom import Symptom, counted, fine, listed, note, trouble
+from flyball.app.examining.symptom import Symptom, fine, listed, note, trouble
 from flyball.app.project import Home
 from flyball.app.runs.journals import opened
 from flyball.app.runs.overview import held_by, status_now
 from flyball.app.settling import state_dir
+from flyball.core.terms.shape import counted
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.errors import FlyballError, JournalError
 from flyball.journal.protocol import Journal, RunSummary, WorkerRow

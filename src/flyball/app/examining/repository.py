@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from flyball.app.examining.symptom import Symptom, counted, fine, listed, note, trouble
+from flyball.app.examining.symptom import Symptom, fine, listed, note, trouble
 from flyball.app.project import Home
+from flyball.core.terms.shape import counted
 from flyball.errors import ToolUnavailable
 from flyball.regex import regex
 from flyball.workspace.process.spawn import run_sync

@@ -7,11 +7,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from flyball.app.examining.symptom import Symptom, counted, fine, note, trouble
+from flyball.app.examining.symptom import Symptom, fine, note, trouble
 from flyball.app.project import Home, redactor_of
 from flyball.app.wiring import tool_settings
 from flyball.core.suite.part import TOP, Part
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.shape import counted
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.runners.choice import Choice, choose, not_installed, require

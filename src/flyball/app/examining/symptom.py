@@ -31,11 +31,6 @@ def trouble(name: str, seen: str, hint: str) -> Symptom:
     return Symptom(name, False, seen, hint, True)
 
 
-def counted(count: int, noun: str) -> str:
-    """A number and its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def listed(names: list[str], most: int = 3) -> str:
     """A few names, and how many more there are."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""

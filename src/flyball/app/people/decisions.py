@@ -19,6 +19,7 @@ from flyball.core.run.event import (
     Resumed,
     RunStarted,
 )
+from flyball.core.terms.shape import counted
 from flyball.journal.protocol import JournalEntry
 from flyball.workspace.run.worktree import CommitKind
 
@@ -88,7 +89,7 @@ def _decided(event: AnyEvent) -> Iterable[tuple[str, str, str]]:
         case Answered(by=by, note=note):
             yield by, "said no", note
         case Extended(by=by, calls=calls, why=why):
-            yield by, f"added {calls} calls", why
+            yield by, f"added {counted(calls, 'call')}", why
         case PauseAsked(by=by):
             yield by, "asked for a pause", ""
         case Resumed(by=by):

@@ -83,7 +83,7 @@ def pump(d: WorkingCopy) -> None:
         decision = judge(d.run, d.card, call)
         # A question pauses the card, and what comes back in a pause is kept but not followed. So
         # the calls that are under way are waited for first. Around a host it holds one call only.
-        holds_one = d.run.policy.hosted and d.run.policy.edition > 2
+        holds_one = d.run.policy.hosted and d.run.policy.is_current
         if isinstance(decision, Ask) and d.card.in_flight and not holds_one:
             return
         if isinstance(decision, Allow):
@@ -166,7 +166,7 @@ def leave_unmade(d: WorkingCopy, failed: Call) -> None:
 
     They were asked for in the belief that it would go well. They cost nothing.
     """
-    is_old, later = d.run.policy.edition < 3, (Access.MUTATE, Access.VERIFY)
+    is_old, later = not d.run.policy.is_current, (Access.MUTATE, Access.VERIFY)
     left = [
         each
         for each in d.card.queue

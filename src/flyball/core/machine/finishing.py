@@ -80,7 +80,7 @@ def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
     looks = any(use.type in GATES and GATES[use.type].looks for use in card.template.gates)
     if looks or d.run.policy.hosted:
         return _inspect, _fill_in, _judge, _verify, _heed_verdict
-    if d.run.project.runners and d.run.policy.edition > 2:
+    if d.run.project.runners and d.run.policy.is_current:
         # Flyball looks itself, whether or not the driver ever called `test`.
         return _inspect, _verify, _heed_verdict, _fill_in, _judge
     return _verify, _inspect, _heed_verdict, _fill_in, _judge
@@ -89,7 +89,7 @@ def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
 def _may_try_again(d: WorkingCopy) -> bool:
     """Return whether a driver that promised a change and made none is sent back, once."""
     card = d.card
-    promised = card.checkpoint is not None and card.idle_stops > 0 and d.run.policy.edition > 2
+    promised = card.checkpoint is not None and card.idle_stops > 0 and d.run.policy.is_current
     is_told = card.rejections > 0 or may_confirm(d)
     return promised and not is_told and not d.run.policy.hosted
 

@@ -221,7 +221,7 @@ def _leave_unchanged(d: WorkingCopy) -> None:
         else:
             d.say("guidance", CONFIRM_IT)
             d.think()
-    elif (d.run.policy.hosted or d.run.policy.edition < 3) and card.idle_stops <= IDLE_STOPS:
+    elif (d.run.policy.hosted or not d.run.policy.is_current) and card.idle_stops <= IDLE_STOPS:
         d.say("guidance", f"Nothing was changed. {CHANGE_IT}")
         d.think()
     elif _looks_itself(d) and not _knows_suite(card):
@@ -232,7 +232,7 @@ def _leave_unchanged(d: WorkingCopy) -> None:
 
 def _looks_itself(d: WorkingCopy) -> bool:
     policy = d.run.policy
-    return bool(d.run.project.runners) and not policy.hosted and policy.edition > 2
+    return bool(d.run.project.runners) and not policy.hosted and policy.is_current
 
 
 def _knows_suite(card: CardState) -> bool:

@@ -22,6 +22,7 @@ from flyball.core.terms.budget import spent_limit
 from flyball.core.terms.call import Call
 from flyball.core.terms.evidence import AnyEvidence, ApprovalReport, VerdictReport
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.shape import counted
 from flyball.errors import IllegalEvent
 
 
@@ -207,7 +208,7 @@ def give_up(d: WorkingCopy, reason: str) -> None:
 
 def tell_extension(d: WorkingCopy, event: Extended) -> None:
     """A working card simply has more to spend (the run's budget was raised already)."""
-    d.say("guidance", f"{event.by} added {event.calls} calls to the budget: {event.why}")
+    d.say("guidance", f"{event.by} added {counted(event.calls, 'call')} to the budget: {event.why}")
 
 
 def end_pause_for_budget(d: WorkingCopy, event: Extended) -> None:

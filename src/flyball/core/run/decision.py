@@ -157,7 +157,13 @@ def keep_region(run: RunState, _card: CardState, call: Call) -> str | None:
 def bash_disabled(run: RunState, _card: CardState, call: Call) -> str | None:
     if call.tool != "bash" or run.policy.bash:
         return None
-    return "`bash` is off here. Use read, grep, list, edit_diff, test and check instead."
+    return f"{BASH_IS_OFF} Use read, grep, list, edit_diff, test and check instead."
+
+
+BASH_IS_OFF = (
+    "`bash` is off here; a person turns it on with `bash.enabled = true` in "
+    "~/.config/flyball/config.toml, or with FLYBALL_ENABLE_BASH=1."
+)
 
 
 def unattended_bash(run: RunState, _card: CardState, call: Call) -> str | None:

@@ -24,6 +24,10 @@ class OnWeakened(StrEnum):
     REFUSE = "refuse"
 
 
+EDITION = 3
+"""The rules by which runs are begun: Flyball looks itself at a stop, and a question holds one call."""
+
+
 class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     """Every number and switch that `advance` and `decide` consult; fixed when the run starts."""
 
@@ -50,7 +54,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     """A provider may search the web and fetch from it, where its model has such tools."""
     review: bool = True
     plan_big_requests: bool = True
-    edition: int = 3
+    edition: int = EDITION
     """The format under whose rules the run was begun; it is folded by them for ever."""
     hosted: bool = False
     """The driver is an agent in its own program: it has none of our tools to verify with, so that
@@ -60,6 +64,11 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     weakened_tests: OnWeakened = OnWeakened.ASK
     strictness: str = "normal"
     guards: GuardLimits = GuardLimits()
+
+    @property
+    def is_current(self) -> bool:
+        """Return whether the run was begun by the present rules, and not by those of a release."""
+        return self.edition >= EDITION
 
     def around_host(self, *, is_strict: bool = False) -> Policy:
         """Return the policy for an agent that has its own tools and its own sandbox."""

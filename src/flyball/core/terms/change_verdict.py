@@ -74,6 +74,25 @@ class FindingKind(StrEnum):
     NOTHING_FAILED_BEFORE = "nothing-failed-before"
     OLD_FAILURE = "old-failure"
 
+    @property
+    def in_words(self) -> str:
+        """Return it in a few words for people; its sentence follows with the details."""
+        return _KINDS_IN_WORDS[self]
+
+
+_KINDS_IN_WORDS = {
+    FindingKind.NOT_EVIDENCE: "the test runs are no evidence",
+    FindingKind.HIDDEN_RED: "a failing test was hidden",
+    FindingKind.REGRESSION: "a test fails that passed before",
+    FindingKind.PROMISE_CHANGED: "a test promises less",
+    FindingKind.FEWER_TESTS: "fewer tests ran",
+    FindingKind.REACHES_RUNNER: "the change reaches the test runner",
+    FindingKind.TYPES_LOOSENED: "types are checked less strictly",
+    FindingKind.NAMED_NOT_GREEN: "a test that should pass does not",
+    FindingKind.NOTHING_FAILED_BEFORE: "no test failed before the change",
+    FindingKind.OLD_FAILURE: "a test failed before and still does",
+}
+
 
 class ChangeFinding(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing to know before "succeeded" is said; the texts are a test before and after."""
@@ -174,7 +193,7 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
         sorts = (self.faults, VerdictStatus.NOT_SHOWN), (self.questions, VerdictStatus.QUESTION)
         for found, word in sorts:
             if found:
-                return f"{word}: {found[0].kind.replace('-', ' ')}"
+                return f"{word}: {found[0].kind.in_words}"
         return ""
 
     @property

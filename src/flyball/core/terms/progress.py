@@ -20,7 +20,8 @@ class Progress(NamedTuple):
     @property
     def text(self) -> str:
         """Return it in one line for people."""
-        count = f"{self.done} of {self.of}" if self.of else f"{self.done}"
+        # More than last time says nothing of how many there are by now.
+        count = f"{self.done} of {self.of}" if self.of >= self.done else f"{self.done}"
         counted = f" {count} {self.unit}," if self.done or self.of else ""
         before = f" (last time {self.before:.0f} s)" if self.before else ""
         return f"{self.what}:{counted} {self.elapsed:.0f} s{before}"

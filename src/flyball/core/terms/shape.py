@@ -237,6 +237,11 @@ def _short(text: str, limit: int = 40) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number and its noun, in the plural where there are more or none."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def listed(names: Iterable[str], most: int = 5) -> str:
     """The first few of them, and how many more there are; those of a set in order."""
     found = sorted(names) if isinstance(names, Set) else list(names)

@@ -13,9 +13,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from flyball.app.installing.door import LOOPBACK, HookDoor
+from flyball.regex import regex
 from flyball.surfaces.hooks.client import MOST, TOO_LARGE
 
 REFUSED = 2
+_EVENT = regex(rb'(?<!\\)"hook_event_name"\s{0,20}:\s{0,20}"(\w{1,40})"')
+_LONGEST_FIELD = 128
 Decide = Callable[[str, bytes], tuple[int, bytes, bytes]]
 """Host and payload in; exit code, output and errors out, as a hook process would leave them."""
 
@@ -69,11 +72,9 @@ class _Exchange(BaseHTTPRequestHandler):
         elif not length.isdigit():
             self._say(411)
         elif int(length) > MOST:
-            # Any other status would let the call pass; hosts read an answer once all is sent.
-            left = int(length)
-            while left > 0 and (part := self.rfile.read(min(left, 1 << 16))):
-                left -= len(part)
-            self._say(200, told_over_http("PreToolUse", REFUSED, b"", TOO_LARGE))
+            # Any other status would let the call pass.
+            event = self._read_event(int(length))
+            self._say(200, told_over_http(event, REFUSED, b"", TOO_LARGE))
         else:
             data = self.rfile.read(int(length))
             host = self.path.removeprefix("/flyball-hook/")
@@ -87,6 +88,19 @@ class _Exchange(BaseHTTPRequestHandler):
         names = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
         is_ours = self.headers.get("Host", "") in names and self.path.startswith("/flyball-hook/")
         return is_known and is_ours and "Origin" not in self.headers
+
+    def _read_event(self, left: int) -> str:
+        """Return the event of a payload that is too large to keep; hosts send all, then read.
+
+        What says nothing is taken for a call, which is held.
+        """
+        event, kept = "", b""
+        while left > 0 and (part := self.rfile.read(min(left, 1 << 16))):
+            left -= len(part)
+            if not event and (found := _EVENT.search(kept + part)):
+                event = found[1].decode()
+            kept = part[-_LONGEST_FIELD:]
+        return event or "PreToolUse"
 
     def _say(self, status: int, body: bytes = b"") -> None:
         self.send_response(status)

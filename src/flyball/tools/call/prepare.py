@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import msgspec
 
+from flyball.core.run.decision import BASH_IS_OFF
 from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.call import Access, Call, digest
 from flyball.core.terms.shape import faults
@@ -138,7 +139,7 @@ def describe(tool: Tool) -> dict[str, Any]:
 
 def _unknown(name: str, offered: Collection[str]) -> str:
     if plain_name(name) == "bash":
-        return f"`bash` is off here. {_BASH_ON} You can call now: {', '.join(offered)}."
+        return f"{BASH_IS_OFF} You can call now: {', '.join(offered)}."
     if hint := INSTEAD.get(plain_name(name)):
         return f"There is no tool `{name}`. {hint}"
     near = get_close_matches(plain_name(name), sorted(offered), 3, 0.6)
@@ -147,9 +148,6 @@ def _unknown(name: str, offered: Collection[str]) -> str:
     return f"There is no tool `{name}`. You can call now: {', '.join(offered)}."
 
 
-_BASH_ON = (
-    "A person turns it on: `bash_enabled = true` in their settings, or FLYBALL_ENABLE_BASH=1."
-)
 _NO_MOVE = "Write the file at its new path with `write_file`, and delete the old one."
 _NO_FOLDER = "A directory is made with the first file in it, by `write_file`."
 _NO_STATE = "What you changed is what your edits said; `read` the file to see it as it is now."

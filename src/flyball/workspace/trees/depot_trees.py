@@ -8,6 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from flyball.regex import regex
 from flyball.workspace.errors import GitFailed
 from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_objects import parse_changes, parse_merge, split_batch
@@ -25,6 +26,10 @@ from flyball.workspace.trees.trees import (
 _AT_ONCE = 400
 _UNKNOWN_OPTION = 129
 """How git before 2.38 answers when asked to merge trees."""
+
+
+_INDEX = regex(rb"(?m)^(index [0-9a-f]{12})[0-9a-f]+\.\.([0-9a-f]{12})[0-9a-f]+")
+"""Whole ids are for the lookup of binary files; people read only their beginnings."""
 
 
 class DepotTrees:
@@ -53,7 +58,8 @@ class DepotTrees:
         # Never --binary: what nobody can read would be shown to people and sent to models.
         args = ("diff-tree", "-r", "-p", "--full-index", "--find-renames")
         out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", "--no-color", old, new)
-        return self._tell_binaries(out.stdout)
+        # Content has a mark in front, so such lines are git's own.
+        return _INDEX.sub(rb"\1..\2", self._tell_binaries(out.stdout))
 
     def _tell_binaries(self, diff: bytes) -> bytes:
         """The diff with sizes in place of git's words about files that differ."""
@@ -61,7 +67,7 @@ class DepotTrees:
             return diff
         lines = diff.split(b"\n")
         for n, line in enumerate(lines):
-            # Content has a mark in front, so such lines are git's own; the blobs are named above.
+            # Content has a mark in front, so this is git's own; the blobs are named above.
             if line.startswith(b"Binary files ") and lines[n - 1].startswith(b"index "):
                 blobs = lines[n - 1].decode().split()[1].split("..")
                 lines[n] = binary_line(*(self._size_of(blob) for blob in blobs)).encode()

@@ -30,8 +30,10 @@ def door() -> Iterator[HttpHooks]:
         server.shutdown()
 
 
-def ask(server: HttpHooks, tool: str, **headers: str) -> tuple[int, bytes]:
-    body = json.dumps({"hook_event_name": "PreToolUse", "tool_name": tool})
+def ask(
+    server: HttpHooks, tool: str, event: str = "PreToolUse", **headers: str
+) -> tuple[int, bytes]:
+    body = json.dumps({"hook_event_name": event, "tool_name": tool})
     shown = {"Authorization": f"Bearer {TOKEN}", **headers}
     with closing(HTTPConnection("127.0.0.1", server.server_port, timeout=30)) as line:
         line.request("POST", "/flyball-hook/claude", body, shown)
@@ -73,3 +75,12 @@ def test_a_call_that_is_too_large_is_denied_and_not_let_pass(door: HttpHooks):
     status, body = ask(door, "Read" + " " * MOST)
     assert status == 200, "anything else would let the call pass"
     assert json.loads(body)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize("event", ["PostToolUse", "Stop", "UserPromptSubmit"])
+def test_a_large_payload_is_answered_for_its_own_event(door: HttpHooks, event: str):
+    named = '"hook_event_name": "PreToolUse"'
+    status, body = ask(door, named + " " * MOST, event)
+    assert status == 200
+    assert json.loads(body)["decision"] == "block"
+    assert "hookSpecificOutput" not in json.loads(body)

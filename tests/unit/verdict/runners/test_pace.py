@@ -77,6 +77,7 @@ def test_progress_says_how_far_it_is_and_how_long_it_took():
     now = Progress("pytest", 12.3, 30.2, 5, 40)
     assert now.text == "pytest: 5 of 40 tests, 12 s (last time 30 s)"
     assert Progress("make", 4.0).text == "make: 4 s"
+    assert Progress("pytest", 4.0, done=8, of=2).text == "pytest: 8 tests, 4 s"
     line = Progress("go", 2.0, done=3).line("k1", "c1")
     assert (line["type"], line["card"], line["call"]) == ("progress", "k1", "c1")
     assert (line["done"], line["of"], line["before"]) == (3, 0, 0)

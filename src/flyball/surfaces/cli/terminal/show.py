@@ -17,6 +17,7 @@ from flyball.app.runs.journals import Record, find_run, record_of
 from flyball.app.runs.overview import Overview
 from flyball.core.run.state import BY_PROVIDER, Ending
 from flyball.core.run.thread import cut_middle
+from flyball.core.terms.shape import counted
 from flyball.errors import NotFound, UsageError
 from flyball.surfaces.cli.terminal import exits
 from flyball.surfaces.cli.terminal.edge import clean_console, say
@@ -209,7 +210,7 @@ def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
             yield StoryLine("bad", f"{verb} {each['tool']}: {each['reason']}", "✗")
     for each in card["failed_edits"]:
         yield StoryLine("bad", f"failed {each['tool']}: {each['reason']}", "✗")
-    yield StoryLine("dim", f"{card['calls']} calls used, {card['blocked']} blocked")
+    yield StoryLine("dim", f"{counted(card['calls'], 'call')} used, {card['blocked']} blocked")
     if card["answer"]:
         yield StoryLine("text", cut_middle(card["answer"], LONGEST_SHOWN))
 

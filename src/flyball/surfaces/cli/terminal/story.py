@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from flyball.core.run.state import Ending
 from flyball.core.run.thread import cut_middle
+from flyball.core.terms.shape import counted
 from flyball.engine.telemetry import Telemetry
 from flyball.surfaces.cli.terminal.story_words import (
     LONGEST_SHOWN,
@@ -241,7 +242,9 @@ class Story:
             yield StoryLine("warn", f"{line['escalation']}: {line['reason']}", "!")
 
     def extension(self, line: Telemetry) -> Iterator[StoryLine]:
-        yield StoryLine("dim", f"{line['by']} added {line['calls']} calls: {line['why']}", "+")
+        yield StoryLine(
+            "dim", f"{line['by']} added {counted(line['calls'], 'call')}: {line['why']}", "+"
+        )
 
     def left(self, line: Telemetry) -> Iterator[StoryLine]:
         yield StoryLine("dim", f"Left to {line['to']}, which drives run {line['run']}.")

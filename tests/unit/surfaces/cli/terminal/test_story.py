@@ -210,13 +210,16 @@ def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
         (
             "verdict-report",
             {"verdict": {"strength": 5, "findings": [msgspec.to_builtins(REGRESSION)]}},
-            ("✗ verdict: not shown: regression\n    not shown: test_a fails; it passed before."),
+            (
+                "✗ verdict: not shown: a test fails that passed before\n"
+                "    not shown: test_a fails; it passed before."
+            ),
         ),
         (
             "verdict-report",
             {"verdict": {"strength": 7, "findings": [msgspec.to_builtins(REACH)]}},
             (
-                "? verdict: a question: reaches runner\n"
+                "? verdict: a question: the change reaches the test runner\n"
                 "    question: src/a.py names the arguments of the runner."
             ),
         ),
