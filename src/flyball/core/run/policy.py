@@ -25,7 +25,7 @@ class OnWeakened(StrEnum):
 
 
 EDITION = 3
-"""The rules by which runs are begun: Flyball looks itself at a stop, and a question holds one call."""
+"""The rules by which runs begin: Flyball looks itself at a stop, a question holds one call."""
 
 
 class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
