@@ -98,6 +98,15 @@ def test_every_kind_of_project_has_its_runner(tmp_path, files, expected):
     assert suites(surveyed(tmp_path, files)) == expected
 
 
+def test_a_runner_behind_a_wrapper_is_started_itself(tmp_path):
+    wrapped = package("ts-scripts test", devDependencies={"vitest": "3"})
+    put(tmp_path, {"src/a.spec.ts": "", "package.json": wrapped})
+    assert suites(surveyed(tmp_path, {})) == {".": ["npm"]}
+    assert suites(surveyed(tmp_path, {"vitest.config.mts": ""})) == {".": ["vitest"]}
+    other = package("mocha", devDependencies={"vitest": "3"})
+    assert suites(surveyed(tmp_path, {"package.json": other})) == {".": ["mocha"]}
+
+
 def test_the_same_tests_are_not_run_in_two_ways(tmp_path):
     put(
         tmp_path,

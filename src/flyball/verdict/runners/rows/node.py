@@ -22,7 +22,7 @@ from flyball.verdict.runners.reports.tap import from_ava, from_tap, from_tape
 from flyball.verdict.runners.reports.unknown import documents_left, from_unknown
 from flyball.verdict.runners.row import Argv, Runner, accepts, adding
 from flyball.verdict.runners.rows.node_reporters import MOCHA, NODE
-from flyball.verdict.runners.rows.script import composed, only_step, starts
+from flyball.verdict.runners.rows.script import composed, only_step, starts, steps_of
 from flyball.verdict.runners.start_context import StartContext
 from flyball.verdict.runners.start_env import program_of
 from flyball.verdict.runners.tally import Tally
@@ -32,14 +32,28 @@ Told = Callable[[StartContext, int], list[str]]
 
 
 def _from_script(name: str) -> Callable[[Land], bool]:
-    """Whether the test script starts this runner; without one, whether the package asks for it."""
+    """Whether the test script starts this runner; else, whether the package asks for it."""
 
     def is_here(land: Land) -> bool:
-        if npm_script(land, "test"):
-            return starts(name, land)
-        return name in ("jest", "vitest") and depends_on(land, name)
+        if starts(name, land):
+            return True
+        is_asked_for = name in _SETTLED_BY and depends_on(land, name)
+        return is_asked_for and (not npm_script(land, "test") or _is_wrapped(name, land))
 
     return is_here
+
+
+_SETTLED_BY = {
+    "jest": regex(r"jest\.config\.\w+"),
+    "vitest": regex(r"vitest\.(?:config|workspace)\.\w+"),
+}
+
+
+def _is_wrapped(name: str, land: Land) -> bool:
+    """Whether the script starts something else that starts this runner, which is configured."""
+    steps = steps_of(land) or ()
+    is_told = not steps or any(step.runner for step in steps)
+    return not is_told and bool(land.matching(_SETTLED_BY[name]))
 
 
 def _told(name: str, told: Told, fixed: Sequence[str] = ()) -> Argv:
@@ -50,7 +64,7 @@ def _told(name: str, told: Told, fixed: Sequence[str] = ()) -> Argv:
         step = only_step(land, name)
         if step and not _needs_shell(step.words):
             return [program_of(context, name), *step.words, *told(context, 1), *words]
-        if not npm_script(land, "test"):
+        if not starts(name, land):
             return [program_of(context, name), *fixed, *told(context, 1), *words]
         return composed(
             context, land, name, lambda text, n: f"{text} {shlex.join([*told(context, n), *words])}"
