@@ -19,6 +19,12 @@ CHECKERS = frozenset(
 )
 """What a script calls before or after its tests and is a check of its own."""
 CLIENTS = frozenset({"npm", "pnpm", "yarn", "bun"})
+TYPE_CHECKERS = frozenset({"tsc", "tsgo", "vue-tsc"})
+_BY_CLIENT = regex(
+    r"^((?:\w+=\S* +)*)(?:(?:pnpm|yarn|bun)(?: +(?:exec|x|run))?|npm +(?:exec|x))(?: +--)? +"
+    rf"(?=(?:{'|'.join(sorted(RUNNERS | CHECKERS | TYPE_CHECKERS))})(?![\w:./-]))"
+)
+"""A client that starts an installed program: it may not be there, or fetch another of itself."""
 WRAPPERS = frozenset({"npx", "c8", "nyc", "cross-env", "cross-env-shell", "env"})
 _TAP_VIEWERS = regex(r"\s\|\s*(?:npx )?(?:tap-\w+|faucet|tnyan|colortape)\b[^|&;]*(?=&&|$)")
 _ASSIGNMENT = regex(r"[A-Za-z_]\w*=")
@@ -50,10 +56,9 @@ def steps_of(land: Land, name: str = "test", depth: int = 0) -> tuple[ScriptStep
                 found += inner if inner is not None else [ScriptStep(f"npm run {before}")]
             continue
         for part in parts:
-            step = _step(part)
-            other = _other_script(step)
+            other = _other_script(part)
             inner = steps_of(land, other, depth + 1) if other else None
-            found += inner if inner is not None else [step]
+            found += inner if inner is not None else [_step(_BY_CLIENT.sub(r"\1", part))]
     return tuple(found)
 
 
@@ -82,7 +87,7 @@ def _step(text: str) -> ScriptStep:
         return ScriptStep(text, named[1] if named and named[1] in RUNNERS else "")
     if first in RUNNERS or first == "_mocha":
         return ScriptStep(text, first.removeprefix("_"), words=tuple(rest[1:]), is_bare=is_bare)
-    is_check = first in CHECKERS or (first == "tsc" and "--noEmit" in rest)
+    is_check = first in CHECKERS or (first in TYPE_CHECKERS and "--noEmit" in rest)
     return ScriptStep(text, is_check=is_check, words=tuple(rest))
 
 
@@ -101,9 +106,12 @@ def _unwrapped(words: Sequence[str]) -> Iterator[str]:
     yield from waiting
 
 
-def _other_script(step: ScriptStep) -> str:
+def _other_script(text: str) -> str:
     """The script that a command runs, where it does nothing else."""
-    words = [word for word in step.words if word not in ("-s", "--silent")]
+    try:
+        words = [word for word in _unwrapped(shlex.split(text)) if word not in ("-s", "--silent")]
+    except ValueError:
+        return ""
     if len(words) == 3 and words[0] in CLIENTS and words[1] in ("run", "run-script"):
         return words[2]
     if len(words) == 2 and words[0] in ("yarn", "pnpm") and not words[1].startswith("-"):

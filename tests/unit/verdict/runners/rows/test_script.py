@@ -51,6 +51,9 @@ def test_a_script_is_split_only_where_it_is_understood(script, parts):
         ("xo && ava && node --test", ["", "ava", "node"]),
         ("npm run unit", ["mocha"]),
         ("yarn unit", ["mocha"]),
+        ("pnpm oxlint && A=1 pnpm vitest run", ["", "vitest"]),
+        ("npm exec -- mocha", ["mocha"]),
+        ("yarn mocha:ci", [""]),
         ("npm run missing", [""]),
         ("npm run test", [""]),
     ],
@@ -58,6 +61,13 @@ def test_a_script_is_split_only_where_it_is_understood(script, parts):
 def test_the_runner_behind_a_script_is_found(tmp_path, script, runners):
     found = steps_of(land(tmp_path, test=script, unit="mocha"))
     assert [step.runner for step in found] == runners
+
+
+def test_a_runner_is_started_without_the_client_before_it(tmp_path):
+    script = "pnpm tsgo --noEmit && A=1 yarn run vitest run 'a b'"
+    check, step = steps_of(land(tmp_path, test=script))
+    assert check.is_check
+    assert (step.text, step.words) == ("A=1 vitest run 'a b'", ("run", "a b"))
 
 
 def test_what_runs_before_and_after_belongs_to_it(tmp_path):
