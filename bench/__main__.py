@@ -3,6 +3,7 @@
 `python -m bench NAME…` runs some of them; `python -m bench.NAME --help` tells the options of one.
 `python -m bench guards FOLDER` judges recorded runs of other agents.
 `python -m bench.commits --repo DIR=COMMAND` judges the fixes of a repository.
+`python -m bench field --repos DIR` tries Flyball in public repositories.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import guards
-from bench.figure import Figure
+from bench import field, guards
+from bench.figure import Figure, conclude
 from bench.report import BenchRun, as_json, as_page, as_plot, as_table, summary
 
 
@@ -65,9 +66,12 @@ BENCHES = {
     "real_hosts": Bench("hooks inside Claude Code, Codex and Gemini CLI beside `python3 -c pass`"),
     "cluster": Bench("two workers of a cluster beside one, and its journal beside DBOS"),
     "scale": Bench("a model of up to 100,000 concurrent runs on many machines"),
+    "field": Bench("Flyball in public repositories beside the project's own test command"),
     "audit": Bench("an audit of a gigabyte of transcripts, and the second one"),
 }
-BY_NAME_ONLY = frozenset({"audit", "cluster", "commits", "crash", "exhaust", "real_hosts", "scale"})
+BY_NAME_ONLY = frozenset(
+    {"audit", "cluster", "commits", "crash", "exhaust", "field", "real_hosts", "scale"}
+)
 """These take minutes or a gigabyte of disk, or measure nothing; they run for those who ask."""
 WITH_THE_TESTS = ("exhaust", "crash")
 """These live in `tests/simulation`, because tests run them too."""
@@ -114,6 +118,8 @@ def main(arguments: Sequence[str] = ()) -> int:
     # The only one that cannot run without being told what to look at.
     if list(arguments[:1]) == ["guards"]:
         return guards.main(arguments[1:])
+    if list(arguments[:1]) == ["field"]:
+        return conclude(field.main(arguments[1:]))
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("name", nargs="*", help=", ".join(BENCHES))
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.name} and its plot")

@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
+from bench import field
 from bench.__main__ import BENCHES, BY_NAME_ONLY, PAGE, module_of
 from bench.figure import Figure
 from bench.report import BenchRun, as_json, as_page, as_plot, as_table, summary
@@ -139,3 +141,23 @@ def test_the_last_report_is_a_page_of_the_documents():
     assert "`flyball bench --page`" in text
     whole = [name for name in BENCHES if name not in BY_NAME_ONLY]
     assert [name for name in whole if f"\n- `{name}`: " not in text] == []
+
+
+def test_the_field_page_counts_only_what_went_as_plainly():
+    same = field.Row(
+        "a/b", "1" * 40, "Go", "2026-01-01", field.Ran(2, 0, 1.0), field.Ran(2, 0, 3.0)
+    )
+    lied = msgspec.structs.replace(same, edit="back", confined="same", fix="shown", lie="shown")
+    fewer = msgspec.structs.replace(same, tree=field.Ran(1, 1, 3.0), stopped="a | b")
+    counts = {each.name: each.ours for each in field.figures([same, lied, fewer])}
+    assert counts["the same tests pass and fail as plainly"] == 2
+    assert (counts["undone fixes shown"], counts["worked like the plain run"]) == (1, 1)
+    assert r"| 3.0× |  |  |  |  | a \| b |" in field.as_page([fewer])
+
+
+def test_the_field_counts_tests_that_hold_no_others():
+    said = "--- PASS: TestA (0s)\n    --- PASS: TestA/by/path (0s)\n--- FAIL: TestB (0s)\nok\n"
+    assert field.without_outer(said).split() == [
+        *("---", "PASS:", "TestA/by/path", "(0s)"),
+        *("---", "FAIL:", "TestB", "(0s)"),
+    ]
