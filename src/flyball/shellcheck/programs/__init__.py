@@ -149,14 +149,30 @@ def matches_all(words: Sequence[Word]) -> bool:
     return first is not None and first.value is not None and bool(_ALL.fullmatch(first.value))
 
 
+_DEEP = {
+    "grep": Pattern(r"-\w*[rR]\w*|--(dereference-)?recursive|(-d|--directories=)?recurse"),
+    "git": Pattern(r"--no-index|--untracked|--no-exclude-standard"),
+    **dict.fromkeys(
+        ("rg", "ag", "ack"), Pattern(r"-[\w.]*[.uU][\w.]*|--(hidden|unrestricted|no-ignore\S*)")
+    ),
+}
+"""Options by which a search goes through a folder with all its files, hidden or not in git."""
+
+
 def searches_all(name: str, words: Sequence[Word]) -> str | None:
     """Return what shows every line of every file in a folder, hidden files and all."""
-    deep = any(re.match(r"-\w*[rR]|--(dereference-)?recursive", w.known) for w in words)
-    if deep and posixpath.basename(name) == "grep" and matches_all(words):
-        folders = [w for w in words if not w.known.startswith("-")][1:]
-        bare = [w.source for w in folders if "." not in w.known.strip("./")]
-        return next(iter(bare), None if folders else ".")
-    return None
+    base = posixpath.basename(name)
+    deep = _DEEP.get(base)
+    if deep is None or not any(deep.fullmatch(w.known) for w in words):
+        return None
+    given = [w for w in words if w.known != "recurse" and not w.known.startswith("-")]
+    given = given[base == "git" and given[:1] != [] and given[0].known == "grep" :]
+    compares = base == "git" and given[:1] != [] and given[0].known == "diff"
+    if not compares and not matches_all(given):
+        return None
+    folders = given[1:]
+    bare = [w.source for w in folders if "." not in w.known.strip("./")]
+    return next(iter(bare), None if folders else ".")
 
 
 _FETCHERS = names("curl wget aria2c http https xh fetch lwp-request lynx axel gh aws gsutil scp")

@@ -188,6 +188,9 @@ def _split(words: Sequence[Word]) -> tuple[list[Word], str, list[Word]]:
         own.append(word)
         if word.value in ("-W", "-X") and rest:
             own.append(rest.pop(0))
+        if re.match(r"-W.*\.", "".join(each.known for each in own[-2:])):
+            # The category of a warning is imported.
+            return own, "", [literal("-"), *rest]
     return own, "", rest
 
 

@@ -130,7 +130,8 @@ NETWORKS = table(
             known="--continue --quiet --no-check-certificate --page-requisites",
         ),
         "http https xh": rule(UNKNOWN, "may send data to another machine"),
-        "ping ping6 traceroute tracepath mtr dig nslookup host whois drill": rule(
+        "whois": rule(READ, "asks the network", operands=TEXT, fixed=True, runs="-h --host -p"),
+        "ping ping6 traceroute tracepath mtr dig nslookup host drill": rule(
             READ,
             "asks the network",
             operands=TEXT,

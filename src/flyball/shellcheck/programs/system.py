@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
@@ -31,6 +32,21 @@ def _no_operands(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
         yield Finding(text, CommandKind.DESTRUCTIVE, reason)
     else:
         yield from judge_words(inquiry, rule, words)
+
+
+_TAKES_VALUE = Pattern(r"-[a-zA-Z]*[uUpCotgGsq]|--(user|User|pid|ppid|format|sort|tty|group)")
+
+
+def _ps(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """A letter `e` without a dash shows the environment of every process."""
+    for before, word in itertools.pairwise(words):
+        is_value = _TAKES_VALUE.fullmatch(before.known)
+        shows = not is_value and re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*", word.known)
+        if shows or "environ" in word.known or word.value is None:
+            text = " ".join(each.source for each in words)
+            yield secret_finding(text, f"what {word.source} lets ps show of processes")
+            return
+    yield from judge_words(inquiry, rule, words)
 
 
 def _mount(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -191,8 +207,9 @@ SYSTEMS = table(
         "uname nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo free vmstat iostat mpstat sar "
         "uptime w who whoami id groups users last logname getconf printenv locale pstree "
         "pgrep pidof findmnt netstat sw_vers system_profiler vm_stat lsns "
-        "lsb_release hostid acpi finger dircolors ps pmap prtstat ipcs lslocks lslogins cpuid "
+        "lsb_release hostid acpi finger dircolors pmap prtstat ipcs lslocks lslogins cpuid "
         "systemd-detect-virt": _SHOW,
+        "ps": rule(READ, "shows processes", operands=TEXT, check=_ps),
         "pidstat": rule(READ, "shows processes", operands=TEXT, runs="-e"),
         "blkid": rule(
             READ,

@@ -75,6 +75,15 @@ def check_loading(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterab
         yield from judge_words(inquiry, rule, words)
 
 
+def _yq(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """What stands alone is a file where there is one of that name, and an expression elsewhere."""
+    operands = parse(rule, words[1:]).operands
+    if len(operands) == 1 and (hidden := secret_among(operands)):
+        yield secret_finding(" ".join(w.source for w in words), hidden)
+    else:
+        yield from check_loading(inquiry, rule, words)
+
+
 SECOND, PATTERN = Operands.SECOND, Operands.PATTERN
 
 TEXTS = table(
@@ -223,7 +232,7 @@ TEXTS = table(
             mutates="-i --inplace --in-place -s --split-exp --split-exp-file",
             reads="--from-file",
             valued="-p -o -I --input-format --output-format --arg",
-            check=check_loading,
+            check=_yq,
         ),
         "base64 base32": rule(READ, "converts", writes="-o --output", valued="-w -i"),
         "iconv": rule(READ, "converts", writes="-o --output", valued="-f -t"),

@@ -167,10 +167,10 @@ class Walk:
         if odd := sent(words):
             reason = f"it would send {odd.source}, which is only known when it runs"
             return [Finding(text, CommandKind.UNKNOWN, reason, away=True)]
-        if all(f.kind is CommandKind.READ_ONLY for f in found) and shows_contents(name, rule):
-            odd = next((w.source for w in given if computed(w)), None)
-            odd = odd if not searches(name, rule) or matches_all(given) else None
-            odd = odd or searches_all(name, given)
+        if all(f.kind is CommandKind.READ_ONLY for f in found):
+            odd = searches_all(name, given)
+            if shows_contents(name, rule) and (not searches(name, rule) or matches_all(given)):
+                odd = odd or next((w.source for w in given if computed(w)), None)
             if odd:
                 reason = f"which file {odd} names is only known when it runs"
                 return [Finding(text, CommandKind.UNKNOWN, reason)]

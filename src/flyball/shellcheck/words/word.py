@@ -209,6 +209,8 @@ def _is_made(piece: _Piece, facts: VariableFacts) -> bool:
 
 SAYS = frozenset(("echo", "printf"))
 _SPACED = Pattern(r"(%s|\\[nt0]|\s)+")
+_EACH = Pattern(r"(%s(\\[nt0]|\s)+)+")
+"""A format by which what it is given stays apart."""
 
 
 def makes_text(node: Node) -> bool:
@@ -227,6 +229,9 @@ def said_words(node: Node) -> list[str] | None:
     values = [word.value for word in words if word.value not in ("-n", "--")]
     told = [value for value in values if value is not None]
     if len(told) < len(values):
+        return None
+    joins = _called(first) == "printf" and len(told) > 2 and not _EACH.fullmatch(told[0])
+    if joins:
         return None
     listed = [value for value in told if not _SPACED.fullmatch(value)]
     return None if any(re.search(r"[%\\]", value) for value in listed) else listed
