@@ -49,6 +49,9 @@ BENCHES = {
     "patch_malformed": Bench("spoilt diffs: right, refused or misapplied", ("--cases", "12")),
     "patch_fuzz": Bench("no input crashes the patch engine", ("--seconds", "10")),
     "judge": Bench("the judge of commands on lists of plain reading and of lost work"),
+    "day": Bench(
+        "the calls of an ordinary day: what the hooks of a host hold, rightly and wrongly"
+    ),
     "intent_report": Bench("the intent classifier on prompts it did not learn from", ("--quick",)),
     "tokens": Bench(
         "input tokens of a ten-turn fix, and the share that providers have read before"
@@ -70,7 +73,7 @@ BENCHES = {
     "audit": Bench("an audit of a gigabyte of transcripts, and the second one"),
 }
 BY_NAME_ONLY = frozenset(
-    {"audit", "cluster", "commits", "crash", "exhaust", "field", "real_hosts", "scale"}
+    {"audit", "cluster", "commits", "crash", "day", "exhaust", "field", "real_hosts", "scale"}
 )
 """These take minutes or a gigabyte of disk, or measure nothing; they run for those who ask."""
 WITH_THE_TESTS = ("exhaust", "crash")

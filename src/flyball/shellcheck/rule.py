@@ -10,7 +10,14 @@ from typing import NamedTuple, Protocol
 
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.words.listing import may_be_secret
-from flyball.shellcheck.words.place import Scope, is_scratch, outside, secret, write_objection
+from flyball.shellcheck.words.place import (
+    UNKNOWN_PATH,
+    Scope,
+    is_scratch,
+    outside,
+    secret,
+    write_objection,
+)
 from flyball.shellcheck.words.word import Word, literal
 
 
@@ -331,7 +338,10 @@ def written(inquiry: Inquiry, text: str, program: str, targets: Sequence[Word | 
         return Finding(text, CommandKind.READ_ONLY, f"{program} writes to no file")
     for path in paths:
         if objection := write_objection(path, inquiry.scope):
-            return Finding(text, CommandKind.MUTATING, f"{program} {objection}", veto=True)
+            reason = f"{program} {objection}"
+            return Finding(
+                text, CommandKind.MUTATING, reason, veto=True, unread=objection is UNKNOWN_PATH
+            )
     shown = ", ".join(path for path in paths if path) or "a file"
     is_free = bool(paths) and all(path is not None and is_scratch(path) for path in paths)
     return Finding(text, CommandKind.MUTATING, f"{program} writes {shown}", scratch=is_free)

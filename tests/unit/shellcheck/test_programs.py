@@ -15,6 +15,27 @@ def check(command: str, kind: str, reason: str = "") -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "effect"),
+    [
+        ("firebase deploy", "outside"),
+        ("serverless2 deploy:prod", "outside"),
+        ("semantic-release", "outside"),
+        ("unheard-of --deploy x", "unclear"),
+        ("psql -h db.example.com -c 'drop table a'", "outside"),
+        ("psql 'host=db.example.com' -c 'drop table a'", "outside"),
+        ("mongosh mongodb://me:x@db.example.com/a", "outside"),
+        ("redis-cli -h 127.0.0.1 flushall", "unclear"),
+        ("psql postgres://localhost/a -c 'drop table a'", "unclear"),
+        ("psql -h db.example.com -c 'select 1'", "reading"),
+        ("cd a && touch b && cd .. && rm a/b", "destroys"),
+        ("cd a && cd .. && rm ../x", "destroys"),
+    ],
+)
+def test_effect_of_what_may_reach_out(command: str, effect: str):
+    assert judge(command).effect == effect
+
+
+@pytest.mark.parametrize(
     ("command", "kind", "reason"),
     [
         ("npx cat .env", READ, "secret"),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 from msgspec.structs import replace
 
 from flyball.app.hosts.confining import PROJECT, READ_ONLY
+from flyball.app.hosts.endings import ENDERS, ends_job, ends_own
 from flyball.core.host.event import HostEvent
 from flyball.core.host.tool import (
     COMMAND_FIELDS,
@@ -39,7 +40,6 @@ from flyball.shellcheck import (
 from flyball.tools.call.facts import BashForm, command_facts, path_fact, users_secrets_among
 from flyball.tools.call.protocol import CallContext, CallFacts
 from flyball.workspace.files.path_rules import holds_secrets
-from flyball.workspace.process.holder import ancestors
 from flyball.workspace.redaction import Redactor
 
 CHECKPOINT = "checkpoint"
@@ -79,10 +79,16 @@ _OUR_NAME = regex(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
 _SAID = regex(r"(?<![\w-])flyball(?:\.\w+)*[\s,()\[\]]+(off|on|init|undo|serve|run|hook|people)\b")
 OTHER_SHELLS = frozenset({"PowerShell"})
 """Tools whose commands are in a language that nobody here can read."""
-ENDERS = ("kill", "pkill")
-IN_TREE = ("rm", "rmdir", "unlink", "git", "find", "mv", "cp", "truncate")
+FILES = ("rm", "rmdir", "unlink", "find", "mv", "cp", "truncate")
+IN_TREE = ("git", *FILES)
 GIT_IN_TREE = ("checkout", "restore", "reset", "clean", "rm", "switch")
 """What destroys files of the tree and no more: the snapshot before the call brings them back."""
+INSTALLERS = frozenset(
+    {"pip", "pip3", "python", "python3", "uv", "poetry", "pdm", "npm", "pnpm", "yarn", "bun"}
+    | {"go", "cargo", "bundle", "composer"}
+)
+INSTALLS = frozenset({"install", "ci", "i", "sync", "download", "fetch"})
+"""What fetches packages: a session begins with it as often as with a look."""
 LONGEST = 4_000
 """Characters of one argument that go into the journal."""
 
@@ -322,20 +328,36 @@ def _around_host(
     root, allow = os.fspath(context.root.path), context.settings.allow
     parts = findings_of(text, allow=allow, root=root, fresh=False, secrets=rules.secrets)
     found = cast(CommandFact, facts.command)
-    if any(each.veto for each in parts):
+    if any(each.veto and not each.unread for each in parts):
         return facts
+    if any(each.veto for each in parts):
+        return _of_unknown_paths(facts, parts, stance)
     # What a command writes to places for temporary files is nobody's work.
+    parts = [_around(each) for each in parts]
     effects = [p.effect for p in parts if not (p.scratch and p.effect is CommandEffect.WRITES)]
     if not effects or {*effects} == {CommandEffect.READING}:
-        return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
+        reading = replace(found, decision="allow", effect=CommandEffect.READING.value)
+        return facts._replace(access=Access.READ, command=reading, destructive="")
     match max(effects, key=lambda effect: effect.severity):
-        case CommandEffect.UNCLEAR if not stance.builds and stance.confines():
+        case CommandEffect.WRITES if not stance.builds and _is_set_up(parts):
+            # Without packages nothing runs, and what it does to the tree is taken back.
+            return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
+        case CommandEffect.UNCLEAR | CommandEffect.WRITES if (
+            not stance.builds and not any(map(_is_kept_by_git, parts)) and stance.confines()
+        ):
             return _confined(facts, READ_ONLY)
         case CommandEffect.UNCLEAR if stance.is_bash and any(p.unread for p in parts):
             return _confined(facts, PROJECT) if stance.confines() else facts
         case CommandEffect.UNCLEAR | CommandEffect.WRITES if not rules.is_strict:
             return facts._replace(command=replace(found, decision="allow"))
-        case CommandEffect.DESTROYS if _is_harmless(parts, stance):
+        case CommandEffect.DESTROYS if _is_undone(parts) and not stance.builds:
+            return _confined(facts, READ_ONLY) if stance.confines() else facts
+        case CommandEffect.DESTROYS if _is_harmless(parts, text, root, stance):
+            if not stance.builds and {*effects} <= {CommandEffect.DESTROYS, CommandEffect.READING}:
+                facts = facts._replace(access=Access.READ)
+            if any(_finds(each) for each in parts):
+                # Where it begins to look may be anywhere.
+                return _confined(facts, PROJECT) if stance.confines() else facts
             return facts._replace(command=replace(found, decision="allow"), destructive="")
         case CommandEffect.DESTROYS | CommandEffect.OUTSIDE as effect:
             worst = next(each for each in parts if each.effect is effect)
@@ -348,21 +370,78 @@ def _around_host(
             return facts
 
 
+def _around(part: Finding) -> Finding:
+    """Return a finding as it counts around a host, where fetching harms nobody."""
+    words = _words(part.text)[:2]
+    if part.kind is not CommandKind.MUTATING or part.veto or words[:1] != ["git"]:
+        return part
+    if words[1:] == ["fetch"]:
+        return part._replace(kind=CommandKind.READ_ONLY)
+    return part._replace(away=False) if words[1:] in (["pull"], ["clone"]) else part
+
+
+def _of_unknown_paths(facts: CallFacts, parts: Sequence[Finding], stance: Stance) -> CallFacts:
+    """Return the judgement of a command whose text does not show which files it writes or deletes.
+
+    Under the sandbox these can only be the project's, which the snapshot before the call has.
+    """
+    doomed = any(each.kind is CommandKind.DESTRUCTIVE for each in parts)
+    reaches = any(each.effect is CommandEffect.OUTSIDE and not each.veto for each in parts)
+    if reaches or not _is_undone(parts) or not stance.confines():
+        return facts
+    if stance.builds and doomed and not stance.is_clean():
+        return facts
+    return _confined(facts, PROJECT if stance.builds else READ_ONLY)
+
+
+def _is_set_up(parts: Sequence[Finding]) -> bool:
+    """Return whether all that a command writes is what it installs."""
+    return all(_installs(each) for each in parts if each.effect is CommandEffect.WRITES)
+
+
+def _installs(part: Finding) -> bool:
+    """Return whether a part of a command fetches what the project itself says it needs."""
+    words = _words(part.text)
+    verb = next((n for n, word in enumerate(words[:4]) if word in INSTALLS), 0)
+    if part.effect is not CommandEffect.WRITES or not verb or words[0] not in INSTALLERS:
+        return False
+    # A name behind it goes into the project's own list, but for pip, which keeps none.
+    return "pip" in words[0] + words[verb - 1] or all(each[0] == "-" for each in words[verb + 1 :])
+
+
+def _is_kept_by_git(part: Finding) -> bool:
+    """Return whether a part writes what a person would miss: a commit that is made and gone."""
+    return part.effect is CommandEffect.WRITES and _words(part.text)[:1] == ["git"]
+
+
 def _confined(facts: CallFacts, how: str) -> CallFacts:
     """Return the judgement of a command that is rewritten to run under the sandbox."""
     command = replace(cast(CommandFact, facts.command), decision="allow", confined=how)
-    return facts._replace(access=Access.READ if how == READ_ONLY else facts.access, command=command)
+    access = Access.READ if how == READ_ONLY else facts.access
+    return facts._replace(access=access, command=command, destructive="")
 
 
-def _is_harmless(parts: Sequence[Finding], stance: Stance) -> bool:
-    """Return whether all that a command destroys comes back, or is the agent's own to end."""
+def _finds(part: Finding) -> bool:
+    return part.effect is CommandEffect.DESTROYS and _words(part.text)[:1] == ["find"]
+
+
+def _is_undone(parts: Sequence[Finding]) -> bool:
+    """Return whether a command that may keep nothing destroys only files, and no history."""
     doomed = [_words(each.text) for each in parts if each.effect is CommandEffect.DESTROYS]
-    if not all(words and words[0] in (*ENDERS, *IN_TREE) for words in doomed):
+    is_inside = all(words and (words[0] in FILES or ends_job(words)) for words in doomed)
+    return is_inside and not any(map(_is_kept_by_git, parts))
+
+
+def _is_harmless(parts: Sequence[Finding], text: str, root: str, stance: Stance) -> bool:
+    """Return whether all that a command destroys comes back, or is the agent's own to end."""
+    doomed = [each.text for each in parts if each.effect is CommandEffect.DESTROYS]
+    ends = [each for each in doomed if _words(each)[:1] and _words(each)[0] in ENDERS]
+    in_tree = [_words(each) for each in doomed if each not in ends]
+    if not all(words and words[0] in IN_TREE for words in in_tree):
         return False
-    if not all(_ends_own(words, stance.host) for words in doomed if words[0] in ENDERS):
+    if in_tree and not (stance.builds and all(map(_is_in_tree, in_tree)) and stance.is_clean()):
         return False
-    in_tree = [words for words in doomed if words[0] in IN_TREE]
-    return not in_tree or (stance.builds and all(map(_is_in_tree, in_tree)) and stance.is_clean())
+    return all(ends_own(each, text, stance.host, root) for each in ends)
 
 
 def _words(text: str) -> list[str]:
@@ -377,25 +456,11 @@ def _is_in_tree(words: Sequence[str]) -> bool:
     if words[0] != "git":
         return True
     verb, given = words[1] if len(words) > 1 else "", words[2:]
+    if given == ["--abort"]:
+        return True
     reaches_ignored = verb == "clean" and any("x" in each.lower() for each in given)
     moves_branch = verb == "reset" and any(each not in ("--hard", "HEAD") for each in given)
     return verb in GIT_IN_TREE and not reaches_ignored and not moves_branch
-
-
-def _ends_own(words: Sequence[str], host: str) -> bool:
-    """Return whether `kill` and its like end only what the host's own shell has started."""
-    given = [each for each in words[1:] if not each.startswith("-")]
-    if words[0] == "kill" and given and all(each.startswith("%") for each in given):
-        return True
-    is_by_parent = words[0] == "pkill" and "-P" in words and len(given) == 1
-    if words[0] != "kill" and not is_by_parent:
-        return False
-    numbers = [int(each) for each in given if each.isdigit()]
-    return bool(given) and len(numbers) == len(given) and all(_is_below(n, host) for n in numbers)
-
-
-def _is_below(pid: int, host: str) -> bool:
-    return bool(host) and any(each.process == host for each in ancestors(pid))
 
 
 def own_verbs(command: str, root: str) -> Iterator[str]:

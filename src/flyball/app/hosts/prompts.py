@@ -19,7 +19,7 @@ from flyball.core.reading.classifier import classify
 from flyball.core.reading.context import consents, goes_on
 from flyball.core.run.event import Cancelled, RunStarted
 from flyball.core.run.policy import Policy
-from flyball.core.run.state import Asking, RunState
+from flyball.core.run.state import RunState
 from flyball.core.terms.intent import LIMITS, Intent
 from flyball.errors import Conflict, NotFound
 
@@ -158,10 +158,10 @@ class HostPrompts:
 
 def _held(state: RunState) -> str:
     """Return the command or the tool of the call that a person was asked about."""
-    question = state.cards[-1].question
-    if question is None or question.kind is not Asking.CALL or question.call is None:
+    call = state.cards[-1].held_call
+    if call is None:
         return ""
-    return question.call.command.command if question.call.command else question.call.name
+    return call.command.command if call.command else call.name
 
 
 def _last(state: RunState) -> str:

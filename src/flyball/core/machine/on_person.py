@@ -229,10 +229,16 @@ def resume(d: WorkingCopy, event: Resumed) -> None:
     # evidence about the old tree must not pass for evidence about the new one.
     if tree := event.tree_of(d.card.place):
         set_tree(d, tree, ())
-    if kind is not Asking.GUARD and ANSWERS[kind] is not _on_rest:
+    # Around a host a question about the work holds none of it: the next stop puts it again.
+    is_put_again = kind is Asking.WEAKENED_TESTS and d.run.policy.hosted
+    if kind is not Asking.GUARD and ANSWERS[kind] is not _on_rest and not is_put_again:
         return
+    if is_put_again:
+        d.set(was=Phase.EXECUTE)
     d.return_from_pause()
     d.set(continues=0)
+    if question is not None and question.call is not None and d.run.policy.hosted:
+        d.set(question=replace(question, kind=Asking.CALL))
     if question is not None and kind is Asking.GUARD:
         start_afresh(d, question)
     elif not d.has_debt:

@@ -239,6 +239,11 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
         return question is not None and question.call is not None and question.call.digest == digest
 
     @property
+    def held_call(self) -> Call | None:
+        """The call that waits for a person's yes, if one does."""
+        return self.question.call if self.question else None
+
+    @property
     def has_changed(self) -> bool:
         """Whether the tree differs from where the card began."""
         return self.tree != self.base

@@ -106,6 +106,10 @@ class WorkingCopy:
 
     def ask(self, kind: Asking, text: str, **more: Any) -> None:
         """Rest until a person answers, and remember where."""
+        held = self.card.held_call
+        if held is not None and self.run.policy.hosted:
+            # A call that a host's model was told to ask about can still be granted.
+            more.setdefault("call", held)
         question = Question(id=f"q{self.run.seq}", kind=kind, text=text, **more)
         self.set(question=question, was=self.card.phase, phase=Phase.PAUSED)
 

@@ -93,10 +93,36 @@ _AWAY = {
 
 def reaches_out(words: Sequence[Word]) -> bool:
     """Whether a command speaks to another machine or takes other rights, unless it only reads."""
-    verbs = _AWAY.get(posixpath.basename(words[0].known))
+    program = posixpath.basename(words[0].known)
+    verbs = _AWAY.get(program)
     verb = next((w.known for w in words[1:] if not w.known.startswith("-")), "")
+    if program in DATABASES:
+        return any(map(_names_host, words[1:], words[2:])) or any(
+            map(_ELSEWHERE.search, _known(words))
+        )
+    if program not in PROGRAMS:
+        return program in _RELEASERS or verb.partition(":")[0] in _SENDING
     return verbs is not None and (not verbs or verb in verbs)
 
+
+def _known(words: Sequence[Word]) -> list[str]:
+    return [word.known for word in words[1:]]
+
+
+def _names_host(flag: Word, host: Word) -> bool:
+    is_here = _HERE.fullmatch(host.known) is not None
+    return flag.known in ("-h", "--host", "-H") and not is_here
+
+
+_SENDING = names("deploy publish release upload promote rollback destroy unpublish submit")
+"""Verbs of programs that are not known here, by which something leaves the machine."""
+_RELEASERS = names("semantic-release release-it np surge gh-pages ansible-playbook")
+_HERE = Pattern(r"localhost|127\.[\d.]+|::1|/.*|\$.*|")
+_ELSEWHERE = Pattern(
+    r"^--host=(?!localhost|127\.|/)|\bhost=(?!localhost|127\.|/)"
+    r"|^\w[\w+]*://(?:[^/@]*@)?(?!localhost|127\.|\[::1\]|/)"
+)
+"""A database on another machine, in a flag, a connection string or an address."""
 
 SAYING = names("echo printf git gh : true false export")
 """Programs to which a word is a text, whatever it begins with."""

@@ -137,6 +137,11 @@ def outside(path: str, scope: Scope) -> bool:
     return whole == ".." or whole.startswith("../")
 
 
+def _is_below_here(path: str) -> bool:
+    """Return whether a path leads nowhere but below the directory that a command stands in."""
+    return not path.startswith(("/", "~")) and ".." not in path.split("/")
+
+
 def protected(path: str) -> bool:
     """Whether a path leads into what only Flyball or git itself may write."""
     return any(part.lower() in PROTECTED for part in path.split("/"))
@@ -153,10 +158,13 @@ def is_scratch(path: str) -> bool:
     return bool(_SCRATCH.match(path)) and ".." not in path.split("/")
 
 
+UNKNOWN_PATH = "writes to a path that is only known when it runs"
+
+
 def write_objection(path: str | None, scope: Scope) -> str | None:
     """Why nothing may be written there, or None."""
-    if path is None:
-        return "writes to a path that is only known when it runs"
+    if path is None or (scope.cwd is None and _is_below_here(path)):
+        return UNKNOWN_PATH
     if device(path) or is_scratch(path):
         return None
     if outside(path, scope):

@@ -320,12 +320,29 @@ def shown_paths(scene: Scene) -> list[str]:
     around = [os.path.dirname(each) for each in folders if each.endswith("/bin")]
     around.append(scene.environ.get("VIRTUAL_ENV", ""))
     found += [each for each in around if os.path.lexists(f"{each}/pyvenv.cfg")]
+    own = [f"{scene.top}/{each}" for each in os.listdir(scene.top)]
+    found += [base for each in (*around, *own) if (base := _base_of(each))]
     linked = [f"{scene.top}/{each}" for each in (".venv", "venv", "node_modules")]
     found += [os.path.realpath(each) for each in linked if os.path.islink(each)]
     there = {each.rstrip("/") for each in found if each.startswith("/") and os.path.exists(each)}
     there |= {os.path.realpath(each) for each in there}
     kept = {each for each in there if not f"{scene.home}/".startswith(f"{each}/")}
     return [*kept, *_links_to(scene)]
+
+
+def _base_of(environment: str) -> str:
+    """Return the installation that a virtual environment of Python was made from, if it names one.
+
+    Its interpreter is a link to there, wherever that is.
+    """
+    try:
+        with open(f"{environment}/pyvenv.cfg", encoding="utf-8", errors="surrogateescape") as file:
+            lines = [line.partition("=") for line in file]
+    except OSError:
+        return ""
+    told = [value.strip() for name, _, value in lines if name.strip() == "home"]
+    folder, _, last = told[0].rpartition("/") if told else ("", "", "")
+    return folder if last == "bin" else ""
 
 
 def _words_in(argv: Sequence[str]) -> Iterator[str]:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
-from tests.simulation.verdicts import REGRESSED, SHOWN, judged
+from tests.simulation.verdicts import QUESTIONED, REGRESSED, SHOWN, judged
 from tests.simulation.world import call
 from tests.unit.core.stories import ALONE, CARD, Story
 
 from flyball.core.run.effect import Inspect
-from flyball.core.run.event import Answered, DriverReplied, EvidenceTaken, Finish, ThreadReset
+from flyball.core.run.event import (
+    Answered,
+    DriverReplied,
+    EvidenceTaken,
+    Finish,
+    Resumed,
+    ThreadReset,
+)
 from flyball.core.terms.budget import Spend, spent_limit
 from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
@@ -104,6 +111,21 @@ def test_question_around_a_host_holds_one_call():
     assert [each.id for each in story.card.in_flight] == ["e"]
     own = Story().checkpoints("a.py").edits("t1").says(doomed)
     assert own.phase is Phase.PAUSED
+
+
+def test_question_about_the_work_holds_no_call_and_is_put_again():
+    doomed = call("d", "delete_file", destructive="deletes a.py", confirmed=True)
+    story = Story(policy=HOSTED).checkpoints("a.py").edits("t1").says(doomed)
+    story.stops().inspects(QUESTIONED)
+    assert story.phase is Phase.PAUSED
+    story.happens(Resumed(by="claude"))
+    assert (story.phase, story.owed) == (Phase.EXECUTE, ["Think"])
+    # What the person was asked before that can still be granted.
+    assert story.card.asks_about(doomed.digest)
+    story.grants()
+    assert story.card.granted == (doomed.digest,)
+    assert story.stops().phase is Phase.PAUSED
+    assert "Accept that?" in str(story.card.question)
 
 
 def test_refusal_of_a_held_call_is_told_and_kept():

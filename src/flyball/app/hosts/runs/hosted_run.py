@@ -7,6 +7,8 @@ with it; everything else is done at once.
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from msgspec.structs import replace
 
 from flyball.app.answering import RESTING
@@ -41,7 +43,7 @@ from flyball.core.run.event import (
     Resumed,
     ThreadReset,
 )
-from flyball.core.run.state import Checkpoint, RunState
+from flyball.core.run.state import Asking, Checkpoint, RunState
 from flyball.core.terms.call import Access, Call, Outcome, digest
 from flyball.core.terms.intent import LIMITS
 from flyball.core.terms.phase import Phase
@@ -78,6 +80,7 @@ class HostedRun(WatchedRun):
             if is_waiting(event):
                 return GO_ON
             return _refused("", under_way())
+        await self._pass_question(event)
         plain = is_plain(event, self._rules)
         found = "" if plain else await self.look()
         call = call_of(
@@ -114,12 +117,14 @@ class HostedRun(WatchedRun):
         how = call.command.confined if call.command else ""
         if rule := self._rule(event, call, "ask"):
             asks = asks or f"The person's own settings ask about this: `{rule}`."
+        # What installs packages is let through, and whether it may is asked as without us.
+        is_safe = is_read and not (call.command and call.command.effect == "writes" and not how)
         words = [found, *(each.text for each in self.card.said if each.kind == "budget")]
         return HostAnswer(
             text=asks or "\n".join(filter(None, words)),
             notice=found,
             args=confined(event.args, how, self._rules.secrets) if how else None,
-            is_granted=self._rules.answers_prompts and (is_read or is_plain(event, self._rules)),
+            is_granted=self._rules.answers_prompts and (is_safe or is_plain(event, self._rules)),
             asks=bool(asks),
         )
 
@@ -225,9 +230,8 @@ class HostedRun(WatchedRun):
         """A person spoke into work that is not done: more budget, and no grudge of the guards."""
         await self._forget_calls()
         found = await self.look()
-        card, intent = self.card, self.state.intent
-        if card.question is not None and card.question.kind in RESTING:
-            await self._append(Resumed(by=event.host, tree=self._workspace.tree_hash()))
+        intent = self.state.intent
+        await self._pass_question(event, RESTING)
         calls = LIMITS[intent] if intent else 0
         if calls:
             await self._append(Extended(by=event.host, calls=calls, why="the person went on"))
@@ -236,7 +240,7 @@ class HostedRun(WatchedRun):
         moot = owed_verdict(self.state)
         await self._append(
             ThreadReset(
-                card=card.id,
+                card=self.card.id,
                 reason="the person spoke",
                 text=text,
                 effect=moot.n if moot else 0,
@@ -245,8 +249,18 @@ class HostedRun(WatchedRun):
         await self._bring_on()
         return HostAnswer(text=found, notice=found)
 
+    async def _pass_question(self, event: HostEvent, more: Set[Asking] = frozenset()) -> None:
+        """Go on past a question about the work: it holds no call, and the next stop puts it again.
+
+        A guard's, and others that a person's going on settles, are passed when they speak.
+        """
+        asked = self.card.question if self.card.phase is Phase.PAUSED else None
+        if asked and asked.kind in (Asking.WEAKENED_TESTS, *more):
+            await self._append(Resumed(by=event.host, tree=self._workspace.tree_hash()))
+
     async def answered(self, event: HostEvent) -> HostAnswer:
         """Take the person's yes in their own prompt: the call that was held may be made, once."""
+        await self._pass_question(event, RESTING)
         question = self.card.question
         assert question is not None
         await self._append(Answered(question=question.id, granted=True, by=f"{event.host}: prompt"))

@@ -83,10 +83,23 @@ def pytest_case(element: Element, _said: RunnerOutput) -> SuiteCase:
     module = ".".join(PurePosixPath(file).with_suffix("").parts)
     if not owner and whole == module:
         return SuiteCase("(collection)", OPEN, file, spelling=file)
+    if owner != module and not owner.startswith(f"{module}."):
+        file, module = _collected_from(owner, file)
     classes = tuple(filter(None, owner.removeprefix(module).strip(".").split(".")))
     return SuiteCase(
         name, OPEN, file, classes, parameters, spelling="::".join([file, *classes, whole])
     )
+
+
+def _collected_from(owner: str, file: str) -> tuple[str, str]:
+    """Return the file and the module of a test that is defined in another file than it runs in.
+
+    An inherited or imported test is reported with the file of its text, and is run by another.
+    """
+    parts = owner.split(".")
+    depth = next((n for n, part in enumerate(parts) if part[:1].isupper()), len(parts))
+    found = PurePosixPath(*parts[:depth])
+    return (f"{found}.py", ".".join(parts[:depth])) if depth and owner else (file, "")
 
 
 def without_sums(read: ReadOne) -> ReadOne:

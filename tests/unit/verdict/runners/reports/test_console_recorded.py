@@ -1,6 +1,7 @@
 """Recorded output of real runners, all on suites with the same kinds of endings."""
 
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 import pytest
 
@@ -42,6 +43,20 @@ PYTEST_FAILURES = [
 ]
 
 FROM_JUNIT = junit(pytest_case, twice=True)
+
+
+def test_inherited_test_is_of_the_file_that_runs_it():
+    """pytest names the file of its text, which another one may run as its own."""
+    rows = (
+        ("tests.a.test_url.TestUrl", "tests/a/test_timed.py", ("tests/a/test_url.py", "TestUrl")),
+        ("tests.a.test_url", "tests/a/test_timed.py", ("tests/a/test_url.py",)),
+        ("tests.a.test_timed.TestT", "tests/a/test_timed.py", ("tests/a/test_timed.py", "TestT")),
+        ("Odd", "tests/a/test_timed.py", ("tests/a/test_timed.py", "Odd")),
+    )
+    for owner, file, told in rows:
+        attributes = {"classname": owner, "file": file, "name": "test_x"}
+        found = pytest_case(Element("testcase", attributes), RunnerOutput())
+        assert found.spelling == "::".join((*told, "test_x"))
 
 
 def recorded(name):

@@ -1,0 +1,121 @@
+"""Which processes a command would end, and whether the agent started them all.
+
+`kill` and its like name processes by a number, a job, a pattern or what another command prints. A
+pattern is looked up now, by the program that the system has for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from flyball.app.hosts.asker.process import MARKS
+from flyball.errors import ToolError
+from flyball.regex import regex
+from flyball.shellcheck import findings_of
+from flyball.shellcheck.judgement import CommandEffect
+from flyball.workspace.process.holder import ancestors, environ_of
+from flyball.workspace.process.spawn import run_sync
+
+ENDERS = frozenset({"kill", "pkill", "killall", "fuser"})
+_SECONDS = 5.0
+_SIGNAL = regex(r"-(?:\d+|(?:SIG)?[A-Z][A-Z0-9]+|s|-signal(?:=.*)?)")
+_PRINTED = regex(r"\$\(([^()]+)\)|`([^`]+)`")
+_PIPED = regex(r"([^;&\n]+?)\|\s*xargs\s+(?:-\S+\s+)*kill\b")
+_VARIABLE = regex(r"\$\{?(\w+|!)\}?")
+
+
+def ends_own(part: str, command: str, host: str, root: str) -> bool:
+    """Return whether one part of a command ends only processes that the host has started."""
+    if "…" in part:
+        piped = _PIPED.search(command)
+        return piped is not None and _are_own(_printed_by(piped[1], root), host, root)
+    if printed := _PRINTED.search(part):
+        part = _PRINTED.sub("", part)
+        if not _are_own(_printed_by(printed[1] or printed[2], root), host, root):
+            return False
+    try:
+        program, *given = shlex.split(part)
+    except ValueError:
+        return False
+    rest = _without_signals(given)
+    if program != "kill":
+        return _are_own(_looked_up(program, rest, root), host, root)
+    if not rest:
+        return printed is not None
+    return all(_is_own_word(word, command, host, root) for word in rest)
+
+
+def ends_job(words: Sequence[str]) -> bool:
+    """Return whether a `kill` names only jobs of its own shell, or what that has just started."""
+    rest = _without_signals(words[1:])
+    is_named = all(each.startswith("%") or _VARIABLE.fullmatch(each) for each in rest)
+    return words[0] == "kill" and bool(rest) and is_named
+
+
+def _is_own_word(word: str, command: str, host: str, root: str) -> bool:
+    if word.startswith("%"):
+        return True
+    if variable := _VARIABLE.fullmatch(word):
+        name = variable[1]
+        return name == "!" or re.search(rf"\b{name}=\"?\$!", command) is not None
+    return word.isdigit() and _is_own(int(word), host, root)
+
+
+def _without_signals(given: Sequence[str]) -> list[str]:
+    rest: list[str] = []
+    words = iter(given)
+    for word in words:
+        if not _SIGNAL.fullmatch(word):
+            rest.append(word)
+        elif word in ("-s", "--signal"):
+            next(words, None)
+    return rest
+
+
+def _looked_up(program: str, given: Sequence[str], root: str) -> list[int] | None:
+    """Return the processes that a pattern means now; None where nobody can say."""
+    if program == "fuser":
+        return _numbers(["fuser", *(each for each in given if each != "-k")], root)
+    return _numbers(["pgrep", *(["-x"] if program == "killall" else []), *given], root)
+
+
+def _printed_by(command: str, root: str) -> list[int] | None:
+    """Return the numbers that a command prints; None for one that does more than read."""
+    found = findings_of(command.strip(), allow=(), root=root, fresh=False, secrets=())
+    if not found or any(each.effect is not CommandEffect.READING for each in found):
+        return None
+    return _numbers(["bash", "-c", command], root)
+
+
+def _numbers(argv: Sequence[str], root: str) -> list[int] | None:
+    env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": os.environ.get("HOME", "/")}
+    try:
+        answer = run_sync(tuple(argv), cwd=Path(root), env=env, seconds=_SECONDS)
+    except ToolError:
+        return None
+    words = answer.stdout.decode("utf-8", "replace").split()
+    return [int(each) for each in words] if all(map(str.isdigit, words)) else None
+
+
+def _are_own(found: Iterable[int] | None, host: str, root: str) -> bool:
+    return found is not None and all(_is_own(each, host, root) for each in found)
+
+
+def _is_own(pid: int, host: str, root: str) -> bool:
+    """Return whether the host has started a process, itself or by what is gone meanwhile."""
+    if not host:
+        return False
+    above = [each.process for each in ancestors(pid)]
+    if host in above:
+        return True
+    try:
+        place = Path(f"/proc/{pid}/cwd").readlink()
+    except OSError:
+        # It has ended by now, or nobody here may end it.
+        return not above
+    environ = environ_of(str(pid))
+    return f"{place}/".startswith(f"{root}/") and any(environ.get(mark) for mark in MARKS)

@@ -1,0 +1,110 @@
+"""What becomes of a host's commands before and after its checkpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.unit.app.hosts.alone import AloneHost, alone_in
+from tests.unit.app.hosts.test_governor import POINT
+
+from flyball.app.hosts.endings import ends_own
+from flyball.workspace.process.holder import this_process
+
+UNKNOWN_FILES = 'for f in $(cat list.txt); do rm "$f"; done'
+"""What it writes is only known when it runs."""
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> AloneHost:
+    return alone_in(tmp_path)
+
+
+def became(host: AloneHost, command: str) -> str:
+    """How a command may run: not, plainly, or as `flyball confined` has it."""
+    said = host.judged(host.look(command))
+    if said.is_refused or said.asks:
+        return "held"
+    # What passes has been made by the time of the next one.
+    host.judged(host.look(command, "PostToolUse", tool_response={"stdout": ""}))
+    found = re.search(r" confined --(\S+)", str((said.args or {}).get("command", "")))
+    return found[1] if found else "plain"
+
+
+def test_before_the_checkpoint_commands_run_confined_and_keep_nothing(host: AloneHost):
+    for command, how in (
+        ("sed -i s/a/b/ cart.py && python -m unittest", "read-only"),
+        ("rm -rf build && mkdir build", "read-only"),
+        ("find . -name '*.pyc' -delete", "read-only"),
+        (UNKNOWN_FILES, "read-only"),
+        ("python -m http.server 1 & sleep 0; kill $!", "read-only"),
+        ("npm ci", "plain"),
+        ("pip install -q requests && pytest", "plain"),
+        ("npm install lodash", "read-only"),
+        ("git fetch origin", "plain"),
+        ("git commit -qm x", "held"),
+        ("git push", "held"),
+        ("rm -rf ~/x", "held"),
+    ):
+        assert became(host, command) == how, command
+
+
+def test_packages_may_be_installed_but_the_host_asks_as_without_us(host: AloneHost):
+    assert not host.judged(host.look("npm ci")).is_granted
+    assert host.judged(host.look("git status")).is_granted
+
+
+def test_after_the_checkpoint_what_the_text_hides_is_kept_to_the_project(host: AloneHost):
+    assert not host.judged(host.look("flyball checkpoint --goal x")).is_refused
+    asyncio.run(host.governor.checkpoint(POINT))
+    for command, how in (
+        (UNKNOWN_FILES, "project"),
+        ("find . -name __pycache__ -exec rm -rf {} +", "project"),
+        ("find . -name '*.orig' | xargs rm -f", "project"),
+        ("cd src && touch a && cd .. && rm src/a", "project"),
+        ("git rebase --abort", "plain"),
+        ("git pull", "plain"),
+        ("find ~ -name x -delete", "project"),
+        ("firebase deploy", "held"),
+        ("npx semantic-release", "held"),
+        ("psql -h db.example.com -c 'drop table a'", "held"),
+        ("psql postgres://db.example.com/a -c 'drop table a'", "held"),
+        ("psql -h localhost -c 'drop table a'", "plain"),
+    ):
+        assert became(host, command) == how, command
+
+
+def test_an_agent_ends_what_it_has_started_and_nothing_else(tmp_path: Path):
+    mark = f"wait-{os.getpid()}"
+    script = f"import time; '{mark}'; time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", script]) as own:
+        # Until it runs its own program, it goes by ours.
+        while mark not in Path(f"/proc/{own.pid}/cmdline").read_text():
+            time.sleep(0.01)
+        me, root = this_process(), str(tmp_path)
+        for command, is_own in (
+            (f"kill {own.pid}", True),
+            (f"kill -s TERM {own.pid}", True),
+            (f"pkill -f {mark}", True),
+            (f"kill $(pgrep -f {mark})", True),
+            ("kill %1", True),
+            ("kill -9 $!", True),
+            ("pkill -x nobody-is-called-so", True),
+            ("kill", False),
+            ("kill $OTHER", False),
+            ("kill $(rm x)", False),
+            (f"kill {os.getppid()}", False),
+            ("kill 'x", False),
+        ):
+            assert ends_own(command, command, me, root) is is_own, command
+        assert ends_own("kill $P", "a & P=$!; kill $P", me, root)
+        piped = f"pgrep -f {mark} | xargs kill"
+        assert ends_own("kill …", piped, me, root)
+        assert not ends_own(f"kill {own.pid}", "", "", root)
+        own.kill()
