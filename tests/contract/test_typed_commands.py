@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -40,7 +41,7 @@ def parse(words: list[str]) -> None:
         assert found, f"there is no command {words[0]!r}"
         command, words = found, words[1:]
         context = click.Context(command, parent=context, info_name=command.name)
-    for word in words:
+    for word in takewhile(lambda each: each != "--", words):
         if word.startswith("--"):
             names = {name for param in command.params for name in param.opts}
             assert word.partition("=")[0] in names | {"--help"}, f"{command.name} has no {word}"

@@ -15,8 +15,7 @@ from pathlib import Path
 from flyball.app.hosts.asker.process import MARKS
 from flyball.errors import ToolError
 from flyball.regex import regex
-from flyball.shellcheck import findings_of
-from flyball.shellcheck.judgement import CommandEffect
+from flyball.shellcheck import CommandEffect, findings_of
 from flyball.workspace.process.holder import ancestors, environ_of
 from flyball.workspace.process.spawn import run_sync
 
@@ -109,13 +108,19 @@ def _is_own(pid: int, host: str, root: str) -> bool:
     """Return whether the host has started a process, itself or by what is gone meanwhile."""
     if not host:
         return False
-    above = [each.process for each in ancestors(pid)]
-    if host in above:
+    if host in [each.process for each in ancestors(pid)]:
         return True
     try:
         place = Path(f"/proc/{pid}/cwd").readlink()
     except OSError:
-        # It has ended by now, or nobody here may end it.
-        return not above
+        return _has_ended(pid)
     environ = environ_of(str(pid))
     return f"{place}/".startswith(f"{root}/") and any(environ.get(mark) for mark in MARKS)
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
+    return False

@@ -118,7 +118,15 @@ def _sides(
         }
         for side, texts in zip(sides, (old, new), strict=True)
     )
+    for path in was.keys() & now.keys():
+        was[path], now[path] = _that_say(was[path], now[path]), _that_say(now[path], was[path])
     return was, now
+
+
+def _that_say(cases: tuple[TestCase, ...], other: tuple[TestCase, ...]) -> tuple[TestCase, ...]:
+    """Leave a top of a file out that says nothing where the other side has none to compare."""
+    is_compared = any(not case.name for case in other)
+    return tuple([case for case in cases if case.name or case.steps or is_compared])
 
 
 def _read(path: str, text: str) -> tuple[TestCase, ...] | None:
@@ -139,9 +147,8 @@ def _of_tests(path: str, cases: tuple[TestCase, ...]) -> Iterator[TestCase]:
     if not path.endswith(".rs") or is_test_path(path):
         yield from cases
         return
-    tests = [case for case in cases if case.is_test and case.name]
-    suites = {case.suites for case in tests}
-    yield from (case for case in cases if case in tests or (case.suites in suites and case.suites))
+    suites = {case.suites for case in cases if case.is_test}
+    yield from (case for case in cases if case.is_test or (case.suites in suites and case.suites))
 
 
 def _holds_tests(path: str, text: str) -> bool:
