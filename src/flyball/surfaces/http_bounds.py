@@ -18,6 +18,7 @@ Send = Callable[[Any], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BYTES = 4_000_000
+MOST_DRAINED = 4 * MOST_BYTES
 HEADERS_WITHIN = 30.0
 """Seconds for the head of a request: who opens a connection and sends half of one is let go."""
 BODY_WITHIN = 30.0
@@ -53,13 +54,19 @@ class BoundedBodies:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """Return a body, or its beginning where it is too large; None where the client left."""
+    """Return a body, or its beginning where it is too large; None where the client left.
+
+    Who is cut off while sending never sees the answer, so a little more is read and thrown away.
+    """
     body = bytearray()
-    while len(body) <= MOST_BYTES:
+    taken = 0
+    while taken <= MOST_DRAINED:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
-        body += message.get("body", b"")
+        part = message.get("body", b"")
+        taken += len(part)
+        body += part if len(body) <= MOST_BYTES else b""
         if not message.get("more_body", False):
             break
     return bytes(body)
