@@ -147,7 +147,7 @@ def _promise(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
         return last_reply(story, phase, _last_words(story))
     names = ", ".join(each.name for each in run.failures[:SHOWN_NAMES])
     more = f" and {run.failed - SHOWN_NAMES} more" if run.failed > SHOWN_NAMES else ""
-    goal = f"Every test passes, {names}{more} among them."
+    goal = f"Make {names}{more} pass, and every other test."
     action = PROMISE.format(left=_left(story, seconds))
     return Reply(calls=(_checkpoint(goal, action, run, looked),))
 

@@ -54,7 +54,7 @@ def test_what_the_tools_allow_bounds_even_the_longest_time():
 def test_its_checkpoint_says_what_fails_where_and_how_long_it_will_try():
     ((tool, args),) = made(reply_to(asked(LOOKED), seconds=40))
     assert tool == "checkpoint"
-    assert args["goal"] == "Every test passes, test_cart.CartTest.test_pens among them."
+    assert args["goal"] == "Make test_cart.CartTest.test_pens pass, and every other test."
     findings = str(args["findings"])
     assert "1 test of 3 fails:" in findings
     assert "test_cart.py:8 expects `total(3) == 6`, but `total(3)` is 3." in findings
