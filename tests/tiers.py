@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from flyball.tools.pages.browser import can_browse
+from flyball.workspace.process.levels import Mechanism, best_mechanism
 from flyball.workspace.servers.network import can_serve
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ T = TypeVar("T")
 IN_CI = bool(os.environ.get("CI"))
 NEEDS_SERVERS = pytest.mark.skipif(
     not can_serve(), reason="SERVER TESTS DID NOT RUN: the kernel gives no network namespace here"
+)
+NEEDS_SANDBOX = pytest.mark.skipif(
+    best_mechanism() is Mechanism.NONE,
+    reason="CONFINED CALLS WERE NOT TRIED: no sandbox works here",
 )
 NEEDS_PAGES = pytest.mark.skipif(
     not can_serve() or not (IN_CI or can_browse(os.environ)),

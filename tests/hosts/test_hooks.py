@@ -180,7 +180,8 @@ def test_a_shell_in_the_background_is_seen_at_the_next_call(host: HostSession):
 @pytest.mark.exhaustive
 def test_a_command_that_changes_things_waits_for_the_checkpoint(host: HostSession):
     host.prompt()
-    assert host.before("Bash", command="sed -i s/price/x/ cart.py").is_refused
+    assert "confined --read-only" in host.before("Bash", command="sed -i s/price/x/ cart.py").out
+    assert host.before("Bash", command="git commit -qam x").is_refused
     assert host.before("Bash", command="git status && git diff").is_allowed
     assert host.before("Bash", command="python -m unittest").is_allowed
     assert "confined" in host.before("Bash", command="some-unknown-tool --go").out

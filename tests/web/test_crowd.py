@@ -20,12 +20,16 @@ from flyball.journal.sqlite import SqliteJournal
 READERS = 500
 RETURNING = 20
 PER_SECOND = 50
+MOST_BREAKS = 5
 
 
 async def read(port: int, run: str, count: int, rng: Random | None) -> list[dict[str, object]]:
-    """Every line of a stream; with a generator, in several sittings that end anywhere."""
+    """Every line of a stream; with a generator, in several sittings that end anywhere.
+
+    Like a browser it comes back where a busy server has broken the stream off.
+    """
     got: list[dict[str, object]] = []
-    last = ""
+    last, broken = "", 0
     while len(got) < count:
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
         head = f"GET /api/runs/{run}/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
@@ -34,7 +38,10 @@ async def read(port: int, run: str, count: int, rng: Random | None) -> list[dict
         stay = rng.randint(1, max(count // RETURNING, 2)) if rng else count
         while stay and len(got) < count:
             line = await reader.readline()
-            assert line, "the stream broke off"
+            if not line:
+                broken += 1
+                assert broken < MOST_BREAKS, "the stream breaks off again and again"
+                break
             if line.startswith(b"id: "):
                 last = line[4:].decode().strip()
             elif line.startswith(b"data: "):

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.tiers import NEEDS_SANDBOX
 from tests.unit.app.hosts.alone import AloneHost, alone_in
 from tests.unit.app.hosts.test_governor import POINT
 
@@ -37,6 +38,7 @@ def became(host: AloneHost, command: str) -> str:
     return found[1] if found else "plain"
 
 
+@NEEDS_SANDBOX
 def test_before_the_checkpoint_commands_run_confined_and_keep_nothing(host: AloneHost):
     for command, how in (
         ("sed -i s/a/b/ cart.py && python -m unittest", "read-only"),
@@ -60,6 +62,7 @@ def test_packages_may_be_installed_but_the_host_asks_as_without_us(host: AloneHo
     assert host.judged(host.look("git status")).is_granted
 
 
+@NEEDS_SANDBOX
 def test_after_the_checkpoint_what_the_text_hides_is_kept_to_the_project(host: AloneHost):
     assert not host.judged(host.look("flyball checkpoint --goal x")).is_refused
     asyncio.run(host.governor.checkpoint(POINT))
