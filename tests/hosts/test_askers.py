@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.governed import CART, Shell, shop
 from tests.hosts.hooking import HOOK, HostSession, kill_governor
+from tests.tiers import named, sampled
 
 ROOT = Path(__file__).parents[2]
 WRONG = CART.replace("result += price", "result -= price")
@@ -31,7 +32,7 @@ def as_a_script(shell: Shell, code: str, *args: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("alone", [False, True], ids=["resident", "alone"])
+@pytest.mark.parametrize("alone", named({"alone": True, "resident": False}, 2))
 def test_no_word_about_where_a_host_is_leads_out_of_its_project(shell: Shell, alone: bool):
     if alone:
         shell.env["FLYBALL_HOOKS_ALONE"] = "true"
@@ -211,7 +212,7 @@ def test_who_only_looks_takes_nothing_back_from_whom_it_has_started(host: HostSe
     assert (host.repo / "cart.py").read_text() == RIGHT
 
 
-@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "sub/.gitignore"])
+@pytest.mark.parametrize("name", sampled([".gitignore", ".gitattributes", "sub/.gitignore"], 3))
 def test_a_pipe_that_git_would_wait_for_keeps_nobody_waiting(shell: Shell, name: str):
     shell.env["FLYBALL_HOOKS_ALONE"] = "true"
     host = HostSession(shell)

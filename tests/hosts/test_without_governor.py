@@ -52,6 +52,7 @@ def alone(place: Path) -> HostSession:
     return HostSession(Shell(shop(place / "shop"), place / "home", FLYBALL_HOOKS_ALONE="true"))
 
 
+@pytest.mark.exhaustive
 def test_fix_is_held_to_the_same_rules_where_no_governor_may_stay(tmp_path: Path):
     host = alone(tmp_path)
     host.prompt()
