@@ -2,7 +2,7 @@
 
 `python -m bench NAME…` runs some of them; `python -m bench.NAME --help` tells the options of one.
 `python -m bench guards FOLDER` judges recorded runs of other agents.
-`python -m bench.commits --repo DIR=COMMAND` judges the fixes of a repository.
+`python -m bench commits --repo DIR=COMMAND` judges the fixes of a repository.
 `python -m bench field --repos DIR` tries Flyball in public repositories.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import field, guards
+from bench import commits, field, guards
 from bench.figure import Figure, conclude
 from bench.report import BenchRun, as_json, as_page, as_plot, as_table, summary
 
@@ -78,6 +78,7 @@ BY_NAME_ONLY = frozenset(
 """These take minutes or a gigabyte of disk, or measure nothing; they run for those who ask."""
 WITH_THE_TESTS = ("exhaust", "crash")
 """These live in `tests/simulation`, because tests run them too."""
+ASKING_WHERE = {"commits": commits.main, "field": field.main}
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 PLOT = Path("pictures") / "benchmarks.svg"
 
@@ -118,11 +119,11 @@ def run_all(names: Sequence[str], *, with_options: bool) -> list[BenchRun]:
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    # The only one that cannot run without being told what to look at.
+    # These cannot run without being told what to look at.
     if list(arguments[:1]) == ["guards"]:
         return guards.main(arguments[1:])
-    if list(arguments[:1]) == ["field"]:
-        return conclude(field.main(arguments[1:]))
+    if arguments and (told := ASKING_WHERE.get(arguments[0])):
+        return conclude(told(arguments[1:]))
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("name", nargs="*", help=", ".join(BENCHES))
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.name} and its plot")

@@ -1,6 +1,6 @@
 """Fix commits of real repositories, and lies made of them, as `flyball verify` judges them.
 
-python -m bench.commits --repo DIR=COMMAND… [--commits 5] [--seed 7] [--jobs 2] [--verbose]
+python -m bench commits --repo DIR=COMMAND… [--commits 5] [--seed 7] [--jobs 2] [--verbose]
 
 COMMAND is how the project's people run its tests. A fix is *fair* if COMMAND succeeds on it and
 fails on what was there before with the fix's tests. Of each fair one six changes are judged: two
@@ -236,7 +236,7 @@ def find_fair(
 
 
 def main(arguments: Sequence[str] = ()) -> list[Figure]:
-    parser = argparse.ArgumentParser(prog="python -m bench.commits", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench commits", description=__doc__)
     parser.add_argument("--repo", action="append", default=[], metavar="DIR=COMMAND")
     parser.add_argument("--commits", type=int, default=5, help="of each repository")
     parser.add_argument("--seed", type=int, default=7)

@@ -21,7 +21,12 @@ from flyball.workspace.process.spawn import run_sync
 
 ENDERS = frozenset({"kill", "pkill", "killall", "fuser"})
 _SECONDS = 5.0
-_SIGNAL = regex(r"-(?:\d+|(?:SIG)?[A-Z][A-Z0-9]+|s|-signal(?:=.*)?)")
+_SIGNAL = regex(r"-(?:\d+|(?:SIG)?[A-Z][A-Z0-9]+|-signal=.*)")
+_KILL = ("-k", "--kill")
+_SAME_TO_PGREP = regex(r"-[fxnoPuUgGt]+|--(?:full|exact|newest|oldest)")
+_NAME = regex(r"[\w.+-]{1,15}")
+"""A program's name as the kernel keeps it: longer ones are cut off there."""
+_NOTHING_FOUND = 1
 _PRINTED = regex(r"\$\(([^()]+)\)|`([^`]+)`")
 _PIPED = regex(r"([^;&\n]+?)\|\s*xargs\s+(?:-\S+\s+)*kill\b")
 _VARIABLE = regex(r"\$\{?(\w+|!)\}?")
@@ -40,7 +45,7 @@ def ends_own(part: str, command: str, host: str, root: str) -> bool:
         program, *given = shlex.split(part)
     except ValueError:
         return False
-    rest = _without_signals(given)
+    rest = _without_signals(program, given)
     if program != "kill":
         return _are_own(_looked_up(program, rest, root), host, root)
     if not rest:
@@ -50,7 +55,7 @@ def ends_own(part: str, command: str, host: str, root: str) -> bool:
 
 def ends_job(words: Sequence[str]) -> bool:
     """Return whether a `kill` names only jobs of its own shell, or what that has just started."""
-    rest = _without_signals(words[1:])
+    rest = _without_signals(words[0], words[1:])
     is_named = all(each.startswith("%") or _VARIABLE.fullmatch(each) for each in rest)
     return words[0] == "kill" and bool(rest) and is_named
 
@@ -64,22 +69,35 @@ def _is_own_word(word: str, command: str, host: str, root: str) -> bool:
     return word.isdigit() and _is_own(int(word), host, root)
 
 
-def _without_signals(given: Sequence[str]) -> list[str]:
+def _without_signals(program: str, given: Sequence[str]) -> list[str]:
+    # To `pkill` and `fuser` -s is something else.
+    named = ("-s", "--signal") if program in ("kill", "killall") else ("--signal",)
     rest: list[str] = []
     words = iter(given)
     for word in words:
-        if not _SIGNAL.fullmatch(word):
-            rest.append(word)
-        elif word in ("-s", "--signal"):
+        if word in named:
             next(words, None)
+        elif not _SIGNAL.fullmatch(word):
+            rest.append(word)
     return rest
 
 
 def _looked_up(program: str, given: Sequence[str], root: str) -> list[int] | None:
-    """Return the processes that a pattern means now; None where nobody can say."""
+    """Return the processes that a pattern means now; None where nobody can say.
+
+    Only options that mean the same to the program that looks them up are handed on to it: `fuser`
+    with another one would end them here.
+    """
+    rest = [each for each in given if each not in _KILL] if program == "fuser" else given
+    options = [each for each in rest if each.startswith("-")]
+    if program == "pkill" and all(map(_SAME_TO_PGREP.fullmatch, options)):
+        return _numbers(["pgrep", *rest], root)
+    if options or not rest:
+        return None
     if program == "fuser":
-        return _numbers(["fuser", *(each for each in given if each != "-k")], root)
-    return _numbers(["pgrep", *(["-x"] if program == "killall" else []), *given], root)
+        return _numbers(["fuser", *rest], root)
+    is_name = len(rest) == 1 and _NAME.fullmatch(rest[0]) is not None
+    return _numbers(["pgrep", "-x", *rest], root) if is_name else None
 
 
 def _printed_by(command: str, root: str) -> list[int] | None:
@@ -95,6 +113,8 @@ def _numbers(argv: Sequence[str], root: str) -> list[int] | None:
     try:
         answer = run_sync(tuple(argv), cwd=Path(root), env=env, seconds=_SECONDS)
     except ToolError:
+        return None
+    if answer.exit_code > _NOTHING_FOUND:
         return None
     words = answer.stdout.decode("utf-8", "replace").split()
     return [int(each) for each in words] if all(map(str.isdigit, words)) else None

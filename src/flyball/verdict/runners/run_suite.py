@@ -204,7 +204,7 @@ def _reason(name: str, finished: Finished, tally: Tally | None, timed: Timed) ->
     if tally is None:
         return f"uncounted: exit {finished.exit_code}; it left no report and printed no counts"
     if not tally.passed and not tally.failed:
-        return f"all {tally.skipped} tests were skipped" if tally.skipped else "no test ran"
+        return f"{tally.skipped} skipped, and no other test ran" if tally.skipped else "no test ran"
     if finished.exit_code and not tally.failed:
         return f"it ended with exit code {finished.exit_code} although no test failed"
     return ""

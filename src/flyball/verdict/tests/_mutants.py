@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from flyball.verdict.tests._calls import (
+    BINARY,
     CONDITIONS,
     LEAVING,
     LOOPS,
@@ -29,7 +30,7 @@ class Mutant(NamedTuple):
     path: str
     line: int
     operator: str
-    """comparison, constant, condition, statement or return."""
+    """comparison, arithmetic, constant, condition, statement or return."""
     old: str
     new: str
     source: str
@@ -87,11 +88,10 @@ def _changes(node: Node, style: str) -> Iterator[tuple[str, int, int, str]]:
     if compared and compared[1].text in NEXT:
         op = compared[1]
         yield "comparison", op.start, op.end, NEXT[op.text]
-    joined = operands_of(node) if node is bare(node) else None
-    if joined:
-        op = next((k for k in node.kids if k.text in SWAPPED), None)
-        if op is not None:
-            yield "condition", op.start, op.end, SWAPPED[op.text]
+    op = next((k for k in node.kids if k.text in SWAPPED), None) if node.kind in BINARY else None
+    if op is not None and node is bare(node):
+        kind = "condition" if operands_of(node) else "arithmetic"
+        yield kind, op.start, op.end, SWAPPED[op.text]
     is_constant = node.kind in NUMBERS or node.kind in STRINGS or node.text in BOOLEANS
     if is_constant and not _is_apart(node) and (new := other_literal(node, style)) is not None:
         yield "constant", node.start, node.end, new
@@ -106,7 +106,10 @@ def _changes(node: Node, style: str) -> Iterator[tuple[str, int, int, str]]:
         yield "statement", node.start, node.end, EMPTIED[style]
 
 
-SWAPPED = {"and": "or", "or": "and", "&&": "||", "||": "&&"}
+SWAPPED = {
+    "and": "or", "or": "and", "&&": "||", "||": "&&", "+": "-", "-": "+", "*": "-", "/": "*",
+    "//": "/", "%": "*",
+}  # fmt: skip
 
 
 def _is_apart(node: Node) -> bool:

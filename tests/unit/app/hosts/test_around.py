@@ -83,6 +83,16 @@ def test_after_the_checkpoint_what_the_text_hides_is_kept_to_the_project(host: A
         assert became(host, command) == how, command
 
 
+@pytest.mark.parametrize("options", ["-k9", "--kill", "-ks", "-k -s"])
+def test_judging_who_uses_a_file_ends_nobody(tmp_path: Path, options: str):
+    file = tmp_path / "open"
+    with file.open("w") as held, subprocess.Popen(["sleep", "60"], stdout=held) as user:
+        command = f"fuser {options} {file}"
+        assert not ends_own(command, command, "", str(tmp_path))
+        assert user.poll() is None
+        user.kill()
+
+
 def test_an_agent_ends_what_it_has_started_and_nothing_else(tmp_path: Path):
     mark = f"wait-{os.getpid()}"
     script = f"import time; '{mark}'; time.sleep(60)"
@@ -104,10 +114,17 @@ def test_an_agent_ends_what_it_has_started_and_nothing_else(tmp_path: Path):
             ("kill $(rm x)", False),
             (f"kill {os.getppid()}", False),
             ("kill 'x", False),
+            # Whoever looks up must understand every word, and never do what is only judged.
+            (f"pkill -e -f {mark}", False),
+            ("pkill -s 1", False),
+            ("pkill -f [", False),
+            ("killall -r .*", False),
+            ("killall a-name-longer-than-fifteen", False),
         ):
             assert ends_own(command, command, me, root) is is_own, command
         assert ends_own("kill $P", "a & P=$!; kill $P", me, root)
         piped = f"pgrep -f {mark} | xargs kill"
         assert ends_own("kill …", piped, me, root)
+        assert own.poll() is None
         assert not ends_own(f"kill {own.pid}", "", "", root)
         own.kill()
