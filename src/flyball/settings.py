@@ -16,7 +16,14 @@ Strictness = Annotated[str, msgspec.Meta(pattern="^(lenient|normal|strict)$")]
 Dollars = Annotated[float, msgspec.Meta(ge=0)]
 SCOPES = ("session", "week", "project")
 HooksFail = Annotated[str, msgspec.Meta(pattern="^(closed|open)$")]
-HooksLevel = Annotated[str, msgspec.Meta(pattern="^(observe|verdict|govern|strict)$")]
+LEVELS = {
+    "observe": "nothing is held; the journal has what would have been",
+    "verdict": "only the stop is judged, nothing else is touched",
+    "govern": "looks before it writes, is asked about what reaches outside, and its stop is judged",
+    "strict": "like govern, and programs that are not known are refused",
+}
+"""How much of another agent's work is held, from least to most."""
+HooksLevel = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(LEVELS)})$")]
 HooksBudget = Annotated[str, msgspec.Meta(pattern="^(reported|strict)$")]
 
 

@@ -67,7 +67,7 @@ def test_in_and_out_again(shell: Shell, home: Path):
     assert done.returncode == 0, done.stderr
     assert f"Flyball's hooks are in {path} now." in done.stdout
     assert "settings.json:3:3: Claude Code does not load a file with a line comment" in done.stdout
-    assert "Claude Code is not governed before this is mended:" in done.stdout
+    assert "Claude Code is not governed until this is fixed:" in done.stdout
     assert text.count("flyball-hook claude") == 14
     assert "// Notes of mine." in text
 
@@ -99,8 +99,11 @@ def test_it_says_where_it_governs_how_to_see_that_and_how_to_undo_it(shell: Shel
     shell.cwd = home
     done = shell("init", "--host", "claude", "--scope", "project", "--repo", "project")
     assert f"`{words} --scope project --repo project --remove`" in done.stdout
-    done = shell("init", "--host", "claude", "--observe", "--yes")
-    assert "Claude Code is observed by Flyball in all your projects.\n" in done.stdout
+    for level, verb in (("verdict", "judged"), ("strict", "governed"), ("observe", "observed")):
+        done = shell("init", "--host", "claude", "--level", level, "--yes")
+        assert f"Claude Code is {verb} by Flyball in all your projects.\n" in done.stdout
+        assert f"Level {level}: " in done.stdout
+    assert shell("init", "--host", "claude", "--level", "observe", "--remove").returncode == 2
     assert "See what would have been refused: `flyball audit --host flyball`." in done.stdout
 
 
@@ -189,8 +192,8 @@ def test_a_governed_agent_cannot_disarm_us_from_anywhere(shell: Shell, home: Pat
     text = path.read_text()
     elsewhere = home / "state" / "projects" / "shop-0123456789"
     Sessions(elsewhere).keep(Session("claude", "s1"))
-    for word in ("--remove", "--observe"):
-        done = shell("init", "--host", "claude", word, "--yes")
+    for words in (["--remove"], ["--level", "observe"], ["--level", "verdict"]):
+        done = shell("init", "--host", "claude", *words, "--yes")
         assert done.returncode == 2
         assert "error[not-a-person]" in done.stderr
         assert path.read_text() == text

@@ -599,10 +599,11 @@ def test_the_governor_ends_with_the_last_session_and_dies_without_harm(shell: Sh
 
 
 @pytest.mark.exhaustive
-def test_level_verdict_holds_the_stop_and_nothing_else(tmp_path: Path, shell: Shell):
-    mild = Shell(shell.cwd, tmp_path / "home", **{**shell.env, "FLYBALL_HOOKS_LEVEL": "verdict"})
-    host = HostSession(mild)
-    host.prompt()
+def test_level_verdict_holds_the_stop_and_nothing_else(shell: Shell):
+    host = HostSession(shell, "claude", "s1", "verdict")
+    greeting = host.prompt().told
+    assert "level verdict" in greeting
+    assert "checkpoint" not in greeting
     assert host.before("Bash", command="git push --force").is_allowed
     written = host.write("cart.py", WRONG)
     assert written.is_allowed

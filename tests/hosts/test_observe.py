@@ -17,7 +17,7 @@ SILENCE = Heard(0, "", "")
 
 @pytest.fixture
 def observed(shell: Shell) -> Generator[HostSession]:
-    session = HostSession(shell, "claude", "s1", "--observe")
+    session = HostSession(shell, "claude", "s1", "observe")
     yield session
     session.end()
 
@@ -40,7 +40,7 @@ def test_nothing_is_refused_held_or_said_and_the_audit_names_what_would_have_bee
         observed.write("cart.py", WRONG),
         observed.run("mkdir -p .claude && cp cart.py .claude/settings.json"),
         observed.stop(),
-        send(shell, "claude", b"no payload at all", "--observe"),
+        send(shell, "claude", b"no payload at all", "observe"),
     ]
     assert heard == [SILENCE] * len(heard)
     assert (repo / "cart.py").read_text() == WRONG

@@ -264,7 +264,7 @@ def test_a_real_host_that_is_observed_meets_nobody_and_the_audit_names_what_woul
     place: tuple[Path, str],
 ):
     real = RealHost("claude", *place)
-    assert real.shell("init", "--host", "claude", "--observe", "--yes").returncode == 0
+    assert real.shell("init", "--host", "claude", "--level", "observe", "--yes").returncode == 0
     real.asks(real.look(), real.write(WRONG), real.shells("git stash list"), says("Finished."))
     assert (real.repo / "cart.py").read_text() == WRONG
     for word in ("Flyball", "checkpoint", "recon", "not done yet"):
@@ -275,4 +275,4 @@ def test_a_real_host_that_is_observed_meets_nobody_and_the_audit_names_what_woul
     assert "cart.py" in found["would-block"]["quote"]
     assert all("(tree " in each["detail"] for each in found.values())
     assert real.shell("init", "--host", "claude", "--yes").returncode == 0
-    assert "--observe" not in (real.home / ".claude/settings.json").read_text()
+    assert "claude observe" not in (real.home / ".claude/settings.json").read_text()

@@ -166,7 +166,9 @@ class HostGovernor:
     async def _answer(self, event: HostEvent, session: Session) -> HostAnswer:
         home = self.home
         match event.moment:
-            case Moment.CONFIG_CHANGED if disarms(event, home.repo, home.environ):
+            case Moment.CONFIG_CHANGED if disarms(
+                event, home.repo, home.environ, self._rules.level
+            ):
                 return self._disarmed(event)
             case Moment.EXPANDING:
                 await self.prompts.begin(event, session, is_fresh=True)

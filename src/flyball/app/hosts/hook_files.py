@@ -13,14 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
-from flyball.app.installing.json_hooks import only_observes
+from flyball.app.installing.json_hooks import level_of
 from flyball.app.installing.jsonc import scan
-from flyball.app.installing.plugin import is_observing
 from flyball.app.installing.targets import HostPlaces
 from flyball.app.project import Home
 from flyball.core.host.event import HostEvent
 from flyball.errors import BrokenSettings
 from flyball.regex import regex
+from flyball.settings import LEVELS
 from flyball.workspace.files.path_rules import HOOKS_READ_FROM
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.holder import environ_of
@@ -34,8 +34,10 @@ _DECIDING = ("hooks", "disableAllHooks", "allowManagedHooksOnly", "hooksConfig",
 """The settings that decide which hooks run; hosts write others down themselves."""
 
 
-def disarms(event: HostEvent, top: Path, environ: Mapping[str, str]) -> bool:
-    """Whether hooks are switched off in a file, or none of the host's files has ours that govern.
+def disarms(event: HostEvent, top: Path, environ: Mapping[str, str], level: str) -> bool:
+    """Return whether hooks are switched off in a file, or none of the host's files has ours.
+
+    Hooks that name a lower level than the session's count as none.
 
     Where a host keeps its files is settled by its own environment, not by that of a governor that
     another session has started.
@@ -44,8 +46,9 @@ def disarms(event: HostEvent, top: Path, environ: Mapping[str, str]) -> bool:
         return True
     places = HostPlaces({**environ, **environ_of(event.process)}, top)
     texts = map(_text, settings_files(event.host, places))
+    order = [*LEVELS].index
     return not any(
-        OURS in each and not (only_observes(each) or is_observing(each)) for each in texts
+        OURS in each and order(level_of(each) or level) >= order(level) for each in texts
     )
 
 

@@ -161,7 +161,7 @@ class HostStops:
     async def _last_stop(self, session: Session) -> HostAnswer:
         """What the last stop of a session came to."""
         async with opened(self._home) as journal:
-            return stopped(await journal.load(session.run))
+            return stopped(await journal.load(session.run), self._rules.level)
 
     def _verdict_lock(self, session: Session) -> Path:
         """What is locked while somebody takes the verdict on a session's run."""

@@ -62,10 +62,12 @@ def _flyball() -> str:
     return shlex.quote(str(Path(sys.executable).with_name("flyball")))
 
 
-def greeting(state: RunState, card: CardState) -> str:
+def greeting(state: RunState, card: CardState, level: str) -> str:
     """What a model is told when its work begins."""
-    lines = [f"{GREETING} (run {state.run}). {where(state, card)}".rstrip()]
-    if card.phase.is_in(PLAN):
+    lines = [f"{GREETING} at level {level} (run {state.run})."]
+    if level != "verdict":
+        lines[0] += f" {where(state, card)}"
+    if level != "verdict" and card.phase.is_in(PLAN):
         lines.append(f"Look first; files can be changed after a checkpoint. {how_to_state()}")
     lines.append("When you stop, Flyball runs the tests itself and says whether it is done.")
     return "\n".join(lines)
@@ -107,10 +109,10 @@ def rejection(card: CardState) -> str:
     return told(card.said) or "This is not done yet."
 
 
-def ending_notice(state: RunState) -> str:
+def ending_notice(state: RunState, level: str) -> str:
     """How a run came out, for the person."""
     card = state.cards[-1]
-    lines = [f"Flyball: {status_of(state)} (run {state.run})"]
+    lines = [f"Flyball: {status_of(state)} (run {state.run}, level {level})"]
     if card.verdict is not None:
         lines += verdict_lines(card.verdict)
     elif card.ending_reason:

@@ -15,7 +15,7 @@ from flyball.regex import regex
 
 PORT = 4322
 LOOPBACK = "127.0.0.1"
-_OURS = regex(r"http://127\.0\.0\.1:(\d+)/flyball-hook/(\w+)")
+_OURS = regex(r"http://127\.0\.0\.1:(\d+)/flyball-hook/(\w+)(?:/\w+)?")
 _BEARER = "Bearer "
 
 
@@ -25,11 +25,12 @@ class HookDoor(NamedTuple):
     port: int
     token: str
 
-    def handler(self, host: str, seconds: int) -> dict[str, Any]:
+    def handler(self, host: str, seconds: int, level: str = "") -> dict[str, Any]:
         """What a host's settings hold for one event."""
+        path = "/".join(filter(None, (host, level)))
         return {
             "type": "http",
-            "url": f"http://{LOOPBACK}:{self.port}/flyball-hook/{host}",
+            "url": f"http://{LOOPBACK}:{self.port}/flyball-hook/{path}",
             "headers": {"Authorization": f"{_BEARER}{self.token}"},
             "timeout": seconds,
         }

@@ -25,15 +25,14 @@ from flyball.app.installing.splice import (
 )
 from flyball.errors import BrokenSettings
 from flyball.regex import regex
+from flyball.settings import LEVELS
 
 HOOK = "flyball-hook"
-OBSERVE = "--observe"
-"""What a hook's command ends with that never says a word; the installation itself tells it."""
 HOOKS = "hooks"
 ITEM = ""
 
 _KINDS = {dict: "an object", list: "a list"}
-_OBSERVING = regex(rf"{HOOK}\W{{0,4}} \w+ {OBSERVE}\b")
+_LEVEL = regex(rf'(?:{HOOK}\W{{0,4}}[ /]\w+[ /]|const LEVEL = ")({"|".join(LEVELS)})\b')
 
 
 class PutIn(msgspec.Struct, frozen=True):
@@ -58,15 +57,15 @@ Hooks = Mapping[str, Mapping[str, Any]]
 """For each event of a host, the group of handlers that we want there."""
 
 
-def command_of(executable: str, host: str, *, observes: bool = False) -> str:
-    """The shell command that a host is to run."""
-    command = f"{shlex.quote(executable)} {host}"
-    return f"{command} {OBSERVE}" if observes else command
+def command_of(executable: str, host: str, level: str = "") -> str:
+    """Return the shell command that a host is to run; without a level the settings decide it."""
+    return " ".join(filter(None, (shlex.quote(executable), host, level)))
 
 
-def only_observes(text: str) -> bool:
-    """Whether hooks of ours in a settings text only observe."""
-    return bool(_OBSERVING.search(text))
+def level_of(text: str) -> str:
+    """Return the lowest level that hooks of ours in a file name; empty where none names one."""
+    found: list[str] = _LEVEL.findall(text)
+    return min(found, key=[*LEVELS].index, default="")
 
 
 def is_ours(group: object, host: str) -> bool:
@@ -92,7 +91,7 @@ def _runs_us(handler: object, host: str) -> bool:
     except ValueError:
         return False
     is_hook = posixpath.basename(words[0]) == HOOK if words else False
-    return is_hook and words[1:] in ([host], [host, OBSERVE])
+    return is_hook and words[1:2] == [host] and {*words[2:]} <= LEVELS.keys()
 
 
 def ours_in(settings: object, host: str) -> Iterator[tuple[str, str]]:

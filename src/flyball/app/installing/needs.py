@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from flyball.app.installing.door import HookDoor, door_of
-from flyball.app.installing.json_hooks import handlers_of, only_observes
+from flyball.app.installing.json_hooks import handlers_of, level_of
 from flyball.app.installing.jsonc import place, scan
 from flyball.app.installing.plugin import CANNOT_HOLD
 from flyball.app.installing.targets import (
@@ -189,7 +189,7 @@ def trust_entries(
 
     Codex names a hook by file, event and position, and trusts the digest of what it would run.
     """
-    wanted = wanted_hooks(target.host, executable, observes=only_observes(text))
+    wanted = wanted_hooks(target.host, executable, level=level_of(text))
     paths = dict.fromkeys((os.fspath(target.path), os.path.realpath(target.path)))
     events = _table(_json_in(text), "hooks")
     for event, group in wanted.items():

@@ -4,8 +4,9 @@
 import { spawn } from "node:child_process"
 
 const HOOK = "@HOOK@"
-// Whether nothing is ever refused, held or said: then only the journal has what would have been.
-const OBSERVES = false
+// How much is held; empty: as the settings say. With `observe` only the journal has what would have been.
+const LEVEL = ""
+const OBSERVES = LEVEL === "observe"
 const SECONDS = 30
 const SECONDS_TO_STOP = 600
 // Whatever is not in this list may write, and is refused when nobody can be asked.
@@ -28,7 +29,7 @@ function run(payload, seconds) {
     const end = (code, why) => { clearTimeout(timer); resolve({ code, text: (why ?? said).trim(), ...told(printed) }) }
     const timer = setTimeout(() => { child?.kill("SIGKILL"); end(null, `${HOOK} gave no answer within ${seconds} s`) }, seconds * 1000)
     try {
-      child = spawn(HOOK, OBSERVES ? ["opencode", "--observe"] : ["opencode"], { cwd: payload.cwd, stdio: ["pipe", "pipe", "pipe"] })
+      child = spawn(HOOK, LEVEL ? ["opencode", LEVEL] : ["opencode"], { cwd: payload.cwd, stdio: ["pipe", "pipe", "pipe"] })
     } catch (error) {
       return end(null, `${HOOK} could not be started: ${error.message}`)
     }

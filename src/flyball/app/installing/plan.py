@@ -106,15 +106,14 @@ def plan_install(
     executable: str,
     environ: Mapping[str, str],
     door: HookDoor | None = None,
-    *,
-    observes: bool = False,
+    level: str = "",
 ) -> InstallPlan:
     """Our hooks as they should be in the file; no change if they are."""
     here = _Here(target, environ)
     text = here.text or ""
     path = os.fspath(target.path)
-    hooks = wanted_hooks(target.host, executable, door, observes=observes)
-    module = plugin.rendered(executable, observes=observes)
+    hooks = wanted_hooks(target.host, executable, door, level)
+    module = plugin.rendered(executable, level)
     if here.text is not None and _is_installed(target, text, hooks, module):
         return here.plan(here.before, here.record)
     if target.form is FileForm.PLUGIN:

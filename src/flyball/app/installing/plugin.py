@@ -15,18 +15,13 @@ CANNOT_HOLD = (
 
 _SOURCE = Path(__file__).with_name("opencode_plugin.js")
 _MARK = "// flyball: put here by `flyball init"
-_GOVERNS, _OBSERVES = "const OBSERVES = false\n", "const OBSERVES = true\n"
+_LEVEL = 'const LEVEL = ""'
 
 
-def rendered(executable: str, *, observes: bool = False) -> str:
+def rendered(executable: str, level: str = "") -> str:
     """The module that opencode loads, with the program that it is to ask."""
     text = _SOURCE.read_text("utf-8").replace('"@HOOK@"', json.dumps(executable))
-    return text.replace(_GOVERNS, _OBSERVES) if observes else text
-
-
-def is_observing(text: str) -> bool:
-    """Whether a plugin of ours only observes."""
-    return _OBSERVES in text
+    return text.replace(_LEVEL, _LEVEL.replace('""', json.dumps(level)))
 
 
 def is_plugin(text: str) -> bool:

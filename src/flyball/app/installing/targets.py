@@ -182,18 +182,18 @@ def find_target(host: str, scope: InstallScope, places: HostPlaces) -> InstallTa
 
 
 def wanted_hooks(
-    host: HookedHost, executable: str, door: HookDoor | None = None, *, observes: bool = False
+    host: HookedHost, executable: str, door: HookDoor | None = None, level: str = ""
 ) -> Hooks:
     """The group of handlers that each event of a host is to have.
 
     With a door the hooks of calls ask there; all others stay commands: they start the governor, and
     are not worth the hurry.
     """
-    command = command_of(executable, host.name, observes=observes)
+    command = command_of(executable, host.name, level)
 
     def group(event: str, seconds: int) -> dict[str, Any]:
         if door and event in OF_CALLS:
-            return {"hooks": [door.handler(host.name, seconds)]}
+            return {"hooks": [door.handler(host.name, seconds, level)]}
         handler = {"type": "command", **host.handler, "command": command}
         return {"hooks": [{**handler, "timeout": seconds * host.ticks}]}
 

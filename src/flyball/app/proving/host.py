@@ -14,15 +14,15 @@ from flyball.app.project import Home
 from flyball.app.proving.installed import look_at_settings, told_about
 from flyball.app.proving.launch import SEEN
 from flyball.app.proving.lines import HostProof, ProofLine, ProofState
-from flyball.app.proving.real import DISARM, RECON, STOP, RealProof
+from flyball.app.proving.real import CLAIMS, RealProof
 from flyball.app.proving.recorded import show_recorded
 from flyball.app.sessions import Switch
 from flyball.errors import NotFound, ToolError
+from flyball.settings import LEVELS
 from flyball.workspace.process.spawn import run_sync
 
 SECONDS = 240.0
 """How long one session of a host may take; the machine may be busy."""
-CLAIMS = {"recon": RECON, "stop": STOP, "disarm": DISARM}
 
 
 async def prove_host(
@@ -78,8 +78,8 @@ def version_of(program: str, places: HostPlaces) -> str:
 def _notes(home: Home) -> Iterator[str]:
     """What keeps Flyball from governing this project although the hooks run."""
     level = home.effective.settings.hooks_level
-    if level in ("observe", "verdict"):
-        yield f"hooks.level is {level} in {home.repo}: no call is refused there."
+    if level != "govern":
+        yield f"hooks.level is {level} in {home.repo}: {LEVELS[level]}."
     if until := Switch(home.state, time.time).off_until():
         when = time.strftime("%H:%M", time.localtime(until))
         yield f"Flyball is off in {home.repo} until {when}; `flyball on` ends that."

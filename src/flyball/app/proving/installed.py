@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from flyball.app.installing.json_hooks import HOOKS, is_ours, only_observes
+from flyball.app.installing.json_hooks import HOOKS, is_ours, level_of
 from flyball.app.installing.jsonc import scan
 from flyball.app.installing.needs import HostNeed, NeedState, asks_at_a_door, host_needs
 from flyball.app.installing.plan import plan_install
-from flyball.app.installing.plugin import is_observing, is_plugin
+from flyball.app.installing.plugin import is_plugin
 from flyball.app.installing.targets import (
     FileForm,
     HostPlaces,
@@ -26,6 +26,7 @@ from flyball.app.installing.targets import (
 from flyball.app.proving.lines import ProofLine, ProofState
 from flyball.errors import BrokenSettings
 from flyball.regex import regex
+from flyball.settings import LEVELS
 
 CLAIM = "Flyball's hooks are in the settings, and nothing there keeps them from running"
 _PLUGIN_HOOK = regex(r'^const HOOK = (".*")$', re.M)
@@ -39,9 +40,14 @@ class InstalledHooks(NamedTuple):
     text: str
 
     @property
+    def level(self) -> str:
+        """The level that they name; empty where the settings decide it."""
+        return level_of(self.text)
+
+    @property
     def observes(self) -> bool:
         """Whether they never say a word."""
-        return only_observes(self.text) or is_observing(self.text)
+        return self.level == "observe"
 
 
 def find_hooks(host: str, places: HostPlaces) -> tuple[list[InstalledHooks], list[str]]:
@@ -95,7 +101,7 @@ def look_at_settings(host: str, places: HostPlaces) -> tuple[ProofLine, list[Ins
     faults = {each.target.scope: list(_faults(each, places)) for each in found}
     good = [each for each in found if not faults[each.target.scope]]
     if good:
-        where = ", ".join(os.fspath(each.target.path) for each in good)
+        where = ", ".join(f"{each.target.path}{_at_level(each)}" for each in good)
         return ProofLine("settings", CLAIM, ProofState.FOUND, f"they are in {where}"), found
     texts = dict.fromkeys(fault for each in faults.values() for fault in each)
     seen = " ".join(texts)
@@ -103,20 +109,23 @@ def look_at_settings(host: str, places: HostPlaces) -> tuple[ProofLine, list[Ins
     return ProofLine("settings", CLAIM, ProofState.FAILED, seen, next), found
 
 
+def _at_level(hooks: InstalledHooks) -> str:
+    return f" at level {hooks.level}: {LEVELS[hooks.level]}" if hooks.level else ""
+
+
 def _faults(hooks: InstalledHooks, places: HostPlaces) -> Iterator[str]:
     for need in _needs(hooks, places):
         if need.state is NeedState.MISSING:
             yield need.text
-    if hooks.observes:
-        yield f"{hooks.target.path} has hooks that only observe: nothing is refused."
-    elif _is_stale(hooks, places):
+    if _is_stale(hooks, places):
         yield f"{hooks.target.path} has the hooks of another release of Flyball."
 
 
 def _next(host: str, hooks: InstalledHooks, places: HostPlaces, faults: str) -> str:
     """What to do first; the faults say it in full."""
-    if hooks.observes or not os.access(hooks.executable, os.X_OK) or _is_stale(hooks, places):
-        return f"flyball init --host {host} --scope {hooks.target.scope}"
+    if not os.access(hooks.executable, os.X_OK) or _is_stale(hooks, places):
+        level = f" --level {hooks.level}" if hooks.level else ""
+        return f"flyball init --host {host} --scope {hooks.target.scope}{level}"
     again = f"then look again: flyball doctor --host {host}"
     if "/hooks" in faults:
         return f"start `codex`, type `/hooks`, trust those of Flyball, {again}"
@@ -125,7 +134,8 @@ def _next(host: str, hooks: InstalledHooks, places: HostPlaces, faults: str) -> 
 
 def _is_stale(hooks: InstalledHooks, places: HostPlaces) -> bool:
     door = next(asks_at_a_door(hooks.text), None)
-    return plan_install(hooks.target, hooks.executable, places.environ, door).is_change
+    again = plan_install(hooks.target, hooks.executable, places.environ, door, hooks.level)
+    return again.is_change
 
 
 def _needs(hooks: InstalledHooks, places: HostPlaces) -> list[HostNeed]:

@@ -48,7 +48,7 @@ def show_recorded(host: str, places: HostPlaces, hooks: list[InstalledHooks]) ->
 def _lines(
     host: str, stage: ProofStage, places: HostPlaces, hooks: InstalledHooks
 ) -> Iterator[ProofLine]:
-    argv = ("/bin/sh", "-c", command_of(hooks.executable, host))
+    argv = ("/bin/sh", "-c", command_of(hooks.executable, host, hooks.level))
     env = stage.environ(places.environ)
     send = partial(run_sync, argv, cwd=stage.project, env=env, seconds=SECONDS)
     next = f"flyball init --host {host} --scope {hooks.target.scope}"

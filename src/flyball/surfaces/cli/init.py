@@ -25,6 +25,8 @@ REACH = {
     "project": "in this project",
     "managed": "for everyone on this machine",
 }
+VERBS = {"observe": "observed", "verdict": "judged", "govern": "governed", "strict": "governed"}
+LEVELS = click.Choice(["observe", "verdict", "govern", "strict"])
 LONG_LINE = 400
 """From here on nobody reads a line of a diff; one event with its command is shorter."""
 
@@ -33,7 +35,7 @@ class InstallWish(NamedTuple):
     """What the command line asked for, and what it comes to."""
 
     remove: bool
-    observe: bool
+    level: str
     repo: Path
     plan: InstallPlan
     needs: list[HostNeed]
@@ -56,9 +58,9 @@ class InstallWish(NamedTuple):
 )
 @click.option("--remove", is_flag=True, help="Take out again what was put in.")
 @click.option(
-    "--observe",
-    is_flag=True,
-    help="Never refuse, hold or say anything: only write down what would have been decided.",
+    "--level",
+    type=LEVELS,
+    help="How much is held; as hooks.level says (govern) unless given.",
 )
 @click.option(
     "--http",
@@ -74,7 +76,7 @@ def init(
     host: str,
     scope: str,
     remove: bool,
-    observe: bool,
+    level: str | None,
     http: bool,
     yes: bool,
     repo: Path,
@@ -87,22 +89,24 @@ def init(
     that. Without a terminal and without --yes nothing is written, and the exit code is 3. What
     keeps the agent from being governed although the hooks are in is named; `ready` in --json.
 
-    With --observe the agent is not governed: `flyball audit --host flyball` tells afterwards what
-    would have been refused. The same command without --observe turns the installation on.
+    The level says how much is held. observe: nothing, and `flyball audit --host flyball` tells what
+    would have been. verdict: only the stop is judged. govern: the agent looks before it writes, and
+    is asked about what reaches outside. strict: programs that are not known are refused, too. The
+    same command with another level changes it.
     """
     from flyball.errors import UsageError
 
     if http and host != "claude":
         raise UsageError("Only Claude Code asks its hooks over HTTP.", "Leave --http out.")
-    if observe and (http or remove):
-        raise UsageError("--observe stands alone.", "Leave --http and --remove out.")
-    if remove or observe:
+    if level and remove:
+        raise UsageError("--level and --remove exclude each other.", "Leave one of them out.")
+    if remove or level in ("observe", "verdict"):
         _require_person(repo)
-    wish = _plan(repo, host, scope, remove=remove, observe=observe, http=http)
+    wish = _plan(repo, host, scope, remove=remove, level=level or "", http=http)
     is_done = _settle(wish, yes=yes, as_json=as_json)
     if as_json:
         said = {"host": host, "scope": scope, "path": wish.plan.target.path, "removed": remove}
-        said["observes"] = observe
+        said["level"] = wish.level
         say_json({**said, **_as_dict(wish), "applied": is_done})
     else:
         _say(wish, is_done=is_done)
@@ -110,25 +114,26 @@ def init(
 
 
 def _plan(
-    repo: Path, host: str, scope: str, *, remove: bool, observe: bool, http: bool
+    repo: Path, host: str, scope: str, *, remove: bool, level: str, http: bool
 ) -> InstallWish:
     """What would be written, what the host needs besides, and where else hooks would stay."""
     from flyball.app.installing.door import make_door
     from flyball.app.installing.needs import host_needs
     from flyball.app.installing.plan import installed_elsewhere, plan_install, plan_removal
     from flyball.app.installing.targets import HostPlaces, InstallScope, find_target
-    from flyball.app.project import project_top
+    from flyball.app.project import open_home_anyhow, project_top
 
     places = HostPlaces(os.environ, project_top(repo.resolve()))
     target = find_target(host, InstallScope(scope), places)
     if remove:
         others = installed_elsewhere(target, places, os.environ)
-        return InstallWish(remove, observe, repo, plan_removal(target, os.environ), [], others)
+        return InstallWish(remove, level, repo, plan_removal(target, os.environ), [], others)
     executable = os.fspath(Path(sys.executable).with_name("flyball-hook"))
     door = make_door(os.environ) if http else None
-    plan = plan_install(target, executable, os.environ, door, observes=observe)
+    plan = plan_install(target, executable, os.environ, door, level)
     needs = host_needs(target, places, executable, (plan.after or b"").decode())
-    return InstallWish(remove, observe, repo, plan, needs, [])
+    settled = open_home_anyhow(repo, os.environ)[0].effective.settings.hooks_level
+    return InstallWish(remove, level or settled, repo, plan, needs, [])
 
 
 def _require_person(repo: Path) -> None:
@@ -227,16 +232,19 @@ def _say_removed(wish: InstallWish, *, is_done: bool) -> None:
 
 def _say_installed(wish: InstallWish, *, is_done: bool) -> None:
     """For which projects the host is governed, how to see that, and how to undo it."""
+    from flyball.settings import LEVELS as WHAT_IS_HELD
+
     target = wish.plan.target
     say(f"Flyball's hooks are in {target.path} {'now' if is_done else 'already'}.")
-    verb = "observed" if wish.observe else "governed"
     if wish.is_ready:
-        say(f"{target.host.title} is {verb} by Flyball {REACH[target.scope]}.")
+        where = f"by Flyball {REACH[target.scope]}"
+        say(f"{target.host.title} is {VERBS[wish.level]} {where}.")
+        say(f"Level {wish.level}: {WHAT_IS_HELD[wish.level]}.")
     else:
-        say(f"{target.host.title} is not {verb} before this is mended:")
+        say(f"{target.host.title} is not {VERBS[wish.level]} until this is fixed:")
     _say_needs(wish)
     see = f"See that it holds: `flyball doctor --host {target.host.name}`."
-    if wish.observe:
+    if wish.level == "observe":
         see = "See what would have been refused: `flyball audit --host flyball`."
     say(f"{see} Undo: `{_removal(target, wish.repo)}`.")
 

@@ -21,13 +21,13 @@ from flyball.app.hosts.asker.process import may_govern
 from flyball.app.hosts.governor import HostGovernor
 from flyball.app.hosts.observer import HostObserver
 from flyball.app.hosts.runs.kept import KeptWorkspaces
-from flyball.app.installing.json_hooks import OBSERVE
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.core.host.event import HostAnswer, HostEvent, Moment
 from flyball.core.host.tool import host_tool
 from flyball.core.terms.call import Access
 from flyball.errors import FlyballError, UsageError
+from flyball.surfaces.hooks.client import LEVEL_VARIABLE
 from flyball.surfaces.hooks.payload import read_payload
 from flyball.workspace.errors import disk_trouble
 from flyball.workspace.process.holder import environ_of, starter_of
@@ -68,16 +68,20 @@ def _bytes(text: str) -> bytes:
 
 
 def answer(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printed:
-    """What to print for the payload that a process was given, whatever happens on the way."""
-    if host.endswith(OBSERVE):
-        return _observed(host.removesuffix(OBSERVE), data, process, kept)
+    """Return what to print for a payload, whatever happens on the way.
+
+    The host may name the level of its hooks: `claude/verdict`.
+    """
+    host, _, level = host.partition("/")
+    if level == "observe":
+        return _observed(host, data, process, kept)
     try:
         event = read_payload(host, data)
     except UsageError as error:
         # Nobody can know what was about to happen: a call that is not understood is not made.
         return Printed(REFUSED, err=f"Flyball: {error}\n")
     try:
-        event, environ = _as_called(event, process)
+        event, environ = _as_called(event, process, level)
         governed = governed_by(event, environ)
     except Exception as error:  # noqa: BLE001
         # Whatever it is, hosts take a hook that crashes for a yes.
@@ -105,7 +109,7 @@ def _observed(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Pri
     """Nothing, once it is in the journal; a failure is told to nobody who could be kept by it."""
     try:
         event = read_payload(host, data)
-        event, environ = _as_called(event, process)
+        event, environ = _as_called(event, process, "observe")
         for home in governed_by(event, environ).homes:
             asyncio.run(HostObserver(home, kept).answer(event))
     except Exception as error:  # noqa: BLE001
@@ -113,13 +117,15 @@ def _observed(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Pri
     return Printed()
 
 
-def _as_called(event: HostEvent, hook: int) -> tuple[HostEvent, Mapping[str, str]]:
+def _as_called(event: HostEvent, hook: int, level: str) -> tuple[HostEvent, Mapping[str, str]]:
     """An event with who is behind it, and the environment that its hook was called with.
 
     Not that of whoever started the governor: another session, or a script, may have.
     """
-    environ = environ_of(str(hook)) if hook else {}
-    return replace(event, process=starter_of(hook), hook=hook), environ or os.environ
+    environ: Mapping[str, str] = (environ_of(str(hook)) if hook else {}) or os.environ
+    if level:
+        environ = {**environ, LEVEL_VARIABLE: level}
+    return replace(event, process=starter_of(hook), hook=hook), environ
 
 
 def stays_at(place: str, starter: str) -> Home | None:

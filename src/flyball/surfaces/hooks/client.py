@@ -1,9 +1,9 @@
-"""`flyball-hook HOST`: hands a payload to the resident governor, and prints what it answers.
+"""`flyball-hook HOST [LEVEL]`: hands a payload to the resident governor, and prints its answer.
 
 It starts for every single call of somebody's agent, so it loads nothing but what the interpreter
 has loaded already. Where no governor answers, it lets a call pass that only reads ordinary files;
-otherwise it starts a governor and asks that, or decides by itself where none may stay. With
-`--observe` it says nothing and exits with 0, whatever anybody answers and whatever fails.
+otherwise it starts a governor and asks that, or decides by itself where none may stay. At
+level `observe` it says nothing and exits with 0, whatever anybody answers and whatever fails.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOO_LARGE = (
     b"Flyball takes hooks of at most %d MB, and this is larger. Make the call smaller.\n"
     % (MOST >> 20)
 )
-OBSERVE = "--observe"
+LEVEL_VARIABLE = "FLYBALL_HOOKS_LEVEL"
 CALLS = (b"PreToolUse", b"BeforeTool")
 """What only a payload has that asks whether a call may be made."""
 PATIENCE = 20.0
@@ -48,15 +48,19 @@ _KIND, _IS_FOLDER, _IS_LINK, _IS_SOCKET = 0o170000, 0o040000, 0o120000, 0o140000
 def main() -> NoReturn:
     """The entry point of `flyball-hook`."""
     data = b""
-    if sys.argv[2:] == [OBSERVE]:
-        observe(sys.argv[1])
+    host = "/".join(sys.argv[1:3])
+    if sys.argv[2:]:
+        # A governor that this process starts makes runs ready for hooks like this one.
+        os.environ[LEVEL_VARIABLE] = sys.argv[2]
+    if sys.argv[2:] == ["observe"]:
+        observe(host)
     try:
         data = sys.stdin.buffer.read(MOST + 1)
         if len(data) > MOST:
             # What kind of event it is may stand after the part that was read: never a yes.
             _print(b"", TOO_LARGE)
             os._exit(2)
-        code = answer(sys.argv[1] if len(sys.argv) > 1 else "", data)
+        code = answer(host, data)
     except Exception as error:  # noqa: BLE001
         # Hosts take a hook that crashes for a yes.
         _print(b"", f"Flyball failed: {type(error).__name__}: {error}\n".encode())
@@ -70,8 +74,8 @@ def observe(host: str) -> NoReturn:
     try:
         data = sys.stdin.buffer.read(MOST)
         place = address(here(), os.environ)
-        if ask(place, host + OBSERVE, data) is None:
-            ask_anew(place, host + OBSERVE, data)
+        if ask(place, host, data) is None:
+            ask_anew(place, host, data)
     finally:
         # Hosts would take anything else for a refusal, or show it to somebody.
         os._exit(0)

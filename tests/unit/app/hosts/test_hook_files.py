@@ -32,11 +32,11 @@ def test_hooks_are_found_where_the_host_was_told_to_keep_them(host: str, tmp_pat
     file.write_text(OURS)
     elsewhere = changed(host, tmp_path / "other.json")
     environ = {"HOME": str(tmp_path / "home")}
-    assert disarms(elsewhere, tmp_path / "repo", environ)
+    assert disarms(elsewhere, tmp_path / "repo", environ, "govern")
     environ[variable] = str(tmp_path / "moved")
-    assert not disarms(elsewhere, tmp_path / "repo", environ)
+    assert not disarms(elsewhere, tmp_path / "repo", environ, "govern")
     file.write_text("{}")
-    assert disarms(elsewhere, tmp_path / "repo", environ), "they are gone from there"
+    assert disarms(elsewhere, tmp_path / "repo", environ, "govern"), "they are gone from there"
 
 
 def test_a_file_that_turns_hooks_off_disarms_wherever_they_are(tmp_path: Path):
@@ -44,17 +44,17 @@ def test_a_file_that_turns_hooks_off_disarms_wherever_they_are(tmp_path: Path):
     file.parent.mkdir()
     file.write_text(OURS)
     environ = {"HOME": str(tmp_path)}
-    assert not disarms(changed("claude", file), tmp_path / "repo", environ)
+    assert not disarms(changed("claude", file), tmp_path / "repo", environ, "govern")
     file.write_text(OURS.replace("{", '{"disableAllHooks": true, ', 1))
-    assert disarms(changed("claude", file), tmp_path / "repo", environ)
+    assert disarms(changed("claude", file), tmp_path / "repo", environ, "govern")
 
 
-def test_hooks_that_are_made_to_only_observe_are_disarmed(tmp_path: Path):
+def test_hooks_of_a_lower_level_are_disarmed(tmp_path: Path):
     file = tmp_path / ".claude/settings.json"
     file.parent.mkdir()
     environ = {"HOME": str(tmp_path)}
-    file.write_text(OURS.replace("flyball-hook claude", "flyball-hook claude --observe"))
-    assert disarms(changed("claude", file), tmp_path / "repo", environ)
+    file.write_text(OURS.replace("flyball-hook claude", "flyball-hook claude verdict"))
+    assert disarms(changed("claude", file), tmp_path / "repo", environ, "govern")
 
 
 @pytest.mark.parametrize("ignored", ["", ".claude/\n"], ids=["seen by git", "ignored"])

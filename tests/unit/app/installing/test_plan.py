@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.app.installing.settings_texts import ODD_TEXTS, TEXTS
 
-from flyball.app.installing.json_hooks import only_observes
+from flyball.app.installing.json_hooks import level_of
 from flyball.app.installing.jsonc import scan
 from flyball.app.installing.plan import (
     InstallPlan,
@@ -17,9 +17,9 @@ from flyball.app.installing.plan import (
     plan_install,
     plan_removal,
 )
-from flyball.app.installing.plugin import is_observing
 from flyball.app.installing.targets import HostPlaces, InstallScope, InstallTarget, find_target
 from flyball.errors import BrokenSettings, ConfigError, Conflict
+from flyball.settings import LEVELS
 
 EXECUTABLE = "/opt/bin/flyball-hook"
 CASES = [
@@ -373,7 +373,7 @@ def test_a_damaged_record_is_no_record(machine: Machine):
 
 
 @pytest.mark.parametrize(("host", "scope"), CASES)
-def test_what_only_observes_is_turned_on_and_removed_to_the_byte(
+def test_level_is_named_in_the_file_changed_and_removed_to_the_byte(
     machine: Machine, host: str, scope: str
 ):
     target = machine.target(host, scope)
@@ -381,13 +381,13 @@ def test_what_only_observes_is_turned_on_and_removed_to_the_byte(
     machine.install(target)
     governed = target.path.read_bytes()
     machine.remove(target)
-    carry_out(plan_install(target, EXECUTABLE, machine.environ, observes=True))
-    observed = target.path.read_text()
-    assert only_observes(observed) or is_observing(observed)
-    assert not plan_install(target, EXECUTABLE, machine.environ, observes=True).is_change
+    for level in LEVELS:
+        carry_out(plan_install(target, EXECUTABLE, machine.environ, level=level))
+        assert level_of(target.path.read_text()) == level
+        assert not plan_install(target, EXECUTABLE, machine.environ, level=level).is_change
     machine.install(target)
     assert target.path.read_bytes() == governed
-    assert not (only_observes(governed.decode()) or is_observing(governed.decode()))
-    carry_out(plan_install(target, EXECUTABLE, machine.environ, observes=True))
+    assert level_of(governed.decode()) == ""
+    carry_out(plan_install(target, EXECUTABLE, machine.environ, level="verdict"))
     machine.remove(target)
     assert machine.files() == before

@@ -57,12 +57,10 @@ class Opencode:
     def answer(self, **answers: tuple[int, str] | tuple[int, str, object]) -> None:
         (self.base / "answers.json").write_text(json.dumps(answers))
 
-    def play(
-        self, *steps: list[Any], hook: Path | None = None, observes: bool = False
-    ) -> dict[str, Any]:
+    def play(self, *steps: list[Any], hook: Path | None = None, level: str = "") -> dict[str, Any]:
         # As .mjs, because not every Node takes a bare .js for a module; opencode does.
         module = self.base / "flyball.mjs"
-        module.write_text(plugin.rendered(str(hook or self.hook), observes=observes))
+        module.write_text(plugin.rendered(str(hook or self.hook), level))
         done = subprocess.run(
             [node(), str(HOST), str(module), str(self.base)],
             input=json.dumps(steps),
@@ -232,8 +230,8 @@ def test_the_path_of_the_hook_is_written_as_a_string():
 
 def test_a_plugin_that_observes_refuses_nothing_even_if_nobody_can_be_asked(opencode: Opencode):
     opencode.answer(PreToolUse=(2, "No."))
-    done = opencode.play(WRITE, observes=True)
+    done = opencode.play(WRITE, level="observe")
     assert done["results"] == [{"output": WRITE[2]}]
-    assert opencode.asked("--observe")
-    done = opencode.play(WRITE, hook=opencode.base / "nowhere", observes=True)
+    assert opencode.asked("observe")
+    done = opencode.play(WRITE, hook=opencode.base / "nowhere", level="observe")
     assert done["results"] == [{"output": WRITE[2]}]

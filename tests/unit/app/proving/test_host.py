@@ -114,7 +114,7 @@ def test_what_keeps_hooks_from_refusing_is_told(machine: OwnMachine):
     machine.environ["FLYBALL_HOOKS_LEVEL"] = "verdict"
     Switch(machine.project.state).turn_off(600)
     notes = " ".join(proved(machine).notes)
-    assert "no call is refused" in notes
+    assert "hooks.level is verdict" in notes
     assert "Flyball is off" in notes
 
 

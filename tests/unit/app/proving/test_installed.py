@@ -12,6 +12,7 @@ from flyball.app.installing.plan import carry_out, plan_install
 from flyball.app.installing.targets import InstallScope, find_target
 from flyball.app.proving.installed import find_hooks, look_at_settings
 from flyball.app.proving.lines import ProofState
+from flyball.settings import LEVELS
 
 
 @pytest.fixture
@@ -96,13 +97,10 @@ def test_a_file_that_cannot_be_read_is_said_to_be_so(machine: OwnMachine):
     assert str(path) in look_at_settings("claude", machine.places)[0].seen
 
 
-def test_hooks_that_only_observe_govern_nobody(machine: OwnMachine):
+@pytest.mark.parametrize("level", LEVELS)
+def test_level_of_hooks_is_named(machine: OwnMachine, level: str):
     target = find_target("claude", InstallScope.USER, machine.places)
-    carry_out(plan_install(target, HOOK, machine.places.environ, observes=True))
+    carry_out(plan_install(target, HOOK, machine.places.environ, level=level))
     line, (hooks,) = look_at_settings("claude", machine.places)
-    assert hooks.observes
-    assert (line.state, line.next) == (
-        ProofState.FAILED,
-        "flyball init --host claude --scope user",
-    )
-    assert "only observe: nothing is refused" in line.seen
+    assert (hooks.level, line.state) == (level, ProofState.FOUND)
+    assert f"level {level}: {LEVELS[level]}" in line.seen

@@ -57,10 +57,10 @@ LONGEST_OUTCOME = 8_000
 NO_WORDS = "(The agent stopped without words.)"
 
 
-def stopped(state: RunState) -> HostAnswer:
+def stopped(state: RunState, level: str) -> HostAnswer:
     """Return what a stop has come to, once its verdict is known."""
     if state.has_ended:
-        return HostAnswer(notice=ending_notice(state))
+        return HostAnswer(notice=ending_notice(state, level))
     card = state.cards[-1]
     if card.phase is Phase.PAUSED:
         return HostAnswer(notice=waiting_for(card))
@@ -224,7 +224,7 @@ class HostedRun(WatchedRun):
             # It is over and only the last words are asked for, which are known already.
             await self._reply((), Finish.STOP, self.card.answer or NO_WORDS)
             await self._bring_on()
-        return None if owed_verdict(self.state) else stopped(self.state)
+        return None if owed_verdict(self.state) else stopped(self.state, self._rules.level)
 
     async def heard(self, event: HostEvent) -> HostAnswer:
         """A person spoke into work that is not done: more budget, and no grudge of the guards."""
@@ -309,7 +309,7 @@ class HostedRun(WatchedRun):
 
     async def greeted(self) -> HostAnswer:
         """What a model is told when its work begins."""
-        return HostAnswer(text=greeting(self.state, self.card))
+        return HostAnswer(text=greeting(self.state, self.card, self._rules.level))
 
     async def handed_over(self) -> HostAnswer:
         """For a model whose memory was shortened: goal, plan, what is done, what is open."""
