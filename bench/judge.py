@@ -1,6 +1,6 @@
 """How the judge of commands does on lists of commands that people wrote.
 
-python -m bench.judge [--plain FILE] [--losing FILE] [--lists FOLDER] [--verbose]
+python -m bench.judge [--plain FILE] [--losing FILE] [--lists FOLDER] [--public NAME=CHECKOUT]
 
 `--plain` has one command a line, as nl2bash's `all.cm` has: of those that are plain reading by
 the rule below, at least 97 % must be allowed in recon. `--losing` has commands that lose work or
@@ -8,8 +8,12 @@ reach beyond the workspace: none may be allowed in execute without a question. W
 project's own lists are judged.
 
 `--lists` is a folder of lists of other people's: of `harmful*` none may be plain reading, of
-`reading*` at least 98.5 % must be allowed in recon. Fetched lists are not kept in the repository;
-figures name where they came from.
+`reading*` at least 98.5 % must be allowed in recon.
+
+`--public` reads what others have collected from a checkout of their repository: none may be plain
+reading of the ways into a secret file in `gtfobins`, of the scripts of `redcode` that do more than
+list folders and print files which every user may read, and of what `dcg` and `nah` block. Fetched
+lists are not kept in the repository; figures name where they came from.
 
 The rule for plain reading was fixed before anything was measured, and knows nothing of the judge:
 every simple command of the line starts with a program of `READERS` (looked up through `xargs`,
@@ -26,8 +30,11 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import yaml
 
 from bench.figure import Figure, conclude
 from bench.patch_cases import REPOSITORY
@@ -161,11 +168,64 @@ def _all(folder: Path, kind: str) -> list[str]:
     return [line for path in sorted(folder.glob(f"{kind}*")) for line in _lines(path)]
 
 
+_SECRET = "~/.ssh/id_rsa"
+_LOOKS = ("5_", "7_", "13_")
+"""RedCode's kinds that list folders of the system and print files which every user may read."""
+
+
+def _gtfobins(top: Path) -> Iterator[str]:
+    for path in sorted((top / "_gtfobins").iterdir()):
+        known = next(yaml.safe_load_all(path.read_text()), None) or {}
+        for what, ways in known.get("functions", {}).items():
+            # `inherit` opens a pager, which only a person at a terminal can leave for a shell.
+            told = [way["code"] for way in ways if "code" in way and what != "inherit"]
+            aimed = [code.replace("/path/to/input-file", _SECRET) for code in told]
+            yield from (code for code in aimed if what != "file-read" or _SECRET in code)
+
+
+def _redcode(top: Path) -> Iterator[str]:
+    for path in sorted(top.glob("dataset/RedCode-Exec/bash2text_dataset_json/*.json")):
+        rows = json.loads(path.read_text())
+        yield from (row["Code"] for row in rows if not row["Index"].startswith(_LOOKS))
+
+
+def _dcg(top: Path) -> Iterator[str]:
+    for path in sorted(top.glob("tests/corpus/**/*.toml")):
+        for case in tomllib.loads(path.read_text())["case"]:
+            if "deny" in (case.get("expected"), case.get("expected_decision")):
+                yield case["command"]
+
+
+def _nah(top: Path) -> Iterator[str]:
+    for path in sorted(top.glob("corpus/*.jsonl")):
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        blocked = [row for row in rows if row["expected"].get("verdict") == "block"]
+        yield from (row["command"] for row in blocked if "command" in row)
+
+
+PUBLIC = {"gtfobins": _gtfobins, "redcode": _redcode, "dcg": _dcg, "nah": _nah}
+
+
+def _public(given: str) -> Figure:
+    """Judge a public list of what must not pass as reading."""
+    name, _, checkout = given.partition("=")
+    if name not in PUBLIC or not Path(checkout).is_dir():
+        raise SystemExit(f"--public {given}: give NAME=CHECKOUT, with NAME of {', '.join(PUBLIC)}")
+    commands = list(dict.fromkeys(PUBLIC[name](Path(checkout))))
+    if not commands:
+        raise SystemExit(f"--public {given}: no command found; is it a checkout of {name}?")
+    leaks = [each for each in commands if judge(each, phase="recon").effect == "reading"]
+    print(f"{name}: {len(leaks)} of {len(commands)} taken for plain reading")
+    print("".join(f"  {leak}\n" for leak in leaks), end="")
+    return Figure(f"{name}'s harmful commands taken for reading", len(leaks), most=0)
+
+
 def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(prog="python -m bench.judge", description=__doc__)
     parser.add_argument("--plain", type=Path, default=_LISTS / "everyday.jsonl")
     parser.add_argument("--losing", type=Path, default=_LISTS / "losing.jsonl")
     parser.add_argument("--lists", type=Path, default=_LISTS, help="harmful* and reading*")
+    parser.add_argument("--public", action="append", default=[], help="NAME=CHECKOUT")
     parser.add_argument("--verbose", action="store_true", help="print what was answered wrongly")
     options = parser.parse_args(list(arguments))
     plain = [line for line in _lines(options.plain) if is_plain(line)]
@@ -194,6 +254,7 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
         Figure("harmful commands taken for reading", len(leaks), most=0),
         Figure("plain reading allowed", share, "%", least=_SHARE),
         Figure("losing commands allowed", len(passed), most=0),
+        *map(_public, options.public),
     ]
 
 

@@ -81,7 +81,8 @@ NAMED: Mapping[str, str] = {
         "client_secrets.json service-account.json service_account.json service-account-*.json "
         "serviceaccount*.json firebase-adminsdk*.json *-firebase-adminsdk-*.json secrets.json "
         "secrets.toml .secrets .secret .streamlit/secrets.toml .dbt/profiles.yml "
-        "wp-config.php .jupyter/jupyter_server_config.json .ansible/vault .config/flyball"
+        "wp-config.php *.tfstate *.tfstate.backup .jupyter/jupyter_server_config.json "
+        ".ansible/vault .config/flyball"
     ),
 }
 """Names that say it all, by what they belong to."""
@@ -111,6 +112,15 @@ PUBLIC = (
 )
 """Where a name of such a shape is no secret, or is not the name of a file."""
 
+_VARIABLES = frozenset(
+    (
+        *("key", "keys", "apikey", "pat", "token", "tokens", "cookie", "cookies", "auth"),
+        *("password", "passwd", "pass", "passphrase", "authorization", "pgpassword"),
+        *("secret", "secrets", "credential", "credentials"),
+    )
+)
+"""Words of which one in the name of a variable says that it holds a secret."""
+
 _SIGNS = "*?["
 
 
@@ -129,6 +139,15 @@ def holds_secret(path: str, more: Sequence[str] = (), *, shapes: bool = True) ->
         and _own("shaped").matches(parts, last=True)
         and not (_own("open").matches(parts) or _own("public").matches(parts))
     )
+
+
+def is_secret_variable(name: str) -> bool:
+    """Whether a variable of the environment holds a secret, by its name alone."""
+    words = name.lower().replace("-", "_").split("_")
+    last = words[-1]
+    if last == "headers" or (last == "pwd" and len(words) > 1):
+        return True
+    return not _VARIABLES.isdisjoint(words)
 
 
 def could_be_secret(name: str) -> bool:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from flyball.secret_files import NAMED, OPEN, PUBLIC, SHAPED, holds_secret
+from flyball.secret_files import NAMED, OPEN, PUBLIC, SHAPED, holds_secret, is_secret_variable
 from flyball.shellcheck import judge
 from flyball.surfaces.hooks.client import only_reads
 
@@ -146,3 +146,17 @@ def test_examples_are_open():
 )  # fmt: skip
 def test_secrets_by_names_that_are_made_up(command, effect):
     assert judge(command, phase="recon").effect == effect
+
+
+@pytest.mark.parametrize(
+    "name", ["GITHUB_TOKEN", "aws_secret_access_key", "DB-PASSWORD", "DB_PWD", "OTLP_HEADERS"]
+)
+def test_variables_that_hold_secrets(name):
+    assert is_secret_variable(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["PWD", "OLDPWD", "HOME", "KEYBOARD", "GIT_AUTHOR_NAME", "TOKENS2"]
+)
+def test_ordinary_variables(name):
+    assert not is_secret_variable(name)

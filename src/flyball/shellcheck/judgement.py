@@ -30,8 +30,9 @@ class CommandEffect(StrEnum):
     """How a command may be run, from freely to not without a person's word.
 
     `reading` only reads, by names that are known and hold no secret: it may run anywhere.
-    `unclear` runs code or takes names that its text does not tell: it may run confined, where
-    secrets are invisible, nothing outside can be written and no other machine is reached.
+    `unclear` runs code, takes names that its text does not tell, or shows variables that may hold
+    secrets: it may run confined, where secrets are invisible, nothing outside can be written and
+    no other machine is reached.
     `writes` changes files of the workspace and says which, or what is installed.
     `outside` reaches out of the workspace: a secret, another place, another machine, other rights.
     `destroys` throws away what nothing brings back.
@@ -65,7 +66,8 @@ class Finding(NamedTuple):
 
     Where it is `unread`, nobody has looked at what it stands for, be it harmless or not. `runs`:
     it starts code that the text does not show, `fed`: what is piped into it. `away`: it reaches
-    another machine or other rights. `scratch`: all it writes is temporary.
+    another machine or other rights. `scratch`: all it writes is temporary. `reveals`: it shows
+    variables or settings in which secrets may stand.
     """
 
     text: str
@@ -78,6 +80,7 @@ class Finding(NamedTuple):
     fed: bool = False
     away: bool = False
     scratch: bool = False
+    reveals: bool = False
 
     @property
     def effect(self) -> CommandEffect:
@@ -87,6 +90,8 @@ class Finding(NamedTuple):
         if self.away and self.kind not in (CommandKind.READ_ONLY, CommandKind.VERIFICATION):
             return CommandEffect.OUTSIDE
         if self.runs and self.kind is CommandKind.MUTATING:
+            return CommandEffect.UNCLEAR
+        if self.reveals and self.kind is CommandKind.READ_ONLY:
             return CommandEffect.UNCLEAR
         return _EFFECTS[self.kind]
 

@@ -33,6 +33,7 @@ class Fields(TypedDict, total=False):
     proves: str
     fixed: bool
     single: bool
+    reveals: str
     check: Check | None
 
 
@@ -57,6 +58,7 @@ def rule(kind: CommandKind, does: str, **fields: Unpack[Fields]) -> Rule:
         proves=fields.get("proves", ""),
         fixed=fields.get("fixed", False),
         single=fields.get("single", False),
+        reveals=names(fields.get("reveals", "")),
         check=fields.get("check"),
     )
 

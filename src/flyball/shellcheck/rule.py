@@ -91,6 +91,8 @@ class Rule(NamedTuple):
     """Whether every word must be known beforehand (words that leave the machine)."""
     single: bool = False
     """Whether options are long with one dash."""
+    reveals: frozenset[str] = frozenset()
+    """Options that make it show secrets among other settings; `*` where it always does."""
     check: Check | None = None
 
     @property
@@ -382,7 +384,8 @@ def _operand_finding(
             )
     if hidden := secret_among(_read_words(rule, parsed)):
         return secret_finding(text, hidden)
-    return Finding(text, kind, reason, proves=rule.proves)
+    reveals = any(named(flag, rule.reveals, rule) for flag in ("*", *(f for f, _ in parsed.flags)))
+    return Finding(text, kind, reason, proves=rule.proves, reveals=reveals)
 
 
 _PATTERN_GIVEN = frozenset(("-e", "--regexp", "-f", "--file", "--files", "--from-file"))

@@ -68,7 +68,7 @@ def judge(
     if place is None:
         raise ValueError(f"unknown phase {phase!r}; known are {', '.join(PHASES)}")
     findings = findings_of(command, allow=allow, root=root, fresh=fresh, secrets=secrets)
-    worst = max(findings, key=lambda f: (f.veto, f.kind.severity))
+    worst = max(findings, key=lambda f: (f.veto, f.kind.severity, f.effect.severity))
     kind = max((f.kind for f in findings), key=lambda k: k.severity)
     answer = "deny" if worst.veto else ANSWERS[place].get(kind, "deny")
     return Judgement(

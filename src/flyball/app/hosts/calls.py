@@ -130,6 +130,8 @@ class Stance(NamedTuple):
     """The host's own process."""
     is_clean: Callable[[], bool] = lambda: False
     """Whether the person had no uncommitted work when the run began."""
+    cwd: str = ""
+    """Where the call's shell stands."""
 
 
 NO_STANCE = Stance()
@@ -168,7 +170,8 @@ def call_of(
     match row.names:
         case Naming.A_COMMAND:
             texts = texts_in(event.args, COMMAND_FIELDS)
-            found = [_command(call, text, context, rules, stance) for text in texts or ("",)]
+            there = stance._replace(cwd=event.cwd)
+            found = [_command(call, text, context, rules, there) for text in texts or ("",)]
             return _strictest(found)
         case Naming.A_FILE:
             return _writing(call, texts_in(event.args, PATH_FIELDS), event, context, rules)
@@ -335,7 +338,9 @@ def _around_host(
     # What a command writes to places for temporary files is nobody's work.
     parts = [_around(each) for each in parts]
     effects = [p.effect for p in parts if not (p.scratch and p.effect is CommandEffect.WRITES)]
-    if not effects or {*effects} == {CommandEffect.READING}:
+    if {*effects} <= {CommandEffect.READING} and _leads_to_secret(text, stance.cwd or root, rules):
+        effects = [CommandEffect.UNCLEAR]
+    if {*effects} <= {CommandEffect.READING}:
         reading = replace(found, decision="allow", effect=CommandEffect.READING.value)
         return facts._replace(access=Access.READ, command=reading, destructive="")
     match max(effects, key=lambda effect: effect.severity):
@@ -368,6 +373,14 @@ def _around_host(
             return facts._replace(access=access, command=command, destructive=doomed)
         case _:
             return facts
+
+
+def _leads_to_secret(text: str, cwd: str, rules: HostRules) -> bool:
+    """Whether a word of a command names a link that leads to a file of secrets."""
+    words = {word for words in commands_in(text) for word in words[1:] if word}
+    places = [os.path.normpath(os.path.join(cwd, Path(word).expanduser())) for word in words]
+    ends = [(place, os.path.realpath(place)) for place in places]
+    return any(end != place and holds_secrets(end, rules.secrets) for place, end in ends)
 
 
 def _around(part: Finding) -> Finding:

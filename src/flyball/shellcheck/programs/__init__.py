@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from flyball.shellcheck.judgement import CommandKind
@@ -171,8 +172,14 @@ def searches(name: str, rule: Rule | None) -> bool:
 
 def matches_all(words: Sequence[Word]) -> bool:
     """Whether a search finds every line."""
-    first = next((w for w in words if not w.known.startswith("-")), None)
-    return first is not None and first.value is not None and bool(_ALL.fullmatch(first.value))
+    told = [word.value for word in _looked_for(words) if word.value is not None]
+    return any(map(_ALL.fullmatch, told)) or any(w.value == "--regexp=" for w in words)
+
+
+def _looked_for(words: Sequence[Word]) -> list[Word]:
+    """Return the expressions of a search: what follows each `-e`, or else the first operand."""
+    given = [after for word, after in pairwise(words) if word.value in ("-e", "--regexp")]
+    return given or [word for word in words if not word.known.startswith("-")][:1]
 
 
 _DEEP = {
@@ -191,12 +198,13 @@ def searches_all(name: str, words: Sequence[Word]) -> str | None:
     deep = _DEEP.get(base)
     if deep is None or not any(deep.fullmatch(w.known) for w in words):
         return None
-    given = [w for w in words if w.known != "recurse" and not w.known.startswith("-")]
-    given = given[base == "git" and given[:1] != [] and given[0].known == "grep" :]
+    told = words[base == "git" and words[:1] != () and words[0].known == "grep" :]
+    told = [word for word in told if word.known != "recurse"]
+    given = [word for word in told if not word.known.startswith("-")]
     compares = base == "git" and given[:1] != [] and given[0].known == "diff"
-    if not compares and not matches_all(given):
+    if not compares and not matches_all(told):
         return None
-    folders = given[1:]
+    folders = given[1:] if compares else [w for w in given if w not in _looked_for(told)]
     bare = [w.source for w in folders if "." not in w.known.strip("./")]
     return next(iter(bare), None if folders else ".")
 

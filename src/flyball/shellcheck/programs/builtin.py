@@ -45,7 +45,10 @@ def check_set(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable
     known = all(
         re.fullmatch(r"[-+][euxvfCo]+|pipefail|errexit|nounset", w.known) for w in words[1:]
     )
-    if known and all(w.value is not None for w in words):
+    if len(words) == 1:
+        reason = "it prints every variable"
+        yield Finding(_text(words), CommandKind.READ_ONLY, reason, reveals=True)
+    elif known and all(w.value is not None for w in words):
         yield Finding(_text(words), CommandKind.READ_ONLY, "it sets how strict the shell is")
     else:
         yield Finding(_text(words), CommandKind.UNKNOWN, "what it sets is not understood")

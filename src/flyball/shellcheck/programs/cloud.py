@@ -12,7 +12,7 @@ from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word
 
 _SECRET = Pattern(
-    r"secret|password|token|credential|decrypt|get-object|private|api-key|print-access"
+    r"secret|password|token|credential|decrypt|get-object|private|api-key|print-access|fileb?://"
 )
 
 

@@ -21,6 +21,7 @@ from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.word import Word
 
 _LOOK = rule(READ, "only shows", operands=TEXT)
+_SETTINGS = rule(READ, "shows settings, secrets among them", operands=TEXT, reveals="*")
 _BUILD = rule(MUTATE, "builds or starts containers", operands=TEXT)
 _DEPLOY = rule(DESTROY, "changes things outside the workspace", operands=TEXT)
 _ENDS = rule(DESTROY, "ends or holds up what is running", operands=TEXT)
@@ -34,6 +35,16 @@ def _get(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
         yield Finding(text, CommandKind.READ_ONLY, "it would show secrets", veto=True)
     else:
         yield from judge_words(inquiry, rule, words)
+
+
+def _release(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """The notes of a release are open; its values and manifests hold secrets."""
+    asked = parse(rule, words[1:]).operands[:1]
+    if asked and asked[0].value in ("notes", "hooks", "metadata"):
+        yield from judge_words(inquiry, rule, words)
+    else:
+        text = " ".join(word.source for word in words)
+        yield Finding(text, CommandKind.READ_ONLY, "it would show secrets", veto=True)
 
 
 def _api(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -87,7 +98,7 @@ _COMPOSE = Rule(
     valued=names("-f --file -p --project-name --profile --env-file"),
     subcommands={
         **each("ps logs ls images top version port events stats volumes", _LOOK),
-        **each("config convert", rule(READ, "shows", operands=TEXT, writes="-o --output")),
+        **each("config convert", _SETTINGS._replace(writes=names("-o --output"))),
         **each("build start pull create unpause watch", _BUILD),
         "up": _BUILD._replace(
             destroys=names("--force-recreate -V --renew-anon-volumes --remove-orphans")
@@ -98,8 +109,10 @@ _COMPOSE = Rule(
     },
     bare=_LOOK,
 )
-_KUBE = "-n --namespace -l --selector -o --output --context --field-selector -c --container "
-"--tail --since"
+_KUBE = (
+    "-n --namespace -l --selector -o --output --context --field-selector -c --container "
+    "--tail --since"
+)
 _KUBE_LOOK = rule(
     READ,
     "asks the cluster",
@@ -107,7 +120,7 @@ _KUBE_LOOK = rule(
     valued=_KUBE,
     runs="--kubeconfig --raw",
     check=_get,
-    writes="--profile-output --log-file --log-dir",
+    writes="--profile-output --log-file --log-dir --cache-dir",
     mutates="--profile",
     known="--profile",
 )
@@ -184,6 +197,7 @@ CONTAINERS = table(
             "asks the cluster",
             valued=_KUBE,
             runs="--kubeconfig -s --server --token --username --password --client-key",
+            writes="--cache-dir",
             subcommands={
                 "diff": _KUBE_LOOK._replace(
                     valued=_KUBE_LOOK.valued | {"-f", "--filename", "-k", "--kustomize"}
@@ -233,7 +247,8 @@ CONTAINERS = table(
             runs="--kubeconfig",
             valued=_KUBE,
             subcommands={
-                **each("list ls status history version search show env get", _LOOK),
+                **each("list ls status history version search show env", _LOOK),
+                "get": rule(READ, "asks the cluster", operands=TEXT, valued=_KUBE, check=_release),
                 **each(
                     "lint template",
                     rule(
@@ -254,7 +269,11 @@ CONTAINERS = table(
             runs="-chdir",
             single=True,
             subcommands={
-                **each("version show output graph", _LOOK),
+                **each("version graph", _LOOK),
+                **each(
+                    "show output",
+                    rule(READ, "shows", operands=TEXT, single=True, reveals="-json -raw"),
+                ),
                 "providers": Rule(bare=_LOOK, subcommands={"schema": _LOOK}),
                 "state": _group("list show", "", "rm mv push pull replace-provider"),
                 "workspace": _group("list show", "", "new delete select"),

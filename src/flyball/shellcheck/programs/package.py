@@ -32,6 +32,7 @@ LOOK = rule(
     places="--prefix --directory --project --cwd",
     known="--python-version --python-platform --git-ref --prod --production --global",
 )
+_SETTINGS = LOOK._replace(does="shows settings, secrets among them", reveals=frozenset("*"))
 _INSTALL = rule(
     MUTATE,
     "changes what is installed",
@@ -62,12 +63,26 @@ def _one_or_more(changes: str) -> Check:
     return check
 
 
-def group(shows: str = "", changes: str = "", loses: str = "", bare: Rule | None = None) -> Rule:
+def group(
+    shows: str = "",
+    changes: str = "",
+    loses: str = "",
+    bare: Rule | None = None,
+    look: Rule = LOOK,
+) -> Rule:
     """A subcommand with subcommands of its own."""
-    rows = {**each(shows, LOOK), **each(changes, CHANGE), **each(loses, PUBLISH)}
+    rows = {**each(shows, look), **each(changes, CHANGE), **each(loses, PUBLISH)}
     return Rule(subcommands=rows, bare=bare)
 
 
+def _setting(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`config get NAME`: a secret by its name is shown only where secrets are invisible."""
+    is_secret = any(_SECRET_SETTING.search(word.known) for word in words[1:])
+    for found in judge_words(inquiry, rule, words):
+        yield found._replace(reveals=is_secret)
+
+
+_SECRET_SETTING = Pattern(r"(?i)auth|token|passw|secret|key")
 _VERSION = LOOK._replace(
     does="shows versions",
     check=_one_or_more("sets the version"),
@@ -117,7 +132,13 @@ _NODE: dict[str, Rule] = {
     **each("exec x dlx", RUNNER),
     "audit": _AUDIT,
     "version": _VERSION,
-    "config": group("get list ls", "set delete edit"),
+    "config": Rule(
+        subcommands={
+            **each("list ls", _SETTINGS),
+            "get": LOOK._replace(check=_setting),
+            **each("set delete edit", CHANGE),
+        }
+    ),
     "pkg": group("get", "set delete fix"),
     "cache": group("ls verify dir list", "add", "clean clear"),
     "pm": group("ls bin hash cache", "trust migrate", ""),
@@ -200,7 +221,7 @@ PACKAGES = table(
             writes="--log",
             subcommands={
                 **each("list show freeze check inspect search debug help hash", LOOK),
-                "config": group("list get debug", "set unset edit"),
+                "config": group("list get debug", "set unset edit", look=_SETTINGS),
                 "index": group("versions"),
                 "cache": group("list info dir", "", "purge remove"),
                 **each("install uninstall download wheel", _INSTALL),

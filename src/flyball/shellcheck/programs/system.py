@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 
+from flyball.secret_files import is_secret_variable
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import (
     DESTROY,
@@ -37,13 +38,22 @@ def _no_operands(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
 _TAKES_VALUE = Pattern(r"-[a-zA-Z]*[uUpCotgGsq]|--(user|User|pid|ppid|format|sort|tty|group)")
 
 
+_OWN = frozenset(("$USER", "$LOGNAME", "$UID", "$$", "$PPID", "$!"))
+"""What a shell knows of itself: one name or number, never an option."""
+
+
 def _ps(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """A letter `e` without a dash shows the environment of every process."""
     for before, word in itertools.pairwise(words):
         is_value = _TAKES_VALUE.fullmatch(before.known)
+        text = " ".join(each.source for each in words)
+        if is_value and word.value is None:
+            if word.splits and word.source not in _OWN:
+                reason = f"{word.source} may become an option of ps; put it in double quotes"
+                yield Finding(text, CommandKind.UNKNOWN, reason)
+            continue
         shows = not is_value and re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*", word.known)
         if shows or "environ" in word.known or word.value is None:
-            text = " ".join(each.source for each in words)
             yield secret_finding(text, f"what {word.source} lets ps show of processes")
             return
     yield from judge_words(inquiry, rule, words)
@@ -69,6 +79,23 @@ def _date(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
         yield Finding(text, CommandKind.DESTRUCTIVE, f"date {operands[0].source} sets the clock")
     else:
         yield from judge_words(inquiry, rule, words)
+
+
+def _printenv(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Variables by name; all of them, or those of secrets, only where secrets are invisible."""
+    asked = [word.value for word in words[1:] if word.value not in ("-0", "--null")]
+    secrets = not asked or any(name is None or is_secret_variable(name) for name in asked)
+    text = " ".join(w.source for w in words)
+    yield Finding(text, CommandKind.READ_ONLY, "printenv shows variables", reveals=secrets)
+
+
+def _finger(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """`finger name@host` sends the name to another machine."""
+    for found in judge_words(inquiry, rule, words):
+        if any("@" in word.known or word.value is None for word in words[1:]):
+            yield found._replace(kind=CommandKind.UNKNOWN, reason="it asks a machine", away=True)
+        else:
+            yield found
 
 
 def _getent(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -176,6 +203,8 @@ def _sysctl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
     text = " ".join(w.source for w in words)
     if any(w.value is None or "=" in w.value for w in words[1:]):
         yield Finding(text, CommandKind.DESTRUCTIVE, "it changes a kernel setting")
+    elif any(".." in w.known or w.known.startswith("/") for w in words[1:]):
+        yield Finding(text, CommandKind.UNKNOWN, "it may read any file, not a kernel setting")
     else:
         yield from judge_words(inquiry, rule, words)
 
@@ -205,10 +234,12 @@ _CHANGE = rule(DESTROY, "changes the machine", operands=TEXT)
 SYSTEMS = table(
     {
         "uname nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo free vmstat iostat mpstat sar "
-        "uptime w who whoami id groups users last logname getconf printenv locale pstree "
+        "uptime w who whoami id groups users last logname getconf locale pstree "
         "pgrep pidof findmnt netstat sw_vers system_profiler vm_stat lsns "
-        "lsb_release hostid acpi finger dircolors pmap prtstat ipcs lslocks lslogins cpuid "
+        "lsb_release hostid acpi dircolors pmap prtstat ipcs lslocks lslogins cpuid "
         "systemd-detect-virt": _SHOW,
+        "printenv": rule(READ, "shows variables", operands=TEXT, check=_printenv),
+        "finger": rule(READ, "shows users", operands=TEXT, check=_finger),
         "ps": rule(READ, "shows processes", operands=TEXT, check=_ps),
         "pidstat": rule(READ, "shows processes", operands=TEXT, runs="-e"),
         "blkid": rule(
@@ -284,8 +315,8 @@ SYSTEMS = table(
                 ),
             }
         ),
-        "xclip xsel": rule(MUTATE, "changes the clipboard", spares="-o --output"),
-        "pbpaste atq pdfinfo identify": _SHOW._replace(operands=Operands.READ),
+        "xclip xsel pbcopy pbpaste wl-copy wl-paste": rule(UNKNOWN, "uses the person's clipboard"),
+        "atq pdfinfo identify": _SHOW._replace(operands=Operands.READ),
         "jps javap": rule(READ, "only shows", runs="-J"),
         "ffprobe": rule(
             READ,
@@ -339,9 +370,10 @@ SYSTEMS = table(
                 **each(
                     "status show cat list-units list-unit-files list-timers list-sockets "
                     "list-dependencies is-active is-enabled is-failed is-system-running "
-                    "get-default list-jobs list-machines show-environment help",
+                    "get-default list-jobs list-machines help",
                     _SHOW,
                 ),
+                "show-environment": _SHOW._replace(reveals=frozenset("*")),
                 **each(
                     "start stop restart reload enable disable mask unmask kill daemon-reload "
                     "set-default isolate reboot poweroff halt edit",

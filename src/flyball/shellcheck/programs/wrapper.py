@@ -68,7 +68,7 @@ def _env(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
         if objection := assignment_objection(match[1], value):
             yield Finding(text, CommandKind.UNKNOWN, objection)
             return
-    prints = [Finding(text, CommandKind.READ_ONLY, "env prints the environment")]
+    prints = [Finding(text, CommandKind.READ_ONLY, "env prints the environment", reveals=True)]
     found = inquiry.command(rest) if rest else prints
     only_read = all(f.kind is CommandKind.READ_ONLY for f in found)
     for name in given:

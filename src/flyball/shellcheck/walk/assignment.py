@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from flyball.secret_files import is_secret_variable
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rule import named_secret, secret_finding
 from flyball.shellcheck.walk.expression import check_counted, examine
@@ -111,6 +112,19 @@ def declare(walk: Walk, node: Node) -> None:
         elif not (child.type == "word" and _OPTIONS.fullmatch(text_of(child))):
             walk.unknown(node, f"what {keyword} declares here is not understood")
     walk.found(node, CommandKind.READ_ONLY, f"{keyword} changes nothing outside this shell")
+    if _prints(node):
+        walk.revealed(node, f"{keyword} prints variables")
+
+
+def _prints(node: Node) -> bool:
+    """Whether a declaration prints variables: all of them, or with `-p` those it names."""
+    named = [text_of(child) for child in node.named_children if child.type == "variable_name"]
+    options = [text_of(child) for child in node.named_children if child.type == "word"]
+    if any("F" in option for option in options):
+        return False
+    if not named:
+        return all(child.type == "word" for child in node.named_children)
+    return any("p" in option for option in options) and any(map(is_secret_variable, named))
 
 
 def forget(walk: Walk, node: Node) -> None:

@@ -37,7 +37,7 @@ from flyball.shellcheck.walk.statement import STATEMENTS
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import Scope, secret
 from flyball.shellcheck.words.source import read
-from flyball.shellcheck.words.variable import facts_of
+from flyball.shellcheck.words.variable import facts_of, secret_variable
 from flyball.shellcheck.words.word import NO_FACTS, Word, text_of
 
 MAX_COMMANDS = 50
@@ -95,6 +95,8 @@ class Walk:
             return [Finding(command, CommandKind.UNKNOWN, root, unread=True)]
         self.facts = facts_of(root, fresh=self._fresh)
         self.visit(root)
+        if shown := secret_variable(root, self.facts):
+            self.revealed(shown, "it uses a variable that holds a secret")
         if len(self.commands) > MAX_COMMANDS:
             self.findings.append(_too_many(command))
         if self._depth == 0 and (names := fetched_names(self.commands)):
@@ -112,6 +114,10 @@ class Walk:
     def found(self, node: Node, kind: CommandKind, reason: str) -> None:
         """Note what a node does."""
         self.findings.append(Finding(text_of(node), kind, reason))
+
+    def revealed(self, node: Node, reason: str) -> None:
+        """Note a node that shows what may be a secret."""
+        self.findings.append(Finding(text_of(node), CommandKind.READ_ONLY, reason, reveals=True))
 
     def unknown(self, node: Node, reason: str) -> None:
         """Note a node that is not understood, or understood too well."""

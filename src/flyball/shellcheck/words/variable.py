@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from flyball.secret_files import is_secret_variable
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import (
@@ -115,6 +116,32 @@ def facts_of(root: Node, *, fresh: bool = False) -> VariableFacts:
     while told != facts and hops < MAX_HOPS:
         facts, told, hops = told, _told(root, told), hops + 1
     return told
+
+
+def secret_variable(root: Node, facts: VariableFacts) -> Node | None:
+    """Return the first use of a variable that holds a secret of the user's, by its name.
+
+    Asking whether it is set shows nothing, and what the command sets itself is no secret.
+    """
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type in _EXPANSIONS:
+            match = _USED.match(text_of(node).strip())
+            if match and is_secret_variable(match[1]) and match[1] not in facts.values:
+                return node
+        if node.type != "test_command" and not _is_test(node):
+            stack.extend(reversed(node.named_children))
+    return None
+
+
+_EXPANSIONS = frozenset(("simple_expansion", "expansion"))
+_USED = Pattern(r"\$\{?!?(\w+)(?!\w|:?\+)")
+
+
+def _is_test(node: Node) -> bool:
+    name = node.child_by_field_name("name") if node.type == "command" else None
+    return name is not None and text_of(name) in ("test", "[")
 
 
 MAX_HOPS = 5

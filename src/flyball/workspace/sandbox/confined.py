@@ -13,7 +13,7 @@ from __future__ import annotations
 import marshal
 import os
 
-from flyball.secret_files import could_be_secret, holds_secret
+from flyball.secret_files import could_be_secret, holds_secret, is_secret_variable
 from flyball.workspace.sandbox import kernel, landlock, places, seccomp, sockets
 
 TYPE_CHECKING = False
@@ -39,11 +39,6 @@ _CACHES = frozenset(
     (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".cache", ".coverage", ".eggs")
 )
 """What tools write by themselves, ignored by a file of their own if at all."""
-_KEY_WORDS = ("key", "keys", "apikey", "pat", "token", "tokens", "cookie", "cookies", "auth")
-_PASS_WORDS = ("password", "passwd", "pass", "passphrase", "authorization")
-_SECRET_WORDS = frozenset(
-    (*_KEY_WORDS, *_PASS_WORDS, "secret", "secrets", "credential", "credentials")
-)
 
 
 class Scene:
@@ -376,8 +371,7 @@ def passed_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    words = name.lower().replace("-", "_").split("_")
-    if not _SECRET_WORDS.isdisjoint(words) or words[-1] == "headers":
+    if is_secret_variable(name):
         return True
     _, is_address, rest = value.partition("://")
     return bool(is_address) and ":" in rest.partition("@")[0] and "@" in rest

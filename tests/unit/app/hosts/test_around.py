@@ -57,6 +57,23 @@ def test_before_the_checkpoint_commands_run_confined_and_keep_nothing(host: Alon
         assert became(host, command) == how, command
 
 
+@NEEDS_SANDBOX
+def test_what_may_show_a_secret_runs_where_secrets_are_invisible(host: AloneHost):
+    beside = host.repo.parent
+    (beside / ".env").write_text("TOKEN=1\n")
+    (beside / "notes.txt").symlink_to(".env")
+    (beside / "other.txt").symlink_to(host.repo / "cart.py")
+    for command, how in (
+        ("cat ../notes.txt", "read-only"),
+        (f"head -3 {beside}/notes.txt | tail -1", "read-only"),
+        ("cat ../other.txt", "plain"),
+        ("env | sort", "read-only"),
+        ("echo $GITHUB_TOKEN", "read-only"),
+        ("echo $HOME", "plain"),
+    ):
+        assert became(host, command) == how, command
+
+
 def test_packages_may_be_installed_but_the_host_asks_as_without_us(host: AloneHost):
     assert not host.judged(host.look("npm ci")).is_granted
     assert host.judged(host.look("git status")).is_granted
