@@ -95,7 +95,7 @@ def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
     if spec == "relay:clipboard":
         return spec
     if kind in ("scripted", "relay") and rest:
-        return f"{kind}:{os.fspath(cwd / Path(rest).expanduser())}"
+        return f"{kind}:{os.fspath(cwd / Path(os.path.expanduser(rest)))}"
     if kind == OWN:
         raise UsageError(
             f"The run's driver, {rest}, belongs to the program that began the run.",
@@ -277,7 +277,7 @@ def tool_settings(effective: Effective) -> ToolSettings:
         max_offset=settings.patch_max_offset,
         paths=settings.patch_paths,
         network=settings.bash_network,
-        readable=tuple(Path(place).expanduser() for place in settings.sandbox_readable),
+        readable=tuple(Path(os.path.expanduser(place)) for place in settings.sandbox_readable),
         secrets=settings.sandbox_secrets,
         variables=settings.sandbox_variables,
         mutant_seconds=settings.verdict_mutant_seconds,

@@ -166,7 +166,7 @@ class Effects:
         if not root or not Path(root).is_dir():
             return None
         for name, trace in zip(found.paths, found.traces, strict=True):
-            path = Path(os.path.normpath(Path(root) / Path(name).expanduser()))
+            path = Path(os.path.normpath(Path(root) / Path(os.path.expanduser(name))))
             if not trace and found.rule == "outside-edit" and path.exists():
                 return True
             if len(trace) >= SHORTEST_TRACE and trace in self._text(path):

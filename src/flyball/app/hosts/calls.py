@@ -200,7 +200,7 @@ def _secrets_named(
     A file that is in a commit is none. The context is opened only for a name that may be one.
     """
     for text in (each for field in READ_FIELDS for each in _listed(event.args.get(field))):
-        whole = Path(event.cwd or "/", Path(text.removeprefix("file://")).expanduser())
+        whole = Path(event.cwd or "/", os.path.expanduser(text.removeprefix("file://")))
         # Also where a link leads.
         places = (os.path.normpath(whole), os.path.realpath(whole))
         found = [each for each in places if holds_secrets(each, rules.secrets)]
@@ -236,14 +236,14 @@ def _writing(
 
 def _from_root(name: str, event: HostEvent, context: CallContext) -> str:
     """A path as the resolver takes it: hosts name files from where their session is."""
-    whole = os.path.normpath(Path(event.cwd or context.root.path) / Path(name).expanduser())
+    whole = os.path.normpath(Path(event.cwd or context.root.path) / os.path.expanduser(name))
     root = os.fspath(context.root.path)
     return os.path.relpath(whole, root) if whole.startswith(f"{root}/") else whole
 
 
 def _is_scratch(name: str, rules: HostRules) -> bool:
-    place = os.path.normpath(Path(name).expanduser())
-    tops = [os.path.normpath(Path(each).expanduser()) for each in rules.scratch]
+    place = os.path.normpath(os.path.expanduser(name))
+    tops = [os.path.normpath(os.path.expanduser(each)) for each in rules.scratch]
     return any(place == top or place.startswith(f"{top}/") for top in tops)
 
 
@@ -377,8 +377,8 @@ def _around_host(
 
 def _leads_to_secret(text: str, cwd: str, rules: HostRules) -> bool:
     """Whether a word of a command names a link that leads to a file of secrets."""
-    words = {word for words in commands_in(text) for word in words[1:] if word}
-    places = [os.path.normpath(os.path.join(cwd, Path(word).expanduser())) for word in words]
+    words = {word for words in commands_in(text) for word in words[1:] if "\0" not in word}
+    places = [os.path.normpath(Path(cwd, os.path.expanduser(word))) for word in words]
     ends = [(place, os.path.realpath(place)) for place in places]
     return any(end != place and holds_secrets(end, rules.secrets) for place, end in ends)
 
@@ -521,7 +521,7 @@ def _is_our_program(word: str, root: str) -> bool:
     """Whether a command starts us: by our name, or from where we are; others may be called so."""
     if word in PROGRAMS:
         return True
-    place = Path(root, Path(word).expanduser())
+    place = Path(root, os.path.expanduser(word))
     return place.name in PROGRAMS and place.resolve() == OWN_PLACE / place.name
 
 

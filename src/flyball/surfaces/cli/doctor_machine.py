@@ -122,7 +122,7 @@ def _is_granted(path: str, places: Sequence[str]) -> bool:
 
     home = Path(os.environ["HOME"]) if os.environ.get("HOME") else None
     granted = [*readable.readable_paths(environment.clean(os.environ), home)]
-    granted += readable.granted_paths([Path(place).expanduser() for place in places], home)
+    granted += readable.granted_paths([Path(os.path.expanduser(place)) for place in places], home)
     return any(Path(os.path.realpath(path)).is_relative_to(place) for place in granted)
 
 

@@ -123,3 +123,4 @@ def test_a_host_reads_no_secret_by_any_tool(tmp_path: Path):
         call = {"tool_name": tool, "tool_input": args, "tool_use_id": str(args)}
         assert host.judged(host.data("PreToolUse", **call)).is_refused, args
     assert not host.judged(host.before(".env.example")).is_refused
+    assert not host.judged(host.before("~nobody-here/notes.txt")).is_refused
