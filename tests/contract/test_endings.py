@@ -113,7 +113,7 @@ def lines_of(state: RunState) -> str:
         ],
         "step": vars(standing_view(state, None)),
         "why": why_stopped(state, status_of(state)),
-        "host": ending_notice(state),
+        "host": ending_notice(state, "govern"),
     }
     if state.response is not None:
         last = final(state, state.response)
