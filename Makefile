@@ -120,6 +120,7 @@ site: setup
 	$(BIN)/python -m docs.site
 
 pictures: setup browser
+	$(BIN)/python -m docs.moving
 	$(BIN)/python -m docs.pictures
 
 # The wheel is tried in clean environments: alone, with each extra, with all.

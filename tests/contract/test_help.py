@@ -11,7 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
-from flyball.surfaces.cli import cli
+from flyball.surfaces.cli import COMMANDS, cli
+from flyball.surfaces.cli.typed.examples import EXAMPLES
+from flyball.surfaces.cli.typed.group import SECTIONS
 
 WIDTH = 80
 UNSAID = {"TEXT", "INTEGER", "FLOAT", "INTEGER RANGE", "FLOAT RANGE"}
@@ -66,3 +68,21 @@ def test_the_manual_page_is_set_without_a_warning_and_has_every_command():
     assert (done.stderr, "```" in done.stdout) == ("", False)
     text = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout).replace("\u2010", "-")
     assert [path for path in EVERY if path != "flyball" and f"Usage: {path} " not in text] == []
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_every_command_shows_two_examples(path: str):
+    if path == "flyball":
+        return
+    examples = EXAMPLES[path.removeprefix("flyball ")]
+    assert len(examples) >= 2
+    shown = re.sub(r" \\\n\s+", " ", EVERY[path].command.get_help(EVERY[path]))
+    for each in examples:
+        assert f"  flyball {each}\n" in f"{shown}\n"
+
+
+def test_the_help_lists_each_command_once_in_five_sections_on_one_screen():
+    listed = [name for rows in SECTIONS.values() for names in rows for name in names.split(", ")]
+    assert len(listed) == len(set(listed)) and set(listed) < set(COMMANDS)
+    assert len(SECTIONS) == 5
+    assert len(EVERY["flyball"].command.get_help(EVERY["flyball"]).splitlines()) <= 48

@@ -102,7 +102,7 @@ def commands_below(command: click.Command) -> Iterator[click.Command]:
 @cache
 def every_command() -> list[click.Command]:
     found: list[click.Command] = []
-    for place, _ in COMMANDS.values():
+    for place in COMMANDS.values():
         module, _, name = place.partition(":")
         found += commands_below(getattr(importlib.import_module(module), name))
     return found

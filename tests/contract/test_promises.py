@@ -36,12 +36,12 @@ def test_every_witness_exists(promise: str):
 
 
 def test_every_promise_that_the_readme_lists_has_a_row():
-    """What it sells in its second paragraph, and the bold words of how it works."""
+    """The paragraph of what you get, and the bold words of how it works."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.split("## How it works")[1].split("\n## ")[0]
     listed = re.findall(r"^- \*\*(.+?)\*\*", section, re.MULTILINE)
     assert len(listed) >= 5
     assert [words for words in listed if words not in ROWS] == []
-    sold = " ".join(text.split("What you buy:")[1].split("\n\n")[0].split())
+    sold = " ".join(text.split("What you get:")[1].split("\n\n")[0].split())
     kept = [promise for promise in ROWS if promise in sold.replace("**", "")]
-    assert len(kept) == sold.count(",") + 2, "each part of what is bought has a row of its own"
+    assert len(kept) == sold.count(",") + 2, "each part of what you get has a row of its own"

@@ -167,8 +167,11 @@ def add_a_setting(copy: Path) -> None:
 def add_a_command(copy: Path) -> None:
     recipe = Recipe(copy, "A command", "greet")
     recipe.write("src/flyball/surfaces/cli/greet.py", COMMAND)
-    row = '    "greet": ("flyball.surfaces.cli.greet:greet", "Say hello to somebody."),\n'
-    recipe.insert("src/flyball/surfaces/cli/typed/group.py", '    "demo":', row)
+    typed = "src/flyball/surfaces/cli/typed"
+    row = '        "greet": "Say hello to somebody.",\n'
+    recipe.insert(f"{typed}/group.py", '        "demo":', row)
+    examples = '    "greet": ("greet Ada", "greet Ada --json"),\n'
+    recipe.insert(f"{typed}/examples.py", '    "demo":', examples)
     assert recipe.wants_docs
 
 

@@ -11,6 +11,7 @@ import click
 import pytest
 
 from flyball.surfaces.cli import cli
+from flyball.surfaces.cli.typed.examples import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("[gt]*s/*.md")]
@@ -60,3 +61,10 @@ def test_what_a_page_says_to_type_exists(page: Path):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_block_says_what_it_is_written_in(page: Path):
     assert {kind for _, kind, _ in BLOCK.findall(page.read_text())} <= LANGUAGES
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_the_examples_of_a_command_can_be_typed(path: str):
+    for example in EXAMPLES[path]:
+        assert example.startswith(path)
+        parse(shlex.split(example))

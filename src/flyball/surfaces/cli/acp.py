@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 @MODEL
 @click.option("--in-place", is_flag=True, help="Work in your checkout, not in a worktree.")
 def acp(driver: str, model: str, in_place: bool) -> None:
-    """Be an agent in an editor: each prompt is a governed run in the project that it names.
+    """Run as an editor agent (ACP): each prompt is a governed run in the editor's project.
 
-    Editors start it and talk over its standard input and output. See the guide on editors.
+    Editors start it and use its standard input and output. See the guide on editors.
     """
     import asyncio
 

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from flyball.app.driving import Word
 
 NO_DRIVE = click.option(
-    "--no-drive", is_flag=True, help="Only record it; `flyball runs resume` goes on later."
+    "--no-drive", is_flag=True, help="Only record it; `flyball runs resume` continues later."
 )
 
 
 @click.command()
 @RUN
-@click.option("--note", default="", metavar="TEXT", help="A word to the driver.")
+@click.option("--note", default="", metavar="TEXT", help="A message to the driver.")
 @NO_DRIVE
 @REPO
 @DATABASE
@@ -30,9 +30,9 @@ NO_DRIVE = click.option(
 def approve(
     ctx: click.Context, run: str, note: str, no_drive: bool, repo: Path, as_json: bool
 ) -> None:
-    """Say yes to what a run asks, and go on with it.
+    """Approve what a run asks for, and continue it.
 
-    A yes to a spent budget grants the intent's own budget once more.
+    Approving a spent budget grants the intent's budget once more.
     """
     from flyball.app.answering import yes
     from flyball.surfaces.cli.terminal.view import user
@@ -43,14 +43,14 @@ def approve(
 
 @click.command()
 @RUN
-@click.option("--why", default="", metavar="TEXT", help="Why not, for the driver to know.")
+@click.option("--why", default="", metavar="TEXT", help="The reason, for the driver.")
 @NO_DRIVE
 @REPO
 @DATABASE
 @JSON
 @click.pass_context
 def deny(ctx: click.Context, run: str, why: str, no_drive: bool, repo: Path, as_json: bool) -> None:
-    """Say no to what a run asks, and go on with it."""
+    """Refuse what a run asks for, and continue it."""
     from flyball.app.answering import no
     from flyball.surfaces.cli.terminal.view import user
 
@@ -74,10 +74,10 @@ def answer(
     repo: Path,
     as_json: bool,
 ) -> None:
-    """Answer a run in words, and go on with it.
+    """Answer a run's question in words, and continue it.
 
-    Words let a resting run go on. They are never a permission: to a question about a call, a
-    checkpoint or the tests they are a no with guidance. A bare yes or no is what it says.
+    Words never grant a permission: where a run asks about a call, a checkpoint or the tests, they
+    are a no with guidance. A bare yes or no counts as just that.
     """
     from flyball.app.answering import words
     from flyball.surfaces.cli.terminal.view import user
@@ -89,7 +89,7 @@ def answer(
 @click.command()
 @RUN
 @click.argument("calls", type=click.IntRange(1), metavar="N")
-@click.option("--why", required=True, metavar="TEXT", help="Why, for the record.")
+@click.option("--why", required=True, metavar="TEXT", help="The reason, for the record.")
 @NO_DRIVE
 @REPO
 @DATABASE
@@ -104,7 +104,7 @@ def extend(
     repo: Path,
     as_json: bool,
 ) -> None:
-    """Add calls to a run's budget, and go on with it if it waited for that."""
+    """Add calls to a run's budget, and continue it if it waited for that."""
     from flyball.app.answering import more
     from flyball.errors import UsageError
     from flyball.surfaces.cli.terminal.view import user

@@ -28,15 +28,17 @@ HOSTS = click.Choice(["claude", "codex", "gemini", "opencode", "swe-agent", "ope
     type=HOSTS,
     help="Only sessions of this host; flyball: what would have been where hooks observe.",
 )
-@click.option("--since", default="", metavar="SPAN", help="Only what is younger, such as 30d.")
+@click.option(
+    "--since", default="", metavar="SPAN", help="Only sessions newer than this, such as 30d."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as one JSON object.")
 @click.option(
     "--html",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write the report as one page that asks nobody for anything.",
+    help="Write the report as one self-contained HTML page.",
 )
-@click.option("--share", is_flag=True, help="Leave out code, paths, prompts and names.")
+@click.option("--share", is_flag=True, help="Omit code, paths, prompts and names.")
 def audit(
     paths: tuple[Path, ...],
     hosts: tuple[str, ...],
@@ -45,7 +47,7 @@ def audit(
     html: Path | None,
     share: bool,
 ) -> None:
-    """Audit recorded sessions: what your agents did, judged by the rules of the governor.
+    """Audit recorded sessions: what your agents did, judged by the governor's rules.
 
     Without a path the transcripts of Claude Code, Codex, Gemini CLI and opencode are found where
     these keep them. Nothing leaves the machine, and nothing is written but an index in the

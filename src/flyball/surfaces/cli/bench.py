@@ -20,12 +20,12 @@ WHAT_TO_DO = "In a clone of Flyball run `make bench`. `flyball bench liars` need
 
 
 @click.group(invoke_without_command=True)
-@click.option("--only", multiple=True, metavar="NAME", help="Run this bench; may be repeated.")
+@click.option("--only", multiple=True, metavar="NAME", help="Run only this bench; may be repeated.")
 @click.option("--page", is_flag=True, help="Write docs/benchmarks.md and its plot.")
 @JSON
 @click.pass_context
 def bench(context: click.Context, only: tuple[str, ...], page: bool, as_json: bool) -> None:
-    """Measure everything beside its peers, in one report.
+    """Run the benchmarks next to their peers, in one report.
 
     The exit code is 0 if every goal holds. It needs a checkout of Flyball; `make bench` also
     installs the peers.
@@ -92,7 +92,7 @@ def liars(
     jobs: int,
     as_json: bool,
 ) -> None:
-    """Try a verifier on dishonest changes, and on honest ones.
+    """Test a verifier with dishonest and honest changes.
 
     Each change stands in a repository of its own: `main` is a small project with a failing test,
     and the branch `change`, which is checked out, says to repair it. CMD is run there; {base},

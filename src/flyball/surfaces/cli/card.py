@@ -31,7 +31,7 @@ REPO = click.option(
     metavar="DIR",
     type=click.Path(path_type=Path),
     shell_complete=complete_directory,
-    help="The project; the present directory unless given.",
+    help="The project directory; default: the current one.",
 )
 
 
@@ -46,22 +46,22 @@ DATABASE = click.option(
     metavar="URL",
     expose_value=False,
     type=_use_database,
-    help="The Postgres where runs are kept; FLYBALL_DATABASE hides it from other users.",
+    help="Postgres URL of the runs; FLYBALL_DATABASE keeps it out of the process list.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 HISTORY = click.option(
     "--history",
     metavar="FILE",
     shell_complete=complete_file,
-    help="The conversation so far, as JSON; - for stdin.",
+    help="The conversation so far, as JSON; - reads stdin.",
 )
-YES = click.option("--yes", is_flag=True, help="Go on even if later work would be lost.")
+YES = click.option("--yes", is_flag=True, help="Continue even if later work would be lost.")
 PATHS = click.option(
     "--paths",
     multiple=True,
     metavar="PATH…",
     shell_complete=complete_file,
-    help="Only these files or directories of the card.",
+    help="Only these files or directories.",
 )
 MORE = click.argument("more", nargs=-1, metavar="", required=False, shell_complete=complete_file)
 RUN = click.argument("run", shell_complete=complete_run)
@@ -70,10 +70,10 @@ NAME = click.argument("name", metavar="CARD", shell_complete=complete_card)
 
 @click.group()
 def card() -> None:
-    """Show a card, take it back, apply it again.
+    """Show, revert or reapply a card.
 
-    A card's work is moved where it is now: in the run's own worktree, or, once the run was merged
-    or if it ran in place, in your checkout. What would lose later work is told first.
+    The change is made where the card's work is now: in the run's own worktree, or, once the run
+    was merged or if it ran in place, in your checkout. You are warned before later work is lost.
     """
 
 
@@ -83,7 +83,7 @@ def card() -> None:
 @REPO
 @JSON
 def show(run: str, name: str, repo: Path, as_json: bool) -> None:
-    """What a card changed, and what was noted about it."""
+    """Show what a card changed and what was noted about it."""
     from flyball.workspace.cards.use_cases import show_card
 
     place, run = find_kept_run(repo, run)
@@ -122,7 +122,7 @@ def show(run: str, name: str, repo: Path, as_json: bool) -> None:
 def revert(
     run: str, name: str, more: tuple[str, ...], paths: tuple[str, ...], repo: Path, **flags: bool
 ) -> None:
-    """Take a card's work back, whole or some paths of it."""
+    """Revert a card, or only some of its paths."""
     from flyball.workspace.run.worktree import CommitKind
 
     _move(CommitKind.REVERT, run, name, _joined(paths, more), repo, **flags)
@@ -139,7 +139,7 @@ def revert(
 def apply(
     run: str, name: str, more: tuple[str, ...], paths: tuple[str, ...], repo: Path, **flags: bool
 ) -> None:
-    """Put a card's work in again after it was taken back."""
+    """Reapply a card that was reverted."""
     from flyball.workspace.run.worktree import CommitKind
 
     _move(CommitKind.APPLY, run, name, _joined(paths, more), repo, **flags)

@@ -13,9 +13,9 @@ from flyball.surfaces.cli.typed.words import complete_file
 
 
 @click.command()
-@click.option("--goal", required=True, help="What shall be so afterwards.")
-@click.option("--findings", required=True, help="What was found.")
-@click.option("--action", required=True, help="What will be done.")
+@click.option("--goal", required=True, help="The desired end state.")
+@click.option("--findings", required=True, help="What you found.")
+@click.option("--action", required=True, help="What you will do.")
 @click.option(
     "--file",
     "files",
@@ -23,13 +23,13 @@ from flyball.surfaces.cli.typed.words import complete_file
     required=True,
     metavar="PATH",
     shell_complete=complete_file,
-    help="A file to be changed; may be repeated.",
+    help="A file you will change; may be repeated.",
 )
 @click.option(
     "--verify",
     multiple=True,
     required=True,
-    help="What will show that it is done; may be repeated.",
+    help="How to verify the result; may be repeated.",
 )
 @REPO
 @JSON
@@ -42,7 +42,7 @@ def checkpoint(
     repo: Path,
     as_json: bool,
 ) -> None:
-    """State a checkpoint for the host's session in this project; then files can be changed."""
+    """Record an agent's plan for its session in this project; then it may change files."""
     import asyncio
 
     from flyball.app.hosts.governor import HostGovernor

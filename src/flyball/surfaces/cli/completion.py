@@ -24,7 +24,7 @@ INSTALL = {
 }
 """What to type once for each shell, on an account that has nothing yet."""
 
-HELP = """Print the script that has your shell complete what you type.
+HELP = """Print a shell completion script.
 
 Type what belongs to your shell, once; shells that are started from then on complete commands,
 options, files, runs and cards:

@@ -6,10 +6,12 @@ import click
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
-@click.option("--read-only", is_flag=True, help="Keep nothing that it writes to the project.")
-@click.option("--project", is_flag=True, help="Let it change the project, but protected places.")
-@click.option("--hide", multiple=True, metavar="PATTERN", help="Hide such files as secrets, too.")
-@click.option("--verbose", is_flag=True, help="Say so where nothing can confine it.")
+@click.option("--read-only", is_flag=True, help="Discard what it writes to the project.")
+@click.option("--project", is_flag=True, help="Let it change the project, except protected paths.")
+@click.option(
+    "--hide", multiple=True, metavar="PATTERN", help="Hide matching files as secrets too."
+)
+@click.option("--verbose", is_flag=True, help="Warn when nothing can confine it.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.pass_context
 def confined(
@@ -20,7 +22,7 @@ def confined(
     verbose: bool,
     command: tuple[str, ...],
 ) -> None:
-    """Run a command as Flyball's runs do: no network, no secrets, no sockets of yours.
+    """Run a command in the sandbox: no network, no secrets, none of your sockets.
 
     With --read-only it may write to the project, and to caches in it, but nothing of that is kept;
     what it tried to write is named at the end. With --project it may change the project, but for

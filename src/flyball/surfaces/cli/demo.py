@@ -33,12 +33,12 @@ NEXT_SCRIPT = "\nThe shop is in {project}; it is yours to keep or delete."
 
 @click.command()
 @click.option(
-    "--scripted", is_flag=True, help="Govern a scripted driver that breaks the rules, instead."
+    "--scripted", is_flag=True, help="Show a scripted driver that breaks the rules instead."
 )
 @JSON
 @click.pass_context
 def demo(ctx: click.Context, scripted: bool, as_json: bool) -> None:
-    """Watch a small broken project being repaired, live; it is left for you to look at.
+    """Watch a small broken project being repaired, live; it is kept for you to look at.
 
     It needs no model, no key and no network.
     """

@@ -26,38 +26,39 @@ PIPED_WIDTH = 100_000
 @REPO
 @DATABASE
 @JSON
-@click.option("--host", type=HOSTS, help="Prove instead that this agent is held by its hooks.")
+@click.option("--verbose", is_flag=True, help="Also list every attack, program and setting.")
+@click.option("--host", type=HOSTS, help="Test this agent's hooks instead, with the real program.")
 @click.option(
     "--program",
     default="",
     metavar="PATH",
     shell_complete=complete_file,
-    help="The agent's executable, if not on the PATH.",
+    help="The agent's executable; default: found on PATH.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     metavar="N",
-    help="How long one session of the agent may take; 240 unless given.",
+    help="The most seconds for one agent session; default: 240.",
 )
 @click.pass_context
 def doctor(
     ctx: click.Context,
     repo: Path,
     as_json: bool,
+    verbose: bool,
     host: str | None,
     program: str,
     seconds: float | None,
 ) -> None:
-    """Show how commands are confined here, and prove it by attacks that are really run.
+    """Check this machine and this project, and suggest fixes.
 
-    Every setting in force for the project is shown, and where its value came from. What was looked
-    at in the project itself follows: git, tests, disk, journal, runs that wait, model, trust,
-    hooks. At the end stands in short what holds, what does not, and what to do about it. The exit
-    code is 1 if something must be mended before Flyball can work here.
+    It really runs some forty attacks on the sandbox, and checks the project: git, tests, disk,
+    journal, waiting runs, model, trust, hooks, settings. The answer comes first. The exit code is 1
+    if something must be fixed before Flyball can work here.
 
-    With --host, the agent itself is started with the hooks that are installed for it, in a
-    throw-away home and project, against a scripted model on this machine: no account, no network.
+    With --host, the agent itself is started with its installed hooks, in a temporary home and
+    project, against a scripted model on this machine: no account, no network.
     """
     import asyncio
     import json
@@ -78,12 +79,12 @@ def doctor(
     else:
         # A pipe has no edge at which a path would have to be broken.
         width = None if sys.stdout.isatty() else PIPED_WIDTH
-        print_report(clean_console(highlight=False, width=width), report)
+        print_report(clean_console(highlight=False, width=width), report, verbose=verbose)
     ctx.exit(0 if report["ok"] else 1)
 
 
 async def _look(home: Home, refused: UsageError | None) -> dict[str, Any]:
-    """All that is told of this machine and this project."""
+    """Return everything that is reported of this machine and this project."""
     from flyball.app.examining.examine import examine_project
     from flyball.surfaces.cli.doctor_confined import examine_confined
     from flyball.surfaces.cli.doctor_governor import examine_socket

@@ -58,7 +58,7 @@ def _report(file: str) -> FlowReport:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def check_command(context: click.Context, files: tuple[str, ...], as_json: bool) -> None:
-    """Say whether flow files are sound; exit 2 when one is not."""
+    """Check flow files; exit 2 when one is invalid."""
     reports = [_report(file) for file in dict.fromkeys(files)]
     is_sound = not any(report.problems for report in reports)
     if as_json:
@@ -70,11 +70,11 @@ def check_command(context: click.Context, files: tuple[str, ...], as_json: bool)
     context.exit(0 if is_sound else 2)
 
 
-@flow.command("list", short_help="List the templates that a plan may name.")
+@flow.command("list", short_help="List the templates a plan may use.")
 @REPO
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_command(repo: Path, as_json: bool) -> None:
-    """List the templates that a plan may name: built in, and the project's own."""
+    """List the templates a plan may use: built in, and the project's own."""
     from flyball.app.templates import project_templates
     from flyball.core.flow.library import LIBRARY
     from flyball.surfaces.cli.terminal.view import home_at
@@ -93,15 +93,13 @@ def list_command(repo: Path, as_json: bool) -> None:
         say(notice, err=True)
 
 
-@flow.command("show", short_help="Draw a flow file, or a template by its name.")
+@flow.command("show", short_help="Show a flow file or a named template.")
 @click.argument("file", metavar="FILE", shell_complete=complete_file)
 @REPO
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the flow with every default filled in."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print the flow with all defaults filled in.")
 @click.pass_context
 def show_command(context: click.Context, file: str, repo: Path, as_json: bool) -> None:
-    """Draw a flow file, or a template by its name: an outline, then Mermaid text."""
+    """Show a flow file or a named template: an outline, then Mermaid."""
     import msgspec
 
     from flyball.core.flow.flow import Flow
@@ -138,7 +136,7 @@ def _named(name: str, repo: Path) -> Template | None:
 @flow.command("policy")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def policy_command(as_json: bool) -> None:
-    """Print the one table that says what happens after a step failed."""
+    """Print the policy table: what happens after a step fails."""
     from flyball.core.flow.escalation import NOTES, ROWS
 
     if as_json:

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     "limits_file",
     metavar="FILE",
     shell_complete=complete_file,
-    help="Judge by these limits: a TOML or JSON file with the keys of [guards].",
+    help="Use these limits: a TOML or JSON file with the keys of [guards].",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file.")
 def guards(files: tuple[str, ...], limits_file: str | None, as_json: bool) -> None:
-    """Judge recorded runs: of SWE-agent, mini-SWE-agent, OpenHands, and exported journals.
+    """Check recorded runs for doom loops: SWE-agent, mini-SWE-agent, OpenHands, journals.
 
     For each run: how many steps it has, which guards tripped where, and the step at which the
-    first hard trip would have stopped it. Without --limits the guards are as they are settled for
-    this project; an exported journal is judged by the policy that it ran under, unless limits are
+    first hard trip would have stopped it. Without --limits this project's
+    settings apply; an exported journal is judged by the policy that it ran under, unless limits are
     given.
     """
     from flyball.errors import UsageError

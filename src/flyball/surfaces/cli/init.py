@@ -56,7 +56,7 @@ class InstallWish(NamedTuple):
     type=SCOPES,
     help="Whose settings: yours, the project's, or the machine's, which no project can turn off.",
 )
-@click.option("--remove", is_flag=True, help="Take out again what was put in.")
+@click.option("--remove", is_flag=True, help="Uninstall the hooks.")
 @click.option(
     "--level",
     type=LEVELS,
@@ -82,7 +82,7 @@ def init(
     repo: Path,
     as_json: bool,
 ) -> None:
-    """Govern another agent: put Flyball's hooks into its settings.
+    """Govern another agent: install Flyball's hooks in its settings.
 
     The change is shown first. What is in the file already stays to the byte, comments and layout
     included, and --remove takes out exactly what was put in; an agent that is governed cannot say

@@ -32,11 +32,11 @@ SPEAKERS = {"human": "user", "ai": "assistant", "model": "assistant", "agent": "
     "--batch",
     metavar="FILE",
     shell_complete=complete_file,
-    help="Read one JSON request per line; - for stdin.",
+    help="Read one JSON request per line; - reads stdin.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def intent(text: tuple[str, ...], history: str | None, batch: str | None, as_json: bool) -> None:
-    """Read a request's intent and budget, and say why. TEXT may be - to read stdin."""
+    """Classify a request's intent and budget, and explain why. TEXT may be - for stdin."""
     if batch is not None:
         if text or history:
             raise UsageError("--batch takes its texts and histories from the file.", WANTED_LINE)

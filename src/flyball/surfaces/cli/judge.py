@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     "--policy",
     metavar="FILE.toml",
     type=click.Path(path_type=Path),
-    help="Settings to judge by; the present ones unless given.",
+    help="Settings to judge by; default: the current ones.",
 )
 @REPO
 @JSON
 def judge(run: str, policy: Path | None, repo: Path, as_json: bool) -> None:
-    """Re-judge a recorded run under another policy: what would have been blocked or allowed?
+    """Re-judge a recorded run under another policy: what would be blocked or allowed?
 
     Every call is judged where it stood in the recorded run, as if nothing before it had changed.
     """

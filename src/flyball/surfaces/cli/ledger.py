@@ -26,9 +26,9 @@ FILES_WIDTH = 30
 
 @click.group("ledger")
 def ledger() -> None:
-    """List, show and forget the mistakes that runs of this project have made.
+    """List, show and forget the mistakes of this project's runs.
 
-    FINGERPRINT is the beginning of a mistake's fingerprint, as `list` shows it.
+    FINGERPRINT is the start of a mistake's fingerprint, as `list` shows it.
     """
 
 
@@ -36,7 +36,7 @@ def ledger() -> None:
 @REPO
 @JSON
 def list_(repo: Path, as_json: bool) -> None:
-    """The mistakes of this project, what was seen last first."""
+    """List the mistakes of this project, most recent first."""
     import asyncio
 
     from flyball.app.board.ledger import mistakes_of
@@ -57,7 +57,7 @@ def list_(repo: Path, as_json: bool) -> None:
 @REPO
 @JSON
 def show(fingerprint: str, repo: Path, as_json: bool) -> None:
-    """One mistake: the whole error, where it was seen, what resolved it."""
+    """Show one mistake: its error, where, what resolved it."""
     import asyncio
 
     from flyball.app.board.ledger import entry_of
@@ -76,14 +76,14 @@ def show(fingerprint: str, repo: Path, as_json: bool) -> None:
 
 @ledger.command()
 @click.argument("fingerprints", nargs=-1, metavar="[FINGERPRINT…]")
-@click.option("--all", "everything", is_flag=True, help="Forget the whole ledger.")
+@click.option("--all", "everything", is_flag=True, help="Delete the whole ledger.")
 @click.option("--yes", is_flag=True, help="Do not ask first.")
 @REPO
 @JSON
 def forget(
     fingerprints: tuple[str, ...], everything: bool, yes: bool, repo: Path, as_json: bool
 ) -> None:
-    """Take mistakes out of the ledger; runs are no longer warned of them."""
+    """Delete mistakes; runs are no longer warned of them."""
     import asyncio
 
     from flyball.app.board.ledger import forget as forget_them

@@ -14,10 +14,10 @@ from flyball.surfaces.cli.terminal.edge import say
     type=click.Choice(["mermaid", "xstate", "json"]),
     default="mermaid",
     show_default=True,
-    help="A picture for people, a config for XState v5, or plain data.",
+    help="A Mermaid diagram, an XState v5 config, or plain data.",
 )
 def machine(form: str) -> None:
-    """Draw the statechart that every card moves through."""
+    """Print the statechart of a card."""
     import json
 
     from flyball.core.record.diagram import as_json, as_mermaid, as_xstate

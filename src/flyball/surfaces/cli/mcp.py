@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--http", is_flag=True, help="Serve at an address, not over standard input.")
+@click.option("--http", is_flag=True, help="Serve over HTTP instead of standard input.")
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     envvar="FLYBALL_MCP_TOKEN",
     default="",
     metavar="T",
-    help="What clients must know, with --http; made and told unless given.",
+    help="The token that clients need, with --http; generated and printed if omitted.",
 )
 @REPO
 def mcp(http: bool, host: str, port: int, token: str, repo: Path) -> None:
-    """Serve steps to other agents: start_run, next_step, checkpoint, submit_evidence and more.
+    """Run the MCP server: start_run, next_step, checkpoint, submit_evidence and more.
 
-    Over standard input and output, or with --http at an address. See the guide on MCP.
+    It uses standard input and output, or with --http an address. See the MCP guide.
     """
     import asyncio
 

@@ -32,12 +32,12 @@ def seconds_in(text: str) -> float:
     default=DEFAULT,
     show_default=True,
     metavar="SPAN",
-    help="For how long, such as 90s, 30m or 2h.",
+    help="Duration, such as 90s, 30m or 2h.",
 )
 @REPO
 @JSON
 def off(how_long: str, repo: Path, as_json: bool) -> None:
-    """Let the agents in this project go ungoverned for a while; it goes on again by itself."""
+    """Temporarily disable governance in this project; it returns by itself."""
     import asyncio
 
     from flyball.app.hosts.asker.person import require_person
@@ -59,7 +59,7 @@ def off(how_long: str, repo: Path, as_json: bool) -> None:
 @REPO
 @JSON
 def on(repo: Path, as_json: bool) -> None:
-    """Govern the agents in this project again."""
+    """Enable governance in this project again."""
     from flyball.app.project import open_home
     from flyball.app.sessions import Switch
 

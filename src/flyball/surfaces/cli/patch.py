@@ -39,23 +39,23 @@ class PatchRequest(NamedTuple):
 
 @click.group("patch")
 def patch() -> None:
-    """Apply or check a unified diff, as a model may have written it."""
+    """Apply or check a unified diff as models write them."""
 
 
 def _diff_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The argument and options that both commands take."""
     for add in (
         click.option("--preview", is_flag=True, help="Show the resulting diff; write nothing."),
-        click.option("--partial", is_flag=True, help="Apply the hunks that fit, skip the others."),
-        click.option("--no-keep-regions", is_flag=True, help="Let keep regions be changed."),
+        click.option("--partial", is_flag=True, help="Apply the hunks that fit; skip the others."),
+        click.option("--no-keep-regions", is_flag=True, help="Allow changes to keep regions."),
         click.option("--max-offset", type=click.IntRange(0), default=None, metavar="N",
-                     help="How far from its stated line a hunk may be found; `patch.max_offset`."),
+                     help="Lines between a hunk's stated and real place, at most."),
         click.option("--fuzz", type=click.IntRange(0, 2), default=0, show_default=True, metavar="N",
-                     help="How many outer context lines may differ."),
+                     help="Outer context lines that may differ."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
         click.option("--repo", type=click.Path(path_type=Path), default=Path(), metavar="DIR",
                      shell_complete=complete_directory,
-                     help="The directory the diff's paths start from; by default this one."),
+                     help="The directory of the diff's paths; default: the current one."),
         click.argument("file", default=STDIN, shell_complete=complete_file),
     ):  # fmt: skip
         command = add(command)
@@ -75,7 +75,7 @@ def apply(context: click.Context, preview: bool, no_keep_regions: bool, **option
 @_diff_options
 @click.pass_context
 def check(context: click.Context, preview: bool, no_keep_regions: bool, **options: Any) -> None:
-    """Say whether the diff in FILE (or stdin) would apply; write nothing."""
+    """Check whether the diff in FILE (or stdin) applies; write nothing."""
     request = PatchRequest(**options, keep_regions=not no_keep_regions)
     context.exit(_perform(request, writes=False, shows_diff=preview))
 

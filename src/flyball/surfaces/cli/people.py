@@ -25,20 +25,20 @@ ROLE = click.option(
     "--role",
     required=True,
     type=click.Choice(["look", "drive", "approve", "administer"]),
-    help="What they may do; each includes those before it.",
+    help="What they may do; each role includes those before it.",
 )
 PROJECT = click.option(
     "--project",
     default="",
     metavar="P",
     shell_complete=complete_directory,
-    help="A project's name or directory; else every one.",
+    help="A project's name or directory; default: every project.",
 )
 
 
 @click.group("people")
 def people() -> None:
-    """Add, list and revoke the people of a team, each with a token and roles.
+    """Manage the people of a team: each has a token and roles.
 
     \b
     look        see runs, files, artifacts and streams
@@ -46,8 +46,8 @@ def people() -> None:
     approve     also answer, extend, merge, take back, apply diffs
     administer  also name drivers that are files of the server; see the people
 
-    While there is nobody, the board's own token opens everything. With --database they are those of
-    every board that uses it, and a project is called by the address that its clones come from.
+    While there are no people, the board's own token opens everything. With --database they are
+    shared by every board that uses it, and a project is named by its clone address.
     """
 
 
@@ -58,7 +58,7 @@ def people() -> None:
 @DATABASE
 @JSON
 def add(name: str, role: str, project: str, as_json: bool) -> None:
-    """Let a new person in; prints their token, once."""
+    """Add a person and print their token, once."""
     from flyball.app.people.person import add_person
     from flyball.surfaces.cli.terminal.view import user
 
@@ -76,14 +76,14 @@ def add(name: str, role: str, project: str, as_json: bool) -> None:
         say("From now on the board's own token opens nothing: everybody comes with theirs.")
 
 
-@people.command(short_help="Give a person another role; the token stays.")
+@people.command(short_help="Change a person's role; the token stays.")
 @click.argument("name")
 @ROLE
 @PROJECT
 @DATABASE
 @JSON
 def grant(name: str, role: str, project: str, as_json: bool) -> None:
-    """Give a person another role, in one project or in every one; the token stays."""
+    """Change a person's role, in one project or in all; the token stays."""
     from flyball.app.people.person import grant as give
 
     _require_person()
@@ -96,7 +96,7 @@ def grant(name: str, role: str, project: str, as_json: bool) -> None:
 @DATABASE
 @JSON
 def list_(as_json: bool) -> None:
-    """Everybody, with their roles; tokens are not known."""
+    """List people and roles; tokens are not stored."""
     with _people() as store:
         found = store.all()
     if not found and not as_json:
@@ -110,7 +110,7 @@ def list_(as_json: bool) -> None:
 @DATABASE
 @JSON
 def revoke(name: str, project: str, as_json: bool) -> None:
-    """Take a project from a person; without --project, everything at once."""
+    """Revoke access to a project; without --project, to all."""
     from flyball.app.people.person import revoke as take
 
     _require_person()

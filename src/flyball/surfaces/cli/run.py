@@ -29,7 +29,8 @@ DRIVER = click.option(
     "--driver",
     default="",
     metavar="SPEC",
-    help="Who thinks: repair, scripted:FILE, relay:DIR, relay:clipboard or model:PROVIDER:MODEL.",
+    help="What drives the run: repair, scripted:FILE, relay:DIR, relay:clipboard or "
+    "model:PROVIDER:MODEL.",
 )
 MODEL = click.option("--model", default="", metavar="M", help="The model, as provider:model.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, one object per line.")
@@ -45,42 +46,46 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
     "--intent",
     type=click.Choice(INTENTS),
     metavar="INTENT",
-    help=f"What it asks for: {', '.join(INTENTS)}.",
+    help=f"The intent, instead of reading it from the request: {', '.join(INTENTS)}.",
 )
 @click.option(
     "--flow",
     "flow_file",
     metavar="FILE",
     shell_complete=complete_file,
-    help="Go through the steps of a flow file.",
+    help="Follow the steps of a flow file.",
 )
-@click.option("--budget", type=click.IntRange(0), metavar="N", help="How many calls it may make.")
+@click.option("--budget", type=click.IntRange(0), metavar="N", help="The most calls it may make.")
 @click.option(
     "--image",
     "images",
     multiple=True,
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="A picture that belongs to the request; may be repeated.",
+    help="An image for the request; may be repeated.",
 )
 @HISTORY
-@click.option("--approve", is_flag=True, help="Let a person accept each checkpoint.")
-@click.option("--yes", is_flag=True, help="Say yes to what would be asked; never to weaker tests.")
+@click.option("--approve", is_flag=True, help="Wait for a person to accept each checkpoint.")
+@click.option("--yes", is_flag=True, help="Auto-approve, except weakened tests.")
 @click.option("--preview", is_flag=True, help="Show every edit and wait for a person to apply it.")
 @click.option("--in-place", is_flag=True, help="Work in your checkout, not in a worktree.")
 @click.option(
     "--budget-seconds",
     type=click.FloatRange(0, min_open=True),
     metavar="N",
-    help="How long the built-in repairer may search.",
+    help="Seconds the built-in repairer may search.",
 )
-@click.option("--submit", is_flag=True, help="Leave it to the workers of the --database.")
+@click.option("--submit", is_flag=True, help="Queue it for the workers of --database.")
 @click.option(
-    "--priority", type=int, default=0, metavar="N", help="Of submitted runs, higher first."
+    "--priority", type=int, default=0, metavar="N", help="Priority in the queue; higher runs first."
 )
 @click.option("--target", default="", metavar="T", help="framework, or project/NAME (this one).")
-@click.option("--no-plan", is_flag=True, help="One card, however big the request is.")
-@click.option("--max-iterations", type=click.IntRange(1), metavar="N", help="Plans per run.")
+@click.option(
+    "--no-plan", is_flag=True, help="Do not plan; use one card however big the request is."
+)
+@click.option(
+    "--max-iterations", type=click.IntRange(1), metavar="N", help="The most plans per run."
+)
 @JSON
 @click.pass_context
 def run(

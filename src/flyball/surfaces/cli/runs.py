@@ -19,10 +19,10 @@ LONGEST = 200
 """Summaries are wrapped, not cut: half a sentence tells nobody what a command does."""
 
 ELSEWHERE = {
-    "fetch": "Bring a run that a cluster drove into this clone.",
-    "merge": "Bring a run's cards into your branch and checkout.",
-    "replay": "Do a run's cards over in another directory.",
-    "prune": "Forget old snapshots; delete a run.",
+    "fetch": "Fetch a run that a cluster drove into this clone.",
+    "merge": "Merge a run's cards into your branch and checkout.",
+    "replay": "Replay a run's cards in another directory.",
+    "prune": "Delete old snapshots, or a whole run.",
 }
 """Commands about the tree that a run left; their module is loaded only to run them."""
 
@@ -37,8 +37,9 @@ class RunsGroup(click.Group):
         if cmd_name not in ELSEWHERE:
             return super().get_command(ctx, cmd_name)
         from flyball.surfaces.cli import runs_tree
+        from flyball.surfaces.cli.typed.group import with_examples
 
-        return getattr(runs_tree, cmd_name)
+        return with_examples(getattr(runs_tree, cmd_name), f"runs {cmd_name}")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         rows = [
@@ -61,7 +62,7 @@ def runs() -> None:
 @DATABASE
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run.")
 def list_(repo: Path, as_json: bool) -> None:
-    """The runs of this project, the newest first."""
+    """List the runs of this project, newest first."""
     import asyncio
 
     from flyball.app.runs.overview import overviews
@@ -74,18 +75,20 @@ def list_(repo: Path, as_json: bool) -> None:
 
 @runs.command()
 @RUN
-@click.option("--messages", is_flag=True, help="What planner, executor and verifier were told.")
-@click.option("--threads", is_flag=True, help="What the drivers said and heard.")
-@click.option("--events", is_flag=True, help="The log, event by event.")
-@click.option("--diff", is_flag=True, help="The whole change.")
 @click.option(
-    "--cost", is_flag=True, help="Turns, calls, tokens, money and time by card and phase."
+    "--messages", is_flag=True, help="Show the messages to planner, executor and verifier."
+)
+@click.option("--threads", is_flag=True, help="Show the drivers' conversations.")
+@click.option("--events", is_flag=True, help="Show the log, event by event.")
+@click.option("--diff", is_flag=True, help="Show the whole diff.")
+@click.option(
+    "--cost", is_flag=True, help="Show turns, calls, tokens, cost and time by card and phase."
 )
 @REPO
 @DATABASE
 @JSON
 def show(run: str, repo: Path, as_json: bool, **asked: bool) -> None:
-    """A run's cards, evidence, decisions and questions, and what to type next."""
+    """Show a run's cards, evidence, decisions and questions, and what to type next."""
     import asyncio
 
     from flyball.surfaces.cli.terminal.show import show_run
@@ -101,7 +104,7 @@ def show(run: str, repo: Path, as_json: bool, **asked: bool) -> None:
 @TELEMETRY
 @click.pass_context
 def follow(ctx: click.Context, run: str, repo: Path, as_json: bool) -> None:
-    """Tell a run from its start, and go on until it rests or ends."""
+    """Stream a run from its start until it pauses or ends."""
     import asyncio
 
     from flyball.surfaces.cli.terminal.show import follow_run
@@ -121,7 +124,7 @@ def follow(ctx: click.Context, run: str, repo: Path, as_json: bool) -> None:
 def resume(
     ctx: click.Context, run: str, repo: Path, driver: str, model: str, as_json: bool
 ) -> None:
-    """Go on with a run that was paused, or whose process died."""
+    """Continue a run that was paused, or whose process died."""
     import asyncio
 
     from flyball.app.runs.journals import find_run
@@ -136,12 +139,12 @@ def resume(
 
 @runs.command()
 @RUN
-@click.option("--why", default="", metavar="TEXT", help="Why, for the record.")
+@click.option("--why", default="", metavar="TEXT", help="The reason, for the record.")
 @REPO
 @DATABASE
 @TELEMETRY
 def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
-    """End a run; what it has done stays on its branch."""
+    """Cancel a run; its work stays on its branch."""
     import asyncio
 
     from flyball.app.driving import RunControl, Watcher
@@ -163,21 +166,27 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
 
 @runs.command()
 @RUN
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Where to.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write to this file; default: standard output.",
+)
 @click.option(
     "--html",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="One page to read instead; it needs nothing else.",
+    help="Write one self-contained HTML page instead.",
 )
-@click.option("--atif", is_flag=True, help="An ATIF trajectory for other tools instead.")
-@click.option("--otel", is_flag=True, help="A trace for a collector of OpenTelemetry instead.")
+@click.option("--atif", is_flag=True, help="Write an ATIF trajectory instead.")
+@click.option("--otel", is_flag=True, help="Write an OpenTelemetry trace instead.")
 @REPO
 @DATABASE
 def export(
     run: str, output: Path | None, html: Path | None, atif: bool, otel: bool, repo: Path
 ) -> None:
-    """Write a run's whole log as JSON lines, trajectory or trace, or the run as a page to read."""
+    """Export a run: its log as JSON lines, a trajectory, a trace, or an HTML page."""
     import asyncio
 
     from flyball.app.archive import export_lines, export_spans, export_trajectory
@@ -228,9 +237,9 @@ def _write(file: Path, data: bytes) -> None:
 @DATABASE
 @JSON
 def import_(file: Path, repo: Path, as_json: bool) -> None:
-    """Read an exported run, or a recording of SWE-agent's, into this project.
+    """Import an exported run or an SWE-agent recording into this project.
 
-    It can be shown, judged and compared, but not driven on.
+    An imported run can be shown, judged and compared, but not continued.
     """
     import asyncio
     import json

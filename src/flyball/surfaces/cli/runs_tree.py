@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @DATABASE
 @JSON
 def fetch(run: str, repo: Path, as_json: bool) -> None:
-    """Bring a run that workers of a cluster drove into this clone, as it stands now.
+    """Fetch a run that workers of a cluster drove into this clone, in its present state.
 
     Its branch is flyball/RUN; its cards can be shown, taken back and merged as if it had been
     driven here. The commands that need its files fetch them by themselves.
@@ -57,14 +57,14 @@ def fetch(run: str, repo: Path, as_json: bool) -> None:
 @click.option(
     "--remove-untracked",
     is_flag=True,
-    help="Also remove files of yours that are not in git, where the run did.",
+    help="Also remove your untracked files where the run removed them.",
 )
-@click.option("--unverified", is_flag=True, help="Merge without testing what the merge would make.")
+@click.option("--unverified", is_flag=True, help="Merge without testing the merged tree.")
 @REPO
 @DATABASE
 @JSON
 def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_json: bool) -> None:
-    """Bring a run's cards into your branch and checkout, if nothing of yours is lost by it.
+    """Merge a run's cards into your branch and checkout, unless your work would be lost.
 
     A file of yours that is not in git stays, even if the run removed its copy. If your branch has
     moved on since the run began, the merged tree is tested against it first.
@@ -105,14 +105,14 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
     metavar="DIR",
     type=click.Path(path_type=Path),
     shell_complete=complete_directory,
-    help="The directory to do the cards over in.",
+    help="The directory to replay the cards in.",
 )
 @REPO
 @DATABASE
 @JSON
 @click.pass_context
 def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) -> None:
-    """Do a run's cards over in another directory: all of them, or none if one does not fit."""
+    """Replay a run's cards in another directory: all of them, or none if one does not apply."""
     import msgspec
 
     from flyball.workspace.cards.revert import Fate
@@ -138,20 +138,20 @@ def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) 
     default=14.0,
     show_default=True,
     metavar="N",
-    help="Forget snapshots older than so many days.",
+    help="Delete snapshots older than this many days.",
 )
 @click.option(
     "--keep", default=500, show_default=True, metavar="N", help="Keep at most this many snapshots."
 )
 @click.option("--abandon", is_flag=True, help="Delete the run's worktree, branch and records.")
-@click.option("--yes", is_flag=True, help="Do not ask, even if cards were not merged.")
+@click.option("--yes", is_flag=True, help="Do not ask, even if cards are not merged.")
 @REPO
 @DATABASE
 @JSON
 def prune(
     run: str | None, days: float, keep: int, abandon: bool, yes: bool, repo: Path, as_json: bool
 ) -> None:
-    """Forget old snapshots of one run or of all; with --abandon, delete the run itself.
+    """Delete old snapshots of one run or of all; with --abandon, the run itself.
 
     With a database, also what runs of the cluster that ended so long ago left at the project's
     remote; their branches stay there until they are abandoned.

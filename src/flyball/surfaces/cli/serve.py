@@ -15,7 +15,11 @@ PORT = 4321
 
 @click.command()
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="The address to listen on.",
 )
 @click.option(
     "--port",
@@ -31,16 +35,17 @@ PORT = 4321
     default="",
     metavar="T",
     envvar="FLYBALL_SERVE_TOKEN",
-    help="What a browser must show to be let in.",
+    help="The token that browsers need; at least 16 characters.",
 )
 @REPO
 @DATABASE
 @click.option("--json", "as_json", is_flag=True, help="Print the address as one JSON object.")
 def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bool) -> None:
-    """Show every run on a board in a browser, live, and answer them there.
+    """Serve the board: every run live in a browser, with its questions to answer.
 
-    Only this machine can ask unless --host says otherwise; that demands a --token, or people. Runs
-    begun on the board are driven here; if the server is stopped, the next one goes on with them.
+    It listens on this machine only, unless --host says otherwise; that requires a --token or
+    people. Runs started on the board are driven here; if the server stops, the next one continues
+    them.
     """
     import os
     from contextlib import closing

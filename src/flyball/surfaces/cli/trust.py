@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @JSON
 def trust(repo: Path, yes: bool, as_json: bool) -> None:
-    """Let this repository's flyball.toml and its own templates count.
+    """Trust this repository's flyball.toml and its templates.
 
     The former can tighten rules, never loosen them. What is accepted are the files as they are now;
     one that changes must be accepted again.

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("snapshot", required=False, default="")
-@click.option("--list", "is_list", is_flag=True, help="List the edits that can be taken back.")
-@click.option("--preview", is_flag=True, help="Say what would come back; write nothing.")
-@click.option("--force", is_flag=True, help="Go on even if the files changed since.")
+@click.option("--list", "is_list", is_flag=True, help="List the edits that can be undone.")
+@click.option("--preview", is_flag=True, help="Show what would be undone; write nothing.")
+@click.option("--force", is_flag=True, help="Continue even if the files have changed since.")
 @REPO
 @JSON
 def undo(
     snapshot: str, is_list: bool, preview: bool, force: bool, repo: Path, as_json: bool
 ) -> None:
-    """Take an edit back: the last one in this checkout, or the one with this SNAPSHOT.
+    """Undo the last edit in this checkout, or the one with this SNAPSHOT.
 
-    `flyball patch apply` and every edit of a run return the id of a snapshot as `snapshotId`; its
-    first characters are enough. An undo is an edit, too, and can be undone by its own id.
+    `flyball patch apply` and every edit of a run return a snapshot's id as `snapshotId`; its first
+    characters are enough. An undo is an edit too, and can be undone by its own id.
     """
     from flyball.app.project import open_home
     from flyball.workspace.cards import undo as undoing

@@ -21,10 +21,10 @@ MOST_LINES = 12
 
 @click.command()
 @click.option(
-    "--base", default="", metavar="REF", help="Where the change begins; HEAD unless given."
+    "--base", default="", metavar="REF", help="The revision to compare with; default: HEAD."
 )
 @click.option(
-    "--head", default="", metavar="REF", help="Where it leads; the working tree unless given."
+    "--head", default="", metavar="REF", help="The revision to verify; default: the working tree."
 )
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a comment on a pull request.")
 @click.option(
@@ -44,7 +44,7 @@ def verify(
     repo: Path,
     as_json: bool,
 ) -> None:
-    """Show what a change does to the tests: red to green, regressions, weakened tests.
+    """Verify a change: tests from red to green, regressions, weakened tests.
 
     Both trees are checked out clean and tested side by side; the old tests are run on the new code,
     and the new tests on the old code. The exit code is 0 if it is shown that the change works, 4 if

@@ -32,7 +32,7 @@ def _roles(text: str) -> tuple[str, ...]:
     default=",".join(ROLES),
     show_default=True,
     metavar="ROLES",
-    help="Whose work it does.",
+    help="The roles it works for.",
 )
 @click.option(
     "--concurrency",
@@ -40,24 +40,24 @@ def _roles(text: str) -> tuple[str, ...]:
     default=4,
     show_default=True,
     metavar="N",
-    help="Runs at once.",
+    help="Concurrent runs.",
 )
 @click.option(
     "--per-project",
     type=click.IntRange(0),
     default=0,
     metavar="N",
-    help="Runs of one project at once; 0: any number.",
+    help="Concurrent runs per project; 0: no limit.",
 )
 @click.option(
     "--per-person",
     type=click.IntRange(0),
     default=0,
     metavar="N",
-    help="Runs of one person at once; 0: any number.",
+    help="Concurrent runs per person; 0: no limit.",
 )
 @click.option(
-    "--yes", "says_yes", is_flag=True, help="Let `run --submit --yes` count on this machine."
+    "--yes", "says_yes", is_flag=True, help="Honour `run --submit --yes` on this machine."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the worker's name as a JSON object.")
 def worker(
@@ -68,10 +68,10 @@ def worker(
     says_yes: bool,
     as_json: bool,
 ) -> None:
-    """Drive runs that were submitted to a cluster, until it is told to stop.
+    """Process queued runs of a cluster until stopped.
 
-    SIGTERM and Ctrl-C let calls under way end and give the runs to other workers. Limits per
-    project and person count over all workers; say the same to each of them.
+    SIGTERM and Ctrl-C let running calls finish and hand the runs to other workers. Limits per
+    project and person count over all workers; give each worker the same.
     """
     from flyball.app.project import load_extra
     from flyball.errors import UsageError

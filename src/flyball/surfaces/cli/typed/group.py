@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -11,48 +12,66 @@ import click
 
 from flyball.errors import FlyballError, ToolUnavailable, UsageError
 from flyball.surfaces.cli.terminal.edge import say
+from flyball.surfaces.cli.typed.examples import EXAMPLES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "run": ("flyball.surfaces.cli.run:run", "Make a request and govern whoever works on it."),
-    "runs": ("flyball.surfaces.cli.runs:runs", "List, show, follow, resume, cancel, merge runs."),
-    "card": ("flyball.surfaces.cli.card:card", "Show a card, take it back, apply it again."),
-    "undo": ("flyball.surfaces.cli.undo:undo", "Take the last edit back, or a named one."),
-    "approve": ("flyball.surfaces.cli.answer:approve", "Say yes to what a run asks."),
-    "deny": ("flyball.surfaces.cli.answer:deny", "Say no to what a run asks."),
-    "extend": ("flyball.surfaces.cli.answer:extend", "Add calls to a run's budget."),
-    "answer": ("flyball.surfaces.cli.answer:answer", "Answer a run in words."),
-    "serve": ("flyball.surfaces.cli.serve:serve", "Show every run on a board in a browser."),
-    "worker": ("flyball.surfaces.cli.worker:worker", "Drive runs that a cluster was given."),
-    "people": ("flyball.surfaces.cli.people:people", "Say who may do what on a team's board."),
-    "checkpoint": ("flyball.surfaces.cli.checkpoint:checkpoint", "State what an agent will do."),
-    "wait": ("flyball.surfaces.cli.wait:wait", "Wait for the verdict on an agent's work."),
-    "mcp": ("flyball.surfaces.cli.mcp:mcp", "Serve steps to other agents, over MCP."),
-    "acp": ("flyball.surfaces.cli.acp:acp", "Be an agent in an editor, over ACP."),
-    "off": ("flyball.surfaces.cli.off:off", "Let agents go ungoverned for a while."),
-    "on": ("flyball.surfaces.cli.off:on", "Govern agents again."),
-    "demo": ("flyball.surfaces.cli.demo:demo", "Watch a governed run on a small broken project."),
-    "init": ("flyball.surfaces.cli.init:init", "Govern another agent, or stop governing it."),
-    "trust": ("flyball.surfaces.cli.trust:trust", "Let this repository's configuration count."),
-    "doctor": (
-        "flyball.surfaces.cli.doctor:doctor",
-        "Prove what holds here, and say what to mend.",
-    ),
-    "intent": ("flyball.surfaces.cli.intent:intent", "Read a request's intent and budget."),
-    "verify": ("flyball.surfaces.cli.verify:verify", "Show what a change does to the tests."),
-    "patch": ("flyball.surfaces.cli.patch:patch", "Apply or check a unified diff."),
-    "confined": ("flyball.surfaces.cli.confined:confined", "Run a command that can do no harm."),
-    "command": ("flyball.surfaces.cli.command:command", "Judge a shell command."),
-    "machine": ("flyball.surfaces.cli.machine:machine", "Draw the statechart."),
-    "flow": ("flyball.surfaces.cli.flow:flow", "Check and show flows; print the policy table."),
-    "ledger": ("flyball.surfaces.cli.ledger:ledger", "List, show and forget known mistakes."),
-    "guards": ("flyball.surfaces.cli.guards:guards", "Judge recorded runs for doom loops."),
-    "audit": ("flyball.surfaces.cli.audit:audit", "Show what agents did, by their transcripts."),
-    "completion": ("flyball.surfaces.cli.completion:completion", "Complete words in your shell."),
-    "judge": ("flyball.surfaces.cli.judge:judge", "Re-judge a run under another policy."),
-    "bench": ("flyball.surfaces.cli.bench:bench", "Measure Flyball, or try verifiers on liars."),
+SECTIONS: dict[str, dict[str, str]] = {
+    "Run": {
+        "run": "Make a request; Flyball governs the run.",
+        "runs": "List, show, follow, resume, cancel, merge runs.",
+        "undo": "Undo the last edit, or a specific one.",
+        "card": "Show, revert or reapply a card.",
+        "demo": "Watch a small broken project being repaired.",
+    },
+    "Review": {
+        "verify": "Verify a change by its tests, whoever made it.",
+        "approve, deny, answer": "Answer what a run asks.",
+    },
+    "Govern": {
+        "init": "Govern another agent, or stop governing it.",
+        "off, on": "Temporarily disable governance.",
+        "checkpoint": "Record an agent's plan.",
+        "trust": "Trust this repository's configuration.",
+        "confined": "Run a command in the sandbox.",
+    },
+    "Inspect": {
+        "doctor": "Check this machine and suggest fixes.",
+        "audit": "Show what your agents did, from their transcripts.",
+        "command": "Judge a shell command without running it.",
+        "intent": "Classify a request's intent and budget.",
+        "patch": "Apply or check a unified diff.",
+        "flow": "Check and show flows; print the policy table.",
+        "ledger": "List, show and forget known mistakes.",
+        "completion": "Install shell completion.",
+    },
+    "Team": {
+        "serve": "Serve the board: every run in a browser.",
+        "people": "Manage who may do what on the board.",
+        "worker": "Process queued runs.",
+        "mcp, acp": "Serve agents over MCP, or an editor over ACP.",
+    },
+}
+"""What the help shows: the commands by what people want to do."""
+
+_MODULES = {
+    "approve": "answer",
+    "deny": "answer",
+    "answer": "answer",
+    "extend": "answer",
+    "on": "off",
+}
+_UNLISTED = ("extend", "wait", "judge", "guards", "machine", "bench")
+"""Commands that work, and that the help leaves to the reference."""
+
+_LINE = 70
+_WIDEST = max(len(names) for rows in SECTIONS.values() for names in rows)
+
+COMMANDS: dict[str, str] = {
+    name: f"flyball.surfaces.cli.{_MODULES.get(name, name)}:{name}"
+    for names in [*(row for rows in SECTIONS.values() for row in rows), *_UNLISTED]
+    for name in names.split(", ")
 }
 
 COMPLETING = "_FLYBALL_COMPLETE"
@@ -62,6 +81,26 @@ EXIT_USAGE = 2
 EXIT_FAILED = 1
 EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
+
+
+def with_examples(command: click.Command, path: str) -> click.Command:
+    """Give a command, and those within it, the examples that its help ends with."""
+    if path in EXAMPLES:
+        lines = "\n".join(f"  {_typed_in_lines(each)}" for each in EXAMPLES[path])
+        command.epilog = f"\b\nExamples:\n{lines}"
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            with_examples(inner, f"{path} {name}")
+    return command
+
+
+def _typed_in_lines(example: str) -> str:
+    """Return a command line as it is typed in a terminal of 80 columns."""
+    line, *others = re.split(r"(?= --)", f"flyball {example}")
+    for each in others:
+        fits = len(line.rpartition("\n")[2]) + len(each) <= _LINE
+        line += each if fits else f" \\\n   {each}"
+    return line
 
 
 class LazyGroup(click.Group):
@@ -74,20 +113,29 @@ class LazyGroup(click.Group):
         place = COMMANDS.get(cmd_name)
         if place is None:
             return None
-        module, _, name = place[0].partition(":")
-        return getattr(importlib.import_module(module), name)
+        module, _, name = place.partition(":")
+        return with_examples(getattr(importlib.import_module(module), name), cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+        for title, rows in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(f"{names:<{_WIDEST}}", about) for names, about in rows.items()]
+                )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Commands by their names alone: a shell that asks for them does not wait for imports."""
         from click.shell_completion import CompletionItem
 
+        summaries = {
+            name: summary
+            for rows in SECTIONS.values()
+            for names, summary in rows.items()
+            for name in names.split(", ")
+        }
         found = [
-            CompletionItem(name, help=summary)
-            for name, (_, summary) in COMMANDS.items()
+            CompletionItem(name, help=summaries.get(name))
+            for name in COMMANDS
             if name.startswith(incomplete)
         ]
         return found + click.Command.shell_complete(self, ctx, incomplete)

@@ -119,7 +119,7 @@ def test_where_nothing_can_be_completed_nothing_is_said(typist: Typist):
 
 OFFERED = {
     "flyball ru": [
-        "run\tMake a request and govern whoever works on it.",
+        "run\tMake a request; Flyball governs the run.",
         "runs\tList, show, follow, resume, cancel, merge runs.",
     ],
     "flyball run --flow ../ho": ["../hook.yaml"],
