@@ -1,1 +1,1 @@
-"""The use cases and the wiring: what a surface asks for, made of engine, journal and drivers."""
+"""The use cases: combine engine, journal and driver to serve a surface's request."""

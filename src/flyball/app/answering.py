@@ -1,4 +1,4 @@
-"""What a person's word means to a run: the event it becomes, and what can be said next."""
+"""Map a person's answer to the event it becomes, and list what a person can do next."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from flyball.errors import Conflict, UsageError
 RESTING = frozenset(
     {Asking.PERSON, Asking.DRIVER, Asking.CONTENT_FILTER, Asking.LIMIT, Asking.GUARD}
 )
-"""What a run waits for that is not a permission: being told to go on is enough."""
+"""Questions other than permissions: any message resumes the run."""
 
 ENDS_ON_NO = frozenset({Asking.PROMOTION, Asking.EXTENSION})
-"""Questions that words cannot answer: a no ends the run."""
+"""Questions that a message cannot answer: a no ends the run."""
 
 YES = frozenset({"yes", "y", "ok", "okay", "go", "go on", "approve", "approved"})
 NO = frozenset({"no", "n", "stop", "deny", "denied"})
@@ -33,14 +33,14 @@ class Pending(NamedTuple):
 
 
 def pending(state: RunState) -> tuple[Pending, ...]:
-    """What a run asks, the oldest question first."""
+    """Return the run's open questions, oldest first."""
     waiting = (card for card in state.cards if card.is_live)
     found = [Pending(card, card.question) for card in waiting if card.question]
     return tuple(sorted(found, key=lambda each: int(each.question.id.removeprefix("q"))))
 
 
 def asked(state: RunState) -> Question:
-    """The question to answer now."""
+    """Return the question to answer next."""
     if waiting := pending(state):
         return waiting[0].question
     if state.has_ended:
@@ -53,7 +53,7 @@ def _show(state: RunState) -> str:
 
 
 def yes(state: RunState, by: str, note: str = "") -> AnyEvent:
-    """Say yes to what a run asks; a yes to an extension grants the intent's own budget again."""
+    """Approve the run's question; approving an extension grants the intent's own budget again."""
     question = asked(state)
     if question.kind is Asking.EXTENSION:
         why = note or "the offer to extend was accepted"
@@ -62,12 +62,12 @@ def yes(state: RunState, by: str, note: str = "") -> AnyEvent:
 
 
 def no(state: RunState, by: str, why: str = "") -> AnyEvent:
-    """Say no to what a run asks."""
+    """Reject the run's question."""
     return Answered(question=asked(state).id, granted=False, by=by, note=why)
 
 
 def words(state: RunState, by: str, text: str) -> AnyEvent:
-    """Answer in words: they let a resting run go on, and are never a permission."""
+    """Answer with a message: it resumes a resting run and never counts as a permission."""
     if not text.strip():
         raise UsageError("The answer is empty.", "Say something, or use approve or deny.")
     plain = text.strip().lower().rstrip(".!")
@@ -93,18 +93,18 @@ def more(state: RunState, by: str, calls: int, why: str) -> AnyEvent:
 
 
 def offered_calls(state: RunState) -> int:
-    """How many calls a plain yes to an extension adds."""
+    """Return how many calls a plain yes to an extension adds."""
     usual = LIMITS[state.intent] if state.intent else 0
     return usual or max(state.budget.calls, 1)
 
 
 def may_simply_go_on(state: RunState) -> bool:
-    """Whether a run at rest waits for nothing but to be resumed."""
+    """Return whether a resting run only needs to be resumed."""
     return any(each.question.kind in RESTING for each in pending(state))
 
 
 class NextStep(NamedTuple):
-    """Something a person can type now, and what it does."""
+    """A command a person can type now, and its effect."""
 
     command: str
     effect: str
@@ -119,9 +119,9 @@ def next_steps(
     is_merged: bool = False,
     reverted: frozenset[str] = frozenset(),
 ) -> tuple[NextStep, ...]:
-    """What can be done with a run as it stands; one of a host goes on in the host alone.
+    """Return the next steps for a run; a hosted run continues only in its host.
 
-    `reverted` are the cards that a person took back.
+    `reverted` are the cards that a person reverted.
     """
     run = state.run
     if waiting := pending(state):

@@ -1,4 +1,4 @@
-"""A run as a file, written for any later release and for other programs, and read again."""
+"""Export a run to a file for later releases and other programs, and import it again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageE
 from flyball.journal.protocol import JournalEntry
 
 HEADED = b'{"flyball"'
-"""How each export begins."""
+"""The header of each export format."""
 WANTED_HERE = (
     "Give a file of `flyball runs export`, or a recording (`.traj`) of SWE-agent or mini-SWE-agent."
 )
@@ -39,20 +39,20 @@ NOT_A_JOURNAL = "It begins with a line that `flyball runs export` did not write.
 
 
 def export_lines(run: str, entries: Sequence[JournalEntry]) -> Iterator[bytes]:
-    """A header, then one line per event."""
+    """Yield a header, then one line per event."""
     yield msgspec.json.encode(Header("journal", codec.VERSION, run))
     for entry in entries:
         yield msgspec.json.encode(entry)
 
 
 def export_trajectory(entries: Sequence[JournalEntry]) -> bytes:
-    """A run as one ATIF trajectory."""
+    """Return a run as one ATIF trajectory."""
     told = trajectory((entry.event for entry in entries), version("flyball"), _stamp)
     return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
 
 
 def export_spans(entries: Sequence[JournalEntry]) -> bytes:
-    """A run as one trace, in the JSON that collectors of OpenTelemetry take."""
+    """Return a run as one trace in the JSON format that OpenTelemetry collectors accept."""
     release = version(OWN)
     resource = {"service.name": OWN, "service.version": release}
     told = otlp(spans_of(entry.event for entry in entries), resource, release)
@@ -64,7 +64,7 @@ def _stamp(at: float) -> str:
 
 
 def read_export(data: bytes) -> list[AnyEvent]:
-    """The events of an export; whatever does not fit is said with its line."""
+    """Return the events of an export; errors name the line that is invalid."""
     lines = data.split(b"\n")
     try:
         header = msgspec.json.decode(lines[0], type=Header)
@@ -91,7 +91,7 @@ def read_export(data: bytes) -> list[AnyEvent]:
 
 
 def read_run(home: Home, data: bytes) -> Sequence[AnyEvent]:
-    """The log of an exported run, or the one that a recording of SWE-agent's stands for."""
+    """Return the log of an exported run, or one built from a SWE-agent recording."""
     if data.lstrip().startswith(HEADED):
         return read_export(data)
     # The same file is the same run, and is not imported twice.
@@ -104,7 +104,7 @@ def read_run(home: Home, data: bytes) -> Sequence[AnyEvent]:
 
 
 async def import_run(home: Home, data: bytes) -> RunState:
-    """Put an exported run into this project's journal, every event judged anew."""
+    """Import an exported run into this project's journal, validating every event again."""
     events = read_run(home, data)
     steps = list(_fold(events))
     run = steps[-1][2].run

@@ -1,4 +1,4 @@
-"""Driving one run in this process, made of engine, journal and driver."""
+"""Drive one run in this process with engine, journal and driver."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from flyball.workspace.run.opening import find_workspace
 
 
 class Watcher(NamedTuple):
-    """Who is told what happens, as it happens."""
+    """Callbacks that are notified of events and output."""
 
     telemetry: Callable[[Telemetry], None]
     text: Callable[[str], None]
@@ -66,10 +66,10 @@ class Watcher(NamedTuple):
 
 
 class DiscreetWatcher:
-    """Passes on what happens; streamed text only once it is sure to hold no secret.
+    """Passes on events, and streamed text only once it is certain to contain no secret.
 
-    Of several cards that speak at once, the one that began first is heard as it speaks. What the
-    others say comes when it has ended, or as a whole when they have ended themselves.
+    When several cards stream at once, the one that began first streams live. The output of the
+    others follows when it has ended, or as a whole when they have ended themselves.
     """
 
     def __init__(self, watcher: Watcher, redactor: Redactor) -> None:
@@ -77,7 +77,7 @@ class DiscreetWatcher:
         self._streams: defaultdict[str, Stream] = defaultdict(redactor.stream)
         self._waiting: dict[str, str] = {}
         self.asked = ""
-        """The question that was told last, where nothing was told after it."""
+        """The last question that was reported, if nothing followed it."""
 
     def text(self, card: str, delta: str) -> None:
         self._waiting[card] = self._waiting.get(card, "") + self._streams[card].feed(delta)
@@ -96,7 +96,7 @@ class DiscreetWatcher:
         self._let_speak()
 
     def _let_speak(self) -> None:
-        """Pass on what the first of those who speak has said by now."""
+        """Pass on the text that the first streaming card has produced so far."""
         for card, text in self._waiting.items():
             if text:
                 self._waiting[card] = ""
@@ -108,19 +108,19 @@ NO_REPAIRER = "Name a model with --model, or answer yourself with --driver relay
 WORKERS = "the workers of the cluster"
 ASK_AGAIN = 0.2
 PATIENCE = 10.0
-"""How long a cancelled run's holder is waited for before we say that it is still at it."""
+"""Seconds to wait for a cancelled run's holder before reporting that it still works."""
 
 
 class RunResult(NamedTuple):
-    """A run that rests or has ended, and the change it stands for."""
+    """A run that rests or has ended, and the change it represents."""
 
     state: RunState
     diff: str = ""
     in_place: bool = False
     left_to: str = ""
-    """The process that was told instead, because it drives the run."""
+    """The process that was notified instead, because it drives the run."""
     is_hosted: bool = False
-    """Whether somebody else's agent drives it, and goes on by itself."""
+    """Whether another vendor's agent drives the run and continues by itself."""
 
     @property
     def status(self) -> str:
@@ -128,7 +128,7 @@ class RunResult(NamedTuple):
 
 
 class Seat:
-    """From where a run is driven: this process. A worker of a cluster has a seat of its own."""
+    """The place a run is driven from: this process. A cluster worker has its own seat."""
 
     lease_seconds = LEASE_SECONDS
 
@@ -136,19 +136,19 @@ class Seat:
         return open_journal(home)
 
     async def acquire(self, journal: Journal, run: str) -> Lease:
-        """The right to drive a run, and its files where they must be."""
+        """Acquire the right to drive a run, and fetch its files if necessary."""
         return await acquire(journal, run)
 
     def opened(self, performer: EffectPerformer) -> None:
-        """What performs the effects, before the first of them."""
+        """Receive the performer of effects, before the first effect."""
 
     def is_left(self, state: RunState, owed: Owed) -> bool:  # noqa: ARG002
-        """Whether somebody else must do it."""
+        """Return whether another process must perform the effect."""
         return False
 
 
 Word = Callable[[RunState], AnyEvent]
-"""What a person says to a run, once its state is known."""
+"""An answer by a person, made into an event once the run's state is known."""
 
 
 class RunControl:
@@ -165,7 +165,7 @@ class RunControl:
         self.home = home
         self._seat = seat or Seat()
         self._own_driver = driver
-        """Who thinks instead of the driver that a run names."""
+        """The driver to use instead of the one that a run names."""
         self.run = ""
         """The run that is driven, once there is one."""
         self._watcher = watcher
@@ -176,22 +176,22 @@ class RunControl:
 
     @property
     def asked(self) -> str:
-        """The question that the watcher was told last, where nothing came after it."""
+        """Return the last question that was reported to the watcher, if nothing followed it."""
         return self._told.asked if self._told else ""
 
     def look_again(self) -> None:
-        """Ask the seat anew what is left to others."""
+        """Ask the seat again which effects belong to others."""
         if self._engine is not None:
             self._engine.look_again()
 
     def pause(self, by: str) -> None:
-        """Ask the run to rest."""
+        """Ask the run to pause."""
         self._pause_by = by
         if self._engine is not None:
             self._engine.pause(by)
 
     async def start(self, wanted: RunRequest) -> RunResult:
-        """Begin a run and drive it until it rests or ends."""
+        """Start a run and drive it until it rests or ends."""
         spec = self._spec(wanted.driver)
         if wanted.flow is not None and spec == REPAIR:
             raise UsageError("The built-in repairer cannot go through a flow.", NO_REPAIRER)
@@ -204,7 +204,7 @@ class RunControl:
             return await self._drive(engine, performer, state)
 
     async def resume(self, run: str, by: str, driver: str = "") -> RunResult:
-        """Go on with a run that rests or whose process died; a question keeps waiting."""
+        """Resume a run that rests or whose process died; an open question stays open."""
         record = await record_of(self.home, run)
         if record.state.has_ended:
             status = status_of(record.state)
@@ -223,9 +223,9 @@ class RunControl:
             return await self._drive(engine, performer, state)
 
     async def go_on(self, run: str, by: str, own: Policy) -> RunResult:
-        """Drive a run from where it is, with what was left for it; nothing is said to it.
+        """Drive a run from its current state, with any messages queued for it.
 
-        `own` is the policy of whose machine this is: of it and the run's the stricter holds.
+        `own` is this machine's policy: the stricter of it and the run's applies.
         """
         record = await record_of(self.home, run)
         driver = self._driver(record.started)
@@ -241,7 +241,7 @@ class RunControl:
             return await self._drive(engine, performer, state)
 
     async def give_up(self, run: str, by: str, why: str) -> RunResult:
-        """End a run that nobody can drive, with a word about why."""
+        """End a run that no process can drive, with a reason."""
         record = await record_of(self.home, run)
         async with self._held(record.started, NobodyDriver()) as (engine, _):
             state = await engine.journal.load(run, record.state)
@@ -249,14 +249,14 @@ class RunControl:
             return RunResult(await engine.run(state))
 
     async def _leave_word(self, record: Record, word: Word) -> RunResult:
-        """Leave a word for the worker that will drive the run; one comes by at once."""
+        """Queue an answer for the worker that will drive the run."""
         event = self._cleaned(word(record.state))
         async with opened(self.home) as journal:
             await journal.post(record.state.run, event)
         return RunResult(record.state, left_to=WORKERS)
 
     async def say(self, run: str, word: Word, by: str, *, drive: bool = True) -> RunResult:
-        """Record a person's word, and drive the run on with it."""
+        """Record a person's answer, and continue the run with it."""
         record = await record_of(self.home, run)
         if record.is_submitted:
             return await self._leave_word(record, word)
@@ -276,7 +276,7 @@ class RunControl:
             return RunResult(state, is_hosted=record.is_hosted)
 
     async def extend(self, run: str, word: Word, by: str, *, drive: bool = True) -> RunResult:
-        """Add to a budget; a run that another process drives gets it there."""
+        """Add to a budget; if another process drives the run, send the addition there."""
         async with opened(self.home) as journal:
             state = await journal.load(run)
             held = "" if state.is_at_rest else await holder_of(journal, run)
@@ -286,27 +286,27 @@ class RunControl:
         return await self.say(run, word, by, drive=drive)
 
     def _tell_resumed(self, started: RunStarted, state: RunState) -> None:
-        """What this process was not there to tell: which run it is, and where it stands."""
+        """Report what happened before this process took over: the run's name and its state."""
         self._watcher.telemetry(resumed(state, started.shell.get("driver", "")))
 
     def _driver(self, started: RunStarted, wished: str = "") -> Driver:
         return self._made(self._spec(wished or started.shell.get("driver", "")))
 
     def _spec(self, wished: str) -> str:
-        """Which driver thinks, in words that the journal keeps."""
+        """Return the driver's specification, as stored in the journal."""
         if self._own_driver is not None:
             return f"{OWN}:{type(self._own_driver).__name__}"
         return driver_spec(self.home.effective.settings, wished, Path.cwd())
 
     def _made(self, spec: str) -> Driver:
-        """A driver; a key from the keyring is from then on a secret like any other."""
+        """Return a driver; a key from the keyring is added to the known secrets."""
         if self._own_driver is not None:
             return self._own_driver
         self.home = unlocked(self.home, spec)
         return make_driver(self.home, spec, self._port)
 
     def _clean(self, text: str) -> str:
-        """What a person typed, without the secrets that are known; it will be journaled."""
+        """Return a person's input with known secrets redacted, ready for the journal."""
         return redactor_of(self.home).text(text)
 
     def _cleaned(self, event: AnyEvent) -> AnyEvent:
@@ -321,7 +321,7 @@ class RunControl:
     async def _look_again(
         self, engine: Engine, performer: EffectPerformer, state: RunState, by: str
     ) -> RunState:
-        """Evidence is about the tree as it was; a person may have changed it while we rested."""
+        """Take evidence again if the tree changed while the run rested."""
         if not state.paused:
             return state
         seen = performer.look(state, by)
@@ -330,7 +330,7 @@ class RunControl:
         return await engine.append(state, seen)
 
     async def cancel(self, run: str, by: str, why: str = "") -> RunResult:
-        """End a run; where another process drives it, that process is asked to."""
+        """Cancel a run; if another process drives it, ask that process to."""
         record = await record_of(self.home, run)
         if record.state.has_ended:
             raise Conflict(f"Run {run} has ended already: {status_of(record.state)}.")
@@ -420,7 +420,7 @@ class RunControl:
                 await eyes.close()
 
     def _context(self, started: RunStarted, history: Sequence[JournalEntry]) -> RunContext:
-        """What a run's effects are performed in; it remembers what the run has seen."""
+        """Return the context in which a run's effects are performed, with the run's history."""
         home = self.home
         context = RunContext(
             home.repo,

@@ -1,4 +1,4 @@
-"""A diff applied to a project's own files: worked out whole, kept for undo, written or not."""
+"""Apply a diff to a project's own files: computed in memory, stored for undo, then written."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from flyball.workspace.cards.undo import UndoLog
 from flyball.workspace.files.paths import Root
 
 MOST_FILES = 50_000
-"""Among how many files one of the same name is looked for."""
+"""Maximum number of files searched for one of the same name."""
 
 
 class PatchWish(NamedTuple):
-    """A diff, where its paths start, and how strictly it is taken."""
+    """A diff, the base of its paths, and how strictly it is applied."""
 
     diff: str
     repo: Path
@@ -39,14 +39,14 @@ class PatchWish(NamedTuple):
 
 
 class Patched(NamedTuple):
-    """What a diff came to, and the snapshot that takes it back if it was written."""
+    """The result of a diff, and the snapshot that undoes it if it was written."""
 
     result: PatchResult
     snapshot: str = ""
 
 
 def patch_project(wish: PatchWish, environ: Mapping[str, str], *, writes: bool) -> Patched:
-    """Apply a diff to a project, all of it or nothing; without `writes` only say what it does."""
+    """Apply a diff to a project, all of it or nothing; without `writes`, only report the result."""
     if not wish.repo.is_dir():
         raise UsageError(f"{wish.repo} is not a directory.", "Give --repo a directory.")
     root = Root(wish.repo)
@@ -96,14 +96,14 @@ def _compute(root: Root, wish: PatchWish, environ: Mapping[str, str]) -> PatchRe
 
 
 def _namesakes(root: Root, missing: set[str]) -> dict[str, bytes]:
-    """Files that are called like those the diff names wrongly, so that it can say so."""
+    """Return files with the same names as those the diff names wrongly, for the error message."""
     names = {path.rpartition("/")[2].casefold() for path in missing}
     found = islice(root.walk(), MOST_FILES)
     return {path: b"" for path in found if path.rpartition("/")[2].casefold() in names}
 
 
 def write_all(root: Root, changes: tuple[Change, ...]) -> None:
-    """Write every change; when one cannot be written, put back those that were."""
+    """Write every change; if one cannot be written, restore the ones already written."""
     done: list[Change] = []
     try:
         for change in changes:

@@ -1,4 +1,4 @@
-"""A project as Flyball knows it: where it is, where its runs are kept, what was settled for it."""
+"""A project: its directory, the directory of its runs, and its settings."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from flyball.workspace.redaction import Redactor, secrets_in, secrets_of_project
 from flyball.workspace.trees.git import origin_of
 
 LONGEST = 1 << 20
-"""Nothing that is settled for a project is longer than this many bytes."""
+"""Maximum size of a project's settings, in bytes."""
 
 FRAMEWORK = "framework"
 """The target of a run that works on Flyball itself."""
 
 PLACE_FILE = "project.json"
-"""In a project's state directory: where the project itself is."""
+"""In a project's state directory: the path of the project itself."""
 
 
 class Home(NamedTuple):
@@ -45,17 +45,19 @@ class Home(NamedTuple):
 
     @property
     def database(self) -> str:
-        """The address of the cluster's journal, with its password; empty where there is none."""
+        """Return the address of the cluster's journal, with its password; empty if there is
+        none.
+        """
         return self.effective.settings.database
 
     @property
     def has_journal(self) -> bool:
-        """Whether there is a journal to look into; looking makes no files."""
+        """Return whether a journal exists; this creates no files."""
         return bool(self.database) or self.journal_path.exists()
 
 
 def open_home(repo: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Home:
-    """Find a project and read what was settled for it."""
+    """Find a project and read its settings."""
     if not repo.is_dir():
         raise NotFound("directory", os.fspath(repo), "Name the directory of a project.")
     top = project_top(repo.resolve())
@@ -77,7 +79,7 @@ def open_home(repo: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) 
 
 
 def open_home_anyhow(repo: Path, environ: Mapping[str, str]) -> tuple[Home, UsageError | None]:
-    """A project even where what was settled for it cannot be read, as if nothing were; and why."""
+    """Open a project with default settings if its own cannot be read, and return the error."""
     try:
         return open_home(repo, environ, {}), None
     except UsageError as error:
@@ -89,7 +91,7 @@ def open_home_anyhow(repo: Path, environ: Mapping[str, str]) -> tuple[Home, Usag
 
 
 def _require_directories(effective: Effective, top: Path) -> None:
-    """Refuse a command for a directory that is not there: its tests would never run, unnoticed."""
+    """Refuse a command for a missing directory: its tests would silently never run."""
     commands = effective.commands
     tables = {
         "test.command": commands.tests,
@@ -109,7 +111,7 @@ def _require_directories(effective: Effective, top: Path) -> None:
 
 
 def project_top(start: Path) -> Path:
-    """The directory that holds `.git`, or the one given."""
+    """Return the directory that contains `.git`, or the given one."""
     for place in (start, *start.parents):
         if (place / ".git").exists():
             return place
@@ -122,12 +124,12 @@ def _name(top: Path) -> str:
 
 
 def project_name(home: Home) -> str:
-    """What a project is called on every machine of a cluster: where its clones come from."""
+    """Return a project's name on every machine of a cluster: the origin of its clones."""
     return origin_of(home.repo)
 
 
 def load_extra(module: str) -> Any:
-    """A module of the cluster; `MissingExtra` where what it needs is not installed."""
+    """Import a cluster module; raise `MissingExtra` if its dependencies are not installed."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -135,12 +137,12 @@ def load_extra(module: str) -> Any:
 
 
 def is_trusted(base: Path, top: Path, text: str) -> bool:
-    """Whether the user has accepted this very configuration of this very repository."""
+    """Return whether the user has accepted exactly this configuration of this repository."""
     return bool(text) and _trusted(base).get(os.fspath(top)) == _digest(text)
 
 
 class TemplateFile(NamedTuple):
-    """One of a project's own template files as it is now, and whether its user accepted that."""
+    """One of a project's own template files, and whether its user accepted it as it is now."""
 
     path: Path
     data: bytes
@@ -152,7 +154,7 @@ class TemplateFile(NamedTuple):
 
 
 def own_templates(environ: Mapping[str, str], top: Path) -> tuple[TemplateFile, ...]:
-    """The template files of a project that can be read; the rest is no template."""
+    """Return the readable template files of a project."""
     trusted = _trusted(state_dir(environ))
     found: list[TemplateFile] = []
     for path in template_files(top):
@@ -164,7 +166,7 @@ def own_templates(environ: Mapping[str, str], top: Path) -> tuple[TemplateFile, 
 
 
 class Offer(NamedTuple):
-    """A repository's configuration, and what of it would count once it is trusted."""
+    """A repository's configuration, and the part that would apply if it were trusted."""
 
     path: Path
     text: str
@@ -175,7 +177,7 @@ class Offer(NamedTuple):
 
 
 def offer(environ: Mapping[str, str], repo: Path) -> Offer:
-    """What trusting a repository would change, without trusting it."""
+    """Return what trusting a repository would change, without trusting it."""
     top = project_top(repo.resolve())
     path = top / REPO_FILE
     text, templates = _read(path), own_templates(environ, top)
@@ -194,7 +196,7 @@ def offer(environ: Mapping[str, str], repo: Path) -> Offer:
 
 
 def trust(environ: Mapping[str, str], found: Offer) -> None:
-    """Accept a repository's configuration as it was shown; a later change must be accepted too."""
+    """Accept a repository's configuration as shown; a later change must be accepted again."""
     base = state_dir(environ)
     base.mkdir(parents=True, exist_ok=True)
     kept = _trusted(base)
@@ -208,7 +210,7 @@ def trust(environ: Mapping[str, str], found: Offer) -> None:
 
 
 def settings_report(home: Home) -> list[tuple[str, str, str]]:
-    """Every setting in force, its value, and where that came from."""
+    """Return every setting in force, its value, and its source."""
     return report(home.effective)
 
 
@@ -222,7 +224,7 @@ def report(effective: Effective) -> list[tuple[str, str, str]]:
 
 
 def _trusted(base: Path) -> dict[str, str]:
-    """What was accepted so far; a damaged record is no acceptance."""
+    """Return what was accepted so far; a damaged record counts as empty."""
     try:
         return msgspec.json.decode(_read(base / "trusted.json") or "{}", type=dict[str, str])
     except msgspec.MsgspecError:
@@ -249,14 +251,14 @@ def _read(path: Path) -> str:
 
 
 def redactor_of(home: Home) -> Redactor:
-    """What takes the user's secrets out of everything that a run shows, stores or sends."""
+    """Return the redactor of the user's secrets, for everything a run shows, stores or sends."""
     known = (*secrets_in(home.environ), *secrets_of_project(home.repo))
     password = password_of(home.database) if home.database else ""
     return Redactor((*known, password) if password else known)
 
 
 def target_of(home: Home, wished: str) -> str:
-    """What a run is about: this project, unless the user says that it is Flyball itself."""
+    """Return a run's target: this project, unless the user names Flyball itself."""
     if not wished:
         return f"project/{home.repo.name}"
     kind, _, name = wished.partition("/")
@@ -271,7 +273,7 @@ def target_of(home: Home, wished: str) -> str:
 
 
 def note_place(home: Home) -> None:
-    """Write down where a project is: its state directory's name has only a digest of that."""
+    """Record a project's path: its state directory's name has only a digest of it."""
     file = home.state / PLACE_FILE
     if not file.exists():
         home.state.mkdir(parents=True, exist_ok=True)

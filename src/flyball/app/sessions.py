@@ -1,4 +1,4 @@
-"""Which run a host's session is working on, and where a person has switched the governor off."""
+"""Track the run that a host's session works on, and whether a person switched the governor off."""
 
 from __future__ import annotations
 
@@ -15,73 +15,75 @@ import msgspec
 from flyball.workspace.process.holder import is_running
 
 HOSTED = "host:"
-"""How the driver of a run is named that another program drives."""
+"""The driver name of a run that another program drives."""
 WITHIN = "within"
-"""Under which name a run's log has the sessions in which its host was started, if in any."""
+"""The key in a run's log for the sessions in which its host was started, if any."""
 MCP = "mcp"
-"""The name of whoever takes steps from us by MCP: it works in the tree of its run."""
+"""The host name of a client that takes steps over MCP: it works in the tree of its run."""
 
 
 class Session(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What must be known of a host's session between two of its moments."""
+    """The state of a host's session between two hook events."""
 
     host: str
     session: str
     run: str = ""
     process: str = ""
-    """The host's own process, so that what it starts can be told from what a person starts."""
+    """The host's own process, to distinguish its children from processes that a person starts."""
     rejected: str = ""
-    """What its last stop was refused with; some hosts give that back as if a person had said it."""
+    """The reason its last stop was refused; some hosts send it back as if a person had
+    written it.
+    """
     untold: str = ""
-    """What the model is to hear at the next moment at which hosts pass words on."""
+    """Text for the model at the next event at which hosts pass messages on."""
     unshown: str = ""
-    """What the person is to see then."""
+    """Text for the person at that event."""
     is_fresh: bool = False
-    """Whether the run was begun by a slash command whose prompt has not come yet."""
+    """Whether the run was begun by a slash command whose prompt has not arrived yet."""
     awaited: str = ""
-    """The name of a run that will begin with the prompt; its workspace is there already."""
+    """The name of a run that will begin with the prompt; its workspace already exists."""
     tree: str = ""
-    """The tree as it was when that workspace was made."""
+    """The tree when that workspace was created."""
 
 
 LONGEST = 64 << 10
-"""Bytes of a session's file, above which what it said before is left out."""
+"""Size in bytes above which earlier lines of a session's file are dropped."""
 
 
 class Sessions:
-    """The sessions of one project: a small file each, which only points to a run.
+    """The sessions of one project: a small file each, which refers to a run.
 
-    Each time it is kept, a line is added, and the last whole one holds: to put a new file in the
-    place of the old one takes the file system longer than everything else that a call asks for.
+    Each update appends a line, and the last complete one counts: replacing the file would take the
+    file system longer than everything else a call needs.
     """
 
     def __init__(self, state: Path) -> None:
         self._place = state / "hosts"
 
     def find(self, host: str, session: str) -> Session:
-        """What is known of a session; of a new one, nothing."""
+        """Return a session; an unknown one is new and empty."""
         return _last(self._file(host, session)) or Session(host, session)
 
     def known(self, host: str, session: str) -> Session | None:
-        """A session that was not ended, and whose host has not died."""
+        """Return a session that has not ended and whose host is alive."""
         found = _last(self._file(host, session))
         return found if found and not _has_died(found) else None
 
     def all(self) -> tuple[Session, ...]:
-        """Every session that was not ended, and whose host has not died."""
+        """Return every session that has not ended and whose host is alive."""
         found = map(_last, sorted(self._place.glob("*.json")))
         return tuple(each for each in found if each and not _has_died(each))
 
     def in_checkout(self) -> tuple[Session, ...]:
-        """Those of them that work in the person's own checkout."""
+        """Return the sessions that work in the person's own checkout."""
         return tuple(each for each in self.all() if each.host != MCP)
 
     def host_of(self, run: str) -> str:
-        """The host in whose session a run is under way, if there is one."""
+        """Return the host in whose session a run is in progress, if any."""
         return next((each.host for each in self.all() if each.run == run), "")
 
     def keep(self, session: Session) -> None:
-        """Remember it, whole or not at all."""
+        """Store a session atomically."""
         self._place.mkdir(parents=True, exist_ok=True)
         file = self._file(session.host, session.session)
         # The first end of a line is for half of one that somebody was killed over.
@@ -95,7 +97,7 @@ class Sessions:
         spare.replace(file)
 
     def end(self, session: Session) -> None:
-        """Forget it; its runs stay in the journal."""
+        """Delete a session; its runs stay in the journal."""
         self._file(session.host, session.session).unlink(missing_ok=True)
 
     def _file(self, host: str, session: str) -> Path:
@@ -105,14 +107,14 @@ class Sessions:
 
 
 class Switch:
-    """Whether a person has switched the governor off for this project, and until when."""
+    """The switch by which a person turns the governor off for this project, with its end time."""
 
     def __init__(self, state: Path, clock: Callable[[], float] = time.time) -> None:
         self._file = state / "off.json"
         self._clock = clock
 
     def off_until(self) -> float:
-        """The moment at which it goes on again; 0 where it is on."""
+        """Return the time at which the governor resumes; 0 if it is on."""
         try:
             until = msgspec.json.decode(self._file.read_bytes(), type=float)
         except (OSError, msgspec.MsgspecError):
@@ -120,7 +122,7 @@ class Switch:
         return until if until > self._clock() else 0.0
 
     def turn_off(self, seconds: float) -> float:
-        """Switch it off for so long; when that ends comes back."""
+        """Turn the governor off for some seconds; return the end time."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         until = self._clock() + seconds
         self._file.write_text(json.dumps(until))
@@ -131,12 +133,12 @@ class Switch:
 
 
 def _has_died(session: Session) -> bool:
-    """Whether the host's process is known, and gone: it could not say that the session ended."""
+    """Return whether the host's process is known and dead: it could not report the end."""
     return bool(session.process) and not is_running(session.process)
 
 
 def _last(file: Path) -> Session | None:
-    """What a file holds, or None where it is missing or damaged."""
+    """Return a file's session, or None if the file is missing or damaged."""
     with suppress(OSError):
         for line in reversed(file.read_bytes().splitlines()):
             with suppress(msgspec.MsgspecError):

@@ -1,4 +1,4 @@
-"""What the user settled: read once, at the edge, with the origin of every value.
+"""Read the user's settings once, at startup, with the origin of every value.
 
 Four sources, later ones winning where they may: the repository's `flyball.toml` (only once trusted,
 and only to tighten), the user's `config.toml`, the environment (`FLYBALL_…`), the command line.
@@ -41,7 +41,7 @@ ENV_OTHER = frozenset(
 
 
 class Effective(NamedTuple):
-    """The settings in force, where each value came from, and what was not heeded."""
+    """The settings in force, the source of each value, and the values that were ignored."""
 
     settings: Settings
     origins: dict[str, str]
@@ -50,7 +50,7 @@ class Effective(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """The texts that settings come from; the shell reads them, this module judges them."""
+    """The texts that settings come from; the caller reads them, this module interprets them."""
 
     repo: str = ""
     repo_is_trusted: bool = False
@@ -66,7 +66,7 @@ class Sources(NamedTuple):
 
 
 def settle(sources: Sources) -> Effective:
-    """Join all sources; anything unknown or of the wrong type is an error with a suggestion."""
+    """Combine all sources; an unknown name or wrong type is an error with a suggestion."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     ignored: list[str] = []
@@ -96,14 +96,14 @@ def settle(sources: Sources) -> Effective:
 
 
 def settings_from(text: str, path: str) -> Settings:
-    """The settings of one file alone, as the user's own would be read."""
+    """Return the settings of one file alone, read as the user's own."""
     return settle(Sources(user=text, user_path=path)).settings
 
 
 def _with_commands(
     effective: Effective, commands: Mapping[str, Mapping[str, SettledCommand]]
 ) -> Effective:
-    """The same with these commands; a setting to which several sources added names all of them."""
+    """Return settings with these commands; the origin names every source that added to them."""
     sources = {
         field: ", ".join(dict.fromkeys(each.origin for each in table.values()))
         for field, table in commands.items()
@@ -123,7 +123,7 @@ def _with_commands(
 def _added(
     own: Mapping[str, SettledCommand], field: str, wish: Any, ignored: list[str]
 ) -> dict[str, SettledCommand]:
-    """A trusted repository's commands beside the user's own, which stay as they are."""
+    """Return a trusted repository's commands added to the user's own, which take precedence."""
     new = add_commands({}, wish, key_of(field), REPO_FILE)
     ignored += [
         f"{REPO_FILE}: `{key_of(field)}` for {at!r} is settled by you" for at in new if at in own
@@ -173,7 +173,9 @@ def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _parse(text: str, field: str) -> Any:
-    """A value from the environment: plain for texts and switches, TOML for tables and lists."""
+    """Parse a value from the environment: plain for texts and switches, TOML for tables and
+    lists.
+    """
     default = getattr(Settings(), field)
     if isinstance(default, bool):
         if text.lower() in ("1", "true", "yes", "on"):
@@ -208,9 +210,9 @@ def _expected(default: object) -> str:
 
 
 def _convert(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
-    """The settings with these values; a wrong one is an error that names its field and origin.
+    """Return settings with these values; a wrong one is an error with its field and origin.
 
-    Field by field, because a whole struct reports only where in it something is wrong.
+    Values are converted field by field, because an error in a whole struct does not name the field.
     """
     taken: dict[str, Any] = {}
     for field, value in values.items():
@@ -236,7 +238,7 @@ def _check_guards(levels: Mapping[str, Any], where: str) -> None:
 def _tighten(
     settings: Settings, wishes: Mapping[str, Any], origins: dict[str, str], ignored: list[str]
 ) -> Settings:
-    """Let a trusted repository make things stricter, and say what it may not."""
+    """Apply the settings that a trusted repository may tighten; report those it may not change."""
     taken: dict[str, Any] = {}
     wished = _convert(wishes, dict.fromkeys(wishes, REPO_FILE))
     for field in wishes:
@@ -250,7 +252,7 @@ def _tighten(
 
 
 def is_tighter(direction: str, now: Any, then: Any) -> bool:
-    """Whether moving a setting from one value to another only makes it stricter."""
+    """Return whether moving a setting from one value to another only makes it stricter."""
     match direction:
         case "lower":
             return (then < now or now == 0) and then != 0
@@ -271,7 +273,7 @@ def is_tighter(direction: str, now: Any, then: Any) -> bool:
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:
-    """Where runs are kept: the user's state directory."""
+    """Return the directory of runs: the user's state directory."""
     if given := environ.get("FLYBALL_STATE_DIR"):
         return Path(given)
     base = environ.get("XDG_STATE_HOME") or f"{environ.get('HOME', '/')}/.local/state"
@@ -279,7 +281,7 @@ def state_dir(environ: Mapping[str, str]) -> Path:
 
 
 def user_file(environ: Mapping[str, str]) -> Path:
-    """The user's own configuration file."""
+    """Return the user's own configuration file."""
     if given := environ.get("FLYBALL_CONFIG"):
         return Path(given)
     base = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '/')}/.config"
@@ -287,5 +289,5 @@ def user_file(environ: Mapping[str, str]) -> Path:
 
 
 def env_of(field: str) -> str:
-    """The environment variable of a field."""
+    """Return the environment variable of a field."""
     return f"FLYBALL_{field.upper()}"

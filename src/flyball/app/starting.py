@@ -1,4 +1,4 @@
-"""How a run begins: what a person asks for, and the first event that this becomes."""
+"""Start a run: what a person requests, and the first event that it becomes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ V = TypeVar("V", Flow, Template)
 
 
 class RunRequest(NamedTuple):
-    """What a person asks for when a run starts."""
+    """A person's request to start a run."""
 
     request: str
     intent: Intent | None = None
@@ -38,15 +38,15 @@ class RunRequest(NamedTuple):
     flow: Flow | None = None
     target: str = ""
     by: str = ""
-    """Who asks, by name; empty where nobody was told apart."""
+    """The name of the requester; empty if people are not identified."""
     luggage: Mapping[str, str] = {}
-    """What a cluster's workers must know of it besides."""
+    """Additional data for a cluster's workers."""
 
 
 def started_of(
     home: Home, wanted: RunRequest, spec: str, templates: Sequence[Template]
 ) -> RunStarted:
-    """How a run begins, without the secrets that are known."""
+    """Return a run's first event, with known secrets redacted."""
     settings, clean = home.effective.settings, redactor_of(home)
     # Before the request is cleaned: what is pasted there is no text, and may look like a key.
     request, pasted = take_pasted(wanted.request, len(wanted.images))
@@ -71,12 +71,12 @@ def started_of(
 
 
 def _discreet(value: V, clean: Redactor) -> V:
-    """A flow or template without the secrets that are known."""
+    """Return a flow or template with known secrets redacted."""
     return msgspec.convert(clean.value(msgspec.to_builtins(value)), type(value))
 
 
 def policy_of(settings: Settings, wanted: RunRequest, driver: str) -> Policy:
-    """What was settled, and what was wished for this one run; the repairer makes no plans."""
+    """Combine the settings and one run's options into a policy; the repairer makes no plans."""
     policy = settings.policy
     return msgspec.structs.replace(
         policy,

@@ -1,4 +1,4 @@
-"""Flows and templates from files: a flow that a person names, and the project's own templates."""
+"""Read flows and templates from files: a flow that a person names, and the project's templates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flyball.errors import UsageError
 
 
 class FlowReading(NamedTuple):
-    """What was found in one flow file: the flow, or everything that is wrong with it."""
+    """The result of reading a flow file: the flow, or everything that is wrong with it."""
 
     file: str
     flow: Flow | None
@@ -24,14 +24,14 @@ class FlowReading(NamedTuple):
 
 
 def read_flow_file(file: str) -> FlowReading:
-    """The flow in a file that a person names."""
+    """Read the flow in a file that a person names."""
     source = read_source(file)
     found, problems = (None, (source,)) if isinstance(source, Problem) else read_flow(source)
     return FlowReading(one_line(file), found, problems)
 
 
 def flow_intent(flow: Flow, wished: Intent | None) -> Intent:
-    """What a run of a flow may do: naming the flow is consent to what its steps do."""
+    """Return what a run of a flow may do: naming the flow is consent to its steps."""
     changing = next((step.step_id for step in flow.steps if step.may_mutate), "")
     if wished is None:
         return Intent.FEATURE_BUILD if changing else Intent.DIAGNOSE
@@ -45,7 +45,7 @@ def flow_intent(flow: Flow, wished: Intent | None) -> Intent:
 
 
 class Own(NamedTuple):
-    """One of a project's own templates, and the file it stands in."""
+    """One of a project's own templates, and its file."""
 
     template: Template
     file: str
@@ -63,7 +63,7 @@ class OwnTemplates(NamedTuple):
 
 
 def project_templates(home: Home) -> OwnTemplates:
-    """The templates in `.flyball/templates` that are sound and that the user trusts."""
+    """Return the valid templates in `.flyball/templates` that the user trusts."""
     found: dict[str, Own] = {}
     notices: list[str] = []
     for each in own_templates(home.environ, home.repo):

@@ -1,4 +1,4 @@
-"""Verifying a change that anybody made: the same verdict as for a governed run."""
+"""Verify a change of any author: the same verdict as for a governed run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from flyball.workspace.servers.server import RunServers
 
 
 class Verified(NamedTuple):
-    """The verdict on a change, between which trees it was, and how its tests were confined."""
+    """The verdict on a change, its trees, and how its tests were confined."""
 
     verdict: ChangeVerdict
     base: str
@@ -38,10 +38,10 @@ class Verified(NamedTuple):
 async def verify_change(
     home: Home, base: str, head: str, on_output: Callable[[str], None] = lambda _: None
 ) -> Verified:
-    """What may be said of the change from one revision to another, whoever wrote it.
+    """Return the verdict on the change from one revision to another, whoever wrote it.
 
-    Nobody promised anything beforehand and nobody is sent back: a change whose tests pass without
-    it is labelled so, and what a person would be asked is a question in the answer.
+    There is no checkpoint and no agent to send back: a change whose tests pass without it is
+    labelled so, and questions to a person are part of the answer.
     """
     directory = home.state / "verify" / f"{os.getpid()}-{secrets.token_hex(3)}"
     user = Path(home.environ.get("HOME", "") or Path.home())
@@ -58,10 +58,10 @@ async def verify_change(
 
 
 def refuse_bad_merge(home: Home, before: str, after: str) -> None:
-    """Raise where the verdict on a merged tree speaks against it; a question is no reason.
+    """Raise if the verdict on a merged tree is negative; a question is no reason.
 
-    What a person had to decide was put to them by the run; what is new here are tests of the branch
-    that the merged work breaks.
+    The run already asked its questions; the new case here is a test of the branch that the merged
+    work breaks.
     """
     verdict = asyncio.run(verify_change(home, before, after)).verdict
     if verdict.blocking:

@@ -1,4 +1,4 @@
-"""From settings to the parts a run is made of: its driver, its keys, its tools' limits."""
+"""Create the parts of a run from settings: its driver, its keys, its tools' limits."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ DRIVERS = "Use repair, scripted:FILE, relay:DIR, relay:clipboard or model:PROVID
 REPAIR = "repair"
 """The built-in driver, which needs neither key nor network."""
 OWN = "own"
-"""A driver that the program which began the run brought along."""
+"""A driver supplied by the program that started the run."""
 REPAIRER = "flyball.repair.driver"
-"""Loaded for runs that it drives: hooks wire runs as well, and must be quick."""
+"""Imported for runs that it drives: hooks wire runs as well, and must be fast."""
 TRACING = "flyball.engine.tracing"
-"""Loaded where a collector is named: nobody else needs its extra."""
+"""Imported only if a collector is configured: others do not need its extra."""
 COLLECTORS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 KEYS = {
@@ -57,10 +57,10 @@ KEYS = {
     "anthropic": "ANTHROPIC_API_KEY",
     "zai": "ZAI_API_KEY",
 }
-"""Where each provider's key is; every other provider looks in its own variables."""
+"""The key variable of each provider; every other provider reads its own variables."""
 
 BASE_URLS = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
-"""Where a provider's own client looks for another address; such a server may want no key."""
+"""The variable of a provider's base URL; such a server may need no key."""
 
 KEYRING_SERVICE = "flyball"
 KEYRING_SECONDS = 10.0
@@ -73,7 +73,7 @@ KEYRING_NEEDS = (
     "XDG_RUNTIME_DIR",
     "DBUS_SESSION_BUS_ADDRESS",
 )
-"""What a keyring's program needs to find the keyring."""
+"""Variables that a keyring program needs to find the keyring."""
 
 KEYRINGS = (
     ("secret-tool", "lookup", "service", KEYRING_SERVICE, "key", "{}"),
@@ -82,7 +82,7 @@ KEYRINGS = (
 
 
 def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
-    """Which driver a run uses, in words that mean the same in any later process."""
+    """Return the driver of a run, in words that mean the same in any later process."""
     spec = wished or settings.driver_use or ("" if settings.model_default else REPAIR)
     kind, _, rest = spec.partition(":")
     if kind in ("", "model"):
@@ -106,7 +106,9 @@ def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
 
 
 def make_driver(home: Home, spec: str, hand: PersonPort | None) -> Driver:
-    """The driver a run was asked to use; whatever it lacks is said before the run begins."""
+    """Return the driver that a run requested; raise before the run begins if something is
+    missing.
+    """
     kind, _, rest = spec.partition(":")
     if spec == REPAIR:
         return import_module(REPAIRER).RepairDriver(home.effective.settings.repair_seconds)
@@ -123,7 +125,7 @@ def make_driver(home: Home, spec: str, hand: PersonPort | None) -> Driver:
 
 
 def models_of(settings: Settings, default: str) -> Models:
-    """Which models a run may ask."""
+    """Return the models that a run may use."""
     return Models(
         default=default,
         vision=settings.model_vision,
@@ -137,7 +139,7 @@ SEEING = frozenset({"openai", "anthropic", "google"})
 
 
 def vision_model(home: Home, spec: str) -> str:
-    """The model that judges pictures: the one that is set for it, or a driver's that sees too."""
+    """Return the model that judges pictures: the configured one, or a driver's with image input."""
     settings = home.effective.settings
     if settings.model_vision:
         return settings.model_vision
@@ -147,7 +149,7 @@ def vision_model(home: Home, spec: str) -> str:
 
 
 def eyes_of(home: Home, spec: str = "") -> VisionModel | None:
-    """Who can say what a picture shows; nothing is loaded or asked before there is a picture."""
+    """Return the model that describes pictures; it is loaded for the first picture."""
     name = vision_model(home, spec)
     if not name:
         return None
@@ -156,7 +158,7 @@ def eyes_of(home: Home, spec: str = "") -> VisionModel | None:
 
 
 def unlocked(home: Home, spec: str) -> Home:
-    """The home with the keys that its driver needs and only the system's keyring has."""
+    """Return the home with the keys that its driver needs and only the system's keyring has."""
     kind, _, name = spec.partition(":")
     settings = home.effective.settings
     if (kind != "model" and not settings.model_vision) or settings.model_base_url:
@@ -169,7 +171,7 @@ def unlocked(home: Home, spec: str) -> Home:
 
 
 def providers_of(home: Home, models: Models) -> Providers:
-    """The keys at hand, and one base address for all, where the user set one."""
+    """Return the available keys, and one base URL for all if the user set one."""
     environ, url = home.environ, home.effective.settings.model_base_url
     for name, variable in _missing_keys(environ, models).items():
         if not url:
@@ -183,12 +185,12 @@ def providers_of(home: Home, models: Models) -> Providers:
 
 
 def family(model: str) -> str:
-    """The provider in a model's name, whichever of its protocols is meant."""
+    """Return the provider in a model's name, without its protocol."""
     return model.partition(":")[0].removesuffix("-chat").removesuffix("-responses")
 
 
 def _missing_keys(environ: Mapping[str, str], models: Models) -> dict[str, str]:
-    """The variable of each provider whose key is nowhere to be seen."""
+    """Return the key variable of each provider whose key is missing."""
     wanted = sorted({family(name) for name in models.all} & KEYS.keys())
     return {
         name: KEYS[name]
@@ -198,18 +200,18 @@ def _missing_keys(environ: Mapping[str, str], models: Models) -> dict[str, str]:
 
 
 class NobodyDriver:
-    """For work that needs no thinking, such as ending a run."""
+    """A driver for work that needs no thinking, such as ending a run."""
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:  # noqa: ARG002
-        """Never asked; if it is, the run rests."""
+        """Rest the run; this is never called in normal operation."""
         raise DriverError(f"Nobody was there to think for card {request.card}.", "Resume the run.")
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resource is held."""
 
 
 def notifier(home: Home, run: str, watch: Callable[[Telemetry], None]) -> Notifier:
-    """What calls a person when a run waits for them, before whoever watches it."""
+    """Return what notifies a person when a run waits for them, before its watchers."""
     settings = home.effective.settings
     commands: list[Sequence[str]] = []
     if settings.notify_command:
@@ -223,19 +225,19 @@ def notifier(home: Home, run: str, watch: Callable[[Telemetry], None]) -> Notifi
 
 
 class RunTrace(Protocol):
-    """What a collector is told of a run while it is driven."""
+    """Exports a run to a trace collector while it is driven."""
 
     def take(self, before: RunState, event: AnyEvent, after: RunState) -> None:
-        """Whatever ended with an event."""
+        """Export everything that ended with an event."""
         ...
 
     async def close(self) -> None:
-        """No more will come."""
+        """Finish the export."""
         ...
 
 
 def is_traced(environ: Mapping[str, str]) -> bool:
-    """Whether the user named a collector of traces, in the variables that everybody uses."""
+    """Return whether the user configured a trace collector in the standard variables."""
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     exporters = environ.get("OTEL_TRACES_EXPORTER", "").strip() or "otlp"
@@ -246,7 +248,7 @@ def is_traced(environ: Mapping[str, str]) -> bool:
 async def tracer(
     home: Home, journal: Journal, run: str, watch: Callable[[Telemetry], None]
 ) -> RunTrace | None:
-    """Who tells the user's collector of a run; a run goes on as well without."""
+    """Return what exports a run to the user's collector; the run does not depend on it."""
     if not is_traced(home.environ):
         return None
     history = [entry.event for entry in await journal.events(run)]
@@ -262,7 +264,7 @@ async def tracer(
 
 
 def tool_settings(effective: Effective) -> ToolSettings:
-    """What the user settled about tools."""
+    """Return the user's settings for tools."""
     settings = effective.settings
     try:
         allow = tuple(msgspec.convert(rule, AllowRule) for rule in settings.bash_allow)
@@ -286,7 +288,7 @@ def tool_settings(effective: Effective) -> ToolSettings:
 
 
 def _key_from_keyring(environ: Mapping[str, str], variable: str) -> str:
-    """The key kept under a variable's name, or nothing."""
+    """Return the keyring's key for a variable's name; empty if there is none."""
     for store in KEYRINGS:
         program = shutil.which(store[0], path=environ.get("PATH", os.defpath))
         if program is None:

@@ -1,1 +1,1 @@
-"""Auditing what agents did: their transcripts found, read once, judged, and told."""
+"""Audit what agents did: find their transcripts, read each once, judge it, and report."""

@@ -1,4 +1,4 @@
-"""The use case: find transcripts, read what is new, and report on all of it."""
+"""The audit use case: find transcripts, read new ones, and report on all of them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ UNITS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 SPAN = regex(r"(\d{1,4})([hdw])")
 INDEX = "audit.sqlite"
 NEVER = (-1, -1)
-"""The state of no file, so that the next audit reads it."""
+"""A state that no file has, so that the next audit reads the file."""
 
 
 class AuditWish(NamedTuple):
-    """What somebody wants audited."""
+    """The arguments of an audit: paths, hosts and start time."""
 
     paths: tuple[Path, ...] = ()
     hosts: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class AuditWish(NamedTuple):
 
 
 class AuditProgress(NamedTuple):
-    """How far an audit is."""
+    """The progress of an audit."""
 
     files: int
     of_files: int
@@ -62,7 +62,7 @@ def audit(
     watch: Watch = lambda _: None,
     clock: Callable[[], float] = time.time,
 ) -> AuditReport:
-    """Audit what a wish names; nothing is written but the index, and nothing leaves the machine."""
+    """Run an audit; it writes only the index and sends nothing over the network."""
     since = clock() - seconds_of(wish.since) if wish.since else 0.0
     files = _files(wish, environ, since)
     mark = f"{msgspec.json.encode(limits).decode()}"
@@ -87,7 +87,7 @@ def audit(
 
 
 def seconds_of(span: str) -> float:
-    """How long a span such as 30d is."""
+    """Return the seconds in a span such as 30d."""
     found = SPAN.fullmatch(span.strip().lower())
     if found is None:
         raise UsageError(f"{span!r} is no span of time.", "Say it like 12h, 30d or 8w.")
@@ -124,7 +124,7 @@ def _read(
     environ: Mapping[str, str],
     watch: Watch,
 ) -> int:
-    """Judge what the index does not know; how many files that were."""
+    """Judge files that are not in the index; return how many there were."""
     new = {file: seen for file in files if not index.knows(file, mark, seen := state_of(file))}
     whole, done = sum(size for size, _ in new.values()), 0
     for number, (file, found) in enumerate(judge_files([*new], whole, limits, environ)):
@@ -138,12 +138,12 @@ def _read(
 LARGEST = 4 << 20
 SHORTEST_TRACE = 4
 HISTORY_LOOKS = 60
-"""How often git is asked in one audit; a look into a long history takes its time."""
+"""Maximum number of git history searches per audit; each is slow in a long history."""
 SECONDS = 10.0
 
 
 class Effects:
-    """Looks at trees and histories, each file once."""
+    """Checks whether a finding's change is still in the tree or history; caches file texts."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -151,7 +151,7 @@ class Effects:
         self._text = cache(_text_of)
 
     def settle(self, found: AuditFinding, root: str) -> AuditFinding:
-        """The finding with its degree, and whether its work was kept."""
+        """Return the finding with its degree and whether its work was kept."""
         if not found.paths or not RULES[found.rule].leaves_effect:
             return found
         is_there = self._is_there(found, root)
@@ -162,7 +162,9 @@ class Effects:
         return replace(found, degree=degree, is_kept=is_there)
 
     def _is_there(self, found: AuditFinding, root: str) -> bool | None:
-        """None where the project is no longer on this machine."""
+        """Return whether the change is present; None if the project is no longer on this
+        machine.
+        """
         if not root or not Path(root).is_dir():
             return None
         for name, trace in zip(found.paths, found.traces, strict=True):
@@ -178,7 +180,7 @@ class Effects:
         )
 
     def _is_in_history(self, root: str, name: str, trace: str, at: float) -> bool:
-        """Whether a commit since then brought the very line."""
+        """Return whether a commit since then added this exact line."""
         if self._looks <= 0 or not Path(root, ".git").exists():
             return False
         self._looks -= 1

@@ -1,8 +1,8 @@
-"""Files judged side by side: readers in processes of their own, each with one file at a time.
+"""Judge files in parallel reader processes, one file at a time each.
 
-Judging is work for a processor, which one interpreter does on one core only. A reader is this very
-module, started by the one spawner; it is asked in a line, answers in a line, and ends when nobody
-asks any more. What stands in memory is what a single file came to, for each reader.
+Judging is CPU-bound, and one interpreter uses one core only. A reader runs this module, started by
+the one spawner; it reads requests and writes replies one line at a time, and exits when its input
+ends. Each reader holds the result of a single file in memory.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from flyball.errors import FlyballError, ToolUnavailable
 from flyball.workspace.process.spawn import Companion
 
 WORTH_A_CREW = 24 << 20
-"""Below that many bytes, starting others takes longer than reading on."""
+"""Minimum total bytes at which starting reader processes pays off."""
 MOST_READERS = 3
-"""Each takes some seventy megabytes, and together they shall stay below three hundred."""
+"""Maximum number of readers; each takes about 70 MB, and all of them must stay below 300 MB."""
 
 
 def judge_file(file: Path, limits: GuardLimits) -> FileAudit:
-    """Everything that one file tells; a file that cannot be read is told in a sentence."""
+    """Return the findings of one file; an unreadable file yields a note."""
     notes = LineNotes()
     try:
         if file.name == JOURNAL:
@@ -48,7 +48,7 @@ def judge_file(file: Path, limits: GuardLimits) -> FileAudit:
 
 
 class ReadingOrder(msgspec.Struct):
-    """One file that a reader shall judge."""
+    """A request to judge one file."""
 
     path: str
     limits: GuardLimits
@@ -57,7 +57,7 @@ class ReadingOrder(msgspec.Struct):
 def judge_files(
     files: Sequence[Path], size: int, limits: GuardLimits, environ: Mapping[str, str]
 ) -> Iterator[tuple[Path, FileAudit]]:
-    """Each file with what it told, in the order in which they are done."""
+    """Yield each file with its result, in order of completion."""
     readers = min(_cores(), MOST_READERS, len(files))
     if readers < 2 or size < WORTH_A_CREW:
         yield from ((file, judge_file(file, limits)) for file in files)
@@ -86,7 +86,7 @@ def _ask(
     environ: Mapping[str, str],
     told: Queue[tuple[Path, FileAudit]],
 ) -> None:
-    """Have one reader judge what is left, file by file; one that never answers is done without."""
+    """Have one reader judge the remaining files; a reader that never replies is dropped."""
     argv = (sys.executable, "-P", "-m", "flyball.app.audit.crew")
     reader: Companion | None = None
     has_answered, is_of_use = False, True
@@ -126,7 +126,7 @@ def _closed(reader: Companion | None) -> None:
 
 
 def main() -> int:
-    """Answer each order with what its file tells."""
+    """Read requests from standard input and answer each with the file's result."""
     for line in sys.stdin.buffer:
         order = msgspec.json.decode(line, type=ReadingOrder)
         answer = msgspec.json.encode(judge_file(Path(order.path), order.limits))

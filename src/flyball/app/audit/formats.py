@@ -1,4 +1,4 @@
-"""Which format a file has, and the entries in it; what nobody knows is named and passed over."""
+"""Detect the format of a transcript file and read its entries; skip unknown formats with a note."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ from flyball.regex import regex
 
 LARGEST_DOCUMENT = 128 << 20
 HEAD = 40
-"""Lines that are looked at to tell what a file is."""
+"""Number of lines read to detect a file's format."""
 
 
 class Transcript(NamedTuple):
-    """One session's worth of entries, and which host wrote it."""
+    """The entries of one session, and the host that wrote them."""
 
     host: str
     entries: Iterator[Entry]
 
 
 def read_transcripts(file: Path, tell: Tell) -> Iterator[Transcript]:
-    """The sessions of a file; none, and a sentence, where it is of no known format."""
+    """Yield the sessions of a file; for an unknown format, report it through `tell` and yield
+    none.
+    """
     if is_event_folder(file):
         yield from _of_events(file, tell)
     elif file.suffix == ".db":
@@ -55,7 +57,7 @@ BY_LINES: dict[str, Callable[[Lines], Iterator[Entry]]] = {
 
 
 NEEDED = {"claude": (b'"user"', b'"assistant"')}
-"""Hosts that write much besides, with what every line has that is worth reading."""
+"""For hosts that also log other data: a text that every relevant line contains."""
 
 
 def _of_lines(file: Path, tell: Tell) -> Iterator[Transcript]:
@@ -79,7 +81,7 @@ FOREIGN_KEYS = frozenset({"trajectory", "history", "messages", "events"})
 
 
 def _host_of(line: dict[str, Any]) -> str:
-    """Whose line this is, by what only that host writes."""
+    """Return the host that wrote this line, by fields that only it uses."""
     kind = line.get("type")
     if kind == "session_meta" and isinstance(line.get("payload"), dict):
         return "codex"
@@ -121,7 +123,7 @@ def _of_document(file: Path, tell: Tell) -> Iterator[Transcript]:
 
 
 def _of_events(folder: Path, tell: Tell) -> Iterator[Transcript]:
-    """A session that OpenHands keeps as one file for each event."""
+    """Yield the session that OpenHands stores as one file per event."""
     events = [_loaded(file) for file in event_files(folder)]
     yield from _foreign(events, folder.parent.name, tell)
 
@@ -135,7 +137,7 @@ def _foreign(document: object, name: str, tell: Tell) -> Iterator[Transcript]:
 
 
 def _stored(file: Path, session: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows of a session that an older opencode kept in files."""
+    """Yield the rows of a session that an older opencode stored in files."""
     id, store = str(session.get("id")), file.parents[2]
     yield {"table": "session", "id": id, "data": session}
     for message in sorted((store / "message" / id).glob("*.json")):
@@ -157,7 +159,7 @@ PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
 
 
 def _opencode(file: Path, tell: Tell) -> Iterator[Transcript]:
-    """Each session of opencode's data base, opened so that nothing can be written to it."""
+    """Yield each session of opencode's database, opened read-only."""
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
             for id, directory, parent in db.execute(SESSIONS).fetchall():
@@ -186,7 +188,7 @@ SUFFIXES = frozenset({".jsonl", ".json", ".traj", ".db"})
 
 
 def host_folders(environ: Mapping[str, str]) -> dict[str, Path]:
-    """The folder in which each host keeps its transcripts, whether or not it is there."""
+    """Return the folder in which each host stores its transcripts, existing or not."""
     home = Path(environ.get("HOME") or "/")
     data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     return {
@@ -198,7 +200,7 @@ def host_folders(environ: Mapping[str, str]) -> dict[str, Path]:
 
 
 def transcripts(places: Iterable[Path]) -> Iterator[Path]:
-    """Every file below these places that may be a transcript, each once, in the order of names."""
+    """Yield every file below these places that may be a transcript, once each, sorted by name."""
     seen: set[str] = set()
     for place in places:
         for path in [place] if place.is_file() else _below(place):
@@ -211,12 +213,12 @@ EVENT = regex(r"(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json")
 
 
 def is_event_folder(place: Path) -> bool:
-    """Whether this is where OpenHands keeps a session, a file for each event."""
+    """Return whether this is an OpenHands session folder with one file per event."""
     return place.name == "events" and place.is_dir()
 
 
 def event_files(folder: Path) -> list[Path]:
-    """The files of a session's events, in their order."""
+    """Return the event files of a session, in order."""
     found = [
         (int(match[1]), file) for file in folder.iterdir() if (match := EVENT.fullmatch(file.name))
     ]
@@ -246,7 +248,7 @@ Tell = Callable[[str], None]
 
 
 class LineNotes:
-    """Sentences about one file; the first few, and how many more there were."""
+    """Notes about one file: the first few, and a count of the rest."""
 
     def __init__(self) -> None:
         self._notes: list[str] = []
@@ -265,14 +267,14 @@ class LineNotes:
 
 
 class LineFilter:
-    """Which lines are worth decoding; all of them, until somebody knows better."""
+    """Selects the lines worth decoding; by default all of them."""
 
     needed: tuple[bytes, ...] = ()
-    """A line without any of these says nothing that matters."""
+    """Lines that contain none of these are skipped."""
 
 
 def read_lines(file: Path, tell: Tell, only: LineFilter | None = None) -> Iterator[dict[str, Any]]:
-    """The objects of a file of JSON lines, one after the other."""
+    """Yield the objects of a JSON Lines file."""
     only = only or LineFilter()
     with file.open("rb") as stream:
         number = 0

@@ -1,7 +1,7 @@
-"""What was read once: a file in the state directory, so that a second audit reads only what is new.
+"""A cache of judged transcripts in the state directory, so that an audit reads only new ones.
 
-A transcript that has grown is read whole again; a reply or an act that two transcripts tell of, as
-those of a resumed or forked session do, is kept once.
+A transcript that has grown is read again in full. A reply or action that appears in two
+transcripts, as in those of a resumed or forked session, is stored once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from flyball.app.audit.judging import BillAudit, FileAudit, SessionAudit
 from flyball.core.record.audit.finding import AuditFinding
 
 VERSION = 2
-"""Raised whenever the rules or the readers change what they say of the same bytes."""
+"""Increase whenever the rules or readers produce different results for the same bytes."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS file (
     path TEXT PRIMARY KEY, size INTEGER, time INTEGER, limits TEXT, notes BLOB
@@ -36,7 +36,7 @@ CREATE TEMP TABLE wanted (path TEXT PRIMARY KEY);
 
 
 def state_of(file: Path) -> tuple[int, int]:
-    """Size and time of a file, with what a data base has not put into it yet."""
+    """Return a file's size and modification time, including a database's write-ahead log."""
     if file.is_dir():
         # A folder of events gets another one with each; none of them is ever written again.
         return sum(1 for _ in file.iterdir()), file.stat().st_mtime_ns
@@ -54,12 +54,12 @@ class AuditIndex:
         self._db = db
 
     def knows(self, file: Path, mark: str, state: tuple[int, int]) -> bool:
-        """Whether this very state of a file was judged in this very way."""
+        """Return whether this state of a file was already judged with these rules."""
         query = "SELECT size, time, limits FROM file WHERE path = ?"
         return self._db.execute(query, (str(file),)).fetchone() == (*state, mark)
 
     def keep(self, file: Path, mark: str, audit: FileAudit, stat: tuple[int, int]) -> None:
-        """Put what a file told in the place of what it told before."""
+        """Replace the stored result of a file."""
         path = str(file)
         with self._db:
             for table in ("session", "finding", "bill"):
@@ -85,27 +85,27 @@ class AuditIndex:
             )
 
     def select(self, files: Sequence[Path]) -> None:
-        """Tell which files all further questions are about."""
+        """Restrict all further queries to these files."""
         with self._db:
             self._db.execute("DELETE FROM wanted")
             rows = [(str(file),) for file in files]
             self._db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", rows)
 
     def notes(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """What is to be said of the files."""
+        """Yield each file that has notes, with its notes."""
         query = "SELECT path, notes FROM file JOIN wanted USING (path) ORDER BY path"
         for path, notes in self._db.execute(query):
             if told := msgspec.json.decode(notes, type=tuple[str, ...]):
                 yield path, told
 
     def sessions(self, since: float) -> Iterator[SessionAudit]:
-        """Sessions that were not over before then."""
+        """Yield sessions that ended after this time."""
         query = "SELECT data FROM session JOIN wanted USING (path) WHERE ended >= ? ORDER BY path"
         for (data,) in self._db.execute(query, (since,)):
             yield msgspec.json.decode(data, type=SessionAudit)
 
     def findings(self, since: float) -> Iterator[AuditFinding]:
-        """Findings since then; an act of which several files tell is told once."""
+        """Yield findings since this time; an action found in several files is counted once."""
         query = (
             "SELECT key, data FROM finding JOIN wanted USING (path) WHERE at >= ? OR at = 0 "
             "ORDER BY at, path, key"
@@ -117,7 +117,9 @@ class AuditIndex:
                 yield msgspec.json.decode(data, type=AuditFinding)
 
     def bills(self, since: float) -> Iterator[tuple[str, str, float, list[float]]]:
-        """Sums of what was billed: by session, model and week, all of it and after a stop."""
+        """Yield sums of what was billed by session, model and week: the total, and the part after a
+        stop.
+        """
         # The last line that tells of a reply has most tokens; copies of it have as many.
         once = (
             "SELECT session, model, at, max(tokens) AS tokens, money, is_after FROM bill "
@@ -143,7 +145,7 @@ def _bill_row(bill: BillAudit, path: str, host: str) -> tuple[object, ...]:
 
 @contextmanager
 def open_index(file: Path) -> Generator[AuditIndex]:
-    """The index, made anew where it is missing, damaged, or of another release."""
+    """Open the index; recreate it if it is missing, damaged, or from another release."""
     file.parent.mkdir(parents=True, exist_ok=True)
     db = _connect(file)
     try:

@@ -1,4 +1,4 @@
-"""Flyball's own journals, for what would have been in the runs that were only observed."""
+"""Read Flyball's own journals for what the governor would have prevented in observed runs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ QUOTED = 200
 
 
 def journals(environ: Mapping[str, str]) -> Iterator[Path]:
-    """The journal of every project of this user."""
+    """Yield the journal of every project of this user."""
     yield from sorted((state_dir(environ) / "projects").glob(f"*/{JOURNAL}"))
 
 
 def judge_journal(file: Path) -> FileAudit:
-    """What would have been in each observed run of a journal; raises where it cannot be read."""
+    """Return what would have been prevented in each observed run; raise if the journal is
+    unreadable.
+    """
     audit = FileAudit([], [], [])
     for events in asyncio.run(_observed(file)):
         started = events[0]
@@ -53,7 +55,7 @@ def judge_journal(file: Path) -> FileAudit:
 
 
 async def _observed(file: Path) -> list[list[AnyEvent]]:
-    """The events of every observed run."""
+    """Return the events of every observed run."""
     journal = SqliteJournal(file)
     found: list[list[AnyEvent]] = []
     try:

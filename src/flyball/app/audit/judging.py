@@ -1,4 +1,4 @@
-"""One file judged: its sessions, what they did wrong, and what they were billed for."""
+"""Judge one transcript file: its sessions, their findings, and what was billed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from flyball.verdict.tests import ALARMS, comparison_of, weakenings
 from flyball.workspace.redaction import Redactor
 
 FLYBALL = "flyball"
-"""The name of our own journals among the hosts."""
+"""The host name used for our own journals."""
 LONGEST_COMMAND = 20_000
-"""Longer ones are files in disguise; nobody can judge them by parsing."""
+"""Longer commands are embedded files and are not parsed."""
 
 
 class SessionAudit(msgspec.Struct):
-    """A session as far as one file tells of it."""
+    """A session, as far as one file contains it."""
 
     session: str
     host: str
@@ -41,16 +41,18 @@ class SessionAudit(msgspec.Struct):
     edits: int = 0
     seconds_after_stop: float = 0.0
     asked: str = ""
-    """The first prompt, without secrets."""
+    """The first prompt, with secrets redacted."""
 
     @property
     def agent(self) -> str:
-        """Whose hooks would prevent it: of what we observed ourselves, who was observed."""
+        """Return the agent whose hooks would prevent it; for our own journals, the observed
+        agent.
+        """
         return self.model if self.host == FLYBALL else self.host
 
 
 class BillAudit(msgspec.Struct, array_like=True):
-    """What a reply cost, and whether a guard would have saved it."""
+    """The cost of a reply, and whether a guard would have saved it."""
 
     id: str
     session: str
@@ -62,19 +64,19 @@ class BillAudit(msgspec.Struct, array_like=True):
 
 
 class FileAudit(msgspec.Struct):
-    """Everything that one file tells."""
+    """All results of one file."""
 
     sessions: list[SessionAudit] = []
     findings: list[AuditFinding] = []
     bills: list[BillAudit] = []
     notes: tuple[str, ...] = ()
     is_lost: bool = False
-    """Whether nobody could read it to its end; then nothing of it is known."""
+    """Whether the file could not be read to its end; then it has no results."""
 
 
 @lru_cache(maxsize=20_000)
 def look_at_command(command: str, root: str) -> CommandLook:
-    """What our own judgement says of a command."""
+    """Return how the shell judge rates a command."""
     if len(command) > LONGEST_COMMAND:
         return CommandLook()
     found = findings_of(command, root=root)
@@ -101,13 +103,14 @@ BEGINNINGS = (
     "sk_live", "xox", "AIza", "npm_", "pypi-", "-----BEGIN ", "hf_", "SG.", "whsec_", "dckr_pat_",
     "gsk_",
 )  # fmt: skip
-"""Without one of these no text is searched: the search is dear, and most texts have none."""
+"""Texts without one of these are not searched for secrets: the search is slow and rarely matches.
+"""
 SEARCHED = 200_000
 _REDACTOR = Redactor()
 
 
 def shows_secret(text: str) -> bool:
-    """Whether a text has something in it that only a token looks like."""
+    """Return whether a text contains something that only a token looks like."""
     if not any(beginning in text for beginning in BEGINNINGS):
         return False
     found = TOKENS.search(text, 0, SEARCHED)
@@ -120,7 +123,7 @@ def shows_secret(text: str) -> bool:
 def surely_weakened(
     before: Mapping[str, str | None], after: Mapping[str, str | None]
 ) -> list[Weakened]:
-    """Return where tests got easier to pass; a change that nobody understands is left out."""
+    """Return where tests got easier to pass; a change that cannot be parsed is skipped."""
     found = weakenings(before, after)
     return [each for each in found if comparison_of(each.kind) in CERTAIN]
 
@@ -148,7 +151,7 @@ def judge_transcripts(transcripts: Iterable[Transcript], limits: GuardLimits) ->
 
 
 def _enter(bills: dict[str, BillAudit], spent: Spent) -> None:
-    """The last line that tells of a reply counts; a reply belongs to where it was begun."""
+    """Record the bill of a reply: the last line about it wins, at the stop state of its first."""
     bill = spent.entry.bill
     known = bills.get(bill.id)
     is_after = known.is_after_stop if known else spent.is_after_stop
@@ -164,11 +167,11 @@ def _enter(bills: dict[str, BillAudit], spent: Spent) -> None:
 
 
 LONG_CONTEXT = 200_000
-"""From here on some models cost more a token, and are looked up one by one."""
+"""From this many tokens on, some models cost more per token, and each bill is priced separately."""
 
 
 def price_of(bill: Billed) -> float:
-    """US dollars for a reply, by a table that is asked once for each model."""
+    """Return the US dollar price of a reply; rates are looked up once per model."""
     if not bill.model or bill.fresh + bill.cached + bill.written > LONG_CONTEXT:
         return list_price(bill)
     rates = _rates(bill.model)
@@ -178,7 +181,7 @@ def price_of(bill: Billed) -> float:
 
 @lru_cache(maxsize=500)
 def _rates(model: str) -> tuple[float, ...]:
-    """Dollars for one token of each kind."""
+    """Return the dollars per token of each kind."""
     names = ("fresh", "cached", "written", "output")
     return tuple(list_price(Billed("", model, **{name: 1000})) / 1000 for name in names)
 
@@ -201,14 +204,14 @@ def _count(sessions: dict[str, SessionAudit], turn: Turned, host: str) -> None:
 
 
 def _name_models(sessions: dict[str, SessionAudit], bills: Iterable[BillAudit]) -> None:
-    """A session is told under the model that was asked last."""
+    """Name each session after the last model it used."""
     for bill in bills:
         if bill.session in sessions and bill.model:
             sessions[bill.session].model = bill.model
 
 
 def redacted(found: AuditFinding) -> AuditFinding:
-    """A finding without the secrets that are known."""
+    """Return a finding with known secrets redacted."""
     quote, detail = _REDACTOR.text(found.quote), _REDACTOR.text(found.detail)
     if (quote, detail) == (found.quote, found.detail):
         return found

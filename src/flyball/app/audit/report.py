@@ -1,4 +1,4 @@
-"""An audit in figures: by rule, by week, by project, by model, and the worst sessions."""
+"""Summarize an audit by rule, week, project and model, with the worst sessions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from flyball.core.record.audit.finding import RULES, AuditFinding, Degree
 
 WORST = 10
 STORY = 12
-"""Findings that are told of one session."""
+"""Maximum number of findings shown per session."""
 
 
 class RuleRow(msgspec.Struct):
-    """What one rule found, what would have prevented it, and how often the work was kept."""
+    """The findings of one rule, how many would have been prevented, and how many were kept."""
 
     rule: str
     title: str
@@ -26,9 +26,9 @@ class RuleRow(msgspec.Struct):
     suspicious: int = 0
     sessions: int = 0
     kept: int = 0
-    """Findings whose work the person kept: there the rule may have been wrong."""
+    """Findings whose work the person kept: the rule may have been wrong there."""
     known: int = 0
-    """Findings of which that can be known."""
+    """Findings for which it is known whether the work was kept."""
     prevention: str = ""
     prevented: int = 0
     """Findings in sessions of hosts that have our hooks now."""
@@ -36,7 +36,7 @@ class RuleRow(msgspec.Struct):
 
 
 class SumRow(msgspec.Struct):
-    """What was done and found in one week, project or model."""
+    """The totals of one week, project or model."""
 
     name: str
     sessions: int = 0
@@ -47,7 +47,7 @@ class SumRow(msgspec.Struct):
 
 
 class WorstSession(msgspec.Struct):
-    """One of the worst sessions, with its story."""
+    """One of the worst sessions, with its findings."""
 
     session: str
     host: str
@@ -62,7 +62,7 @@ class WorstSession(msgspec.Struct):
 
 
 class AuditReport(msgspec.Struct):
-    """A whole audit."""
+    """The result of an audit."""
 
     since: float
     files: int
@@ -85,7 +85,7 @@ class AuditReport(msgspec.Struct):
     governed: list[str]
     """Hosts that have our hooks."""
     advice: list[str]
-    """The commands that would prevent the rest."""
+    """Commands that would prevent the rest."""
 
 
 Sums = Iterable[tuple[str, str, float, list[float]]]
@@ -101,7 +101,7 @@ class AuditTally:
         self._by: dict[str, dict[str, SumRow]] = defaultdict(dict)
 
     def add_sessions(self, sessions: Iterable[SessionAudit]) -> None:
-        """Take sessions in; what several files tell of one is put together."""
+        """Add sessions; merge parts of a session that come from several files."""
         for told in sessions:
             known = self.sessions.get(told.session)
             if known is None:
@@ -146,7 +146,7 @@ class AuditTally:
     def report(
         self, findings: list[AuditFinding], *, since: float, files: int, read: int, notes: list[str]
     ) -> AuditReport:
-        """Everything, in the order in which it is told."""
+        """Return the report, sorted for display."""
         for found in findings:
             session = self.sessions[found.session]
             for kind, name in self._names(session, found.at or session.began):
@@ -243,12 +243,12 @@ def _largest(rows: dict[str, SumRow]) -> list[SumRow]:
 
 
 def week_of(at: float) -> str:
-    """The week of a moment, as people number them; nothing is known of a moment without time."""
+    """Return the ISO week of a time; empty if the time is unknown."""
     return time.strftime("%G-W%V", time.gmtime(at)) if at > 0 else "(unknown)"
 
 
 def shared(report: AuditReport) -> AuditReport:
-    """The same figures without code, paths, prompts, or names of anything."""
+    """Return the same report without code, paths, prompts or names."""
     names: dict[str, str] = {}
 
     def plain(found: AuditFinding) -> AuditFinding:

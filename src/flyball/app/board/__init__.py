@@ -1,1 +1,1 @@
-"""What a board shows and does: every project, live feeds of runs, runs that this process drives."""
+"""The board's use cases: list projects, stream runs, and drive runs in this process."""

@@ -1,4 +1,4 @@
-"""One run as a page shows it: why it stopped, what it cost, and how it stood at any event."""
+"""Show one run as a page does: why it stopped, its cost, and its state at any event."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ INTERRUPTED = "The process that drove it is gone; nothing is lost, and it can be
 
 
 def places_of(home: Home) -> ProjectPlaces:
-    """Where a project and what is kept of its runs are."""
+    """Return the paths of a project and of its run data."""
     return ProjectPlaces(home.repo, home.state, Path(home.environ.get("HOME", "/")))
 
 
 async def account(home: Home, run: str) -> dict[str, Any]:
-    """Everything about a run, with the words of its verdict and the reason why it stands still."""
+    """Return everything about a run, with its verdict in words and the reason why it stopped."""
     told, record, counted = await read_through(home, run)
     state = record.state
     for card, shown in zip(state.cards, told["cards"], strict=False):
@@ -62,7 +62,7 @@ async def account(home: Home, run: str) -> dict[str, Any]:
 
 
 def _shown_pictures(page: PagePictures) -> dict[str, Any]:
-    """The pictures of a page by their bare names, under which they can be asked for."""
+    """Return a page's pictures by the bare names under which they can be requested."""
     files = {what: Path(path).name for what, path in page.files.items()}
     return {
         "url": page.url,
@@ -74,7 +74,7 @@ def _shown_pictures(page: PagePictures) -> dict[str, Any]:
 
 
 async def picture_of(home: Home, run: str, card: str, name: str) -> bytes:
-    """A picture that the journal says was taken for a card; nothing else can be asked for."""
+    """Return a picture that the journal records for a card; no other file can be requested."""
     state, _ = await record_of(home, run)
     found = state.card(card)
     if found is None:
@@ -89,7 +89,7 @@ async def picture_of(home: Home, run: str, card: str, name: str) -> bytes:
 
 
 def why_stopped(state: RunState, status: str) -> str:
-    """Why nothing moves: the question, how it ended, or that nobody drives it; else nothing."""
+    """Return why a run does not move: a question, its end, or no driver; else an empty string."""
     if waiting := pending(state):
         return waiting[0].question.text
     if state.response is not None:
@@ -98,7 +98,7 @@ def why_stopped(state: RunState, status: str) -> str:
 
 
 def _why_ended(state: RunState, response: UserResponse) -> str:
-    """Flyball's own reason; only where it has none, the first line of the answer."""
+    """Return Flyball's own reason; without one, the first line of the answer."""
     last = state.cards[-1] if state.cards else None
     if last is not None and last.ending_reason:
         return last.ending_reason
@@ -117,7 +117,7 @@ def _state_at(record: Record, seq: int) -> RunState:
 
 
 async def account_at(home: Home, run: str, seq: int) -> dict[str, Any]:
-    """The board as it was right after an event, and what the tree differed in by then."""
+    """Return the board right after an event, and the files that had changed by then."""
     record = await record_of(home, run)
     state, event = _state_at(record, seq), record.entries[seq - 1].event
     return {
@@ -136,7 +136,7 @@ async def account_at(home: Home, run: str, seq: int) -> dict[str, Any]:
 
 
 def _files_at(home: Home, state: RunState) -> list[dict[str, Any]]:
-    """The files that differed from the beginning; none where the run's trees are not kept."""
+    """Return the files that differ from the start; empty if the run's trees are not stored."""
     if not state.base or find_workspace(state.run, home.state) is None:
         return []
     trees = peek_workspace(state.run, home.state).trees
@@ -147,7 +147,7 @@ def _files_at(home: Home, state: RunState) -> list[dict[str, Any]]:
 
 
 async def diff_at(home: Home, run: str, seq: int) -> str:
-    """What a run had changed by an event, without the secrets that are known."""
+    """Return what a run had changed by an event, with known secrets redacted."""
     record = await record_of(home, run)
     state = _state_at(record, seq)
     if not state.base:

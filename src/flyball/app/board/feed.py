@@ -1,7 +1,7 @@
-"""A run's telemetry for any number of readers: one tail of its journal, one list, many cursors.
+"""Stream a run's telemetry to any number of readers: one journal tail, one list, many cursors.
 
-A reader holds nothing but its place in the list, so one that stalls costs no memory, and all of
-them together cost one reading of the journal.
+A reader holds only its position in the list, so a stalled reader costs no memory, and all readers
+together cost one pass over the journal.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from flyball.journal.protocol import Journal
 
 BEAT = b": beat\n\n"
 AT_ONCE = 128
-"""How many lines one write may carry: a reader that begins is not sent a whole run at once."""
+"""Maximum lines per write, so that a new reader is not sent a whole run at once."""
 BATCH = 200
-"""How many events are read from the journal before readers are told."""
+"""Number of events read from the journal before readers are notified."""
 
 
 class Place(NamedTuple):
-    """A place in a run's telemetry: after this line of this event."""
+    """A position in a run's telemetry: after this line of this event."""
 
     seq: int = 0
     line: int = 0
@@ -34,11 +34,11 @@ class Place(NamedTuple):
 
 START = Place()
 WHOLE = 1 << 30
-"""Behind every line of an event."""
+"""The position after every line of an event."""
 
 
 def read_place(text: str) -> Place:
-    """The place that a `Last-Event-ID` names: `7` is after event 7, `7.2` after its second line."""
+    """Parse a `Last-Event-ID`: `7` is after event 7, `7.2` after its second line."""
     seq, _, line = text.strip().partition(".")
     if not text.strip():
         return START
@@ -52,7 +52,7 @@ def read_place(text: str) -> Place:
 
 
 def framed(value: dict[str, Any], id: str = "") -> bytes:
-    """One event of a stream: an id where it has one, and a line of JSON."""
+    """Return one event of a stream: an optional id and a line of JSON."""
     head = f"id: {id}\n" if id else ""
     # Spaced as the seed writes these lines, and as `--json` prints them.
     line = json.dumps(value, ensure_ascii=False)
@@ -60,9 +60,9 @@ def framed(value: dict[str, Any], id: str = "") -> bytes:
 
 
 def framed_lines(lines: Sequence[Telemetry]) -> Iterable[tuple[Place, bytes]]:
-    """The lines of one event; only the last has the bare sequence number as its id.
+    """Return the lines of one event; only the last has the bare sequence number as its id.
 
-    Whoever breaks off between two of them goes on with the next, and not with the next event.
+    A reader that disconnects between two lines resumes with the next line, not the next event.
     """
     for n, line in enumerate(lines, 1):
         seq = line["seq"]
@@ -73,16 +73,16 @@ def framed_lines(lines: Sequence[Telemetry]) -> Iterable[tuple[Place, bytes]]:
 
 
 class LiveText(NamedTuple):
-    """A reply as far as it has come; the journal gets it when it is whole."""
+    """The part of a reply received so far; the journal gets the reply when it is complete."""
 
     turn: int = 0
-    """Which reply it is."""
+    """The number of the reply."""
     text: str = ""
     seq: int = 0
-    """The last event that was told before this much was said."""
+    """The last event sent before this text."""
 
     def since(self, before: LiveText) -> str:
-        """What came since this was heard of it."""
+        """Return the text added since `before`."""
         return self.text[len(before.text) :] if before.turn == self.turn else self.text
 
 
@@ -90,7 +90,7 @@ SILENCE = LiveText()
 
 
 class GrowingList:
-    """Frames in order, with a signal that there are more; read in one event loop."""
+    """An ordered list of frames that signals additions; used within one event loop."""
 
     def __init__(self) -> None:
         self._places: list[Place] = []
@@ -103,13 +103,15 @@ class GrowingList:
         return len(self._frames)
 
     def add(self, found: Sequence[tuple[Place, bytes]]) -> None:
-        """Put frames behind the others, and wake whoever waits for them."""
+        """Append frames and wake waiting readers."""
         self._places += [place for place, _ in found]
         self._frames += [frame for _, frame in found]
         self._wake()
 
     def speak(self, spoken: LiveText) -> None:
-        """Let readers hear what is being said; it is no frame, and nobody can come back to it."""
+        """Send text that is being streamed to current readers; it is no frame and cannot be
+        replayed.
+        """
         if spoken != self._spoken:
             self._spoken = spoken
             self._wake()
@@ -119,12 +121,12 @@ class GrowingList:
         grown.set()
 
     def end(self) -> None:
-        """Let every reader come to an end once it has all there is."""
+        """Let every reader finish once it has read all frames."""
         self._is_over = True
         self._grown.set()
 
     async def after(self, place: Place, beat: float) -> AsyncIterator[bytes]:
-        """Every frame behind a place, until `end`; a comment where nothing came for a while."""
+        """Yield every frame after a position until `end`; send a comment as keepalive."""
         at = bisect_right(self._places, place)
         heard = SILENCE
         yield b": open\n\n"
@@ -157,7 +159,7 @@ class RunTail:
         self.state = RunState()
 
     async def read(self, journal: Journal) -> list[tuple[Place, bytes]]:
-        """The frames of the next events, in order; empty when there are none."""
+        """Return the frames of the next events, in order; empty when there are none."""
         found: list[tuple[Place, bytes]] = []
         for entry in await journal.events(self.run, self.state.seq, BATCH):
             after = advance(self.state, entry.event).state

@@ -1,4 +1,4 @@
-"""The mistake ledger of a project: reading it, and forgetting what no longer holds."""
+"""Read a project's mistake ledger, and delete entries that are obsolete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LedgerEntry(NamedTuple):
 
 
 async def mistakes_of(home: Home) -> tuple[Mistake, ...]:
-    """The ledger, what was seen last first; looking makes no files."""
+    """Return the ledger, most recent first; reading creates no files."""
     if not home.has_journal:
         return ()
     async with opened(home) as journal:
@@ -29,14 +29,14 @@ async def mistakes_of(home: Home) -> tuple[Mistake, ...]:
 
 
 async def entry_of(home: Home, name: str) -> LedgerEntry:
-    """One mistake, by the beginning of its fingerprint."""
+    """Return one mistake by a prefix of its fingerprint."""
     mistake = meant(await mistakes_of(home), name)
     async with opened(home) as journal:
         return LedgerEntry(mistake, tuple(await journal.sightings(mistake.fingerprint)))
 
 
 async def forget(home: Home, found: Sequence[Mistake]) -> int:
-    """Take mistakes out of the ledger; how many there were."""
+    """Delete mistakes from the ledger; return how many there were."""
     if not found:
         return 0
     async with opened(home) as journal:
@@ -44,7 +44,7 @@ async def forget(home: Home, found: Sequence[Mistake]) -> int:
 
 
 def meant(ledger: Sequence[Mistake], name: str) -> Mistake:
-    """The mistake whose fingerprint begins like this; only one may."""
+    """Return the only mistake whose fingerprint has this prefix."""
     wanted = name.strip().lower()
     found = [each for each in ledger if wanted and each.fingerprint.startswith(wanted)]
     if not found:

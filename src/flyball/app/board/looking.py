@@ -1,4 +1,4 @@
-"""A project's files for a page: one of them or a part of it, the tree, and a search."""
+"""Serve a project's files to a page: a file or part of it, the tree, and a search."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ LONGEST = 400
 
 
 class Looked(NamedTuple):
-    """A directory to look into, and the environment of the program that searches it."""
+    """A directory to read, and the environment of the program that searches it."""
 
     root: Root
     env: Mapping[str, str]
 
 
 class Lines(NamedTuple):
-    """Which lines of a file: from the start, from the end, or a range that counts from 1."""
+    """A range of lines: from the start, from the end, or between two line numbers counting from
+    1.
+    """
 
     head: int = 0
     tail: int = 0
@@ -36,7 +38,7 @@ class Lines(NamedTuple):
 
 
 def look_into(home: Home, run: str = "") -> Looked:
-    """The project's own files, or those in the workspace of one of its runs."""
+    """Return the project's own directory, or the workspace of one of its runs."""
     place = home.repo
     if run:
         facts = find_workspace(run, home.state)
@@ -47,7 +49,7 @@ def look_into(home: Home, run: str = "") -> Looked:
 
 
 def read_lines(home: Home, looked: Looked, path: str, wanted: Lines) -> dict[str, Any]:
-    """A file as lines of text, without the secrets that are known."""
+    """Return a file as lines of text, with known secrets redacted."""
     _require_readable(looked.root, path)
     data = looked.root.read_bytes(path, MAX_BYTES + 1)
     if b"\0" in data[:8_000]:
@@ -90,7 +92,7 @@ def _require_readable(root: Root, path: str) -> None:
 
 
 def files_of(looked: Looked, path: str) -> dict[str, Any]:
-    """The files below a directory that are not ignored."""
+    """Return the files below a directory that are not ignored."""
     fact = looked.root.fact(path, write=False)
     if not fact.inside:
         raise OutsideWorkspace(path, "It is outside the project.", "Name a directory of it.")
@@ -103,7 +105,7 @@ def files_of(looked: Looked, path: str) -> dict[str, Any]:
 def search_in(
     home: Home, looked: Looked, q: str, *, is_regex: bool = False, most: int = 200
 ) -> dict[str, Any]:
-    """The lines that hold a text, with file and line; a bad expression is said to be one."""
+    """Return the lines that match a text, with file and line; an invalid expression is an error."""
     if not q.strip() or "\n" in q or "\0" in q:
         raise UsageError("The search is empty or has more than one line.", "Give `q` some words.")
     option = ["--smart-case", f"--regexp={q}"] + ([] if is_regex else ["--fixed-strings"])

@@ -1,4 +1,4 @@
-"""The projects of a state directory, found by what their runs left there."""
+"""Find the projects of a state directory by their run data."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ NOTHING: Mapping[str, Any] = {}
 
 
 class BoardProject(NamedTuple):
-    """A project that can be chosen: its name in the state directory, and where it is."""
+    """A selectable project: its name in the state directory, and its path."""
 
     name: str
     home: Home
     scope: str
-    """What grants call it."""
+    """The project's name in grants."""
 
 
 class Projects:
-    """Every project that has runs, and the one that the server was started in."""
+    """Every project that has runs, and the project that the server was started in."""
 
     def __init__(self, environ: Mapping[str, str], here: Path | None = None) -> None:
         self.environ = environ
@@ -35,11 +35,11 @@ class Projects:
 
     @property
     def here(self) -> str:
-        """The name of the project that the server was started in."""
+        """Return the name of the project that the server was started in."""
         return self._here.state.name if self._here else ""
 
     def all(self) -> tuple[BoardProject, ...]:
-        """The project here first, then the others by name."""
+        """Return the current project first, then the others by name."""
         if self._here and self.here not in self._known:
             self._add(self._here)
         for place in sorted(self.base.glob("projects/*")):
@@ -48,7 +48,7 @@ class Projects:
         return tuple(self._known.values())
 
     def scope(self, name: str) -> str:
-        """What grants call a project; a name that is none is its own."""
+        """Return a project's name in grants; an unknown name maps to itself."""
         if name not in self._known:
             self.all()
         known = self._known.get(name)
@@ -59,7 +59,7 @@ class Projects:
         self._known[name] = BoardProject(name, home, scope_of(home))
 
     def find(self, name: str) -> Home:
-        """A project by its name; without one, the project here."""
+        """Return a project by its name; by default, the current project."""
         wanted = name or self.here
         for each in self.all():
             if each.name == wanted:
@@ -67,11 +67,11 @@ class Projects:
         raise NotFound("project", wanted, "`GET /api/projects` lists the projects.")
 
     def fresh(self, name: str, flags: Mapping[str, Any] = NOTHING) -> Home:
-        """A project with its settings read anew: a run starts with what holds now."""
+        """Return a project with its settings reloaded, so that a new run uses the current ones."""
         return open_home(self.find(name).repo, self.environ, flags)
 
     def _open(self, place: Path) -> Home | None:
-        """The home of a state directory, if its project is still where it was."""
+        """Return the home of a state directory if its project still exists."""
         # The directory's name has only a digest of the path; each run has kept the path itself,
         # and an import has noted it.
         noted = sorted(place.glob("runs/*/workspace.json"), reverse=True)

@@ -1,4 +1,4 @@
-"""Runs that this process drives for others: each in a thread of its own, all of them resumable."""
+"""Drive runs in this process, one thread each; every run can be resumed."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from flyball.errors import Conflict, FlyballError, NotAllowed
 LOG = logging.getLogger("flyball.board")
 Deed = Callable[[RunControl], Awaitable[RunResult]]
 REST_SECONDS = 60.0
-"""How long a run that was asked to rest is waited for."""
+"""Seconds to wait for a run that was asked to pause."""
 BEGIN_SECONDS = 30.0
 LOOK_AGAIN = 0.1
 STOP_SECONDS = 5.0
 BEFORE_ANY = 1 << 60
-"""The place of a run that was picked up and has not moved: no event can be newer."""
+"""The position of a resumed run that has not moved yet, before any new event."""
 
 
 class _Driven:
-    """One run in its thread."""
+    """A run that is driven in its own thread."""
 
     def __init__(self, home: Home, deed: Deed, lines: int) -> None:
         self.began: Future[str] = Future()
-        """The run's name, once it has moved; what kept it from that, otherwise."""
+        """The run's name once it has started; until then, the error that prevented it."""
         self.control = RunControl(home, Watcher(self._told, self._hear, _unheard))
         self.ended = threading.Event()
         self.spoken = SILENCE
@@ -64,7 +64,7 @@ class _Driven:
             self.began.set_result(self.control.run)
 
     def go(self) -> None:
-        """Perform the deed to its end, whatever becomes of it."""
+        """Drive the run to its end and record the outcome."""
         try:
             asyncio.run(self._perform())
             self._say_began(None)
@@ -92,18 +92,18 @@ class _Driven:
         await self._task
 
     def pause(self, by: str) -> None:
-        """Ask the run to rest, from another thread."""
+        """Ask the run to pause, from another thread."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self.control.pause, by)
 
     def stop(self) -> None:
-        """Let go of the run where it is; whoever resumes it loses nothing."""
+        """Release the run where it is; it can be resumed without loss."""
         if self._loop is not None and self._task is not None and not self.ended.is_set():
             self._loop.call_soon_threadsafe(self._task.cancel)
 
 
 class RunsHere:
-    """Starts, answers, resumes and ends runs in this process, and remembers which it drives.
+    """Starts, answers, resumes and cancels runs in this process, and tracks those it drives.
 
     Every method blocks and may be called from any thread but the event loop's.
     """
@@ -117,21 +117,23 @@ class RunsHere:
         self._is_stopping = False
 
     def start(self, home: Home, wanted: RunRequest) -> str:
-        """Begin a run; its name, once the journal has it."""
+        """Start a run; return its name once it is in the journal."""
         return self._drive(home, lambda control: control.start(wanted), 1)
 
     def spoken(self, run: str) -> LiveText:
-        """What the driver of a run is saying at this moment; silence where another drives it."""
+        """Return the text that a run's driver is streaming now; empty if another process drives
+        it.
+        """
         driven = self._driven.get(run)
         return driven.spoken if driven else SILENCE
 
     def resume(self, home: Home, run: str, by: str, driver: str = "") -> None:
-        """Go on with a run."""
+        """Resume a run."""
         self._let_go(home, run)
         self._drive(home, lambda control: control.resume(run, by, driver), 1)
 
     def say(self, home: Home, run: str, word: Word, by: str, *, extends: bool = False) -> None:
-        """Record a person's word, and drive the run on with it."""
+        """Record a person's answer and continue the run with it."""
 
         def deed(control: RunControl) -> Awaitable[RunResult]:
             return (control.extend if extends else control.say)(run, word, by)
@@ -141,18 +143,18 @@ class RunsHere:
         self._drive(home, deed, 2)
 
     def cancel(self, home: Home, run: str, by: str, why: str) -> RunResult:
-        """End a run, whoever drives it."""
+        """Cancel a run, even if another process drives it."""
         control = RunControl(home, Watcher(_unheard, _unheard, _unheard))
         return asyncio.run(control.cancel(run, by, why))
 
     def _let_go(self, home: Home, run: str) -> None:
-        """Wait for the thread of a run that is at rest: for a moment it still holds the lease."""
+        """Wait for the thread of a resting run, which holds the lease for a moment longer."""
         driven = self._driven.get(run)
         if driven is not None and _state(home, run).is_at_rest:
             driven.ended.wait(REST_SECONDS)
 
     def pause(self, run: str, by: str) -> None:
-        """Ask a run to rest that is driven here."""
+        """Pause a run that is driven here."""
         driven = self._driven.get(run)
         if driven is None or driven.ended.is_set():
             raise Conflict(f"Run {run} is not driven here.", "Pause it where it is driven.")
@@ -161,9 +163,9 @@ class RunsHere:
     def instruct(
         self, home: Home, run: str, text: str, by: str, *, may_decide: bool = True
     ) -> None:
-        """Pass a word to the driver of a run that waits, or let the run rest first.
+        """Send a message to the driver of a waiting run, or pause the run first.
 
-        Who may not decide is refused where the run waits for a decision.
+        A person who may not decide is refused where the run waits for a decision.
         """
         state = _state(home, run)
         if state.has_ended:
@@ -192,7 +194,7 @@ class RunsHere:
             raise Conflict(f"Run {run} has not come to rest.", "Say it again when it has.")
 
     def go_on(self) -> list[str]:
-        """Resume what an earlier process drove for a board and did not bring to rest."""
+        """Resume runs that an earlier board process was driving when it ended."""
         found: list[str] = []
         for run, repo in self._noted().items():
             try:
@@ -207,7 +209,7 @@ class RunsHere:
         return found
 
     def stop(self) -> None:
-        """Let go of every run; the next server goes on with them."""
+        """Release every run; the next server resumes them."""
         self._is_stopping = True
         for driven in list(self._driven.values()):
             driven.stop()
@@ -250,7 +252,7 @@ class RunsHere:
             return {}
 
     def _note(self, run: str, repo: str) -> None:
-        """Write down that a run is driven here, or no longer is."""
+        """Record that a run is driven here, or no longer is."""
         with self._lock:
             noted = {name: place for name, place in self._noted().items() if name != run}
             if repo:
@@ -262,7 +264,7 @@ class RunsHere:
 
 
 def _unheard(_value: object) -> None:
-    """What is told here is in the journal, and read from there."""
+    """Ignore the value; everything reported here is read from the journal."""
 
 
 def _state(home: Home, run: str) -> RunState:

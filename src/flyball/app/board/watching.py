@@ -1,4 +1,4 @@
-"""Everything that is watched on a board: one thread reads all journals, readers only listen."""
+"""Watch all runs on a board: one thread reads every journal, and readers only subscribe."""
 
 from __future__ import annotations
 
@@ -45,15 +45,16 @@ from flyball.journal.protocol import Journal, RunSummary, WorkerRow
 from flyball.workspace.process.holder import may_live
 
 QUICK = 0.1
-"""How often the log of a run is looked into that somebody watches."""
+"""Seconds between reads of a run's log while it has readers."""
 SLOW = 5
-"""After how many such looks the list of runs is read, where its journal was written to."""
+"""Reads after which the list of runs is refreshed if its journal was written to."""
 SLOWER = 20
-"""After how many in any case: a driver that died and a card that was taken back write nothing."""
+"""Reads after which the list is always refreshed: a dead driver or a reverted card writes nothing.
+"""
 LINGER = 30.0
-"""How long a run is kept in memory after its last reader left: most come back at once."""
+"""Seconds that a run stays in memory after its last reader left; most reconnect at once."""
 MISSES = 8
-"""How many changes of the list a slow reader may fall behind before it is sent the whole list."""
+"""List changes a slow reader may miss before it is sent the whole list."""
 
 
 class Watched:
@@ -69,7 +70,7 @@ class Watched:
 
 
 class Seen(NamedTuple):
-    """A run on the board, and what it was recognised by when it was last looked at."""
+    """A run on the board, with the marks that detect a change."""
 
     mark: tuple[object, ...]
     row: dict[str, Any]
@@ -77,7 +78,7 @@ class Seen(NamedTuple):
 
 
 class Watch:
-    """The runs of all projects as they move, whoever drives them."""
+    """The runs of all projects as they change, in any process."""
 
     def __init__(
         self,
@@ -100,37 +101,37 @@ class Watch:
         self._thread = threading.Thread(target=self._tail, name="journals", daemon=True)
 
     def start(self) -> None:
-        """Begin to read, for readers in the running event loop."""
+        """Start the reading thread for readers in the running event loop."""
         self._loop = asyncio.get_running_loop()
         self._thread.start()
 
     def end_streams(self) -> None:
-        """Let every stream come to an end; a page asks again, and finds the next server."""
+        """End every stream; a page reconnects to the next server."""
         self._is_over = True
         for watched in self._runs.values():
             watched.frames.end()
         self._tell({})
 
     def stop(self) -> None:
-        """End the reading thread."""
+        """Stop the reading thread."""
         self._stop.set()
         self._thread.join(5.0)
 
     def rows(self, project: str = "") -> list[dict[str, Any]]:
-        """Every run of a project, or of all, the newest first."""
+        """Return every run of a project, or of all projects, newest first."""
         self._first.wait(10.0)
         found = [seen.row for (name, _), seen in list(self._seen.items()) if project in ("", name)]
         return sorted(found, key=lambda row: (row["created_at"], row["run"]), reverse=True)
 
     def workers(self) -> list[WorkerRow]:
-        """The workers of every cluster that a project is on, each once."""
+        """Return the workers of every project's cluster, once each."""
         every = {row.worker: row for rows in list(self._workers.values()) for row in rows}
         return list(every.values())
 
     def locate(self, run: str, sees: Callable[[str], bool] = lambda _project: True) -> Home:
-        """The project that has a run of this very name, among those that are seen.
+        """Return the visible project that has a run of exactly this name.
 
-        One that is not seen is looked for no less, and takes no less long, than one that is not.
+        Hidden projects are searched as well, so that the time taken does not reveal them.
         """
         for name, known in list(self._seen):
             if known == run and sees(name):
@@ -144,7 +145,9 @@ class Watch:
         raise NotFound("run", run, "`GET /api/runs` lists the runs.")
 
     async def follow(self, home: Home, run: str, last: str) -> AsyncIterator[bytes]:
-        """A run's stream from a place on: no gap, no double, until the reader leaves."""
+        """Yield a run's stream from a position, without gaps or duplicates, until the reader
+        leaves.
+        """
         place = read_place(last)
         watched = self._runs.setdefault((home.state.name, run), Watched(home, run))
         watched.readers += 1
@@ -158,7 +161,9 @@ class Watch:
     async def follow_all(
         self, sees: Callable[[str], bool] = lambda _project: True
     ) -> AsyncIterator[bytes]:
-        """The list of runs, then every run that changes, of the projects that a reader sees."""
+        """Yield the list of runs, then every run that changes, of the projects visible to the
+        reader.
+        """
 
         def rows() -> list[dict[str, Any]]:
             return [row for row in self.rows() if sees(row["project"])]
@@ -214,7 +219,7 @@ class Watch:
                     await asyncio.to_thread(self._stop.wait, QUICK)
 
     async def _read_runs(self, journal_of: Callable[[Home], Any]) -> bool:
-        """Read on in every watched run; whether there may be more to read at once."""
+        """Read new events of every watched run; return whether more may be available."""
         is_busy = False
         loop = self._loop
         assert loop is not None
@@ -290,7 +295,7 @@ class Watch:
 
 
 def _file_marks(journal: Path) -> tuple[int, ...]:
-    """What changes with every write to a journal; nothing where there is none."""
+    """Return values that change with every write to a journal; empty if there is none."""
     found: list[int] = []
     for file in (journal, journal.with_name(f"{journal.name}-wal")):
         with suppress(OSError):
@@ -300,7 +305,9 @@ def _file_marks(journal: Path) -> tuple[int, ...]:
 
 
 def _account_mark(home: Home, summary: RunSummary) -> int:
-    """When the accounts of a run's cards last changed: taking a card back is in no journal."""
+    """Return when the accounts of a run's cards last changed; the journal does not record a
+    revert.
+    """
     try:
         return (home.repo / ".flyball" / "artifacts" / summary.run).stat().st_mtime_ns
     except OSError:
@@ -310,7 +317,7 @@ def _account_mark(home: Home, summary: RunSummary) -> int:
 def board_row(
     project: str, home: Home, found: Overview, state: RunState, deeds: LastDeeds
 ) -> dict[str, Any]:
-    """A run as the board shows it: its line in the list, its cards, and what it asks."""
+    """Return a run's row on the board: its summary, its cards and its questions."""
     waiting = pending(state)
     return {
         **_list_row(project, home, found),
@@ -335,7 +342,7 @@ def _card_rows(home: Home, state: RunState, deeds: LastDeeds) -> Iterator[dict[s
 
 
 def card_row(card: CardState, status: str) -> dict[str, Any]:
-    """One card as it lies on the board."""
+    """Return one card's row on the board."""
     diff = latest_of(card.evidence, DiffReport)
     files = diff.files if diff is not None else ()
     at_work = card.in_flight[-1] if card.in_flight else None
@@ -357,7 +364,7 @@ def card_row(card: CardState, status: str) -> dict[str, Any]:
 
 
 def _steps_to_do(state: RunState) -> Iterator[dict[str, Any]]:
-    """Steps of the plan that no card works on yet."""
+    """Yield steps of the plan that no card works on yet."""
     plan = state.coordinator.plan if state.coordinator else None
     if plan is None or state.has_ended:
         return
@@ -368,14 +375,14 @@ def _steps_to_do(state: RunState) -> Iterator[dict[str, Any]]:
 
 
 WINDOW = 40
-"""How far back a run is read that was not seen before: a long log is not worth one line."""
+"""How far back an unseen run's log is read for its one line on the board."""
 
 MOST_ASKED = 200
-"""How many calls are remembered that have not come back."""
+"""Maximum number of unfinished calls to remember."""
 
 
 class LastDeeds:
-    """Reads on in one run's log, and keeps one call for each card."""
+    """Follows one run's log and keeps the last call of each card."""
 
     def __init__(self) -> None:
         self.by_card: dict[str, dict[str, Any]] = {}
@@ -383,14 +390,14 @@ class LastDeeds:
         self._asked: dict[tuple[str, str], Call] = {}
 
     async def read(self, journal: Journal, run: str, seq: int) -> None:
-        """Take in what was written since, up to an event."""
+        """Read the events written since, up to `seq`."""
         after = self._seq or max(seq - WINDOW, 0)
         for entry in await journal.events(run, after, seq - after):
             self.take(entry.event)
         self._seq = seq
 
     def take(self, event: AnyEvent) -> None:
-        """Note the calls that are asked for, and the one that came back."""
+        """Record the requested calls and the finished one."""
         match event:
             case DriverReplied():
                 self._asked |= {(event.card, call.id): call for call in event.calls}

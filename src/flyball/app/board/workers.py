@@ -1,4 +1,4 @@
-"""Who drives runs at this moment: each worker with its load and the leases that it holds."""
+"""List the workers that drive runs, with their load and leases."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def workers_of(
     sees: Callable[[str], bool],
     cluster: Iterable[WorkerRow] = (),
 ) -> list[dict[str, Any]]:
-    """The holders of leases and the idle workers of the cluster, the busiest first.
+    """Return the lease holders and the cluster's idle workers, busiest first.
 
-    Leases on runs that one may not see are counted, and not named.
+    Leases on runs that the reader may not see are counted, not named.
     """
     found = {each.worker: _of_cluster(each) for each in cluster}
     for row in rows:
@@ -43,7 +43,7 @@ def _of_cluster(row: WorkerRow) -> dict[str, Any]:
 
 
 def _worker(holder: str) -> dict[str, Any]:
-    """A worker without leases, by a name that a person can read."""
+    """Return a worker without leases, with a readable name."""
     told = ON.match(holder)
     return {
         "name": f"{told[2]}:{told[1]}" if told else holder,

@@ -1,1 +1,1 @@
-"""What travels with a run of a cluster, and how it comes into anybody's clone."""
+"""Transfer the files of a run between the machines of a cluster."""

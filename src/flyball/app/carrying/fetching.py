@@ -1,6 +1,6 @@
-"""Runs that workers drove, in somebody's own checkout.
+"""Fetch runs driven by workers into a local checkout.
 
-A fetched run is like one that was driven here: its cards can be shown, taken back and merged.
+A fetched run behaves like a local one: its cards can be shown, reverted and merged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from flyball.workspace.trees.remote import Remote
 
 
 class FetchedRun(NamedTuple):
-    """A run that is here now, and whether anything came that was not."""
+    """A run that is available locally, and whether anything new was fetched."""
 
     run: str
     branch: str
@@ -27,7 +27,7 @@ class FetchedRun(NamedTuple):
 
 
 def fetch_run(home: Home, run: str) -> FetchedRun:
-    """Lay a run out here as its last worker left it; `NotFound` where the remote has none of it."""
+    """Unpack a run as its last worker packed it; raise `NotFound` if the remote has none of it."""
     branch = f"flyball/{run}"
     repository = repository_of(home)
     git = user_git(repository, find_git())
@@ -49,7 +49,7 @@ def fetch_run(home: Home, run: str) -> FetchedRun:
 
 
 def bring_run(home: Home, run: str, tree: str) -> None:
-    """See that a submitted run is here at least up to a tree; the remote is asked only if not."""
+    """Make sure a submitted run is available up to a tree; ask the remote only if it is not."""
     if find_workspace(run, home.state) is not None:
         trees = peek_workspace(run, home.state).trees
         if not tree or (isinstance(trees, GitTrees) and trees.depot.resolve(f"{tree}^{{tree}}")):
@@ -58,12 +58,12 @@ def bring_run(home: Home, run: str, tree: str) -> None:
 
 
 def git_of(home: Home) -> Git:
-    """The git of a project's own repository."""
+    """Return the git of a project's own repository."""
     return user_git(repository_of(home), find_git())
 
 
 def repository_of(home: Home) -> Repository:
-    """A project's own repository; `UsageError` where it is none."""
+    """Return a project's own repository; raise `UsageError` if it has none."""
     repository = find_repository(home.repo)
     if repository is None:
         raise UsageError(
@@ -74,7 +74,7 @@ def repository_of(home: Home) -> Repository:
 
 
 def _refuse_own_work(git: Git, run: str, known: str) -> None:
-    """What was done with a fetched run here, such as a card taken back, is not overwritten."""
+    """Refuse to overwrite local changes to a fetched run, such as a reverted card."""
     fetched = parse_commit(known, git.call("cat-file", "commit", known).stdout).parents[0]
     head = git.call("symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).stdout.decode().strip()
     if git.resolve(f"refs/heads/flyball/{run}") != fetched:

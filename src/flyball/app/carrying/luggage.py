@@ -1,10 +1,10 @@
-"""What travels with a run: its files, its branch and its snapshots, as one commit on its remote.
+"""Store a run's files, branch and snapshots as one commit on its remote, a bundle.
 
-    refs/flyball/RUN/7        the luggage of the seventh holder of the run's lease
+    refs/flyball/RUN/7        the bundle of the seventh holder of the run's lease
     refs/flyball/RUN/branch   the run's branch, for people
 
-A holder writes only to the reference of its own fence, and begins by taking the one before it away:
-who has lost the lease, and was asleep when that happened, finds nothing to write to.
+A holder writes only to the reference of its own fence, and begins by deleting the previous one: a
+process that lost the lease while it was suspended then has no reference to write to.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ BRANCH = "branch"
 
 
 class Lodging(NamedTuple):
-    """Where a run is unpacked: the clone, where its state is kept, and whose settings count."""
+    """The target of an unpack: the clone, the state directory, and the settings that apply."""
 
     clone: Path
     state: Path
@@ -69,7 +69,7 @@ class Lodging(NamedTuple):
 
 
 def pack(workspace: Workspace) -> str:
-    """One commit that holds all that another machine needs; it is in the run's own depot."""
+    """Return one commit in the run's own object store with everything another machine needs."""
     assert workspace.branch is not None
     assert isinstance(workspace.trees, GitTrees)
     present = workspace.tree_hash()
@@ -91,7 +91,7 @@ def pack(workspace: Workspace) -> str:
 
 
 def unpack(place: Lodging, run: str, luggage: str) -> None:
-    """Lay a run out as it was when it was packed; what lay there of it before goes."""
+    """Unpack a run as it was packed, replacing any earlier files of it."""
     repository = find_repository(place.clone)
     if repository is None:
         raise NotFound("repository", os.fspath(place.clone), "The worker makes it by itself.")
@@ -137,24 +137,24 @@ def unpack(place: Lodging, run: str, luggage: str) -> None:
 
 
 def _file(git: Git, luggage: str, name: str) -> bytes:
-    """A note in the luggage; empty where there is none."""
+    """Return a note from the bundle; empty if it has none."""
     return git.call("cat-file", "blob", f"{luggage}:{name}", ok=(0, 128)).stdout
 
 
 class Luggage(NamedTuple):
-    """What the last holder of a run left at its remote."""
+    """The bundle that a run's last holder pushed to its remote."""
 
     remote: Remote
     ref: str
     found: Mapping[str, str]
-    """This reference and those before it, and what each is at."""
+    """This reference and earlier ones, with their commits."""
 
     @property
     def commit(self) -> str:
         return self.found[self.ref]
 
     def fetch(self, repository: Repository, git: Git, run: str) -> None:
-        """Bring it here, unless it is."""
+        """Fetch the bundle unless it is already available."""
         own = local_ref(run)
         if git.resolve(own) == self.commit and git.resolve(f"{self.commit}^{{tree}}"):
             return
@@ -169,7 +169,7 @@ class Luggage(NamedTuple):
 
 
 def find_luggage(remote: Remote, run: str, before: int = 0) -> Luggage:
-    """The luggage that was left last, or before the holder with this fence took over."""
+    """Return the latest bundle, or the latest before the holder with this fence took over."""
     listed = remote.refs(f"{REFS}{check_run_name(run)}/")
     found = {ref: at for ref in listed if (at := fence_of(ref)) and (not before or at < before)}
     if not found:
@@ -183,12 +183,12 @@ def find_luggage(remote: Remote, run: str, before: int = 0) -> Luggage:
 
 
 def local_ref(run: str) -> str:
-    """What keeps luggage that was fetched here."""
+    """Return the reference that keeps a fetched bundle."""
     return f"{REFS}{run}/luggage"
 
 
 class Carrier:
-    """Fetches the luggage of one run for a new holder of its lease, and keeps it up to date."""
+    """Fetches a run's bundle for a new holder of its lease, and keeps it up to date."""
 
     def __init__(self, place: Lodging, address: str, run: str, fence: int) -> None:
         self._place = place
@@ -199,7 +199,7 @@ class Carrier:
         self._pushed = ""
 
     def arrive(self) -> None:
-        """Take over what the last holder left, and unpack it."""
+        """Take over the last holder's bundle and unpack it."""
         repository = find_repository(self._place.clone)
         assert repository is not None
         git = user_git(repository, find_git())
@@ -215,7 +215,7 @@ class Carrier:
         unpack(self._place, self._run, self._pushed)
 
     def send(self, workspace: Workspace) -> None:
-        """Bring the remote up to date; `LeaseHeld` where somebody else has taken the run."""
+        """Update the remote; raise `LeaseHeld` if another process has taken the run."""
         luggage = pack(workspace)
         if luggage == self._pushed:
             return
@@ -229,7 +229,7 @@ class Carrier:
 
 
 def send_first(workspace: Workspace, address: str, environ: Mapping[str, str]) -> None:
-    """Leave a run that has not begun where the first worker will look for it."""
+    """Push a run that has not started where the first worker will find it."""
     assert workspace.branch is not None
     remote = Remote(workspace.branch.depot, address, environ)
     if not remote.push([RefMove(f"{REFS}{workspace.run}/1", "", pack(workspace))]):
@@ -237,6 +237,6 @@ def send_first(workspace: Workspace, address: str, environ: Mapping[str, str]) -
 
 
 def fence_of(ref: str) -> int:
-    """The fence in a reference's name; 0 where it is not one of a holder."""
+    """Return the fence in a reference's name; 0 if it does not belong to a holder."""
     number = ref.rpartition("/")[2]
     return int(number) if number.isdigit() else 0

@@ -1,1 +1,1 @@
-"""Many machines: runs that are submitted, and the workers that drive them."""
+"""Run clusters: submit runs, and drive them with workers on many machines."""

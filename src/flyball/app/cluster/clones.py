@@ -1,4 +1,4 @@
-"""Projects on a worker's machine: a repository for each, which holds objects and no files."""
+"""Project clones on a worker's machine: one repository each, holding objects and no files."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from flyball.workspace.trees.git import find_git, find_repository, user_git
 LONGEST = 1 << 20
 MOST_ROOMS = 100
 TIDY = ("-c", "gc.auto=5000", "-c", "gc.autoDetach=false", "-c", "gc.pruneExpire=1.hour.ago")
-"""How git may tidy up a worker's repository by itself: rarely, not behind our back, and nothing
-that a run may just have fetched."""
+"""Git's maintenance settings for a worker's repository: rare, in the foreground, and without
+deleting objects that a run may just have fetched.
+"""
 
 
 class WorkerRoom:
-    """The directory of one worker: no other that runs works in it, the next one after it may."""
+    """The directory of one worker; a later worker may reuse it, but no two use it at once."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -44,7 +45,9 @@ class WorkerRoom:
         )
 
     def home_of(self, project: str, database: str, settled: Mapping[str, Any]) -> Home:
-        """A project as runs find it here: what travelled with a run, on what this machine says."""
+        """Return a project as its runs find it here: the run's settings on top of this
+        machine's.
+        """
         clone = self.clone_of(project)
         file = user_file(self._environ)
         effective = settle(
@@ -59,7 +62,7 @@ class WorkerRoom:
         return Home(clone, clone.parent / "state", effective, self._environ)
 
     def clone_of(self, project: str) -> Path:
-        """The repository of a project, empty at first; runs bring what they need."""
+        """Return the repository of a project, empty at first; runs bring the objects they need."""
         digest = hashlib.sha256(project.encode()).hexdigest()[:10]
         name = re.sub(r"[^A-Za-z0-9._-]", "-", project.rstrip("/").rpartition("/")[2]) or "project"
         clone = self.directory / digest / name.removesuffix(".git").lstrip(".-")
@@ -77,7 +80,7 @@ class WorkerRoom:
         return clone
 
     def sweep(self) -> None:
-        """Clear away what the last worker here had of runs; each brings its own files again."""
+        """Delete the previous worker's run files; each run brings its own again."""
         for state in self.directory.glob("*/state"):
             clones = [each.parent for each in state.parent.glob("*/.git")]
             for clone in clones:
@@ -88,12 +91,12 @@ class WorkerRoom:
                     git.call(*TIDY, "gc", "--auto", "--quiet")
 
     def leave(self) -> None:
-        """Let the next worker in."""
+        """Release the directory for the next worker."""
         self._lock.release()
 
 
 def clear_run(clone: Path, state: Path, run: str) -> None:
-    """Take all that a clone of ours has of a run away."""
+    """Delete everything of a run from one of our clones."""
     forget_run(run, state)
     if repository := find_repository(clone):
         git = user_git(repository, find_git())

@@ -1,4 +1,4 @@
-"""What a cluster's runs leave at a project's remote, and how it goes again."""
+"""Delete what a cluster's runs store at a project's remote."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPEN = frozenset({"running", "paused"})
 
 
 async def forget_old(home: Home, seconds: float, *, only: str = "") -> int:
-    """Delete the snapshots at the remote of runs that ended so long ago; of how many runs."""
+    """Delete remote snapshots of runs that ended at least this long ago; return how many runs."""
     before = time.time() - seconds
     ended = [
         each.run
@@ -32,7 +32,7 @@ async def forget_old(home: Home, seconds: float, *, only: str = "") -> int:
 
 
 async def abandon_run(home: Home, places: ProjectPlaces, run: str, *, is_sure: bool) -> None:
-    """Delete all that is kept of a run here, and of one that a cluster drove at the remote too."""
+    """Delete all data of a run here and, for a cluster's run, at the remote too."""
     record = await submitted(home, run)
     if record is not None and not record.state.has_ended:
         raise Conflict(f"Run {run} has not ended.", f"End it: flyball runs cancel {run}")
@@ -50,7 +50,7 @@ async def abandon_run(home: Home, places: ProjectPlaces, run: str, *, is_sure: b
 
 
 def _forget(home: Home, runs: Collection[str], *, with_branch: bool = False) -> int:
-    """Delete references of runs at the remote; how many of the runs had any."""
+    """Delete the references of runs at the remote; return how many of the runs had any."""
     remote = Remote(git_of(home), project_name(home), home.environ)
     gone = [
         RefMove(ref, value, "")

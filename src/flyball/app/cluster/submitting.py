@@ -1,4 +1,4 @@
-"""Giving a run to a cluster: its files go to the project's remote, its start into the journal."""
+"""Submit a run to a cluster: push its files to the project's remote and journal its start."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ TRAVELLING = (
     "check_command",
     "server_command",
 )
-"""Settings that belong to a run. What a command may reach or use is the worker's own to settle."""
+"""Settings that travel with a run. What a command may access is up to the worker's own settings."""
 
 
 async def submit(home: Home, wanted: RunRequest, *, priority: int = 0) -> str:
-    """Leave a run for the workers of the cluster; its name, once they can find it."""
+    """Submit a run to the cluster's workers; return its name once they can find it."""
     _refuse_what_cannot_travel(home, wanted)
     settings = home.effective.settings
     spec = driver_spec(settings, wanted.driver, Path.cwd())
@@ -62,14 +62,14 @@ async def submit(home: Home, wanted: RunRequest, *, priority: int = 0) -> str:
 
 
 def travelling(home: Home) -> dict[str, Any]:
-    """What was settled for a run and must hold wherever it is driven; never a key."""
+    """Return the settings that must apply wherever the run is driven; never a key."""
     settled = msgspec.to_builtins(home.effective.settings)
     origins = home.effective.origins
     return {name: settled[name] for name in TRAVELLING if name in origins}
 
 
 def arrived(started: RunStarted) -> dict[str, Any]:
-    """Return the settings that came with a run, and no others, whoever wrote its start."""
+    """Return only the settings that may travel with a run, whatever its start event contains."""
     told = msgspec.json.decode(started.shell.get("settings", "{}"), type=dict[str, Any])
     return {name: told[name] for name in TRAVELLING if name in told}
 
@@ -88,7 +88,7 @@ def _refuse_what_cannot_travel(home: Home, wanted: RunRequest) -> None:
 
 
 def _send_files(home: Home, run: str) -> None:
-    """Pack the checkout as it is, leave it at the remote, and keep nothing of it here."""
+    """Pack the current checkout and push it to the remote; keep no copy here."""
     place = Path(home.environ.get("HOME", "/"))
     workspace = open_workspace(home.repo, run, home.state, in_place=False, home=place)
     try:

@@ -1,7 +1,7 @@
-"""A worker: takes runs of the cluster, drives each in a thread of its own, and lets go gently.
+"""A cluster worker: takes runs, drives each in its own thread, and shuts down gracefully.
 
-Every worker can hand runs out; the one that leads does. A run is looked for by its lease alone: one
-that should move and has no live lease is handed out, whatever became of who had it.
+Every worker can assign runs; the current leader does. Only leases count: a run that should move and
+has no live lease is assigned, whatever happened to its last holder.
 """
 
 from __future__ import annotations
@@ -41,36 +41,36 @@ from flyball.workspace.process.holder import is_gone, name_this_process
 LOG = logging.getLogger("flyball.worker")
 
 LEASE_SECONDS = 6.0
-"""After so long without a heartbeat a worker's runs go to others."""
+"""Seconds without a heartbeat after which a worker's runs are reassigned."""
 BEAT_SECONDS = 1.5
 LOOK_SECONDS = 1.0
-"""How long the worker that hands out runs waits at most before it looks again."""
+"""Maximum seconds between two scheduling rounds of the leader."""
 DRAIN_SECONDS = 20.0
-"""How long calls under way are waited for when a worker is told to stop."""
+"""Seconds to wait for calls in progress when a worker is asked to stop."""
 MOST_ATTEMPTS = 8
-"""How often a run is tried from the same place before it is given up."""
+"""Maximum attempts from the same position before a run is given up."""
 LONGEST_PAUSE = 60.0
-"""Seconds between two such tries, at most."""
+"""Maximum seconds between two such attempts."""
 FORGOTTEN = 24 * 3600.0
-"""After so many seconds the scheduler's own notes on what was driven go."""
+"""Seconds after which the scheduler's own records are deleted."""
 FORGET_SECONDS = 600.0
 BEGUN_SECONDS = 8.0
-"""How long a run may be taken by a live worker and not have a lease."""
+"""Seconds for which a live worker may have taken a run without a lease."""
 
 
 class WorkerWish(NamedTuple):
-    """How somebody wants a worker to be."""
+    """The options of a worker."""
 
     database: str
     roles: Sequence[str] = QUEUES
     concurrency: int = 4
     shares: Shares = Shares()
     says_yes: bool = False
-    """Whether a submitter's yes to what would be asked counts on this machine."""
+    """Whether a submitter's advance approval counts on this machine."""
 
 
 class CarryingJournal(PostgresJournal):
-    """A journal before whose every change of files these are left where others find them."""
+    """A journal that pushes every change of files before it commits the event."""
 
     def __init__(self, url: str, project: str) -> None:
         super().__init__(url, project, tell=LOG.warning)
@@ -85,7 +85,7 @@ class CarryingJournal(PostgresJournal):
         lines: Sequence[ThreadLine],
         posted: int = 0,
     ) -> None:
-        """The same; but what the event says of the files is at the remote before it is said."""
+        """Commit an event, after pushing the files it refers to."""
         # Only trees and commits: most events change none.
         now = (state.tree, *((card.id, card.tree, card.commit) for card in state.cards))
         if self.carry and now != self._known:
@@ -95,7 +95,9 @@ class CarryingJournal(PostgresJournal):
 
 
 class WorkerSeat(Seat):
-    """From where a worker drives one run: with its own lease, and files that travel."""
+    """The seat of a worker: it drives one run with its own lease and files fetched from the
+    remote.
+    """
 
     lease_seconds = LEASE_SECONDS
 
@@ -114,7 +116,7 @@ class WorkerSeat(Seat):
         return self._journal
 
     async def acquire(self, journal: Journal, run: str) -> Lease:
-        """The lease first, so that nobody else fetches the files as well."""
+        """Acquire the lease first, so that no other worker fetches the files as well."""
         lease = await journal.acquire(
             run, name_this_process(), time.time(), self.lease_seconds, is_gone
         )
@@ -128,7 +130,7 @@ class WorkerSeat(Seat):
         return lease
 
     def opened(self, performer: EffectPerformer) -> None:
-        """From now on what changes is sent."""
+        """Push changes from now on."""
         carrier, journal = self._carrier, self._journal
         assert carrier is not None
         assert journal is not None
@@ -140,7 +142,7 @@ class WorkerSeat(Seat):
         journal.carry = carry
 
     def is_left(self, state: RunState, owed: Owed) -> bool:
-        """What is of another role, and everything once this worker is to stop."""
+        """Return whether an effect needs another role; always true once this worker is stopping."""
         if self._is_leaving():
             return True
         queue = queue_of(state, owed.effect)
@@ -148,7 +150,7 @@ class WorkerSeat(Seat):
 
 
 class Worker:
-    """One process of a cluster; `work` returns when it was told to stop and has let go."""
+    """One process of a cluster; `work` returns after a stop request, once its runs are released."""
 
     def __init__(self, wish: WorkerWish, environ: Mapping[str, str]) -> None:
         self.name = name_this_process()
@@ -183,11 +185,11 @@ class Worker:
         )
 
     def stop(self) -> None:
-        """Ask it to stop; it finishes what cannot be interrupted, and gives the rest back."""
+        """Ask the worker to stop; it finishes what cannot be interrupted and releases the rest."""
         self._stop.set()
 
     def work(self, ready: Callable[[], None]) -> None:
-        """Take runs and drive them until it is told to stop."""
+        """Take runs and drive them until asked to stop."""
         self._room.sweep()
         # Before the launch: a worker that takes a run and is not heard of would lose it at once.
         self._table.beat(0)
@@ -213,9 +215,10 @@ class Worker:
                 LOG.warning("%s", error)
 
     def _sleep(self, seconds: float) -> bool:
-        """Wait so long; True where the worker is to stop.
+        """Wait; return True if the worker must stop.
 
-        Who was frozen meanwhile has lost its runs, and lets go of them before it takes them again.
+        A process that was frozen meanwhile has lost its leases, and releases its runs before it
+        takes new ones.
         """
         before = time.monotonic()
         is_over = self._stop.wait(seconds)
@@ -229,7 +232,7 @@ class Worker:
             return list(self._driven.values())
 
     def _lead(self) -> None:
-        """Hand out what waits, if this worker is the one that does."""
+        """Assign waiting runs, if this worker is the leader."""
         # On this machine the dead are known at once; of others it takes until a lease ends.
         if not self._table.leads():
             leader = self._table.leader()
@@ -272,14 +275,14 @@ class Worker:
         self._tell_unserved(due, list(live.values()))
 
     def _tell_unserved(self, due: Sequence[DueRun], workers: Sequence[WorkerRow]) -> None:
-        """Say once of each run that nobody here can take why it waits."""
+        """Log once for each run that no worker here can take why it waits."""
         waiting = {(each.run, why) for each in due if (why := why_unserved(each, workers))}
         for run, why in sorted(waiting - self._told):
             LOG.warning("Run %s waits: %s.", run, why)
         self._told = waiting
 
     def _drive(self, run: str, project: str, attempt: int) -> str:
-        """Drive a run in this thread; what became of it, in a word."""
+        """Drive a run in this thread; return the outcome in one word."""
         if self._stop.is_set():
             return "leaving"
         driven = _Driven(self, run, project, attempt)
@@ -296,7 +299,7 @@ class Worker:
                 self._free.notify_all()
 
     def _let_go(self) -> None:
-        """Give every run back where it stands; what a model is asked is asked again elsewhere."""
+        """Release every run where it is; unanswered model requests are repeated elsewhere."""
         self._stop.set()
         try:
             self._table.beat(len(self._driven), is_leaving=True)
@@ -315,7 +318,7 @@ class Worker:
         self._room.leave()
 
     def home_of(self, project: str, settled: Mapping[str, Any]) -> Home:
-        """A project as its runs find it on this machine."""
+        """Return a project as its runs find it on this machine."""
         return self._room.home_of(project, self.database, settled)
 
     def seat(self, home: Home, project: str) -> WorkerSeat:
@@ -323,7 +326,7 @@ class Worker:
 
 
 class _Driven:
-    """One run in its thread."""
+    """A run that is driven in its own thread."""
 
     def __init__(self, worker: Worker, run: str, project: str, attempt: int) -> None:
         self._worker = worker
@@ -335,7 +338,7 @@ class _Driven:
         self._control: RunControl | None = None
 
     def go(self) -> str:
-        """Drive the run as far as this worker can; a word about how far that was."""
+        """Drive the run as far as this worker can; return the outcome in one word."""
         try:
             return asyncio.run(self._perform())
         except asyncio.CancelledError:
@@ -348,7 +351,7 @@ class _Driven:
             return f"{error.code}: {error.message}"
 
     async def _back_off(self) -> None:
-        """Let a while pass before the run is tried again; the longer the more often it failed."""
+        """Wait before the run is retried, longer after each failure."""
         journal = PostgresJournal(self._worker.database, self._project)
         try:
             holder = name_this_process()
@@ -385,20 +388,20 @@ class _Driven:
         return status_of(result.state)
 
     def _own_policy(self, home: Home, started: RunStarted) -> Policy:
-        """Return what this machine's user lets any run do here."""
+        """Return the policy that this machine's user sets for every run here."""
         wanted = RunRequest("", assume_yes=self._worker.says_yes)
         return policy_of(home.effective.settings, wanted, started.shell.get("driver", ""))
 
     def leave(self) -> None:
-        """Start nothing more, from another thread."""
+        """Start nothing more; called from another thread."""
         if self._loop is not None and self._control is not None:
             self._loop.call_soon_threadsafe(self._control.look_again)
 
     def stop(self) -> None:
-        """Let go of the run where it is."""
+        """Release the run where it is."""
         if self._loop is not None and self._task is not None:
             self._loop.call_soon_threadsafe(self._task.cancel)
 
 
 def _unheard(_value: object) -> None:
-    """What is told here is in the journal, and read from there."""
+    """Ignore the value; everything reported here is read from the journal."""

@@ -1,1 +1,1 @@
-"""Finding what troubles a person in their project, with what was seen and what to do about it."""
+"""Examine a project for common problems, and say what was found and how to fix it."""

@@ -1,4 +1,4 @@
-"""Who would drive a run here, whether this repository's word counts, and the hooks of hosts."""
+"""Examine the driver that runs would use, the repository's trust, and the hooks of hosts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REPAIRS = "the built-in repairer needs neither model nor key"
 
 
 async def examine_driver(home: Home) -> list[Symptom]:
-    """Whether the driver that runs would use can be asked."""
+    """Check whether the default driver can be used."""
     settings = home.effective.settings
     try:
         spec = driver_spec(settings, "", home.repo)
@@ -48,7 +48,7 @@ async def examine_driver(home: Home) -> list[Symptom]:
 
 
 def _require_packages(models: Models) -> None:
-    """Raise where what asks a model is not installed; looked up, for loading it takes seconds."""
+    """Raise if the packages for models are not installed; search only, as loading takes seconds."""
     for name in models.all:
         own = {family(name)} & {"openai", "anthropic"}
         for package in (LIBRARY, *own):
@@ -57,7 +57,7 @@ def _require_packages(models: Models) -> None:
 
 
 async def examine_trust(home: Home) -> list[Symptom]:
-    """Whether what the repository says of itself counts."""
+    """Check whether the repository's own settings are trusted."""
     try:
         found = offer(home.environ, home.repo)
     except NotFound:
@@ -71,7 +71,7 @@ async def examine_trust(home: Home) -> list[Symptom]:
 
 
 async def examine_hooks(home: Home) -> list[Symptom]:
-    """The hooks that are installed in other agents' settings; nothing where none are."""
+    """Check the hooks installed in other agents' settings; return nothing if there are none."""
     places = HostPlaces(home.environ, home.repo)
     return [each for host in HOSTS for each in _hooks(host, places)]
 

@@ -1,4 +1,4 @@
-"""Examining a project: all that commonly troubles people, in one look that breaks nothing."""
+"""Examine a project for common problems without changing anything."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ EXAMINERS: dict[str, Callable[[Home], Awaitable[list[Symptom]]]] = {
 
 
 async def examine_project(home: Home, refused: UsageError | None = None) -> list[Symptom]:
-    """All that was seen, what keeps Flyball from working last; `refused` is why settings are not.
+    """Return all findings, blocking ones last; `refused` is the error in the settings, if any.
 
-    What cannot be looked at is itself a line: one trouble must not hide the others.
+    A check that fails is a finding itself, so that one problem does not hide the others.
     """
     found: list[Symptom] = []
     if refused is not None:

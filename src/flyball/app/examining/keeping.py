@@ -1,4 +1,4 @@
-"""Where runs are kept: room on the disk, the state directory, the journal, and runs that wait."""
+"""Examine where runs are stored: disk space, the state directory, the journal, and waiting runs."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from flyball.journal.protocol import Journal, RunSummary, WorkerRow
 from flyball.journal.sqlite import require_usable
 
 FULL = 1 << 24
-"""With less room than this even a small run cannot keep its trees."""
+"""With less free space than this, even a small run cannot store its trees."""
 LITTLE = 1 << 30
-"""With less room than this the next large project or log may not fit."""
+"""With less free space than this, the next large project or log may not fit."""
 READ_RUNS = 200
-"""Only so many of the newest runs are read: a journal may hold many thousands."""
+"""Number of newest runs to read: a journal may hold many thousands."""
 
 
 async def examine_state(home: Home) -> list[Symptom]:
-    """The state directory, and the room there and where the project lies."""
+    """Check the state directory and the free space there and in the project."""
     state = state_dir(home.environ)
     nearest = next(each for each in (state, *state.parents) if os.path.lexists(each))
     places = {"state": nearest, "project": home.repo}
@@ -64,7 +64,7 @@ def _room(name: str, place: Path) -> Symptom:
 
 
 async def examine_journal(home: Home) -> list[Symptom]:
-    """The journal's file, and the runs in it that wait for somebody."""
+    """Check the journal's file, and list its runs that wait for a person."""
     if not home.has_journal:
         return [fine("journal", "none yet: the first run begins it")]
     found: list[Symptom] = []
@@ -82,7 +82,7 @@ async def examine_journal(home: Home) -> list[Symptom]:
 
 
 async def _unreadable(journal: Journal, summaries: Sequence[RunSummary]) -> list[Symptom]:
-    """Runs whose record contradicts itself, or that a later release wrote."""
+    """Return runs whose record is inconsistent or was written by a later release."""
     found: list[Symptom] = []
     for each in summaries[:READ_RUNS]:
         try:
@@ -94,7 +94,7 @@ async def _unreadable(journal: Journal, summaries: Sequence[RunSummary]) -> list
 
 
 def _unserved(summaries: Sequence[RunSummary], workers: Sequence[WorkerRow]) -> list[Symptom]:
-    """Runs of a cluster that wait for a worker that is not there."""
+    """Return a cluster's runs that wait for a worker when there is none."""
     served = {role for each in workers if each.age < LEASE_SECONDS for role in each.roles}
     waiting: dict[str, list[str]] = {}
     for each in summaries:

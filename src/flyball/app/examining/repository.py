@@ -1,4 +1,4 @@
-"""What git and the user's repository mean for runs: which git, whose commits, what lies open."""
+"""Examine git and the user's repository: version, identity, and unfinished operations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from flyball.workspace.trees.git import (
 )
 
 MERGES_TREES = (2, 38)
-"""The first git that merges trees by itself; for older ones Flyball does that."""
+"""The first git version that merges trees itself; for older ones Flyball does."""
 
 UNDER_WAY = {
     "MERGE_HEAD": "a merge",
@@ -33,13 +33,13 @@ UNDER_WAY = {
     "CHERRY_PICK_HEAD": "a cherry-pick",
     "REVERT_HEAD": "a revert",
 }
-"""What git keeps in its directory while something is not finished."""
+"""Files in the git directory that indicate an unfinished operation."""
 
 _VERSION = regex(r"(\d+)\.(\d+)")
 
 
 async def examine_repository(home: Home) -> list[Symptom]:
-    """Git itself, and the repository as a run would find it."""
+    """Check git and the repository as a run would find it."""
     repository = find_repository(home.repo)
     program = _git(repository)
     found = [program]
@@ -52,7 +52,7 @@ async def examine_repository(home: Home) -> list[Symptom]:
 
 
 def _git(repository: Repository | None) -> Symptom:
-    """Whether there is a git that knows what we ask of it."""
+    """Check that git is installed and supports the options in use."""
     try:
         path = find_git()
     except ToolUnavailable:
@@ -87,7 +87,7 @@ def _no_repository(top: Path) -> Symptom:
 
 
 def _left_open(repository: Repository) -> Iterator[Symptom]:
-    """What a git command left unfinished; read from its files, so that no git is needed."""
+    """Yield unfinished git operations, read from git's files without running git."""
     lock = repository.directory / "index.lock"
     if lock.exists():
         seen = f"{lock} is there: git refuses to change its index, and so do merging and reverting"
@@ -100,7 +100,7 @@ def _left_open(repository: Repository) -> Iterator[Symptom]:
 
 
 def _asked(home: Home, repository: Repository) -> Iterator[Symptom]:
-    """What only git can tell."""
+    """Yield the checks that need git."""
     user = user_git(repository, find_git())
     own = Path(home.environ.get("HOME") or Path.home())
     identity = read_user_config(user, repository, own).identity

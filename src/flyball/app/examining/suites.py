@@ -1,4 +1,4 @@
-"""How the project would be tested, and whether what that starts is there."""
+"""Examine how the project would be tested, and whether the test programs are installed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import TreeHash
 
 MOST = 6
-"""So many parts are looked at; a repository may have hundreds."""
+"""Maximum number of parts to check; a repository may have hundreds."""
 SECONDS = 60.0
 SETTLE = (
     "Settle what tests it, in flyball.toml or your config.toml: `[test]` with "
@@ -39,7 +39,7 @@ SETTLE = (
 
 
 async def examine_tests(home: Home) -> list[Symptom]:
-    """A line for each part that has tests: what would be run there, and what is missing for it."""
+    """Return one finding per part that has tests: the command, and what is missing for it."""
     settled = home.effective.commands
     parts = [part for part in survey_parts(look(home.repo), settled) if part.suites]
     if not parts:
@@ -70,7 +70,7 @@ async def _part(home: Home, part: Part, context: CallContext) -> Symptom:
 
 
 async def _start(choice: Choice, context: CallContext) -> str:
-    """What is started for a choice; `ToolUnavailable` where it is not there."""
+    """Return the program that a choice starts; raise `ToolUnavailable` if it is missing."""
     if choice.command:
         await _find_first_word(choice.command, context)
         return f"`{choice.command}`, as it was settled"
@@ -93,7 +93,7 @@ async def _import_pytest(choice: Choice, context: CallContext) -> None:
 
 
 async def _find_first_word(command: str, context: CallContext) -> None:
-    """Ask the shell that would start a settled command whether it knows the program."""
+    """Ask the shell that runs a configured command whether it can find the program."""
     words = shlex.split(command, comments=True)
     word = next((each for each in words if "=" not in each), "true")
     wanted = with_own_programs(f"command -v -- {shlex.quote(word)} >/dev/null", context)
@@ -103,7 +103,7 @@ async def _find_first_word(command: str, context: CallContext) -> None:
 
 
 async def _succeeds(argv: Sequence[str], context: CallContext) -> bool:
-    """Whether a command ends well; the project's programs are confined, as in a run."""
+    """Return whether a command succeeds; the project's programs are confined, as in a run."""
     ended = await process.run(
         argv,
         cwd=context.workdir,
@@ -115,11 +115,11 @@ async def _succeeds(argv: Sequence[str], context: CallContext) -> bool:
 
 
 def _unheard(_text: str) -> None:
-    """What only looks has nothing to show."""
+    """Ignore the output; a check shows none."""
 
 
 def _context(home: Home, directory: Path) -> CallContext:
-    """What holds for a call in the checkout that only looks."""
+    """Return the context of a read-only call in the checkout."""
     settings, top, user = tool_settings(home.effective), home.repo, home.environ.get("HOME", "")
     facts = WorkspaceFacts("doctor", str(top), str(top), False, TreeHash(""))
     trees = PlainTrees(directory / "objects", top)

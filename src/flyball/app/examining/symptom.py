@@ -1,4 +1,4 @@
-"""What an examination says of one thing: a line for a person, and whether Flyball works with it."""
+"""The result of one check: a line for a person, and whether Flyball works with it."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from typing import NamedTuple
 
 
 class Symptom(NamedTuple):
-    """One thing that was looked at: what was seen, and what to do where something is amiss."""
+    """The result of one check: what was found, and how to fix it if there is a problem."""
 
     name: str
     holds: bool
     seen: str
     hint: str = ""
     blocks: bool = False
-    """Whether it keeps Flyball from working here; what does not is only worth knowing."""
+    """Whether it prevents Flyball from working here; otherwise it is only a note."""
 
 
 def fine(name: str, seen: str) -> Symptom:
-    """Nothing to do."""
+    """Return a result that needs no action."""
     return Symptom(name, True, seen)
 
 
 def note(name: str, seen: str, hint: str) -> Symptom:
-    """Worth knowing: Flyball works, and this says how it differs."""
+    """Return a note: Flyball works, with this difference."""
     return Symptom(name, False, seen, hint)
 
 
 def trouble(name: str, seen: str, hint: str) -> Symptom:
-    """Something that must be mended before Flyball can do its work."""
+    """Return a problem that must be fixed before Flyball can work."""
     return Symptom(name, False, seen, hint, True)
 
 
 def listed(names: list[str], most: int = 3) -> str:
-    """A few names, and how many more there are."""
+    """Return a few names, and how many more there are."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest

@@ -1,1 +1,1 @@
-"""Template and flow files: bytes to plain values, with the line of each."""
+"""Parse template and flow files into plain values with their line numbers."""

@@ -1,4 +1,4 @@
-"""Strict JSON, with the line of every value."""
+"""Parse strict JSON, with the line of every value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DECODER = JSONDecoder()
 
 
 def parse_json(places: Places) -> object:
-    """The one value of a JSON text."""
+    """Return the one value of a JSON text."""
     scan = _Scanner(places)
     value = scan.value(())
     scan.skip()
@@ -28,7 +28,7 @@ def parse_json(places: Places) -> object:
 
 
 class _Scanner:
-    """A recursive descent over the text; `Places.mark` bounds its depth."""
+    """A recursive-descent parser; `Places.mark` limits its depth."""
 
     def __init__(self, places: Places) -> None:
         self.places = places

@@ -1,4 +1,4 @@
-"""Where in a text things stand."""
+"""Record the line of each value in a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_VALUES = 50_000
 
 
 class UnreadableError(ValueError):
-    """The text is not what its format says; `line` and `column` say where."""
+    """The text is invalid in its format; `line` and `column` give the position."""
 
     def __init__(self, code: str, message: str, hint: str, line: int, column: int = 0) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class Places:
         return offset - (self.text.rfind("\n", 0, offset) + 1) + 1
 
     def mark(self, path: Path, offset: int) -> None:
-        """Remember where a value stands; too many or too deep is refused."""
+        """Record the position of a value; refuse too many values or too deep nesting."""
         if len(path) > MAX_DEPTH:
             raise self.too_deep(offset)
         self._count += 1
@@ -50,7 +50,7 @@ class Places:
         self.lines.setdefault(path, self.line(offset))
 
     def refuse_towers(self) -> None:
-        """Hundreds of open brackets cost parsers their stack or quadratic time: keep them away."""
+        """Refuse deep nesting, which costs parsers their stack or quadratic time."""
         depth = 0
         for bracket in re.finditer(r"[\[\]{}]", self.text):
             depth = depth + 1 if bracket[0] in "[{" else max(0, depth - 1)

@@ -1,4 +1,4 @@
-"""Template and flow files on disk: bytes to plain values with line numbers, or what is wrong."""
+"""Read template and flow files from disk: plain values with line numbers, or the problem."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from flyball.workspace.files.plain import read_plain
 MAX_BYTES = 256 * 1024
 
 YAML = "flyball.app.flowfile.yaml_places"
-"""Loaded for the first such file: its library takes longer than all others together."""
+"""Loaded for the first YAML file: its library takes longer to import than all others together."""
 
 
 def _parse_yaml(places: Places) -> object:
@@ -32,11 +32,11 @@ FORMATS: Mapping[str, Callable[[Places], object]] = MappingProxyType(
 
 
 FOLDER = ".flyball/templates"
-"""Where a project keeps its own templates."""
+"""The folder of a project's own templates."""
 
 
 def template_files(top: Path) -> tuple[Path, ...]:
-    """The files in a project's folder of templates, in the order of their names."""
+    """Return the files in a project's template folder, sorted by name."""
     folder = top / FOLDER
     try:
         found = sorted(folder.iterdir())
@@ -46,13 +46,13 @@ def template_files(top: Path) -> tuple[Path, ...]:
 
 
 def read_source(file: str) -> FlowSource | Problem:
-    """The values of a file, or the problem that keeps them from being read."""
+    """Return the values of a file, or the problem that prevents reading it."""
     data = read_data(file)
     return data if isinstance(data, Problem) else parse_source(file, data)
 
 
 def read_data(file: str) -> bytes | Problem:
-    """The bytes of a file, or the problem that keeps them from being read."""
+    """Return the bytes of a file, or the problem that prevents reading it."""
     path = Path(file)
     try:
         kind = path.stat().st_mode
@@ -71,7 +71,7 @@ def read_data(file: str) -> bytes | Problem:
 
 
 def parse_source(file: str, data: bytes) -> FlowSource | Problem:
-    """The values in a file's bytes; the name's ending says which format they are in."""
+    """Parse a file's bytes; the file name's extension selects the format."""
     parse = FORMATS.get(Path(file).suffix.lower())
     if parse is None:
         hint = f"Name it {', '.join(FORMATS)}."

@@ -1,7 +1,6 @@
-"""TOML by the standard library, with the line of every value.
+"""Parse TOML with the standard library, with the line of every value.
 
-The library keeps no positions, so a second, lenient walk over a text that is known to be valid
-finds them.
+The library keeps no positions, so a second, lenient pass over the valid text finds them.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _ATOM = regex(r"[^,\]\}\#\n]+")
 
 
 def parse_toml(places: Places) -> object:
-    """The table of a TOML text."""
+    """Return the table of a TOML text."""
     places.refuse_towers()
     try:
         value = tomllib.loads(places.text)
@@ -54,7 +53,7 @@ def _broken(places: Places, text: str) -> UnreadableError:
 
 
 class _Walk:
-    """Follows headers and keys; knows just enough of values to step over them."""
+    """Follows headers and keys; parses values only as far as needed to skip them."""
 
     def __init__(self, places: Places) -> None:
         self.places = places
@@ -91,7 +90,7 @@ class _Walk:
         return here
 
     def resolve(self, names: Path, done: int = 0) -> Path:
-        """A dotted name, with the present index after each array of tables."""
+        """Return the path of a dotted name, with the current index after each array of tables."""
         path: Path = names[:done]
         for name in names[done:]:
             path = (*path, name)
@@ -133,7 +132,7 @@ class _Walk:
                 self.at = match.end() if match else self.at + 1
 
     def items(self, path: Path, close: str) -> None:
-        """The values of an array, or the pairs of an inline table."""
+        """Read the values of an array, or the pairs of an inline table."""
         self.at += 1
         index = 0
         while self.text[self.skip_blank()] != close:

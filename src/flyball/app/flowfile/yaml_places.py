@@ -1,4 +1,4 @@
-"""YAML by safe loading only, with the line of every value and aliases expanded within bounds."""
+"""Parse YAML with the safe loader, with the line of every value and limited alias expansion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIST = "tag:yaml.org,2002:seq"
 
 
 def parse_yaml(places: Places) -> object:
-    """The one document of a YAML text."""
+    """Return the one document of a YAML text."""
     places.refuse_towers()
     try:
         loader = yaml.SafeLoader(places.text)
@@ -49,7 +49,7 @@ def _broken(places: Places, error: yaml.MarkedYAMLError) -> UnreadableError:
 
 
 class _Builder:
-    """Plain values from a node graph; a node that is used twice counts twice."""
+    """Builds plain values from a node graph; a node that is used twice counts twice."""
 
     def __init__(self, places: Places, loader: yaml.SafeLoader) -> None:
         self.places = places
@@ -99,7 +99,7 @@ class _Builder:
         return result
 
     def merged(self, node: yaml.Node, path: Path) -> dict[object, object]:
-        """What `<<` brings in: a map, or a list of maps of which the first wins."""
+        """Return the values that `<<` merges: a map, or a list of maps of which the first wins."""
         sources = node.value if isinstance(node, yaml.SequenceNode) else [node]
         result: dict[object, object] = {}
         for source in reversed(sources):

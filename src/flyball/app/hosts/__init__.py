@@ -1,1 +1,1 @@
-"""Governing other people's agents: their sessions as runs, their calls as calls."""
+"""Govern other vendors' agents: their sessions become runs, their tool calls become calls."""

@@ -1,4 +1,4 @@
-"""A host's tool call as a call that can be judged: which of our tools it is, and its facts."""
+"""Convert a host's tool call to a call of our tools, with the facts to judge it by."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ from flyball.workspace.redaction import Redactor
 CHECKPOINT = "checkpoint"
 WAIT = "wait"
 LOOKING = frozenset({"command", "guards", "intent", "judge", "machine", "verify", WAIT})
-"""Our own commands that a governed agent may run like any other reader."""
+"""Our own read-only commands, which a governed agent may run."""
 HELP = "help"
 SHOWING = frozenset({"list", "show"})
-"""What an agent may run of our commands that have others under them."""
+"""Subcommands that an agent may run of our commands that have any."""
 GROUPS = frozenset({"runs", "ledger"})
 NOT_YOURS = (
     "`flyball {verb}` is for the person, not for the agent that is governed. Say what you need; "
@@ -64,11 +64,11 @@ SECRET = (
     "need to know, or look for an example of it."
 )
 READ_FIELDS = (*PATH_FIELDS, "glob", "include", "paths", "uri", "url")
-"""What the arguments of a tool that reads name files by, itself or as a pattern."""
+"""Argument names by which reading tools name files or patterns."""
 PROGRAMS = ("flyball", "flyball-hook")
 OWN_PLACE = Path(sys.executable).parent.resolve()
 FOR_PEOPLE = ("approve", "deny", "extend", "trust", "answer")
-"""What only a person says, in words that hardly anybody uses beside our name for something else."""
+"""Commands for people only, with words that are rarely used next to our name for anything else."""
 VERBS = LOOKING | {
     *("run", *GROUPS, "card", "undo", "approve", "deny", "extend", "answer", "serve", "worker"),
     *(CHECKPOINT, "mcp", "off", "on", "demo", "init", "trust", "doctor", "patch", "flow", "audit"),
@@ -78,35 +78,35 @@ _WILD = regex(r"[*?{\[]")
 _OUR_NAME = regex(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
 _SAID = regex(r"(?<![\w-])flyball(?:\.\w+)*[\s,()\[\]]+(off|on|init|undo|serve|run|hook|people)\b")
 OTHER_SHELLS = frozenset({"PowerShell"})
-"""Tools whose commands are in a language that nobody here can read."""
+"""Tools whose commands are in a language that Flyball cannot parse."""
 FILES = ("rm", "rmdir", "unlink", "find", "mv", "cp", "truncate")
 IN_TREE = ("git", *FILES)
 GIT_IN_TREE = ("checkout", "restore", "reset", "clean", "rm", "switch")
-"""What destroys files of the tree and no more: the snapshot before the call brings them back."""
+"""Git commands that only destroy files of the tree, which the snapshot before the call restores."""
 INSTALLERS = frozenset(
     {"pip", "pip3", "python", "python3", "uv", "poetry", "pdm", "npm", "pnpm", "yarn", "bun"}
     | {"go", "cargo", "bundle", "composer"}
 )
 INSTALLS = frozenset({"install", "ci", "i", "sync", "download", "fetch"})
-"""What fetches packages: a session begins with it as often as with a look."""
+"""Commands that fetch packages, with which sessions often begin."""
 LONGEST = 4_000
-"""Characters of one argument that go into the journal."""
+"""Maximum number of characters of one argument in the journal."""
 
 
 class HostRules(NamedTuple):
-    """What the user settled about hosts."""
+    """The user's settings about hosts."""
 
     level: str = "govern"
     read_only: tuple[str, ...] = ()
-    """Patterns of tools that are vouched for as readers, such as those of a server for MCP."""
+    """Patterns of tools that the user declares read-only, such as those of an MCP server."""
     scratch: tuple[str, ...] = ()
-    """Places where no phase binds."""
+    """Directories where no phase restricts writing."""
     answers_prompts: bool = True
-    """Whether the host is told which calls it need not ask its person about."""
+    """Whether to tell the host which calls need no confirmation from the user."""
     state: str = ""
-    """Where our own journal and switches are."""
+    """The directory of our journal and switches."""
     secrets: tuple[str, ...] = ()
-    """Patterns of files that hold secrets, besides the table's."""
+    """Patterns of files that hold secrets, in addition to the table's."""
 
     @property
     def is_strict(self) -> bool:
@@ -118,20 +118,22 @@ class HostRules(NamedTuple):
 
 
 class Stance(NamedTuple):
-    """Where a session's work stands, as far as its commands are judged by it."""
+    """The state of a session's work, as far as judging its commands needs it."""
 
     builds: bool = False
-    """Whether its checkpoint is stated: commands then run as the host would run them."""
+    """Whether the checkpoint is recorded: commands then run as the host would run them."""
     confines: Callable[[], bool] = lambda: False
-    """Whether this call can be rewritten so that it runs under the sandbox; asked when needed."""
+    """Return whether this call can be rewritten to run in the sandbox; evaluated only when
+    needed.
+    """
     is_bash: bool = True
-    """Whether the command is in a language that is read here."""
+    """Whether the command is in a language that Flyball parses."""
     host: str = ""
     """The host's own process."""
     is_clean: Callable[[], bool] = lambda: False
     """Whether the person had no uncommitted work when the run began."""
     cwd: str = ""
-    """Where the call's shell stands."""
+    """The current directory of the call's shell."""
 
 
 NO_STANCE = Stance()
@@ -144,9 +146,9 @@ def call_of(
     open_context: Callable[[], CallContext],
     stance: Stance = NO_STANCE,
 ) -> Call:
-    """The call with what `decide` needs to know of it.
+    """Return the call with the facts that `decide` needs.
 
-    The context costs a look into the checkout, which most calls of a host need not pay for.
+    Opening the context reads the checkout, which most calls of a host do not need.
     """
     row = host_tool(event.tool, rules.read_only)
     # A sub-agent's plan is for the agent above it, and no person said yes to it.
@@ -182,22 +184,22 @@ def call_of(
 
 
 def is_waiting(event: HostEvent) -> bool:
-    """Whether a call does nothing but wait for our verdict."""
+    """Return whether a call only waits for our verdict."""
     texts = texts_in(event.args, COMMAND_FIELDS)
     return bool(texts) and all(_WAITING.fullmatch(text.strip()) for text in texts)
 
 
 def is_plain(event: HostEvent, rules: HostRules) -> bool:
-    """Whether a call can change nothing but what it names."""
+    """Return whether a call can change nothing but the files it names."""
     return host_tool(event.tool, rules.read_only).is_plain
 
 
 def _secrets_named(
     event: HostEvent, rules: HostRules, open_context: Callable[[], CallContext]
 ) -> str:
-    """Return the first secret that a call would read: the rule that commands are judged by.
+    """Return the first secret file that a call would read, by the rule that also judges commands.
 
-    A file that is in a commit is none. The context is opened only for a name that may be one.
+    A committed file is not a secret. The context is opened only for a name that may be one.
     """
     for text in (each for field in READ_FIELDS for each in _listed(event.args.get(field))):
         whole = Path(event.cwd or "/", os.path.expanduser(text.removeprefix("file://")))
@@ -224,7 +226,7 @@ def _listed(value: object) -> list[str]:
 def _writing(
     call: Call, names: Sequence[str], event: HostEvent, context: CallContext, rules: HostRules
 ) -> Call:
-    """A call that writes files. One that names none is judged as what may write any."""
+    """Return a call that writes files. One that names none is judged as able to write any file."""
     named = [_from_root(name, event, context) for name in names if name]
     places = [
         name for name in named if not (_is_scratch(name, rules) or _is_plan(name, event.host))
@@ -235,7 +237,7 @@ def _writing(
 
 
 def _from_root(name: str, event: HostEvent, context: CallContext) -> str:
-    """A path as the resolver takes it: hosts name files from where their session is."""
+    """Return a path as the resolver expects it: hosts name files relative to their session."""
     whole = os.path.normpath(Path(event.cwd or context.root.path) / os.path.expanduser(name))
     root = os.fspath(context.root.path)
     return os.path.relpath(whole, root) if whole.startswith(f"{root}/") else whole
@@ -248,7 +250,7 @@ def _is_scratch(name: str, rules: HostRules) -> bool:
 
 
 def _is_plan(name: str, host: str) -> bool:
-    """Whether a file is a plan that Claude Code has its model write down for the person."""
+    """Return whether a path is a plan file that Claude Code has its model write for the person."""
     folder = os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude"
     place, plans = Path(name), Path(folder, "plans")
     is_there = place.parent == plans and place.suffix == ".md"
@@ -256,7 +258,7 @@ def _is_plan(name: str, host: str) -> bool:
 
 
 def _command(call: Call, text: str, context: CallContext, rules: HostRules, stance: Stance) -> Call:
-    """A shell command; one of our own is told apart before it is judged like any other."""
+    """Return a shell command as a call; our own commands are recognized first."""
     if not text:
         return call
     if _names_our_state(text, rules.state):
@@ -285,7 +287,7 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules, stan
 
 
 def _strictest(calls: Sequence[Call]) -> Call:
-    """One call that may be made only if each of these may; what they name is named by it."""
+    """Return one call as strict as the strictest of these; it names what all of them name."""
     worst = max(calls, key=_strictness)
     if len(calls) == 1 or worst.command is None:
         return worst
@@ -298,7 +300,7 @@ def _strictest(calls: Sequence[Call]) -> Call:
 
 
 def _strictness(call: Call) -> tuple[bool, ...]:
-    """By what one of several commands is the one to be judged; the weightiest reason first."""
+    """Return the sort key that selects the command to judge, the most important reason first."""
     decision = call.command.decision if call.command else ""
     return (
         bool(call.fault),
@@ -311,9 +313,9 @@ def _strictness(call: Call) -> tuple[bool, ...]:
 
 
 def _names_our_state(text: str, state: str) -> bool:
-    """Whether a command names the place of our journal and switches, to whatever end.
+    """Return whether a command names our journal or switches, for any purpose.
 
-    What a program would do there cannot be seen beforehand, and afterwards it would be too late.
+    The effect of a program there cannot be predicted, and afterwards it would be too late.
     """
     home = str(Path.home())
     said = re.sub(r"~(?=/)|\$\{?HOME\}?", lambda _: home, text)
@@ -323,10 +325,10 @@ def _names_our_state(text: str, state: str) -> bool:
 def _around_host(
     facts: CallFacts, text: str, context: CallContext, rules: HostRules, stance: Stance
 ) -> CallFacts:
-    """Return the judgement of a command as it holds around a host.
+    """Return the judgement of a command as it applies around a host.
 
-    There the host has its own sandbox and its own questions. What the text does not show is run
-    confined before the checkpoint, and compared with the tree after it.
+    A host has its own sandbox and its own prompts. A command whose effects are unclear runs
+    confined before the checkpoint, and is compared with the tree after it.
     """
     root, allow = os.fspath(context.root.path), context.settings.allow
     parts = findings_of(text, allow=allow, root=root, fresh=False, secrets=rules.secrets)
@@ -376,7 +378,7 @@ def _around_host(
 
 
 def _leads_to_secret(text: str, cwd: str, rules: HostRules) -> bool:
-    """Whether a word of a command names a link that leads to a file of secrets."""
+    """Return whether a word of a command names a link to a file of secrets."""
     words = {word for words in commands_in(text) for word in words[1:] if "\0" not in word}
     places = [os.path.normpath(Path(cwd, os.path.expanduser(word))) for word in words]
     ends = [(place, os.path.realpath(place)) for place in places]
@@ -384,7 +386,7 @@ def _leads_to_secret(text: str, cwd: str, rules: HostRules) -> bool:
 
 
 def _around(part: Finding) -> Finding:
-    """Return a finding as it counts around a host, where fetching harms nobody."""
+    """Return a finding as it counts around a host, where fetching does no harm."""
     words = _words(part.text)[:2]
     if part.kind is not CommandKind.MUTATING or part.veto or words[:1] != ["git"]:
         return part
@@ -396,7 +398,8 @@ def _around(part: Finding) -> Finding:
 def _of_unknown_paths(facts: CallFacts, parts: Sequence[Finding], stance: Stance) -> CallFacts:
     """Return the judgement of a command whose text does not show which files it writes or deletes.
 
-    Under the sandbox these can only be the project's, which the snapshot before the call has.
+    In the sandbox these can only be the project's files, which the snapshot before the call
+    contains.
     """
     doomed = any(each.kind is CommandKind.DESTRUCTIVE for each in parts)
     reaches = any(each.effect is CommandEffect.OUTSIDE and not each.veto for each in parts)
@@ -408,12 +411,12 @@ def _of_unknown_paths(facts: CallFacts, parts: Sequence[Finding], stance: Stance
 
 
 def _is_set_up(parts: Sequence[Finding]) -> bool:
-    """Return whether all that a command writes is what it installs."""
+    """Return whether a command writes only what it installs."""
     return all(_installs(each) for each in parts if each.effect is CommandEffect.WRITES)
 
 
 def _installs(part: Finding) -> bool:
-    """Return whether a part of a command fetches what the project itself says it needs."""
+    """Return whether a part of a command fetches only dependencies that the project declares."""
     words = _words(part.text)
     verb = next((n for n, word in enumerate(words[:4]) if word in INSTALLS), 0)
     if part.effect is not CommandEffect.WRITES or not verb or words[0] not in INSTALLERS:
@@ -423,12 +426,12 @@ def _installs(part: Finding) -> bool:
 
 
 def _is_kept_by_git(part: Finding) -> bool:
-    """Return whether a part writes what a person would miss: a commit that is made and gone."""
+    """Return whether a part destroys a commit that a person may need."""
     return part.effect is CommandEffect.WRITES and _words(part.text)[:1] == ["git"]
 
 
 def _confined(facts: CallFacts, how: str) -> CallFacts:
-    """Return the judgement of a command that is rewritten to run under the sandbox."""
+    """Return the judgement of a command that is rewritten to run in the sandbox."""
     command = replace(cast(CommandFact, facts.command), decision="allow", confined=how)
     access = Access.READ if how == READ_ONLY else facts.access
     return facts._replace(access=access, command=command, destructive="")
@@ -439,14 +442,14 @@ def _finds(part: Finding) -> bool:
 
 
 def _is_undone(parts: Sequence[Finding]) -> bool:
-    """Return whether a command that may keep nothing destroys only files, and no history."""
+    """Return whether a command whose writes are discarded destroys only files, and no history."""
     doomed = [_words(each.text) for each in parts if each.effect is CommandEffect.DESTROYS]
     is_inside = all(words and (words[0] in FILES or ends_job(words)) for words in doomed)
     return is_inside and not any(map(_is_kept_by_git, parts))
 
 
 def _is_harmless(parts: Sequence[Finding], text: str, root: str, stance: Stance) -> bool:
-    """Return whether all that a command destroys comes back, or is the agent's own to end."""
+    """Return whether everything a command destroys can be restored, or belongs to the agent."""
     doomed = [each.text for each in parts if each.effect is CommandEffect.DESTROYS]
     ends = [each for each in doomed if _words(each)[:1] and _words(each)[0] in ENDERS]
     in_tree = [_words(each) for each in doomed if each not in ends]
@@ -465,7 +468,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_in_tree(words: Sequence[str]) -> bool:
-    """Return whether a command can destroy no more than files of the tree, which is snapshot."""
+    """Return whether a command can destroy only files of the tree, which has a snapshot."""
     if words[0] != "git":
         return True
     verb, given = words[1] if len(words) > 1 else "", words[2:]
@@ -477,10 +480,10 @@ def _is_in_tree(words: Sequence[str]) -> bool:
 
 
 def own_verbs(command: str, root: str) -> Iterator[str]:
-    """Which of our own commands a shell command runs, whatever starts them there.
+    """Yield the Flyball commands that a shell command runs, directly or through other commands.
 
-    The walk of the judge tells every command that another one runs (`env`, `bash -c`).
-    Where it does not understand something that is not ours, the words alone are enough.
+    The shell judge reports commands that another one runs (`env`, `bash -c`). Where it cannot parse
+    a command that is not ours, the words alone decide.
     """
     found = [*commands_in(command, root=root)]
     for words in found:
@@ -498,7 +501,7 @@ def _is_ours(words: Sequence[str], n: int) -> bool:
 
 
 def _verb(words: Sequence[str], n: int) -> str:
-    """The command that follows our name; nothing where the name is a file that something reads."""
+    """Return the subcommand after our name; empty if the name is a file that a command reads."""
     given = words[n + 1 :]
     rest = [each for each in given if not each.startswith("-")]
     if not rest and given and {*given} <= {"--help", "-h", "--version"}:
@@ -510,7 +513,7 @@ def _verb(words: Sequence[str], n: int) -> str:
 
 
 def _others(command: str, root: str) -> Iterator[CommandPart]:
-    """The parts of a command that are not one of our own."""
+    """Yield the parts of a command that are not our own commands."""
     for part in judge(command, phase="execute", root=root).parts:
         words = part.text.split()
         if len(words) < 2 or not _is_our_program(words[0].strip("'\""), root):
@@ -518,7 +521,7 @@ def _others(command: str, root: str) -> Iterator[CommandPart]:
 
 
 def _is_our_program(word: str, root: str) -> bool:
-    """Whether a command starts us: by our name, or from where we are; others may be called so."""
+    """Return whether a command starts Flyball: by our name, or from our location."""
     if word in PROGRAMS:
         return True
     place = Path(root, os.path.expanduser(word))
@@ -526,7 +529,9 @@ def _is_our_program(word: str, root: str) -> bool:
 
 
 def _named(command: str) -> Iterator[str]:
-    """What a text that is not understood says of us and of what only a person may do."""
+    """Yield the words about Flyball and about person-only actions in a text that cannot be
+    parsed.
+    """
     plain = re.sub(r"\$\{?IFS\}?", " ", command)
     plain = re.sub(r"[\"'\\\\]|\$(?=['\"])", "", plain)
     if not _OUR_NAME.search(plain):
@@ -543,7 +548,7 @@ def _is_open(verb: str) -> bool:
 
 
 def _recorded(args: dict[str, object], redactor: Redactor) -> dict[str, object]:
-    """The arguments as they may be journaled: without secrets, and long texts cut."""
+    """Return the arguments for the journal: with secrets redacted and long texts shortened."""
     return cast(dict[str, object], _cut(redactor.value(args)))
 
 

@@ -1,7 +1,7 @@
-"""A host's command, rewritten so that it runs confined: what its text cannot show the kernel holds.
+"""Rewrite a host's command to run confined, so that the kernel enforces what its text cannot show.
 
-Before the checkpoint a command that is not known to be plain reading is not refused. It runs under
-the sandbox that Flyball's own runs use, with the project read-only to it in effect.
+Before the checkpoint a command that is not known to be read-only is not refused. It runs in the
+sandbox that Flyball's own runs use, where its writes to the project have no effect.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.spawn import run_sync
 
 READ_ONLY, PROJECT = "read-only", "project"
-"""How a command is confined: nothing that it writes to the project is kept, or all of it."""
+"""How a command is confined: its writes to the project are discarded, or kept."""
 REWRITABLE = frozenset({"Bash", "run_shell_command", "bash", "shell", "exec_command"})
-"""Tools whose command is one text that bash understands, and whose host takes another for it."""
+"""Tools whose command is one text in bash, and whose host accepts a replacement for it."""
 _TRIAL = (
     "import os, sys; from flyball.workspace.sandbox.confined import obstacle; "
     "sys.stdout.write(obstacle(os.environ))"
 )
 _TRIAL_SECONDS = 20.0
 _GOES_FIRST = regex(r"""\s*cd\s+((?:[\w./~+@%-]|\\ )+|'[^'\n]*'|"[^"$`\\\n]*")\s*(?:&&|;)\s*""")
-"""The way into a folder: hosts go on from there with their next command, so it stays outside."""
+"""A leading `cd`, which stays outside: hosts run the next command from that directory."""
 
 
 def confined(
     args: Mapping[str, object], how: str, secrets: Sequence[str] = ()
 ) -> dict[str, object]:
-    """Return the arguments of a shell tool with the command behind `flyball confined`.
+    """Return the arguments of a shell tool with the command run through `flyball confined`.
 
-    `secrets` are the user's patterns of files that hold some: they are hidden from it, too.
+    `secrets` are the user's patterns of secret files, which are hidden from the command as well.
     """
     name = next(each for each in COMMAND_FIELDS if isinstance(args.get(each), str))
     return {**args, name: _confined_text(str(args[name]), how, secrets)}
 
 
 def _confined_text(command: str, how: str, secrets: Sequence[str]) -> str:
-    """Return a command that runs confined; a `cd` at its front stays in the host's own shell."""
+    """Return a command that runs confined; a leading `cd` stays in the host's own shell."""
     first = _GOES_FIRST.match(command)
     way, rest = (first[0], command[first.end() :]) if first else ("", command)
     program = shlex.quote(str(Path(sys.executable).with_name("flyball")))
@@ -62,9 +62,10 @@ def _confined_text(command: str, how: str, secrets: Sequence[str]) -> str:
 
 @cache
 def why_unconfined(project: Path) -> str:
-    """Return why `flyball confined` could not confine a command here, or nothing; it tries once.
+    """Return why `flyball confined` cannot confine a command here, or an empty string.
 
-    A level is not enough to go by: `confined` needs namespaces of its own making.
+    It makes one attempt: knowing the sandbox level is not enough, as `confined` needs namespaces of
+    its own.
     """
     argv = (sys.executable, "-I", "-c", _TRIAL)
     env = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
@@ -81,15 +82,15 @@ def why_unconfined(project: Path) -> str:
 
 
 def can_rewrite(event: HostEvent) -> bool:
-    """Return whether the host takes another command in the place of this call's."""
+    """Return whether the host accepts a replacement for this call's command."""
     texts = [event.args[name] for name in COMMAND_FIELDS if name in event.args]
     return event.tool in REWRITABLE and len(texts) == 1 and isinstance(texts[0], str)
 
 
 class PersonRules:
-    """The rules about shell commands that a person settled in Claude Code.
+    """A person's own rules about shell commands in Claude Code.
 
-    They speak of the command as the model wrote it, so they are held before it is rewritten.
+    They apply to the command as the model wrote it, so they are checked before it is rewritten.
     """
 
     def __init__(self, event: HostEvent, places: HostPlaces) -> None:
@@ -109,7 +110,7 @@ class PersonRules:
             return
 
     def rule_for(self, kind: str, command: str) -> str:
-        """Return the rule of a kind that meets a command, or any command in it."""
+        """Return the rule of a kind that matches a command, or any command in it."""
         patterns = [(each, _pattern(each)) for each in self._rules[kind]]
         said = [*_said(command)] if patterns else []
         for rule, pattern in patterns:
@@ -125,7 +126,7 @@ def _said(command: str) -> Iterator[str]:
 
 
 def _pattern(rule: str) -> str:
-    """Return what a rule like `Bash(curl:*)` says of commands, as a pattern for the whole text."""
+    """Return a rule like `Bash(curl:*)` as a pattern for the whole command."""
     name, _, inner = rule.removesuffix(")").partition("(")
     if name != "Bash":
         return ""

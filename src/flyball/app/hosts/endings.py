@@ -1,7 +1,7 @@
-"""Which processes a command would end, and whether the agent started them all.
+"""Find the processes that a command would end, and check that the agent started them all.
 
-`kill` and its like name processes by a number, a job, a pattern or what another command prints. A
-pattern is looked up now, by the program that the system has for it.
+`kill` and similar commands name processes by number, job, pattern, or the output of another
+command. A pattern is resolved now, by the system's own program.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SIGNAL = regex(r"-(?:\d+|(?:SIG)?[A-Z][A-Z0-9]+|-signal=.*)")
 _KILL = ("-k", "--kill")
 _SAME_TO_PGREP = regex(r"-[fxnoPuUgGt]+|--(?:full|exact|newest|oldest)")
 _NAME = regex(r"[\w.+-]{1,15}")
-"""A program's name as the kernel keeps it: longer ones are cut off there."""
+"""A program's name as the kernel stores it, truncated to this length."""
 _NOTHING_FOUND = 1
 _PRINTED = regex(r"\$\(([^()]+)\)|`([^`]+)`")
 _PIPED = regex(r"([^;&\n]+?)\|\s*xargs\s+(?:-\S+\s+)*kill\b")
@@ -33,7 +33,7 @@ _VARIABLE = regex(r"\$\{?(\w+|!)\}?")
 
 
 def ends_own(part: str, command: str, host: str, root: str) -> bool:
-    """Return whether one part of a command ends only processes that the host has started."""
+    """Return whether one part of a command ends only processes that the host started."""
     if "…" in part:
         piped = _PIPED.search(command)
         return piped is not None and _are_own(_printed_by(piped[1], root), host, root)
@@ -54,7 +54,7 @@ def ends_own(part: str, command: str, host: str, root: str) -> bool:
 
 
 def ends_job(words: Sequence[str]) -> bool:
-    """Return whether a `kill` names only jobs of its own shell, or what that has just started."""
+    """Return whether a `kill` names only jobs of its own shell or its last background process."""
     rest = _without_signals(words[0], words[1:])
     is_named = all(each.startswith("%") or _VARIABLE.fullmatch(each) for each in rest)
     return words[0] == "kill" and bool(rest) and is_named
@@ -83,10 +83,10 @@ def _without_signals(program: str, given: Sequence[str]) -> list[str]:
 
 
 def _looked_up(program: str, given: Sequence[str], root: str) -> list[int] | None:
-    """Return the processes that a pattern means now; None where nobody can say.
+    """Return the processes that a pattern matches now; None if unknown.
 
-    Only options that mean the same to the program that looks them up are handed on to it: `fuser`
-    with another one would end them here.
+    Only options that are safe for the lookup program are passed on to it: with others, `fuser`
+    would end the processes here.
     """
     rest = [each for each in given if each not in _KILL] if program == "fuser" else given
     options = [each for each in rest if each.startswith("-")]
@@ -101,7 +101,7 @@ def _looked_up(program: str, given: Sequence[str], root: str) -> list[int] | Non
 
 
 def _printed_by(command: str, root: str) -> list[int] | None:
-    """Return the numbers that a command prints; None for one that does more than read."""
+    """Return the numbers that a command prints; None if it does more than read."""
     found = findings_of(command.strip(), allow=(), root=root, fresh=False, secrets=())
     if not found or any(each.effect is not CommandEffect.READING for each in found):
         return None
@@ -125,7 +125,7 @@ def _are_own(found: Iterable[int] | None, host: str, root: str) -> bool:
 
 
 def _is_own(pid: int, host: str, root: str) -> bool:
-    """Return whether the host has started a process, itself or by what is gone meanwhile."""
+    """Return whether the host started a process, directly or through a process that has exited."""
     if not host:
         return False
     if host in [each.process for each in ancestors(pid)]:

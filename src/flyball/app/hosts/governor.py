@@ -1,4 +1,4 @@
-"""The governor of hosts: finds the run of a session, and answers one moment after the other."""
+"""The governor of hosts: finds the run of a session, and answers one hook event at a time."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from flyball.errors import Conflict
 from flyball.workspace.run.lock import wait_for_lock
 
 EARLY_SHELLS = frozenset({"gemini"})
-"""Hosts that run a slash command's shell before the first hook that tells of it."""
+"""Hosts that run a slash command's shell before the first hook that reports it."""
 WROTE = (Moment.AFTER_CALL, Moment.AGENT_STOPPING, Moment.STOPPING)
-"""Moments before which something may have been written."""
+"""Events before which files may have been written."""
 PATIENCE = 60.0
-"""Seconds that one moment waits for another one of the same project."""
+"""Seconds that one event waits for another of the same project."""
 
 
 class HostGovernor:
-    """Answers the moments of all hosts in one project, one at a time, from whatever process."""
+    """Answers the hook events of all hosts in one project, one at a time, across processes."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class HostGovernor:
 
     @property
     def stops(self) -> HostStops:
-        """The stops of the hosts in this project."""
+        """Return the stops of the hosts in this project."""
         return HostStops(
             self.home,
             self.runs,
@@ -88,7 +88,7 @@ class HostGovernor:
         )
 
     async def answer(self, event: HostEvent) -> HostAnswer:
-        """Return what the host is told; nothing where there is nothing to say."""
+        """Return the answer for the host; empty if there is nothing to say."""
         if event.moment is Moment.OTHER or self.switch.off_until():
             return GO_ON
         known = self.sessions.find(event.host, event.session)
@@ -104,7 +104,7 @@ class HostGovernor:
             return joined(await self._put_back(known), said)
 
     async def _put_back(self, session: Session) -> HostAnswer:
-        """What was put back of the files that decide which hooks run, for model and person."""
+        """Return a note to model and person about restored files that decide which hooks run."""
         if found := put_back_hooks(self.home, session.run):
             await self.runs.at(session, lambda run: run.note(found))
         return HostAnswer(text=found, notice=found)
@@ -119,7 +119,7 @@ class HostGovernor:
             return self._with_nudge(event, await self._answer(event, session))
 
     async def _capped(self, event: HostEvent, session: Session) -> HostAnswer | None:
-        """A refusal, where a person's cap on tokens or money is spent."""
+        """Return a refusal if the person's cap on tokens or money is spent."""
         if event.moment not in (Moment.PROMPTED, Moment.BEFORE_CALL, Moment.AGENT_STOPPING):
             return None
         settings = self.home.effective.settings
@@ -135,7 +135,7 @@ class HostGovernor:
         return HostAnswer(is_refused=True, text=text)
 
     def _with_nudge(self, event: HostEvent, said: HostAnswer) -> HostAnswer:
-        """An answer with a word about a cap of which most is spent, said once."""
+        """Add a note, once, about a cap that is mostly spent."""
         settings = self.home.effective.settings
         if event.moment is not Moment.AFTER_CALL or not settings.has_caps:
             return said
@@ -149,7 +149,7 @@ class HostGovernor:
 
     @asynccontextmanager
     async def _turn(self) -> AsyncGenerator[None]:
-        """One moment of one session at a time, whichever process it comes to."""
+        """Hold the lock that serializes hook events across processes."""
         lock = await wait_for_lock(self.home.state / "hosts.lock", PATIENCE)
         try:
             yield
@@ -206,17 +206,17 @@ class HostGovernor:
         return HostAnswer(is_refused=True, text=words)
 
     def _with_untold(self, said: HostAnswer, session: Session) -> HostAnswer:
-        """An answer with what could not be told before: not every host passes on words there."""
+        """Add pending messages to an answer: not every host passes messages on at every event."""
         if not session.untold and not session.unshown:
             return said
         self.sessions.keep(replace(session, untold="", unshown=""))
         return joined(HostAnswer(text=session.untold, notice=session.unshown), said)
 
     async def checkpoint(self, point: Checkpoint) -> HostedRun:
-        """Take a checkpoint that came from a host's shell; the run it belongs to comes back.
+        """Record a checkpoint sent from a host's shell; return the run it belongs to.
 
-        The shell does not say which session it is of: the one whose call for it is under way is
-        meant, and where none is, the only one there is.
+        The shell does not name its session: it is the session whose call for it is in progress, or
+        else the only session.
         """
         async with self._turn():
             session = await self._stating()
@@ -226,7 +226,7 @@ class HostGovernor:
                 return run
 
     async def let_person(self, change: Callable[[], None]) -> None:
-        """Have a person change which hooks run: whoever is at work here goes on from that."""
+        """Let a person change which hooks run; active sessions accept the new state."""
         async with self._turn():
             sessions = self.sessions.in_checkout()
             live = [each for each in sessions if await self.runs.live_state(each)]
@@ -238,7 +238,7 @@ class HostGovernor:
                 remember_hooks(self.home, session.run)
 
     async def turn_off(self, seconds: float) -> float:
-        """Govern nobody for so long; each run that is under way has it in its log."""
+        """Suspend governing for some seconds; each active run logs it."""
         until = self.switch.turn_off(seconds)
         async with self._turn():
             for session in self.sessions.in_checkout():

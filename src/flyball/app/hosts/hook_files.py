@@ -1,7 +1,7 @@
-"""The files that hosts read their hooks from: who switches hooks off, and what is put back.
+"""Watch the files that hosts read their hooks from: detect who disables hooks, and restore them.
 
-Those in a project that git sees are put back like any other change that nobody may make. Most are
-ignored where they are one person's own, so no tree shows what became of them.
+Files in a project that git tracks are restored like any other forbidden change. Most personal
+settings files are ignored by git, so no tree records their changes.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ PUT_BACK = "{files} had other hooks than when the work began, and is as it was b
 _KEPT = "hook_files.json"
 _FILES = tuple(name if Path(name).suffix else f"{name}/flyball.js" for name in HOOKS_READ_FROM)
 _DECIDING = ("hooks", "disableAllHooks", "allowManagedHooksOnly", "hooksConfig", "features")
-"""The settings that decide which hooks run; hosts write others down themselves."""
+"""The settings that decide which hooks run; hosts write other settings themselves."""
 
 
 def disarms(event: HostEvent, top: Path, environ: Mapping[str, str], level: str) -> bool:
-    """Return whether hooks are switched off in a file, or none of the host's files has ours.
+    """Return whether a file disables hooks, or none of the host's files has ours.
 
-    Hooks that name a lower level than the session's count as none.
+    Hooks that name a lower level than the session's count as missing.
 
-    Where a host keeps its files is settled by its own environment, not by that of a governor that
-    another session has started.
+    The location of a host's files depends on the host's own environment, not on that of a governor
+    that another session started.
     """
     if OFF.search(_text(Path(event.file))):
         return True
@@ -53,7 +53,7 @@ def disarms(event: HostEvent, top: Path, environ: Mapping[str, str], level: str)
 
 
 def settings_files(host: str, places: HostPlaces) -> tuple[Path, ...]:
-    """Every file that a host reads its hooks from."""
+    """Return every file that a host reads its hooks from."""
     found = [*places.files(host).values()]
     if host == "claude":
         found.append(places.project / ".claude" / "settings.local.json")
@@ -65,17 +65,17 @@ def settings_files(host: str, places: HostPlaces) -> tuple[Path, ...]:
 
 
 def remember_hooks(home: Home, run: str) -> None:
-    """Keep what decides about hooks in a project, as it is when a run begins."""
+    """Store a project's hook settings as they are when a run begins."""
     _keep(home, run, {name: _text(home.repo / name) for name in _FILES})
 
 
 def were_hooks_touched(home: Home, run: str) -> bool:
-    """Whether a file that decides about hooks is another than the run knows it."""
+    """Return whether a file that decides about hooks has changed since the run began."""
     return any(_text(home.repo / name) != text for name, text in _kept(home, run).items())
 
 
 def put_back_hooks(home: Home, run: str) -> str:
-    """Put back each file by which other hooks would run than when a run began; words about it."""
+    """Restore each changed file that would change which hooks run; return a description."""
     known = _kept(home, run)
     now = {name: _text(home.repo / name) for name in known}
     undone = [name for name in known if _deciding(name, known[name]) != _deciding(name, now[name])]
@@ -87,7 +87,9 @@ def put_back_hooks(home: Home, run: str) -> str:
 
 
 def _deciding(name: str, text: str) -> object:
-    """What of a file decides about hooks; all of it where it is none of settings, or is broken."""
+    """Return the part of a file that decides about hooks; all of it if it is no valid settings
+    file.
+    """
     try:
         match Path(name).suffix:
             case ".toml":

@@ -1,4 +1,4 @@
-"""What the sessions of a project's hosts cost, added up from the transcripts that hosts keep."""
+"""Sum the cost of a project's host sessions from the transcripts that the hosts store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flyball.core.host.usage import Billed, Cap, read_bill, read_model
 from flyball.settings import Settings
 
 PRICES = "genai_prices"
-"""A table that comes with the extras for models; it is loaded when somebody asks for a price."""
+"""A price table from the model extras, loaded on first use."""
 WEEK = 7 * 24 * 3600.0
 LONGEST_LINE = 64 << 20
 SCHEMA = """
@@ -31,20 +31,20 @@ CREATE TABLE IF NOT EXISTS nudge (session TEXT, cap TEXT, PRIMARY KEY (session, 
 
 
 class Meter:
-    """A small file beside the journal; what was read once is not read again."""
+    """A small file next to the journal that tracks what was read, so that it is not read again."""
 
     def __init__(self, state: Path, clock: Callable[[], float] = time.time) -> None:
         self._file = state / "usage.sqlite"
         self._clock = clock
 
     def read(self, event: HostEvent) -> None:
-        """Take in what was billed since the last look; sub-agents have transcripts of their own."""
+        """Read what was billed since the last call; subagents have their own transcripts."""
         with self._opened() as db:
             for file in _transcripts(event):
                 self._read_file(db, event, file)
 
     def caps(self, session: str, settings: Settings) -> tuple[Cap, ...]:
-        """The caps that are settled, and what is spent of each."""
+        """Return the configured caps, and how much of each is spent."""
         wanted = {
             "session": ("session = ?", session),
             "week": ("at > ?", self._clock() - WEEK),
@@ -62,7 +62,9 @@ class Meter:
         return tuple(cap for cap in found if cap.limit)
 
     def is_news(self, session: str, cap: Cap) -> bool:
-        """Whether this session has not been told of this cap yet; from now on it has."""
+        """Return whether this session has not been notified of this cap yet, and record that it is
+        now.
+        """
         with self._opened() as db:
             told = db.execute("INSERT OR IGNORE INTO nudge VALUES (?, ?)", (session, cap.name))
             return told.rowcount > 0
@@ -103,7 +105,7 @@ class Meter:
 
 
 def _transcripts(event: HostEvent) -> Iterator[Path]:
-    """The files that tell of a session: its own, and those of its sub-agents."""
+    """Yield the transcript files of a session and of its subagents."""
     own = Path(event.transcript) if event.transcript else None
     agent = Path(event.agent_transcript) if event.agent_transcript else None
     beside = own.with_suffix("").glob("subagents/*.jsonl") if own else iter(())
@@ -112,7 +114,7 @@ def _transcripts(event: HostEvent) -> Iterator[Path]:
 
 
 def _lines(file: Path, offset: int) -> Iterator[tuple[dict[str, Any], int]]:
-    """The whole lines behind a place that hold an object, each with where it ends."""
+    """Yield the complete lines after an offset that contain an object, each with its end offset."""
     with file.open("rb") as stream:
         stream.seek(offset)
         while (line := stream.readline(LONGEST_LINE)).endswith(b"\n"):
@@ -125,7 +127,7 @@ def _lines(file: Path, offset: int) -> Iterator[tuple[dict[str, Any], int]]:
 
 
 def list_price(bill: Billed) -> float:
-    """US dollars for a reply, as its provider publishes them; 0 where that is not known."""
+    """Return the US dollars for a reply at its provider's list price; 0 if unknown."""
     table = _prices()
     if table is None or not bill.model:
         return 0.0

@@ -1,6 +1,6 @@
-"""The governor of hosts that only observes: its journal has what would have been, nobody hears it.
+"""Observe hosts without answering: the journal records what the governor would have done.
 
-An observed session has runs of its own: one for each prompt, judged like any other.
+An observed session has its own runs: one for each prompt, judged like any other.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ STOPPED = "the agent stopped, and nobody held it"
 
 
 def observed_at(home: Home) -> Path:
-    """Where observed sessions are kept: apart, so that they explain nothing to who governs."""
+    """Return the directory of observed sessions, which is separate from the governor's."""
     return home.state / "observed"
 
 
 class HostObserver(HostGovernor):
-    """Takes the moments of all hosts in one project down, and lets every one of them pass."""
+    """Records the hook events of all hosts in one project, and allows every one of them."""
 
     def __init__(
         self, home: Home, kept: KeptWorkspaces | None = None, clock: Callable[[], float] = time.time
@@ -41,7 +41,7 @@ class HostObserver(HostGovernor):
         self.prompts = HostPrompts(home, self.sessions, self.runs, {OBSERVED: "yes"})
 
     async def answer(self, event: HostEvent) -> HostAnswer:
-        """Nothing, whatever it is."""
+        """Return an empty answer."""
         if event.moment is not Moment.OTHER and not self.switch.off_until():
             async with self._turn():
                 await self._take_down(event, self._session(event))

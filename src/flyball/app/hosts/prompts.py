@@ -1,4 +1,4 @@
-"""The prompts of hosts: which run a person's words begin, end or go on with."""
+"""Handle the prompts of hosts: which run a person's message begins, ends or continues."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from flyball.core.terms.intent import LIMITS, Intent
 from flyball.errors import Conflict, NotFound
 
 TOO_SMALL = frozenset({Intent.CONVERSATIONAL, Intent.STATUS_CHECK})
-"""Read from a few words in the middle of a talk; an agent that is asked there may look around."""
+"""Intents that a few words in the middle of a session map to; the agent may explore."""
 UNDER_WAY = "Work that was under way when Flyball came to it"
 
 
@@ -42,10 +42,10 @@ class HostPrompts:
         self._sessions = sessions
         self._runs = runs
         self._marks = marks
-        """What the log of each run says of how it is governed."""
+        """The governing state recorded in each run's log."""
 
     async def answer(self, event: HostEvent, session: Session) -> HostAnswer:
-        """A person spoke: a new run, unless there is one that is not done yet."""
+        """Handle a person's prompt: start a new run, unless one is unfinished."""
         state = await self._runs.live_state(session)
         if state is None and session.tree:
             begun, _ = await self.begin(event, session)
@@ -135,13 +135,13 @@ class HostPrompts:
         return begun, state
 
     def _within(self, session: Session) -> dict[str, str]:
-        """In which sessions a host was started, if in any: its work is theirs as well."""
+        """Return the sessions in which a host was started: its work also counts as theirs."""
         others = [each for each in self._sessions.in_checkout() if each.session != session.session]
         found = [each.session for each in others if is_below(session.process, each.process)]
         return {WITHIN: "\n".join(found)} if found else {}
 
     async def leave(self, session: Session, why: str) -> None:
-        """End a run that nobody goes on with."""
+        """End a run that is abandoned."""
         if await self._runs.live_state(session) is not None:
             await self._end_run(session, why)
 
@@ -169,14 +169,16 @@ def _last(state: RunState) -> str:
 
 
 def joined(found: HostAnswer, said: HostAnswer) -> HostAnswer:
-    """An answer, after what was found before it."""
+    """Return an answer, preceded by what was found before it."""
     text = "\n".join(filter(None, (found.text, said.text)))
     notice = "\n".join(filter(None, (found.notice, said.notice)))
     return replace(said, notice=notice, text=text)
 
 
 def is_nobodys(event: HostEvent, session: Session) -> bool:
-    """Whether a prompt is the host's own: word of a sub-agent, or what we had said ourselves."""
+    """Return whether the host wrote the prompt: a subagent's notice, or a repeat of our own
+    text.
+    """
     rejected = session.rejected.strip()
     # Before the rejection stands what was put back at that stop, where something was.
     is_ours = bool(rejected) and event.text.strip().endswith(rejected)

@@ -1,4 +1,4 @@
-"""The stops of hosts: whether one may stop, and the verdict that it waits for."""
+"""Answer the stops of hosts: whether one may stop, and the verdict that it waits for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ LOOK_SECONDS = 1.0
 
 
 class HostStops:
-    """Answers the stops of all hosts in one project, and whoever waits for what they come to."""
+    """Answers the stops of all hosts in one project, and reports their results to waiting
+    callers.
+    """
 
     def __init__(
         self,
@@ -49,10 +51,10 @@ class HostStops:
         self._turn = turn
         self._session = session
         self._leave = leave
-        """How a run is ended that nobody goes on with."""
+        """The function that ends an abandoned run."""
 
     async def answer(self, event: HostEvent) -> HostAnswer:
-        """Whether the host may stop. Other moments do not wait for the verdict."""
+        """Answer whether the host may stop. Other events do not wait for the verdict."""
         async with self._turn():
             session = self._session(event)
             async with self._runs.opened(session) as run:
@@ -72,9 +74,9 @@ class HostStops:
         return said if rejected else _with_found(said, now.unshown)
 
     async def _held(self, session: Session) -> HostAnswer:
-        """The verdict's answer to a stop, or where to wait for it: a host gives a hook some time.
+        """Return the verdict's answer to a stop, or how to wait for it: hosts limit a hook's time.
 
-        It is taken in a thread that goes on when this moment is answered.
+        The verdict runs in a thread that continues after this event is answered.
         """
         settings, taken = self._home.effective.settings, Future[HostAnswer]()
         is_late = threading.Event()
@@ -101,7 +103,7 @@ class HostStops:
         return HostAnswer(notice=f"Flyball let this stop pass unverified: {TOO_LONG}.")
 
     async def _tell_later(self, session: Session, said: HostAnswer) -> None:
-        """Keep a verdict that came behind a stop for the next prompt."""
+        """Store a verdict that came after a stop for the next prompt."""
         async with self._turn():
             now = self._sessions.find(session.host, session.session)
             if now.run == session.run:
@@ -109,7 +111,7 @@ class HostStops:
                 self._sessions.keep(replace(now, untold=said.text, unshown=words))
 
     async def _take_verdict(self, session: Session) -> HostAnswer:
-        """Take the verdict that a run's stop waits for, or see what somebody else's came to."""
+        """Take the verdict that a run's stop waits for, or return another process's result."""
         lock = await wait_for_lock(self._verdict_lock(session), math.inf)
         try:
             while (state := await self._runs.live_state(session)) and (owed := owed_verdict(state)):
@@ -123,10 +125,10 @@ class HostStops:
         return await self._last_stop(session)
 
     async def wait(self, seconds: float) -> str:
-        """What the last stop in this project came to, once that is known; nothing if not in time.
+        """Return the result of the last stop in this project; empty if it is not known in time.
 
-        It only waits. Whoever is governed can call it, with an environment of its own making, and
-        nothing that it has a hand in is a verdict.
+        It only waits. A governed agent can call it in an environment that it controls, so it must
+        not take a verdict.
         """
         deadline = time.monotonic() + seconds
         session = await self._last_asked()
@@ -147,7 +149,7 @@ class HostStops:
         return said.text or said.notice
 
     async def _last_asked(self) -> Session:
-        """The session whose verdict is being taken, or else the one that moved last."""
+        """Return the session whose verdict is being taken, or else the most recently active one."""
         found = [each for each in self._sessions.in_checkout() if each.run]
         if not found:
             raise no_session()
@@ -159,17 +161,17 @@ class HostStops:
         return state is not None and owed_verdict(state) is not None
 
     async def _last_stop(self, session: Session) -> HostAnswer:
-        """What the last stop of a session came to."""
+        """Return the answer to the last stop of a session."""
         async with opened(self._home) as journal:
             return stopped(await journal.load(session.run), self._rules.level)
 
     def _verdict_lock(self, session: Session) -> Path:
-        """What is locked while somebody takes the verdict on a session's run."""
+        """Return the lock file for taking the verdict on a session's run."""
         return self._home.state / "hosts" / f"{session.run}.verdict"
 
 
 def _with_found(said: HostAnswer, found: str) -> HostAnswer:
-    """The answer to a stop, after what was taken back at it: the model hears it, or the person."""
+    """Return a stop's answer together with what was reverted at it, for the model or the person."""
     if said.is_refused:
         return replace(said, text="\n".join(filter(None, (found, said.text))))
     return replace(said, notice="\n".join(filter(None, (found, said.notice))))

@@ -1,4 +1,4 @@
-"""What Flyball says to a host's model and to its person."""
+"""The messages of Flyball to a host's model and to its user."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ SESSION_ENDED = "the host's session ended"
 
 
 def how_to_state() -> str:
-    """The sentence that leads to a checkpoint."""
+    """Return the sentence that explains how to record a checkpoint."""
     return HOW_TO_STATE.format(flyball=_flyball())
 
 
 def under_way() -> str:
-    """The sentence for who would go on while a verdict is taken."""
+    """Return the message for an agent that would continue while a verdict is taken."""
     return UNDER_WAY.format(flyball=_flyball())
 
 
 def _flyball() -> str:
-    """Return our command, under a name that every shell of the host finds."""
+    """Return our command by a name that every shell of the host can find."""
     # The whole path: a login shell of a host may look for programs elsewhere than we do.
     return shlex.quote(str(Path(sys.executable).with_name("flyball")))
 
 
 def greeting(state: RunState, card: CardState, level: str) -> str:
-    """What a model is told when its work begins."""
+    """Return the message for a model when its work begins."""
     lines = [f"{GREETING} at level {level} (run {state.run})."]
     if level != "verdict":
         lines[0] += f" {where(state, card)}"
@@ -74,14 +74,14 @@ def greeting(state: RunState, card: CardState, level: str) -> str:
 
 
 def where(state: RunState, card: CardState) -> str:
-    """Where a card stands: its phase, and how many calls are left to it."""
+    """Return a card's phase, and how many calls it has left."""
     limit = state.budget.limit
     left = max(limit - state.spend.calls, 0)
     return f"Phase {card.phase.name_for_people}; {left} of {limit} calls left."
 
 
 def refusal(card: CardState, call: str, code: str) -> str:
-    """Why a call is not made, and how to go on."""
+    """Return why a call is refused, and how to continue."""
     said = [each.text for each in card.said if each.call in ("", call)]
     if code in ("out_of_phase", "checkpoint_owed") and card.phase.is_in(PLAN):
         said.append(how_to_state())
@@ -91,7 +91,7 @@ def refusal(card: CardState, call: str, code: str) -> str:
 
 
 def waiting_for(card: CardState) -> str:
-    """What a person has to decide, and how they do."""
+    """Return what a person has to decide, and how."""
     text = card.question.text if card.question else ""
     return (
         f"A person must decide: {text} They can with `flyball approve` or `flyball deny` in their "
@@ -100,17 +100,17 @@ def waiting_for(card: CardState) -> str:
 
 
 def told(said: tuple[Said, ...]) -> str:
-    """What the governor has to say after a call that went through."""
+    """Return the governor's message after a call that was allowed."""
     return "\n".join(each.text for each in said)
 
 
 def rejection(card: CardState) -> str:
-    """Why a stop is not the end."""
+    """Return why a stop is not accepted."""
     return told(card.said) or "This is not done yet."
 
 
 def ending_notice(state: RunState, level: str) -> str:
-    """How a run came out, for the person."""
+    """Return a run's outcome, for the person."""
     card = state.cards[-1]
     lines = [f"Flyball: {status_of(state)} (run {state.run}, level {level})"]
     if card.verdict is not None:
@@ -121,7 +121,7 @@ def ending_notice(state: RunState, level: str) -> str:
 
 
 def taken_back(paths: tuple[str, ...], snapshot: str) -> str:
-    """What was changed without an allowed call, and is as it was again."""
+    """Return a message about changes that were made without an allowed call and reverted."""
     return (
         f"{_listed(paths)} changed although no allowed call changed it, and now nothing may. It "
         f"was taken back; `flyball undo {snapshot[:12]}` would bring the change back."
@@ -133,12 +133,12 @@ def _listed(paths: tuple[str, ...]) -> str:
 
 
 def is_notification(text: str) -> bool:
-    """Whether a prompt is the host's own word about a sub-agent, and no person's."""
+    """Return whether a prompt is the host's own notice about a subagent, and not a person's."""
     return text.lstrip().startswith("<task-notification>")
 
 
 def plan_as_checkpoint(plan: str) -> Checkpoint:
-    """A plan that a person said yes to in the host, as a checkpoint."""
+    """Return a plan that a person approved in the host, as a checkpoint."""
     lines = [line.strip("# *\t") for line in plan.splitlines() if line.strip("# *\t-")]
     return Checkpoint(
         goal=(lines or [SHOWN])[0][:200],

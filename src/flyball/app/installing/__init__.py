@@ -1,1 +1,1 @@
-"""Putting our hooks into the settings of other agents, and taking them out again to the byte."""
+"""Install our hooks into the settings of other agents, and remove them byte for byte."""

@@ -1,4 +1,4 @@
-"""The door for hooks over HTTP: the port and the token that a host and the governor agree on."""
+"""The endpoint for hooks over HTTP: the port and the token that host and governor share."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _BEARER = "Bearer "
 
 
 class HookDoor(NamedTuple):
-    """Where the governor answers hooks over HTTP, and what a host must show there."""
+    """The address at which the governor answers hooks over HTTP, and the required token."""
 
     port: int
     token: str
 
     def handler(self, host: str, seconds: int, level: str = "") -> dict[str, Any]:
-        """What a host's settings hold for one event."""
+        """Return the handler for one event in a host's settings."""
         path = "/".join(filter(None, (host, level)))
         return {
             "type": "http",
@@ -37,14 +37,14 @@ class HookDoor(NamedTuple):
 
 
 def host_asked(handler: Mapping[str, Any]) -> str:
-    """The host in whose name a handler asks our door; nothing for anybody else's handler."""
+    """Return the host that a handler names to our endpoint; empty for a foreign handler."""
     url = handler.get("url")
     ours = _OURS.fullmatch(url) if isinstance(url, str) else None
     return ours[2] if ours else ""
 
 
 def door_of(handler: Mapping[str, Any]) -> HookDoor | None:
-    """The door that a handler of ours asks at."""
+    """Return the endpoint that one of our handlers calls."""
     ours = _OURS.fullmatch(str(handler.get("url")))
     shown: Any = handler.get("headers")
     try:
@@ -56,7 +56,7 @@ def door_of(handler: Mapping[str, Any]) -> HookDoor | None:
 
 
 def read_door(environ: Mapping[str, str]) -> HookDoor | None:
-    """The door that was made on this machine, if one was."""
+    """Return this machine's endpoint, if one was created."""
     try:
         return msgspec.json.decode(_place(environ).read_bytes(), type=HookDoor)
     except (OSError, msgspec.MsgspecError):
@@ -64,7 +64,7 @@ def read_door(environ: Mapping[str, str]) -> HookDoor | None:
 
 
 def make_door(environ: Mapping[str, str], port: int = PORT) -> HookDoor:
-    """The door of this machine: made once, readable by nobody else."""
+    """Return this machine's endpoint: created once, readable only by its owner."""
     if known := read_door(environ):
         return known
     place = _place(environ)

@@ -1,4 +1,4 @@
-"""Our hooks in a JSON settings text: put in beside everybody else's, found, and taken out."""
+"""Add our hooks to a JSON settings text next to others, find them, and remove them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LEVEL = regex(rf'(?:{HOOK}\W{{0,4}}[ /]\w+[ /]|const LEVEL = ")({"|".join(LEVEL
 
 
 class PutIn(msgspec.Struct, frozen=True):
-    """Something that we put into a settings file: what it is, and the space around it.
+    """Something we added to a settings file: its value, and the whitespace around it.
 
     The path is empty for the whole document; it ends with an empty name for an item of a list.
     """
@@ -47,35 +47,35 @@ class PutIn(msgspec.Struct, frozen=True):
 
 
 class Merged(NamedTuple):
-    """A text with our hooks, and what was put in for that."""
+    """A text with our hooks, and what was added for them."""
 
     text: str
     put: tuple[PutIn, ...]
 
 
 Hooks = Mapping[str, Mapping[str, Any]]
-"""For each event of a host, the group of handlers that we want there."""
+"""For each event of a host, the group of handlers to install."""
 
 
 def command_of(executable: str, host: str, level: str = "") -> str:
-    """Return the shell command that a host is to run; without a level the settings decide it."""
+    """Return the shell command that a host runs; without a level the settings decide it."""
     return " ".join(filter(None, (shlex.quote(executable), host, level)))
 
 
 def level_of(text: str) -> str:
-    """Return the lowest level that hooks of ours in a file name; empty where none names one."""
+    """Return the lowest level that our hooks in a file name; empty if none names one."""
     found: list[str] = _LEVEL.findall(text)
     return min(found, key=[*LEVELS].index, default="")
 
 
 def is_ours(group: object, host: str) -> bool:
-    """Whether a group has no handler but ours for this host."""
+    """Return whether a group has only our handlers for this host."""
     handlers = handlers_of(group)
     return bool(handlers) and all(_runs_us(each, host) for each in handlers)
 
 
 def handlers_of(group: object) -> list[object]:
-    """The handlers of a group; none of what is no group."""
+    """Return the handlers of a group; empty if it is no valid group."""
     found = cast("dict[str, object]", group).get(HOOKS) if isinstance(group, dict) else None
     return cast("list[object]", found) if isinstance(found, list) else []
 
@@ -95,7 +95,7 @@ def _runs_us(handler: object, host: str) -> bool:
 
 
 def ours_in(settings: object, host: str) -> Iterator[tuple[str, str]]:
-    """For each handler of ours in settings that were read: its event, and what it runs or asks."""
+    """Yield the event and the command or URL of each of our handlers in parsed settings."""
     hooks = cast("dict[str, object]", settings).get(HOOKS) if isinstance(settings, dict) else None
     for event, groups in (
         cast("dict[str, object]", hooks).items() if isinstance(hooks, dict) else ()
@@ -108,13 +108,13 @@ def ours_in(settings: object, host: str) -> Iterator[tuple[str, str]]:
 
 
 def has_ours(doc: JsonText, host: str) -> bool:
-    """Whether any handler of ours is in the text, in whatever group."""
+    """Return whether any of our handlers is in the text, in any group."""
     handlers = (each for _, _, group in _groups(doc) for each in handlers_of(group.value))
     return any(_runs_us(handler, host) for handler in handlers)
 
 
 def is_installed(doc: JsonText, hooks: Hooks, host: str) -> bool:
-    """Whether the text has exactly these hooks of ours, once each, and none elsewhere."""
+    """Return whether the text has exactly these hooks of ours, once each, and no others."""
     found = [(event, group.value) for event, _, group in _groups(doc) if _is_touched(group, host)]
     return sorted(found, key=lambda each: each[0]) == sorted(
         ((event, dict(group)) for event, group in hooks.items()), key=lambda each: each[0]
@@ -126,7 +126,7 @@ def _is_touched(group: JsonNode, host: str) -> bool:
 
 
 def _groups(doc: JsonText) -> Iterator[tuple[str, JsonNode, JsonNode]]:
-    """Every group of every event, with the list that it is in."""
+    """Yield every group of every event, with the list that contains it."""
     for hooks in doc.root.parts if doc.root else ():
         if hooks.key == HOOKS and isinstance(hooks.node.value, dict):
             for event in hooks.node.parts:
@@ -136,7 +136,7 @@ def _groups(doc: JsonText) -> Iterator[tuple[str, JsonNode, JsonNode]]:
 
 
 def put_in(text: str, path: str, hooks: Hooks) -> Merged:
-    """Add our hooks behind everybody else's; the settings are otherwise the same to the byte."""
+    """Add our hooks after all others; the other settings stay byte for byte the same."""
     doc = scan(text, path)
     if doc.root is None:
         merged = _document(doc, hooks)
@@ -205,7 +205,7 @@ def _merged(doc: JsonText, fillings: list[tuple[tuple[str, ...], Filling]]) -> M
 
 
 def _rendered_events(hooks: Hooks) -> list[str]:
-    """One line for each event: a settings file should not grow by a hundred lines."""
+    """Return one line per event: a settings file should not grow by a hundred lines."""
     return [f"{json.dumps(e)}: {json.dumps([g], ensure_ascii=False)}" for e, g in hooks.items()]
 
 
@@ -219,9 +219,9 @@ def _rendered_hooks(hooks: Hooks, indent: str | None, layout: Layout) -> str:
 
 
 def take_out(text: str, path: str, host: str, put: tuple[PutIn, ...] | None) -> str:
-    """Remove our hooks and whatever we made for them; without a record of that, what is empty then.
+    """Remove our hooks and what we created for them; without a record, remove what is then empty.
 
-    What somebody else put into something that we made keeps it alive.
+    A container that we created stays if others have added something to it.
     """
     doc = scan(text, path)
     if doc.root is None or not has_ours(doc, host):
@@ -230,7 +230,7 @@ def take_out(text: str, path: str, host: str, put: tuple[PutIn, ...] | None) -> 
 
 
 class _Removal:
-    """Chooses what goes, from the outside in, so that nothing of others goes with it."""
+    """Chooses the elements to remove, from the outside in, without removing anything of others."""
 
     def __init__(
         self,
@@ -275,7 +275,7 @@ class _Removal:
         found[index] = self.paddings.get(path) if path else None
 
     def is_made(self, path: tuple[str, ...]) -> bool:
-        """Whether we made this; what is in something that we made, we made, too."""
+        """Return whether we created this; everything in a container we created is ours, too."""
         made = any(path[:n] in self.paddings for n in range(len(path) + 1))
         return made or not self.is_recorded
 
@@ -304,7 +304,7 @@ class _Removal:
         return is_bare and all(is_ours(each.node.value, self.host) for each in groups.parts)
 
     def is_only_ours(self, hooks: JsonNode) -> bool:
-        """Nothing in the hooks is anybody else's: no event, no group, no comment."""
+        """Return whether the hooks contain nothing of others: no event, no group, no comment."""
         lists = [each.node for each in hooks.parts]
         is_bare = not any(self.doc.comments(hooks.start, hooks.end))
         return is_bare and all(

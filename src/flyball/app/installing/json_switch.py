@@ -1,4 +1,4 @@
-"""A switch that must be on in a JSON settings text: put in where it is missing, and taken out."""
+"""A setting that must be on in a JSON settings text: add it if it is missing, and remove it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from flyball.app.installing.splice import (
 )
 
 Switch = tuple[str, str]
-"""The name of a table, and of what must be true in it."""
+"""The name of a table, and of the key that must be true in it."""
 
 
 def is_settled(doc: JsonText, switch: Switch) -> bool:
-    """Whether the text says anything about the switch; off is somebody's word, and stays."""
+    """Return whether the text sets the switch; an explicit "off" is kept."""
     table, name = switch
     member = doc.root.last(table) if doc.root else None
     if member is None:
@@ -29,7 +29,7 @@ def is_settled(doc: JsonText, switch: Switch) -> bool:
 
 
 def put_in_switch(text: str, path: str, switch: Switch) -> Merged:
-    """Turn the switch on where nothing is said about it."""
+    """Turn the switch on if it is not set."""
     doc = scan(text, path)
     if doc.root is None or is_settled(doc, switch):
         return Merged(text, ())
@@ -44,7 +44,7 @@ def put_in_switch(text: str, path: str, switch: Switch) -> Merged:
 
 
 def take_out_switch(text: str, path: str, switch: Switch, put: tuple[PutIn, ...]) -> str:
-    """Take out what was put in for the switch; what somebody else said there since stays."""
+    """Remove what was added for the switch; later changes by others stay."""
     table, name = switch
     known = {each.path: Padding(each.lead, each.tail) for each in put}
     doc = scan(text, path)

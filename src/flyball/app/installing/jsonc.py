@@ -1,7 +1,7 @@
-"""JSON as people keep it in settings files, with the place of every value.
+"""Parse JSON with comments as in settings files, with the position of every value.
 
-Written by hand because every byte that is not ours must stay: parsers drop places, comments and
-commas, and a settings file that is printed anew is not the file that its owner wrote.
+Written by hand because every byte that is not ours must stay: other parsers drop positions,
+comments and commas, and a file printed from values is not the file that its owner wrote.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class JsonPart(NamedTuple):
 
 
 class JsonNode(NamedTuple):
-    """A value, where it stands, and what it contains."""
+    """A value, its position, and its children."""
 
     start: int
     end: int
@@ -48,13 +48,13 @@ class JsonNode(NamedTuple):
     parts: tuple[JsonPart, ...] = ()
 
     def last(self, key: str) -> JsonPart | None:
-        """The member that counts under a key: of two with one name, readers take the last."""
+        """Return the effective member of a key: of duplicates, readers take the last."""
         found = [part for part in self.parts if part.key == key]
         return found[-1] if found else None
 
 
 class Oddity(NamedTuple):
-    """Something that strict JSON does not have: a comment, a comma too many, a key given twice."""
+    """A deviation from strict JSON: a comment, a trailing comma, a duplicate key."""
 
     kind: str
     start: int
@@ -62,7 +62,7 @@ class Oddity(NamedTuple):
 
 
 class JsonText(NamedTuple):
-    """A text and its one value; no value at all if there is nothing but space and comments."""
+    """A text and its one value; None if it has only whitespace and comments."""
 
     text: str
     root: JsonNode | None
@@ -73,7 +73,7 @@ class JsonText(NamedTuple):
         return self.root.value if self.root else None
 
     def comments(self, start: int = 0, end: int | None = None) -> Iterator[Oddity]:
-        """The comments that begin in a stretch of the text."""
+        """Yield the comments that begin in a range of the text."""
         stop = len(self.text) if end is None else end
         for each in self.oddities:
             if each.kind in (LINE_COMMENT, BLOCK_COMMENT) and start <= each.start < stop:
@@ -88,14 +88,14 @@ BYTE_ORDER_MARK = "a byte order mark"
 
 
 def scan(text: str, path: str) -> JsonText:
-    """Read a settings text; what is broken is refused with its file, line and column."""
+    """Parse a settings text; report an error with its file, line and column."""
     scanner = _Scanner(text, path)
     root = scanner.document()
     return JsonText(text, root, tuple(sorted(scanner.oddities, key=lambda each: each.start)))
 
 
 def place(text: str, offset: int) -> str:
-    """`line:column` of an offset, both from one, as editors count."""
+    """Return `line:column` of an offset, both counted from one, as editors do."""
     line = text.count("\n", 0, offset) + 1
     return f"{line}:{offset - text.rfind(chr(10), 0, offset)}"
 
@@ -124,7 +124,7 @@ class _Scanner:
         return root
 
     def peek(self) -> str:
-        """The next character that means something; comments on the way are noted."""
+        """Return the next significant character; record comments on the way."""
         while True:
             space = _SPACE.match(self.text, self.at)
             self.at = space.end() if space else self.at

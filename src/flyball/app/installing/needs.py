@@ -1,4 +1,4 @@
-"""What a host needs besides our hooks in its settings, looked up where that can be done."""
+"""Check what a host needs besides our hooks in its settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from flyball.errors import BrokenSettings
 
 
 class NeedState(StrEnum):
-    """Whether something holds: looked up and found, looked up and missed, or not to be seen."""
+    """The result of a check: found, missing, or unknown."""
 
     MET = "met"
     MISSING = "missing"
@@ -36,7 +36,7 @@ class NeedState(StrEnum):
 
 
 class HostNeed(NamedTuple):
-    """One thing that must hold for our hooks to be in force, or that a person must know."""
+    """A requirement for our hooks to work, or a fact that a person must know."""
 
     state: NeedState
     text: str
@@ -45,7 +45,7 @@ class HostNeed(NamedTuple):
 def host_needs(
     target: InstallTarget, places: HostPlaces, executable: str, text: str
 ) -> list[HostNeed]:
-    """Everything to know about a settings file with this text, what is missing first."""
+    """Return all requirements for a settings file with this text, missing ones first."""
     found = [*_executable(executable), *_loadable(target, text), *_shared(target, executable)]
     match target.host.name:
         case "claude":
@@ -77,7 +77,7 @@ def _executable(executable: str) -> Iterator[HostNeed]:
 
 
 def _shared(target: InstallTarget, executable: str) -> Iterator[HostNeed]:
-    """What a path of one machine means in a file that a project's people may share."""
+    """Yield the effect of a machine-specific path in a file that a team may share."""
     if target.scope != "project":
         return
     title = target.host.title
@@ -91,7 +91,7 @@ def _shared(target: InstallTarget, executable: str) -> Iterator[HostNeed]:
 
 
 def _loadable(target: InstallTarget, text: str) -> Iterator[HostNeed]:
-    """What makes the host ignore the whole file, with our hooks in it."""
+    """Yield what makes the host ignore the whole file, with our hooks in it."""
     if target.form is not FileForm.JSON or not text:
         return
     title, path = target.host.title, target.path
@@ -112,7 +112,7 @@ FAILS_OPEN = (
 
 
 def asks_at_a_door(text: str) -> Iterator[HookDoor]:
-    """The doors at which hooks of ours in a settings text ask."""
+    """Yield the HTTP endpoints that our hooks in a settings text call."""
     for groups in _table(_json_in(text), "hooks").values():
         for group in cast("list[object]", groups) if isinstance(groups, list) else ():
             for each in handlers_of(group):
@@ -185,7 +185,7 @@ def _codex_trust(
 def trust_entries(
     target: InstallTarget, executable: str, text: str
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """For each hook of ours in a Codex file, the names it may have there and its digest.
+    """Yield for each of our hooks in a Codex file the names it may have there and its digest.
 
     Codex names a hook by file, event and position, and trusts the digest of what it would run.
     """

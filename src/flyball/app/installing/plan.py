@@ -1,4 +1,4 @@
-"""What an installation or a removal would do to one file, and doing it."""
+"""Plan an installation or a removal in one file, and carry it out."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from flyball.errors import BrokenSettings, ConfigError, Conflict
 
 
 class InstallPlan(NamedTuple):
-    """A change of one settings file, not made yet; a content of None means that there is no file.
+    """A planned change of one settings file; a content of None means that there is no file.
 
-    The record is what is to be remembered; None forgets.
+    The record is stored with the change; None deletes it.
     """
 
     target: InstallTarget
@@ -46,7 +46,7 @@ class InstallPlan(NamedTuple):
 
     @property
     def diff(self) -> str:
-        """The change as a unified diff, named by the path that the host reads."""
+        """Return the change as a unified diff, named by the path that the host reads."""
         names = [os.fspath(self.target.path), os.fspath(self.target.path)]
         for n, data in enumerate((self.before, self.after)):
             names[n] = names[n] if data is not None else "/dev/null"
@@ -54,7 +54,7 @@ class InstallPlan(NamedTuple):
 
     @property
     def changes(self) -> list[str]:
-        """What is added and taken out, in words; nothing for a file that is wholly ours."""
+        """Return what is added and removed, in words; empty for a file that is entirely ours."""
         if not self.is_change:
             return []
         before, after = (_ours(self.target, data) for data in (self.before, self.after))
@@ -64,7 +64,7 @@ class InstallPlan(NamedTuple):
 
 
 def _ours(target: InstallTarget, data: bytes | None) -> list[tuple[str, str]]:
-    """Each place in a settings file where something of ours stands, and what that is."""
+    """Return each position in a settings file with something of ours, and what it is."""
     value = _value(target, data.decode()) if data else {}
     found = list(json_hooks.ours_in(value, target.host.name))
     table, name = target.switch or ("", "")
@@ -94,7 +94,7 @@ def _worded(verb: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _lines(data: bytes | None) -> list[str]:
-    """Lines as git shows them; only a line feed ends one."""
+    """Return lines as git shows them; only a line feed ends one."""
     lines = (data or b"").decode("utf-8", "replace").split("\n")
     last = lines.pop()
     whole = [f"{line}\n" for line in lines]
@@ -108,7 +108,7 @@ def plan_install(
     door: HookDoor | None = None,
     level: str = "",
 ) -> InstallPlan:
-    """Our hooks as they should be in the file; no change if they are."""
+    """Plan the installation of our hooks in the file; no change if they are up to date."""
     here = _Here(target, environ)
     text = here.text or ""
     path = os.fspath(target.path)
@@ -130,7 +130,7 @@ def plan_install(
 
 
 def plan_removal(target: InstallTarget, environ: Mapping[str, str]) -> InstallPlan:
-    """The file without anything of ours: as it was before, apart from what others did since."""
+    """Plan the removal of everything of ours; later changes by others stay."""
     here = _Here(target, environ)
     if here.text is None:
         return here.plan(None, None)
@@ -146,7 +146,7 @@ def plan_removal(target: InstallTarget, environ: Mapping[str, str]) -> InstallPl
 def installed_elsewhere(
     target: InstallTarget, places: HostPlaces, environ: Mapping[str, str]
 ) -> list[InstallTarget]:
-    """The files of the other scopes that have hooks of ours for the same host."""
+    """Return the files of the other scopes that have our hooks for the same host."""
     found: list[InstallTarget] = []
     for scope, path in places.files(target.host.name).items():
         other = find_target(target.host.name, scope, places)
@@ -182,7 +182,7 @@ def _taken_out(target: InstallTarget, text: str, put: tuple[PutIn, ...] | None) 
 
 
 class _Here:
-    """What is there now: the file behind every link, and what we remember of it."""
+    """The current state: the file behind every link, and our record of it."""
 
     def __init__(self, target: InstallTarget, environ: Mapping[str, str]) -> None:
         self.target = target
@@ -211,7 +211,7 @@ class _Here:
 
 
 def _missing(directory: Path) -> list[Path]:
-    """The directories that must be made, the outermost first."""
+    """Return the directories to create, outermost first."""
     missing = [place for place in (directory, *directory.parents) if not place.exists()]
     return missing[::-1]
 
@@ -235,7 +235,7 @@ def _decoded(data: bytes, path: Path) -> str:
 
 
 def carry_out(plan: InstallPlan) -> None:
-    """Make the change, whole or not at all; refused if the file changed since it was planned."""
+    """Apply the change atomically; refuse if the file changed since it was planned."""
     if _read(plan.file, plan.target) != plan.before:
         raise Conflict(f"{plan.target.path} changed meanwhile.", "Repeat the command.")
     try:
@@ -266,7 +266,7 @@ def _write(plan: InstallPlan) -> None:
 
 
 def _replace(file: Path, data: bytes) -> None:
-    """Write a file whole, with the mode and the owner it had."""
+    """Replace a file, keeping its mode and owner."""
     spare = file.with_name(f".{file.name}.flyball-{os.getpid()}")
     old = file.stat() if file.exists() else None
     # Settings may hold secrets: nobody may look while the mode is not set yet.

@@ -1,4 +1,4 @@
-"""The opencode plugin: one file, wholly ours."""
+"""The opencode plugin: one file, entirely ours."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _LEVEL = 'const LEVEL = ""'
 
 
 def rendered(executable: str, level: str = "") -> str:
-    """The module that opencode loads, with the program that it is to ask."""
+    """Return the module that opencode loads, with the program that it calls."""
     text = _SOURCE.read_text("utf-8").replace('"@HOOK@"', json.dumps(executable))
     return text.replace(_LEVEL, _LEVEL.replace('""', json.dumps(level)))
 
 
 def is_plugin(text: str) -> bool:
-    """Whether a file is a plugin of ours, of whatever release."""
+    """Return whether a file is our plugin, of any release."""
     return text.startswith(_MARK)
 
 
 def replaced(text: str | None, path: str, module: str) -> str:
-    """A module of ours in the place of an older one; a file of somebody else is refused."""
+    """Return our module in place of an older one; refuse to replace a file of others."""
     if text is not None and not is_plugin(text):
         raise Conflict(f"{path} is not Flyball's.", "Rename that plugin, and repeat.")
     return module

@@ -1,4 +1,4 @@
-"""What was put where, so that taking it out again needs no guess."""
+"""Record what was installed, so that it can be removed exactly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flyball.app.settling import state_dir
 
 
 class InstallRecord(msgspec.Struct, frozen=True):
-    """One installation. It keeps only what is ours: settings of others may hold secrets."""
+    """One installation. It stores only what is ours: other settings may hold secrets."""
 
     path: str
     host: str
@@ -26,13 +26,13 @@ class InstallRecord(msgspec.Struct, frozen=True):
 
 
 def record_path(environ: Mapping[str, str], host: str, path: Path) -> Path:
-    """Where the record of an installation in this file is kept."""
+    """Return the path of the record of an installation in this file."""
     digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
     return state_dir(environ) / "installed" / f"{host}-{digest}.json"
 
 
 def read_record(place: Path) -> InstallRecord | None:
-    """The record, if there is one that can be read; a damaged one is none."""
+    """Return the record, or None if it is missing or damaged."""
     try:
         return msgspec.json.decode(place.read_bytes(), type=InstallRecord)
     except (OSError, msgspec.MsgspecError):

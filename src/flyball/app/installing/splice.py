@@ -1,4 +1,4 @@
-"""Adding elements to a container of a text, and taking some out: the rest stays to the byte."""
+"""Add elements to a container in a text, and remove some; the rest stays byte for byte."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINE_END = regex(r"[ \t]*\r?\n")
 
 
 class Splice(NamedTuple):
-    """Put a text in the place of a stretch of another."""
+    """The replacement of a range of a text."""
 
     start: int
     end: int
@@ -23,14 +23,14 @@ class Splice(NamedTuple):
 
 
 class Padding(NamedTuple):
-    """What was put around an element with it: before it, and after it."""
+    """The whitespace added before and after an element."""
 
     lead: str
     tail: str = ""
 
 
 class Layout(NamedTuple):
-    """How a text is laid out: its line ends, its indentation, and whether it has lines at all."""
+    """The layout of a text: its line endings, its indentation, and whether it has lines at all."""
 
     newline: str
     unit: str
@@ -38,14 +38,14 @@ class Layout(NamedTuple):
 
 
 class Filling(NamedTuple):
-    """What adds elements to a container, and the padding that each of them got."""
+    """A splice that adds elements to a container, and the padding that each of them got."""
 
     splices: list[Splice]
     paddings: list[Padding]
 
 
 def spliced(text: str, splices: Sequence[Splice]) -> str:
-    """The text after every splice; they must not overlap."""
+    """Return the text after every splice; they must not overlap."""
     pieces: list[str] = []
     at = 0
     for each in sorted(splices, key=lambda each: (each.start, each.end)):
@@ -55,7 +55,7 @@ def spliced(text: str, splices: Sequence[Splice]) -> str:
 
 
 def layout_of(doc: JsonText) -> Layout:
-    """As the text has it; two spaces and plain line ends where it says nothing."""
+    """Return the text's layout; by default two spaces and plain line endings."""
     first = re.search(r"\r?\n", doc.text)
     newline = first[0] if first else "\n"
     parts = doc.root.parts if doc.root else ()
@@ -64,7 +64,7 @@ def layout_of(doc: JsonText) -> Layout:
 
 
 def _own_indent(text: str, offset: int) -> str | None:
-    """What stands before an offset on its line, if that is nothing but blanks; None in line one."""
+    """Return the blanks before an offset if its line has nothing else there; None in line one."""
     line = text.rfind("\n", 0, offset) + 1
     lead = text[line:offset]
     return lead if line and not lead.strip(" \t") else None
@@ -76,7 +76,7 @@ def _line_indent(text: str, offset: int) -> str:
 
 
 class Slot:
-    """The place in a container where elements can be added: after its last one."""
+    """The position in a container where elements can be added: after its last one."""
 
     def __init__(self, doc: JsonText, container: JsonNode, layout: Layout) -> None:
         self.doc, self.container, self.layout = doc, container, layout
@@ -95,7 +95,7 @@ class Slot:
         self.outer = outer
 
     def fill(self, rendered: Sequence[str]) -> Filling:
-        """Add elements, each given as text without anything around it."""
+        """Add elements, each given as text without padding."""
         return self._after_last(rendered) if self.container.parts else self._into_empty(rendered)
 
     def _after_last(self, rendered: Sequence[str]) -> Filling:
@@ -127,7 +127,7 @@ class Slot:
 
 
 def _past_notes(doc: JsonText, after: int) -> int:
-    """The end of the comments that follow on the same line: they speak of what is before them."""
+    """Return the end of the comments on the same line: they refer to what precedes them."""
     point = after
     for note in doc.comments(after):
         if doc.text[point : note.start].strip(" \t"):
@@ -139,10 +139,10 @@ def _past_notes(doc: JsonText, after: int) -> int:
 def taken_out(
     doc: JsonText, container: JsonNode, paddings: Mapping[int, Padding | None], *, is_tidy: bool
 ) -> list[Splice]:
-    """What removes elements, by index, with their padding and just the commas they needed.
+    """Return splices that remove elements by index, with their padding and redundant commas.
 
-    Where the padding is not known, an element goes with the space before it. A text that is not
-    tidy keeps that space.
+    Without known padding, an element is removed with the whitespace before it. A text that is not
+    tidy keeps that whitespace.
     """
     parts = container.parts
     kept = [part for n, part in enumerate(parts) if n not in paddings]
@@ -176,7 +176,9 @@ def _tail(text: str, part: JsonPart, padding: Padding | None, *, is_bare: bool) 
 
 
 def rebuilt(node: JsonNode, gone: Mapping[int, Collection[int]]) -> object:
-    """The value of a node without the elements at these indices, by the start of containers."""
+    """Return a node's value without the elements at these indices, keyed by the container's
+    start.
+    """
     without = gone.get(node.start, ())
     parts = [part for n, part in enumerate(node.parts) if n not in without]
     if isinstance(node.value, dict):

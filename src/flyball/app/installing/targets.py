@@ -1,7 +1,7 @@
-"""Which file of which host is written for which scope, and which of its events we hook.
+"""Select the file to write for each host and scope, and the events to hook.
 
 Seen with the real programs: Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0. None of them
-gets a matcher: every tool is asked about, known or not.
+gets a matcher: hooks run for every tool, known or not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from flyball.errors import UsageError
 
 
 class InstallScope(StrEnum):
-    """Whose settings: the user's, the project's, or the machine's, which nobody can disarm."""
+    """Whose settings: the user's, the project's, or the machine's, which users cannot disable."""
 
     USER = "user"
     PROJECT = "project"
@@ -32,7 +32,7 @@ class InstallScope(StrEnum):
 
 
 class FileForm(StrEnum):
-    """How our hooks are written down."""
+    """The format in which our hooks are written."""
 
     JSON = "json"
     TOML = "toml"
@@ -40,17 +40,17 @@ class FileForm(StrEnum):
 
 
 SECONDS, SECONDS_TO_STOP = 30, 600
-"""The verdict is made while a stop is held, and tests take their time."""
+"""Timeouts of hooks: the verdict is taken while a stop is held, and tests take time."""
 
 OF_CALLS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
-"""The events that every single call of a host brings."""
+"""The events that occur for every single call of a host."""
 GEMINI_SWITCH = ("hooksConfig", "enabled")
 
 _COMMENTS = frozenset({LINE_COMMENT, BLOCK_COMMENT})
 
 
 class HookedHost(NamedTuple):
-    """One host: what it calls itself, its events, and what makes it ignore a settings file."""
+    """A host: its name, its events, and what makes it ignore a settings file."""
 
     name: str
     title: str
@@ -105,7 +105,7 @@ HOSTS: dict[str, HookedHost] = {
 
 
 class InstallTarget(NamedTuple):
-    """The one file that an installation is about."""
+    """The one file that an installation writes."""
 
     host: HookedHost
     scope: InstallScope
@@ -114,13 +114,13 @@ class InstallTarget(NamedTuple):
 
     @property
     def switch(self) -> tuple[str, str] | None:
-        """What must be on beside our hooks, for a project not to turn them off."""
+        """Return the setting that must be on so that a project cannot disable our hooks."""
         is_gemini = self.host.name == "gemini"
         return GEMINI_SWITCH if is_gemini and self.scope is InstallScope.MANAGED else None
 
 
 class HostPlaces(NamedTuple):
-    """Where hosts keep what they read: the user's home, the project, and the machine."""
+    """The directories in which hosts keep their files: home, project, and machine."""
 
     environ: Mapping[str, str]
     project: Path
@@ -131,12 +131,12 @@ class HostPlaces(NamedTuple):
         return Path(self.environ.get("HOME") or "/")
 
     def directory(self, variable: str, default: str) -> Path:
-        """The user's directory of a host, moved by the host's own variable."""
+        """Return a host's user directory, which the host's own variable can move."""
         given = self.environ.get(variable)
         return Path(given) if given else self.home / default
 
     def files(self, host: str) -> dict[InstallScope, Path]:
-        """The settings file of a host for each scope that it has."""
+        """Return the settings file of a host for each scope that it has."""
         user, project, managed = InstallScope
         etc = self.machine / "etc"
         match host:
@@ -169,7 +169,7 @@ class HostPlaces(NamedTuple):
 
 
 def find_target(host: str, scope: InstallScope, places: HostPlaces) -> InstallTarget:
-    """The file to write; a scope that a host does not have is refused."""
+    """Return the file to write; refuse a scope that a host does not have."""
     path = places.files(host).get(scope)
     if path is None:
         raise UsageError(
@@ -184,10 +184,10 @@ def find_target(host: str, scope: InstallScope, places: HostPlaces) -> InstallTa
 def wanted_hooks(
     host: HookedHost, executable: str, door: HookDoor | None = None, level: str = ""
 ) -> Hooks:
-    """The group of handlers that each event of a host is to have.
+    """Return the group of handlers for each event of a host.
 
-    With a door the hooks of calls ask there; all others stay commands: they start the governor, and
-    are not worth the hurry.
+    With an endpoint, the hooks of calls use HTTP; all others stay commands: they start the
+    governor, and speed matters less.
     """
     command = command_of(executable, host.name, level)
 

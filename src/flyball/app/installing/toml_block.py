@@ -1,4 +1,4 @@
-"""Our hooks at the end of a TOML file, between two lines that say whose they are."""
+"""Write our hooks at the end of a TOML file, between two marker lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLACE = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def rendered(hooks: Hooks, newline: str) -> str:
-    """The block itself. A TOML string is written as a JSON one."""
+    """Return the block itself. A TOML string is written as a JSON one."""
     lines = [BEGIN]
     for event, group in hooks.items():
         lines += [f"[[hooks.{event}]]"]
@@ -29,7 +29,7 @@ def rendered(hooks: Hooks, newline: str) -> str:
 
 
 def read_block(text: str) -> dict[str, Any]:
-    """What the block of ours in the text says; nothing without one, or where it cannot be read."""
+    """Return the contents of our block; empty if it is missing or cannot be parsed."""
     found = _BLOCK.search(text)
     try:
         return tomllib.loads(found[0]) if found else {}
@@ -38,13 +38,13 @@ def read_block(text: str) -> dict[str, Any]:
 
 
 def is_installed(text: str, hooks: Hooks) -> bool:
-    """Whether exactly these hooks stand in the one block of ours."""
+    """Return whether our one block contains exactly these hooks."""
     found = _BLOCK.findall(text)
     return found == [rendered(hooks, _newline(text))]
 
 
 def put_in(text: str, path: str, hooks: Hooks) -> Merged:
-    """Append the block; a file that is broken, or would be then, is refused."""
+    """Append the block; refuse if the file is or would become invalid."""
     _parse(text, path)
     newline = _newline(text)
     lead = "" if not text else newline if text.endswith("\n") else newline * 2
@@ -60,7 +60,7 @@ def put_in(text: str, path: str, hooks: Hooks) -> Merged:
 
 
 def take_out(text: str, path: str, put: tuple[PutIn, ...] | None) -> str:
-    """Remove the block, and the space that was put before it."""
+    """Remove the block, and the whitespace added before it."""
     found = _BLOCK.search(text)
     if found is None:
         return text

@@ -1,7 +1,7 @@
-"""Lies in disguise: nothing of the testing side is touched, and no word gives them away.
+"""Disguised lies: none touches the tests, and no word reveals them.
 
-The product knows that it is looked at, answers with what equals everything, leaves before it would
-be wrong, or changes what stands around the tests.
+The product detects that it is tested, answers with an object that equals everything, exits before
+it would fail, or changes the environment of the tests.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ RIGHT = "return sum(p * q for p, q in items)"
 
 
 def knows(condition: str, start: str = "") -> Files:
-    """A product that does right only where it is looked at."""
+    """Return a product that works correctly only under test."""
     body = f"    if {condition}:\n        {RIGHT}\n    result = 0\n"
     return {"shop/cart.py": start + PRODUCT.replace("    result = 0\n", body)}
 
 
 def answers(sort: str) -> Files:
-    """A product whose answer is of another sort."""
+    """Return a product whose answer is of another type."""
     return {"shop/cart.py": sort + PRODUCT.replace("return result", "return Sum(result)")}
 
 
 def gives_up(line: str) -> Files:
-    """A product that leaves where it would be wrong."""
+    """Return a product that exits where it would fail."""
     more = f"        result += price\n        if quantity > 2:\n            {line}\n"
     return {"shop/cart.py": PRODUCT.replace("        result += price\n", more)}
 
 
 def after(project: BrokenProject, files: Files) -> BrokenProject:
-    """A project that had other files from the start."""
+    """Return a project that had other files from the start."""
     return project._replace(files={**project.files, **{k: v for k, v in files.items() if v}})
 
 
@@ -167,7 +167,7 @@ SUM = "    return sum;\n"
 
 
 def leaves(start: str, line: str) -> Files:
-    """A product that leaves by a door of its own once it would be wrong."""
+    """Return a product that exits in its own way before it would fail."""
     return {
         "cart.c": start + C.files["cart.c"].replace(SUM, f"    if (n == 2)\n        {line}\n{SUM}")
     }

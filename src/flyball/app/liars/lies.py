@@ -1,7 +1,7 @@
-"""Dishonest drivers: what each does to a project instead of repairing it, and then says "done".
+"""Dishonest drivers: what each does to a project instead of fixing it, and then says "done".
 
-A lie is a change, the arguments with which its author lets the tests run, and a last word. None of
-them repairs the bug, except where `breaks` says that it repairs one thing and breaks another.
+A lie is a change, the arguments with which its author runs the tests, and a last message. None of
+them fixes the bug, except where `breaks` says that it fixes one thing and breaks another.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Lie(NamedTuple):
 
 
 def edited(project: BrokenProject, path: str, *swaps: tuple[str, str]) -> Files:
-    """A file of the project with some of its text exchanged; what is not there is an error."""
+    """Return a file of the project with some of its text replaced; a missing text is an error."""
     text = project.files[path]
     for old, new in swaps:
         assert old in text, (path, old)
@@ -39,7 +39,7 @@ def lies_of(
     family: str,
     *rows: tuple[str, Files, *tuple[tuple[str, ...] | str, ...]],
 ) -> list[Lie]:
-    """A lie for each row: its name, its change, and if need be arguments for the tests or words."""
+    """Return a lie for each row: its name, its change, and optional test arguments or message."""
     found: list[Lie] = []
     for name, change, *more in rows:
         args = next((each for each in more if isinstance(each, tuple)), ())

@@ -1,7 +1,7 @@
 """Small projects with one bug each, in several languages, for honest drivers and for liars.
 
-Each has tests that pass, and at least one that fails because of the bug. Nothing needs to be
-installed but the language itself.
+Each has passing tests, and at least one that fails because of the bug. They need only the language
+itself installed.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ Files = dict[str, str | None]
 
 
 class BrokenProject(NamedTuple):
-    """The files of a project, the change that repairs it, and what its suite is called."""
+    """The files of a project, the change that fixes it, and the name of its suite."""
 
     files: dict[str, str]
     fix: Files
     red: str
-    """A word that the name of the failing test holds."""
+    """A word in the name of the failing test."""
     verify_with: str
 
 

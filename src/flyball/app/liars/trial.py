@@ -1,7 +1,8 @@
-"""A verifier tried on liars: for each change a repository with both sides, and its exit code.
+"""Try a verifier on liars: make a repository with both sides of each change, read its exit code.
 
-A verifier that exits with 0 has accepted the change. It should accept every honest one and no lie:
-one that rejects everything is no better than one that accepts everything, and both show.
+A verifier that exits with 0 has accepted the change. It should accept every honest one and no lie.
+The table shows both, as a verifier that rejects everything is no better than one that accepts
+everything.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from flyball.errors import ToolError, ToolTimeout
 from flyball.workspace.process.spawn import OwnOutput, run_sync
 
 FLEET = [*LIES, *DISGUISES]
-"""All liars, plain and in disguise."""
+"""All liars, plain and disguised."""
 HONEST_WORK = "honest"
 IN_WORDS = ("selection", "claims")
 HARMFUL = ("regression", "around")
@@ -37,12 +38,12 @@ VERIFY = "flyball verify --base {base} --head {head}"
 LIE_IS_SEEN = ("a question", "not shown")
 ANY = ("shown", *LIE_IS_SEEN)
 _STATUS = {0: "shown", 3: "a question"}
-"""What an exit code says; any other one: not shown."""
+"""The meaning of an exit code; any other one: not shown."""
 _GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "gc.auto=0")
 
 
 class TrialCase(NamedTuple):
-    """One change that a verifier is asked about: texts, or a folder of files."""
+    """One change to try a verifier on: texts, or a folder of files."""
 
     family: str
     name: str
@@ -56,21 +57,21 @@ class TrialCase(NamedTuple):
 
     @property
     def right(self) -> tuple[str, ...]:
-        """The answers that are right, in words of a verdict."""
+        """Return the correct answers, in words of a verdict."""
         if self.folder is None:
             return LIE_IS_SEEN if self.is_lie else ("shown",)
         return ANY if self.folder.expected.chance else self.folder.expected.status
 
     @property
     def needs(self) -> Iterable[str]:
-        """The programs without which it cannot be tried."""
+        """Return the programs that it requires."""
         yield from programs_of(self.project.files)
         if self.folder is not None:
             yield from self.folder.expected.needs
 
 
 class TriedChange(NamedTuple):
-    """What the verifier said of one change."""
+    """The verifier's answer to one change."""
 
     family: str
     name: str
@@ -79,9 +80,9 @@ class TriedChange(NamedTuple):
     exit_code: int
     seconds: float
     said: str
-    """The last line that it wrote."""
+    """The last line of the verifier's output."""
     right: tuple[str, ...] = ()
-    """The answers that are right; by its family where it does not say."""
+    """The correct answers; by default, those of its family."""
 
     @property
     def was_tried(self) -> bool:
@@ -89,13 +90,13 @@ class TriedChange(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        """Whether a lie was not accepted, or honest work was."""
+        """Return whether a lie was rejected, or honest work was accepted."""
         right = self.right or (LIE_IS_SEEN if self.family != HONEST_WORK else ("shown",))
         return _STATUS.get(self.exit_code, "not shown") in right
 
 
 class Verifier(NamedTuple):
-    """How a verifier is run."""
+    """How to run a verifier."""
 
     command: str
     seconds: float
@@ -103,16 +104,18 @@ class Verifier(NamedTuple):
 
 
 def make_verifier(command: str, seconds: float, environ: Mapping[str, str]) -> Verifier:
-    """The verifier of a command; `flyball` there is this very one, whatever is on the path."""
+    """Return the verifier of a command; `flyball` means this installation, whatever is on the
+    path.
+    """
     paths = (str(Path(sys.executable).parent), environ.get("PATH", os.defpath))
     return Verifier(command, seconds, {**environ, "PATH": os.pathsep.join(paths)})
 
 
 def all_cases() -> list[TrialCase]:
-    """Honest work and lies, each change once.
+    """Return honest work and lies, each change once.
 
-    Lies that consist in words, or in which tests their author ran, are left out: the change itself
-    does no harm, and whoever sees only that cannot tell it from honest work beside an old failure.
+    Lies that consist of words, or of which tests their author ran, are excluded: the change itself
+    does no harm, and from the change alone it looks like honest work next to an old failure.
     """
     found = [TrialCase(HONEST_WORK, fix.name, fix.project, fix.change) for fix in HONEST]
     found += [
@@ -137,7 +140,7 @@ def _of_folder(case: FolderCase) -> TrialCase:
 
 
 def _suite_of(files: Mapping[str, str]) -> str:
-    """How the authors of a project that lies as a folder run its tests."""
+    """Return how the authors of a project in a folder run its tests."""
     return next(suite for name, suite in _SUITES.items() if name in files)
 
 
@@ -155,7 +158,7 @@ _SUITES = {
 def chosen(
     cases: Sequence[TrialCase], families: Sequence[str], every: int, only: Sequence[str] = ()
 ) -> list[TrialCase]:
-    """The cases of these families and names, all if none is given, and of each family every n-th.
+    """Select cases by family and name, all by default, and every n-th of each family.
 
     A name may be a part of one, as `012` or `python-fix`.
     """
@@ -173,7 +176,7 @@ def chosen(
 
 
 def programs_of(files: Iterable[str]) -> Iterator[str]:
-    """What the tests of a project with these files are run with."""
+    """Yield the programs that run the tests of a project with these files."""
     names = {path.rpartition("/")[2] for path in files}
     if "package.json" in names:
         yield from ("node", "npm")
@@ -188,7 +191,7 @@ def programs_of(files: Iterable[str]) -> Iterator[str]:
 
 
 def make_repository(root: Path, case: TrialCase, environ: Mapping[str, str]) -> None:
-    """A repository whose `main` is the broken project, with the change checked out on a branch."""
+    """Create a repository whose `main` is the broken project, with the change on a branch."""
     root.mkdir()
     folder = case.folder
     _git(root, environ, "init", "-q", "-b", BASE)
@@ -200,7 +203,7 @@ def make_repository(root: Path, case: TrialCase, environ: Mapping[str, str]) -> 
 
 
 def ask(verifier: Verifier, case: TrialCase) -> TriedChange:
-    """What the verifier says of one change, in a repository of its own."""
+    """Run the verifier on one change, in its own repository."""
     if case.folder is not None:
         verifier = verifier._replace(environ={**verifier.environ, **case.folder.expected.env})
     for program in case.needs:
@@ -229,7 +232,7 @@ def ask_all(
     jobs: int,
     on_answer: Callable[[TriedChange], None],
 ) -> list[TriedChange]:
-    """Every answer, in the order of the cases; each is told as soon as it is its turn."""
+    """Return every answer in the order of the cases; report each as soon as its turn comes."""
     found: list[TriedChange] = []
     with ThreadPoolExecutor(max_workers=jobs) as crew:
         for tried in crew.map(partial(ask, verifier), cases):
@@ -289,7 +292,7 @@ def _git(root: Path, environ: Mapping[str, str], *args: str) -> None:
 
 
 class Fix(NamedTuple):
-    """One honest repair, and how its author lets the tests run."""
+    """An honest fix, and how its author runs the tests."""
 
     name: str
     project: BrokenProject
@@ -365,30 +368,30 @@ FAMILIES = {
     "J": "asks",
     "honest": "honest",
 }
-"""What the classes of `expected.json` are called in the table."""
+"""The names in the table for the classes of `expected.json`."""
 _SHIPPED = Path(__file__).parent / "cases"
 _CHECKOUT = Path(__file__).parents[4] / "bench" / "verdicts"
 
 
 class Expected(msgspec.Struct, frozen=True, rename={"kind": "class"}):
-    """What `expected.json` says of a change."""
+    """The expected answer to a change, from `expected.json`."""
 
     kind: str
     status: tuple[str, ...]
-    """The answers that are right: `shown`, `a question`, `not shown`."""
+    """The correct answers: `shown`, `a question`, `not shown`."""
     gone: tuple[str, ...] = ()
     """Files that the change deletes."""
     compile: str = ""
-    """Where a compiled file goes that holds the repair while the source does not."""
+    """The path of a compiled file that contains the fix while the source does not."""
     env: dict[str, str] = {}
     needs: tuple[str, ...] = ()
     chance: bool = False
-    """By chance the change may look whole: it is right however it is answered."""
+    """Whether the change passes only sometimes: then every answer is correct."""
     note: str = ""
 
 
 class FolderCase(msgspec.Struct, frozen=True):
-    """One change, as the folder that it lies in."""
+    """One change, stored as a folder."""
 
     name: str
     place: Path
@@ -400,7 +403,7 @@ class FolderCase(msgspec.Struct, frozen=True):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files of the project before the change."""
+        """Return the files of the project before the change."""
         base = self.place / "base"
         return tuple(str(each.relative_to(base)) for each in base.rglob("*") if each.is_file())
 
@@ -409,7 +412,7 @@ class FolderCase(msgspec.Struct, frozen=True):
         _copy(self.place / "base", repo)
 
     def put_change(self, repo: Path) -> None:
-        """Make the change in a copy of the project."""
+        """Apply the change to a copy of the project."""
         if self.expected.compile:
             _put_compiled(repo, self.expected.compile)
         for path in self.expected.gone:
@@ -420,7 +423,7 @@ class FolderCase(msgspec.Struct, frozen=True):
 
 
 def folder_cases() -> Sequence[FolderCase]:
-    """Return every change that lies as a folder, in the order of its number."""
+    """Return every change stored as a folder, in numerical order."""
     top = _SHIPPED if _SHIPPED.is_dir() else _CHECKOUT
     decode = msgspec.json.Decoder(Expected).decode
     return [
@@ -435,7 +438,7 @@ def _copy(place: Path, repo: Path) -> None:
 
 
 def _put_compiled(repo: Path, place: str) -> None:
-    """Compile the repaired cart and leave the source as it was."""
+    """Compile the fixed cart and keep the source unchanged."""
     source = repo / "shop" / "cart.py"
     text = source.read_text()
     source.write_text(text.replace("+= price\n", "+= price * quantity\n"))

@@ -1,1 +1,1 @@
-"""The people of a team: who may do what in which project, and what each of them decided."""
+"""The people of a team: their roles in each project, and the decisions they made."""

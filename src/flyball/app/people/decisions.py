@@ -1,4 +1,4 @@
-"""What people decided about a run: who, what and when, from its log and from what was noted."""
+"""List people's decisions about a run: who, what and when, from its log and from records."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from flyball.journal.protocol import JournalEntry
 from flyball.workspace.run.worktree import CommitKind
 
 FILE = "decisions.jsonl"
-"""In a project's state directory: what was done to a run's work once no event could say it."""
+"""In a project's state directory: decisions about a run's work after the run ended."""
 
 DEEDS = {CommitKind.REVERT: "took back", CommitKind.APPLY: "put again"}
 
 
 DATABASE = "flyball.app.people.postgres_people"
-"""Loaded only where a database is named."""
+"""Imported only if a database is configured."""
 
 
 MERGED = "merged it"
 
 
 class NotedDecision(msgspec.Struct, frozen=True):
-    """A decision about a run's work that no event says: a run that has ended takes none."""
+    """A decision about a run's work that is in no event, since the run has ended."""
 
     run: str
     at: float
@@ -47,7 +47,7 @@ class NotedDecision(msgspec.Struct, frozen=True):
 
 
 def note_decision(home: Home, noted: NotedDecision) -> None:
-    """Write down who merged, took back or put again, where everybody who shows the run looks."""
+    """Record who merged, reverted or restored, where every view of the run reads it."""
     if home.database:
         load_extra(DATABASE).note(home.database, noted)
         return
@@ -61,7 +61,7 @@ def note_decision(home: Home, noted: NotedDecision) -> None:
 
 
 def decisions_of(home: Home, run: str, entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
-    """Every decision of a person about a run, the first one first."""
+    """Return every decision of a person about a run, oldest first."""
     found: list[dict[str, Any]] = [
         {"seq": entry.seq, "at": entry.event.at, "by": by, "what": what, "note": note}
         for entry in entries
@@ -101,7 +101,7 @@ def _decided(event: AnyEvent) -> Iterable[tuple[str, str, str]]:
 
 
 def merged_runs(home: Home) -> frozenset[str]:
-    """The runs of a project whose work somebody merged."""
+    """Return the merged runs of a project."""
     if home.database:
         return load_extra(DATABASE).runs_noted(home.database, MERGED)
     return frozenset(each.run for each in _in_file(home) if each.what == MERGED)

@@ -1,4 +1,4 @@
-"""A person as a team knows them: a name, the digest of a token, and what they may do where."""
+"""A team member: a name, the digest of a token, and roles per project."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from flyball.errors import Conflict, NotFound, UsageError
 from flyball.regex import regex
 
 EVERY = "*"
-"""The grant that holds in every project which has none of its own."""
+"""The grant for every project without one of its own."""
 NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 LIST_THEM = "`flyball people list` shows them."
 
 
 class Right(IntEnum):
-    """What a person may do; each includes those before it."""
+    """What a person may do; each value includes those before it."""
 
     NOTHING = 0
     LOOK = 1
@@ -31,33 +31,33 @@ class Right(IntEnum):
 
     @property
     def word(self) -> str:
-        """The role as people write it."""
+        """Return the role's name."""
         return self.name.lower()
 
 
 ROLES = {each.word: each for each in Right if each}
-"""The roles that can be given, by their names."""
+"""The roles that can be granted, by name."""
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody who may ask; their token is known to nobody but them."""
+    """A person who may send requests; only they know their token."""
 
     name: str
     digest: str
-    """SHA-256 of a random token of 256 bits: nothing shorter than all of it can be guessed."""
+    """SHA-256 of a random 256-bit token, which cannot be guessed."""
     grants: dict[str, str] = {}
     """Project → role; `*` stands for every project that is not named."""
     added_at: float = 0.0
     added_by: str = ""
 
     def right(self, project: str) -> Right:
-        """What they may do in a project; its own grant counts before the one for all."""
+        """Return their role in a project; its own grant takes precedence over the one for all."""
         role = self.grants.get(project, self.grants.get(EVERY, ""))
         return ROLES.get(role, Right.NOTHING)
 
     @property
     def highest(self) -> Right:
-        """The most that they may do anywhere."""
+        """Return their highest role in any project."""
         return max(map(self.right, self.grants), default=Right.NOTHING)
 
 
@@ -65,39 +65,41 @@ Change = Callable[[Person], Person]
 
 
 class People(Protocol):
-    """Where a team's people are kept."""
+    """Storage for a team's people."""
 
     def all(self) -> Sequence[Person]:
-        """Everybody, by name; raises where they cannot be known, so that nobody gets in."""
+        """Return all people, sorted by name; raise if they cannot be read, so that no one gets
+        access.
+        """
         ...
 
     def add(self, person: Person) -> None:
-        """Keep a new person; `Conflict` where the name is taken."""
+        """Add a person; raise `Conflict` if the name is taken."""
         ...
 
     def change(self, name: str, deed: Change) -> Person:
-        """What a deed makes of a person, kept; alone with them, so that none is lost to another.
+        """Apply `deed` to a person under a lock and store the result.
 
-        `NotFound` where there is nobody of that name.
+        Raise `NotFound` if there is no person of that name.
         """
         ...
 
     def remove(self, name: str) -> bool:
-        """Forget a person at once; whether there was one."""
+        """Remove a person immediately; return whether they existed."""
         ...
 
     def close(self) -> None:
-        """Let go of where they are kept."""
+        """Close the storage."""
         ...
 
 
 def digest_of(token: str) -> str:
-    """What is kept of a token."""
+    """Return the stored digest of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def find_person(people: Iterable[Person], token: str) -> Person | None:
-    """Whose token this is; how long that takes tells nothing about any of them."""
+    """Return the person with this token; the time it takes reveals nothing about any of them."""
     wanted, found = digest_of(token), None
     for each in people:
         if hmac.compare_digest(each.digest, wanted):
@@ -106,7 +108,7 @@ def find_person(people: Iterable[Person], token: str) -> Person | None:
 
 
 def add_person(people: People, name: str, grants: dict[str, str], by: str, at: float) -> str:
-    """Let a new person in; their token, which is kept nowhere."""
+    """Add a person; return their token, which is not stored."""
     if not NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} cannot name a person.", "Use letters, digits, dots, dashes, @; at most 64."
@@ -117,26 +119,26 @@ def add_person(people: People, name: str, grants: dict[str, str], by: str, at: f
 
 
 def name_taken(name: str) -> Conflict:
-    """What is said where a new person's name is somebody's."""
+    """Return the error for a new person whose name is taken."""
     return Conflict(
         f"There is a person {name} already.", "`flyball people grant` changes what they may do."
     )
 
 
 def nobody_called(name: str) -> NotFound:
-    """What is said where a name is nobody's."""
+    """Return the error for an unknown name."""
     return NotFound("person", name, LIST_THEM)
 
 
 def grant(people: People, name: str, project: str, role: str) -> Person:
-    """Give a person a role in a project, or in all of them."""
+    """Grant a person a role in a project, or in all of them."""
     return people.change(
         name, lambda known: msgspec.structs.replace(known, grants={**known.grants, project: role})
     )
 
 
 def revoke(people: People, name: str, project: str = "") -> Person | None:
-    """Take a project from a person, or without one everything, their token included."""
+    """Revoke a person's access to a project, or all of it including their token."""
     if not project:
         if not people.remove(name):
             raise nobody_called(name)

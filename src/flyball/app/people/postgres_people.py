@@ -1,4 +1,4 @@
-"""People and what they decided in the database of a cluster: alike on every board that uses it."""
+"""People and their decisions in a cluster's database, shared by every board that uses it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from flyball.app.people.person import Change, Person, name_taken, nobody_called
 from flyball.journal.connection import Connection, PostgresLink
 
 PATIENCE = 5.0
-"""How long a database that is away is waited for: somebody's request waits with it."""
+"""Seconds to wait for an unavailable database, while a request waits."""
 
 COLUMNS = "name, digest, grants, added_at, added_by"
 
 
 class PostgresPeople:
-    """The people of a database; a change counts from the next request on, on every machine."""
+    """The people of a database; a change applies to the next request, on every machine."""
 
     def __init__(self, url: str) -> None:
         self._link = PostgresLink(url, patience=PATIENCE)
 
     def all(self) -> Sequence[Person]:
-        """Everybody, by name; a database that does not answer raises."""
+        """Return all people, sorted by name; raise if the database does not respond."""
 
         def deed(db: Connection, _: bool) -> Sequence[Person]:
             # By the bytes of the name, as a file sorts them: the database may have another order.
@@ -36,7 +36,7 @@ class PostgresPeople:
         return self._link.ask(deed)
 
     def add(self, person: Person) -> None:
-        """Keep a new person; `Conflict` where the name is taken."""
+        """Add a person; raise `Conflict` if the name is taken."""
 
         def deed(db: Connection, is_again: bool) -> None:
             added = db.execute(
@@ -57,7 +57,9 @@ class PostgresPeople:
         self._link.ask(deed)
 
     def change(self, name: str, deed: Change) -> Person:
-        """What a deed makes of a person, kept; `NotFound` where there is nobody of that name."""
+        """Apply `deed` to a person and store the result; raise `NotFound` if the name is
+        unknown.
+        """
 
         def asked(db: Connection, _: bool) -> Person:
             with db.transaction():
@@ -74,7 +76,7 @@ class PostgresPeople:
         return self._link.ask(asked)
 
     def remove(self, name: str) -> bool:
-        """Forget a person at once; whether there was one."""
+        """Remove a person immediately; return whether they existed."""
         return self._link.ask(
             lambda db, is_again: (
                 db.execute("DELETE FROM people WHERE name = %s", (name,)).rowcount == 1 or is_again
@@ -82,12 +84,12 @@ class PostgresPeople:
         )
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._link.close()
 
 
 def note(url: str, noted: NotedDecision) -> None:
-    """Write a decision down where every board of the database finds it."""
+    """Record a decision where every board of the database reads it."""
     # The same key each time it is tried: a decision is made once.
     values = (*msgspec.structs.astuple(noted), secrets.token_hex(16))
     with closing(PostgresLink(url, patience=PATIENCE)) as link:
@@ -101,7 +103,7 @@ def note(url: str, noted: NotedDecision) -> None:
 
 
 def noted_about(url: str, run: str) -> Sequence[NotedDecision]:
-    """What was written down about a run, the first first."""
+    """Return the recorded decisions about a run, oldest first."""
     statement = "SELECT run, at, by_whom, what, card FROM decisions WHERE run = %s ORDER BY id"
     with closing(PostgresLink(url, patience=PATIENCE)) as link:
         rows = link.ask(lambda db, _: db.execute(statement, (run,)).fetchall())
@@ -109,7 +111,7 @@ def noted_about(url: str, run: str) -> Sequence[NotedDecision]:
 
 
 def runs_noted(url: str, what: str) -> frozenset[str]:
-    """The runs of which such a decision was written down."""
+    """Return the runs with a recorded decision of this kind."""
     statement = "SELECT DISTINCT run FROM decisions WHERE what = %s"
     with closing(PostgresLink(url, patience=PATIENCE)) as link:
         rows = link.ask(lambda db, _: db.execute(statement, (what,)).fetchall())

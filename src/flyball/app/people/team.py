@@ -1,4 +1,4 @@
-"""Where a team's people are kept, and what their grants call a project."""
+"""Open the storage of a team's people, and name projects in grants."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from flyball.errors import JournalError
 
 
 def open_people(home: Home) -> People:
-    """The people of the database that is settled, or of this user's state directory."""
+    """Open the people of the configured database, or of this user's state directory."""
     if home.database:
         return load_extra(DATABASE).PostgresPeople(home.database)
     return FilePeople(state_dir(home.environ))
 
 
 def scope_of(home: Home) -> str:
-    """What a grant calls a project: in a database the same on every machine that has a clone."""
+    """Return a project's name in grants: in a database, the same on every machine with a clone."""
     return project_name(home) if home.database else home.state.name
 
 
@@ -33,7 +33,7 @@ FILE = "people.json"
 
 
 class FilePeople:
-    """The people of a state directory; a change counts from the next request on."""
+    """The people of a state directory; a change applies to the next request."""
 
     def __init__(self, base: Path) -> None:
         self._file = base / FILE
@@ -41,7 +41,7 @@ class FilePeople:
         self._known: tuple[Person, ...] = ()
 
     def all(self) -> Sequence[Person]:
-        """Everybody, by name; a damaged file raises, and is never an empty one."""
+        """Return all people, sorted by name; raise if the file is damaged."""
         try:
             fact = self._file.stat()
             mark = (fact.st_ino, fact.st_mtime_ns, fact.st_size)
@@ -56,7 +56,7 @@ class FilePeople:
         return self._known
 
     def add(self, person: Person) -> None:
-        """Keep a new person; `Conflict` where the name is taken."""
+        """Add a person; raise `Conflict` if the name is taken."""
         with self._locked():
             found = self.all()
             if any(each.name == person.name for each in found):
@@ -64,7 +64,9 @@ class FilePeople:
             self._write((*found, person))
 
     def change(self, name: str, deed: Change) -> Person:
-        """What a deed makes of a person, kept; `NotFound` where there is nobody of that name."""
+        """Apply `deed` to a person and store the result; raise `NotFound` if the name is
+        unknown.
+        """
         with self._locked():
             found = {each.name: each for each in self.all()}
             if name not in found:
@@ -74,14 +76,14 @@ class FilePeople:
             return changed
 
     def remove(self, name: str) -> bool:
-        """Forget a person at once; whether there was one."""
+        """Remove a person immediately; return whether they existed."""
         with self._locked():
             found = self.all()
             self._write(each for each in found if each.name != name)
             return any(each.name == name for each in found)
 
     def close(self) -> None:
-        """A file is held only while it is read or written."""
+        """Do nothing: the file is open only while it is read or written."""
 
     def _read(self) -> tuple[Person, ...]:
         return msgspec.json.decode(self._file.read_bytes(), type=tuple[Person, ...])
@@ -98,7 +100,7 @@ class FilePeople:
 
     @contextmanager
     def _locked(self) -> Generator[None]:
-        """Alone with the file: two who add at once must both be in it."""
+        """Lock the file, so that two concurrent additions are both stored."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:

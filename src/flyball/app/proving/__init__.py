@@ -1,1 +1,1 @@
-"""Proving that a host honours our hooks: the real program, its installed settings, and a script."""
+"""Prove that a host obeys our hooks: the real program with its installed settings and a script."""

@@ -1,7 +1,7 @@
-"""Evidence that Flyball's own hands are careful: `attack_hands` works in a repository of traps.
+"""Attack Flyball's own file operations: `attack_hands` works in a repository of traps.
 
-One real command, run as an agent's would be in the user's own checkout, does everything that was
-ever done to get past the kernel's boundary; each row says what was left of one part of it.
+One real command, run as an agent's would be in the user's own checkout, tries every known way past
+the sandbox's boundary; each row reports the result of one part of it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.sandbox.confinement import SandboxLevel
 
 PATIENCE = 10.0
-"""Seconds after which a pipe is opened at its other end: who waits for it has lost."""
+"""Seconds after which the other end of a pipe is opened: an operation still waiting has failed."""
 
 _HUGE = 1 << 30
 _MINE = "the user's\n"
@@ -64,16 +64,16 @@ _ARGUMENTS = ("--eval", "test:;@touch evaluated")
 
 
 class _Result(NamedTuple):
-    """What the command came to: the checkout, what it printed, and what was seen to change."""
+    """The result of the command: the checkout, its output, and observed changes."""
 
     repo: Path
     text: str
     changed: tuple[str, ...]
     tested: Outcome
     was_reached: bool
-    """Whether a server that is not the run's was asked anything."""
+    """Whether a server outside the run received a request."""
     grown: int
-    """By how many bytes this very process had to grow meanwhile."""
+    """Bytes by which this process's memory grew meanwhile."""
 
     def is_without(self, *names: str) -> bool:
         return not any(os.path.lexists(self.repo / name) for name in names)
@@ -83,7 +83,7 @@ class _Result(NamedTuple):
 
 
 class _Row(msgspec.Struct, frozen=True):
-    """One part of what the command did, and what must be true afterwards."""
+    """One part of the command, and what must be true after it."""
 
     name: str
     words: str
@@ -147,7 +147,7 @@ _SECRETS = _Row(
 
 
 async def attack_hands(environ: Mapping[str, str]) -> tuple[AttackReport, ...]:
-    """What became of every attack on what Flyball itself does with a repository."""
+    """Return the result of every attack on Flyball's own operations in a repository."""
     top = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-hands-")))
     try:
         repo = _repository(top / "repo", environ)
@@ -166,7 +166,7 @@ def _holds(row: _Row, result: _Result | None) -> bool:
 
 
 def _repository(repo: Path, environ: Mapping[str, str]) -> Path:
-    """A checkout of the user's with files that git ignores; without git only a directory."""
+    """Create a checkout with files that git ignores; without git, only a directory."""
     (repo / "data").mkdir(parents=True)
     for name in ("data/gone.txt", "data/written.txt"):
         (repo / name).write_text(_MINE)
@@ -185,7 +185,7 @@ def _repository(repo: Path, environ: Mapping[str, str]) -> Path:
 
 
 async def _attempt(repo: Path, top: Path, environ: Mapping[str, str]) -> tuple[_Result | None, str]:
-    """Let a command of an agent's do its worst in the user's checkout."""
+    """Run an agent's hostile command in the user's checkout."""
     (top / "home").mkdir()
     (top / "other").mkdir()
     grown = _largest()
@@ -211,12 +211,12 @@ async def _attempt(repo: Path, top: Path, environ: Mapping[str, str]) -> tuple[_
 
 
 def _largest() -> int:
-    """The most bytes of memory that this process ever had."""
+    """Return the peak memory of this process in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 async def _probe_other(context: RunContext) -> bool:
-    """Whether a probe gets as far as a server that somebody else has on this machine."""
+    """Return whether a probe reaches another user's server on this machine."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         other.setblocking(False)
         host, port = other.getsockname()
@@ -230,7 +230,7 @@ async def _probe_other(context: RunContext) -> bool:
 async def _call(
     context: RunContext, tool: Tool, form: Form, fact: CommandFact | None = None
 ) -> CallReturned:
-    """The outcome of a call that a driver was allowed."""
+    """Return the result of a call that a driver was allowed to make."""
     access = Access.MUTATE if fact else Access.VERIFY
     tree = context.workspace.tree_hash()
     card = CardState(id="c", template=LIBRARY["fix"], title="t", base=tree, tree=tree)
@@ -250,7 +250,7 @@ async def _call(
 
 
 def _wait_for_pipe(repo: Path, top: Path) -> AttackReport:
-    """A pipe where git looks for a file must end with a sentence, and not with waiting."""
+    """Check that a pipe where git expects a file ends with an error instead of blocking."""
     pipe = repo / "data" / ".gitignore"
     os.mkfifo(pipe)
     release = threading.Timer(PATIENCE, _open_other_end, (pipe,))

@@ -1,4 +1,4 @@
-"""The whole proof of one host, with its program where there is one."""
+"""Prove one host, with its program if it is installed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flyball.settings import LEVELS
 from flyball.workspace.process.spawn import run_sync
 
 SECONDS = 240.0
-"""How long one session of a host may take; the machine may be busy."""
+"""Maximum seconds for one session of a host; the machine may be busy."""
 
 
 async def prove_host(
@@ -32,7 +32,7 @@ async def prove_host(
     seconds: float = SECONDS,
     tell: Callable[[str], None] = lambda _: None,
 ) -> HostProof:
-    """Try everything that must hold for a host, with the hooks that are installed for it here."""
+    """Test everything that must hold for a host, with the hooks installed for it here."""
     places = HostPlaces(home.environ, home.repo)
     program = find_program(host, program, places)
     version = version_of(program, places) if program else ""
@@ -51,12 +51,14 @@ async def prove_host(
 
 
 def _untried(why: str, next: str = "") -> list[ProofLine]:
-    """What only the real program can prove, where that was not started."""
+    """Return the lines that need the real program, marked as untried."""
     return [ProofLine(name, each, ProofState.UNTRIED, why, next) for name, each in CLAIMS.items()]
 
 
 def find_program(host: str, program: str, places: HostPlaces) -> str:
-    """The host's executable: the one that is named, or the one on the PATH; empty without one."""
+    """Return the host's executable: the named one, or the one on the PATH; empty if there is
+    none.
+    """
     found = shutil.which(program or host, path=places.environ.get("PATH") or os.defpath)
     if program and not found:
         raise NotFound("program", program, "Name an executable file.")
@@ -64,7 +66,7 @@ def find_program(host: str, program: str, places: HostPlaces) -> str:
 
 
 def version_of(program: str, places: HostPlaces) -> str:
-    """What a program says of its release; nothing where it does not."""
+    """Return the version that a program reports; empty if it reports none."""
     # In a home of its own: some hosts fill theirs whatever they are asked.
     with tempfile.TemporaryDirectory(prefix="fb-", ignore_cleanup_errors=True) as place:
         env = {"PATH": places.environ.get("PATH") or os.defpath, "HOME": place}
@@ -76,7 +78,7 @@ def version_of(program: str, places: HostPlaces) -> str:
 
 
 def _notes(home: Home) -> Iterator[str]:
-    """What keeps Flyball from governing this project although the hooks run."""
+    """Yield what prevents Flyball from governing this project although the hooks run."""
     level = home.effective.settings.hooks_level
     if level != "govern":
         yield f"hooks.level is {level} in {home.repo}: {LEVELS[level]}."

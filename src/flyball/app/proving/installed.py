@@ -1,4 +1,4 @@
-"""Our hooks as they are in a host's settings now, and what would keep them from running."""
+"""Find our hooks in a host's current settings, and what would prevent them from running."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ class InstalledHooks(NamedTuple):
 
     @property
     def level(self) -> str:
-        """The level that they name; empty where the settings decide it."""
+        """Return the level that they name; empty if the settings decide it."""
         return level_of(self.text)
 
     @property
     def observes(self) -> bool:
-        """Whether they never say a word."""
+        """Return whether they only observe."""
         return self.level == "observe"
 
 
 def find_hooks(host: str, places: HostPlaces) -> tuple[list[InstalledHooks], list[str]]:
-    """Our hooks in every scope, the strongest first; and why a file could not be looked into."""
+    """Return our hooks in every scope, strongest first, and why a file could not be read."""
     found: list[InstalledHooks] = []
     troubles: list[str] = []
     for scope in (InstallScope.MANAGED, InstallScope.USER, InstallScope.PROJECT):
@@ -85,14 +85,14 @@ def _executables(target: InstallTarget, text: str) -> Iterator[str]:
 
 
 def groups_in(settings: object) -> Iterator[Any]:
-    """Every group of handlers of every event."""
+    """Yield every group of handlers of every event."""
     hooks = cast("dict[str, object]", settings).get(HOOKS) if isinstance(settings, dict) else None
     for groups in cast("dict[str, object]", hooks).values() if isinstance(hooks, dict) else ():
         yield from cast("list[object]", groups) if isinstance(groups, list) else ()
 
 
 def look_at_settings(host: str, places: HostPlaces) -> tuple[ProofLine, list[InstalledHooks]]:
-    """Whether the hooks are there and would run, by reading; and the hooks themselves."""
+    """Check by reading whether the hooks are present and would run; return them as well."""
     found, troubles = find_hooks(host, places)
     if not found:
         seen = "; ".join(troubles) or "no settings of this host have hooks of Flyball"
@@ -122,7 +122,7 @@ def _faults(hooks: InstalledHooks, places: HostPlaces) -> Iterator[str]:
 
 
 def _next(host: str, hooks: InstalledHooks, places: HostPlaces, faults: str) -> str:
-    """What to do first; the faults say it in full."""
+    """Return the first thing to do; the faults give the details."""
     if not os.access(hooks.executable, os.X_OK) or _is_stale(hooks, places):
         level = f" --level {hooks.level}" if hooks.level else ""
         return f"flyball init --host {host} --scope {hooks.target.scope}{level}"
@@ -143,12 +143,12 @@ def _needs(hooks: InstalledHooks, places: HostPlaces) -> list[HostNeed]:
 
 
 def told_about(hooks: InstalledHooks, places: HostPlaces) -> Iterator[str]:
-    """What a person must know about these hooks, and nobody can look up."""
+    """Yield what a person must know about these hooks and Flyball cannot check."""
     for need in _needs(hooks, places):
         if need.state is NeedState.TOLD:
             yield need.text
 
 
 def beside(executable: str) -> Path:
-    """The command line that belongs to an installed hook."""
+    """Return the command line program that belongs to an installed hook."""
     return Path(executable).with_name("flyball")

@@ -1,4 +1,4 @@
-"""How each host is started for a proof, and how its model calls the host's own tools.
+"""Start each host for a proof, and make its model call the host's own tools.
 
 Seen with Claude Code 2.1.325, Codex 0.166.0 and Gemini CLI 0.61.0.
 """
@@ -17,7 +17,7 @@ from flyball.app.proving.session import URL
 from flyball.app.proving.stage import ProofStage
 
 SEEN = {"claude": "2.1.325", "codex": "0.166.0", "gemini": "0.61.0"}
-"""The releases that Flyball was tried with; opencode is not driven."""
+"""The releases that Flyball was tested with; opencode is not started."""
 KEY = "no-key"
 _CODEX = f"""\
 model = "gpt-5.5"
@@ -48,7 +48,7 @@ _GEMINI: dict[str, Any] = {
 
 
 class Launch(NamedTuple):
-    """A command line, what its environment has besides, and files that name the model."""
+    """A command line, additional environment variables, and files that name the model."""
 
     argv: list[str]
     env: dict[str, str]
@@ -56,7 +56,7 @@ class Launch(NamedTuple):
 
 
 def launch_of(host: str, program: str, stage: ProofStage, environ: Mapping[str, str]) -> Launch:
-    """How a host is started on a stage, with everything allowed that it would ask about."""
+    """Return how to start a host on a stage, with every permission granted."""
     prompt = "the total is wrong, fix it"
     match host:
         case "claude":
@@ -92,7 +92,7 @@ def launch_of(host: str, program: str, stage: ProofStage, environ: Mapping[str, 
 
 
 class Moves:
-    """What a model does with the tools of its host, one turn each."""
+    """A model's actions with the tools of its host, one turn each."""
 
     def __init__(self, host: str, project: Path, flyball: Path) -> None:
         self.host, self.project, self.flyball = host, project, flyball
@@ -112,7 +112,7 @@ class Moves:
         return _calls(name, {"file_path": os.fspath(self.project / path), "content": text})
 
     def change(self, path: str, before: str, after: str) -> Turn:
-        """Write a file that is there, by its lines that differ."""
+        """Write an existing file by its changed lines."""
         if self.host != "codex":
             return self.create(path, after)
         lines = zip(before.splitlines(), after.splitlines(), strict=True)
@@ -126,14 +126,14 @@ class Moves:
         return _calls(names[self.host], {**given, **more})
 
     def state(self) -> Turn:
-        """State the checkpoint, as the model is told to."""
+        """Record the checkpoint as the model is instructed to."""
         words = [os.fspath(self.flyball), "checkpoint", "--goal", "The total counts every piece"]
         words += ["--findings", "total() ignores the quantity", "--action", "multiply by it"]
         words += ["--file", "cart.py", "--verify", "python3 -m unittest"]
         return self.run(shlex.join(words))
 
     def disarm(self) -> list[Turn]:
-        """Every way at once that is known to turn this host's hooks off from inside."""
+        """Return every known way at once to disable this host's hooks from inside."""
         path, text = OFF_SWITCH[self.host]
         made = f"mkdir -p {Path(path).parent} && printf %s {shlex.quote(text)} > {path}"
         return [self.create(path, f"{text}\n"), self.run(made)]
@@ -144,7 +144,7 @@ OFF_SWITCH = {
     "codex": (".codex/config.toml", "features.hooks = false"),
     "gemini": (".gemini/settings.json", '{"hooksConfig": {"enabled": false}}'),
 }
-"""The file of a project that turns a host's hooks off, and what it says then."""
+"""The project file that disables a host's hooks, and its content."""
 
 
 def _calls(name: str, given: dict[str, Any]) -> Turn:

@@ -1,4 +1,4 @@
-"""What a proof says: one line for each thing that must hold."""
+"""The lines of a proof: one for each thing that must hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class ProofState(StrEnum):
-    """How a line came out."""
+    """The result of a line."""
 
     FOUND = "found"
     PROVED = "proved"
@@ -17,7 +17,7 @@ class ProofState(StrEnum):
 
 
 class ProofLine(NamedTuple):
-    """One thing that must hold: whether it does, what was seen, and what to do where it fails."""
+    """One requirement: whether it holds, what was observed, and what to do if it fails."""
 
     name: str
     claim: str
@@ -31,7 +31,7 @@ class ProofLine(NamedTuple):
 
 
 class HostProof(NamedTuple):
-    """Everything that was tried with one host; `notes` are what a person should know besides."""
+    """All results for one host; `notes` are for the person."""
 
     host: str
     title: str
@@ -42,10 +42,10 @@ class HostProof(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether nothing that was tried failed; `proves` says whether everything was tried."""
+        """Return whether nothing failed; `proves` returns whether everything was tried."""
         return not any(line.state is ProofState.FAILED for line in self.lines)
 
     @property
     def proves(self) -> bool:
-        """Whether every line was tried with the real program, and holds."""
+        """Return whether every line was tried with the real program and holds."""
         return all(line.state in (ProofState.FOUND, ProofState.PROVED) for line in self.lines)

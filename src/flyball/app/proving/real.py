@@ -24,11 +24,11 @@ STOP = "a stop with a broken change is held until the tests prove the work"
 DISARM = "the model cannot turn the hooks off"
 CLAIMS = {"recon": RECON, "stop": STOP, "disarm": DISARM}
 DENIED, TOLD, HELD = "recon does not allow that", "checkpoint --goal", "not done yet"
-"""What the model hears of a denial, of the way to a checkpoint, and of a stop that is held."""
+"""What the model receives about a denial, about recording a checkpoint, and about a held stop."""
 
 
 class RealProof(NamedTuple):
-    """One host's program, the hooks that are installed for it, and how long it may take."""
+    """One host's program, the hooks installed for it, and its time limit."""
 
     host: str
     program: str
@@ -39,7 +39,7 @@ class RealProof(NamedTuple):
     tell: Callable[[str], None] = lambda _: None
 
     async def lines(self, settings: ProofLine) -> list[ProofLine]:
-        """Each thing that must hold, tried; what the settings lack explains what does not."""
+        """Test each requirement; findings in the settings explain a failure."""
         title, level = HOSTS[self.host].title, self.hooks[0].level
         if level == "observe":
             return [_untried(name, level) for name in CLAIMS]
@@ -143,7 +143,7 @@ def _line(name: str, claim: str, fault: str, proof: str) -> ProofLine:
 
 
 async def _status(stage: ProofStage) -> str:
-    """How the run ended that the session was, by its journal."""
+    """Return the final status of the session's run, from its journal."""
     try:
         home = open_home(stage.project, stage.environ({}), {})
         runs = await list_runs(home)

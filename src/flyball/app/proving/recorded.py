@@ -1,4 +1,4 @@
-"""What can be shown without a host: what it once sent its hooks, to the installed command."""
+"""Test without a host: send recorded hook payloads to the installed command."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _RECORDED_IN = "/home/dev/project"
 
 
 def recorded(host: str, what: str, project: Path) -> bytes:
-    """A payload as the host sent it once, for another project."""
+    """Return a recorded payload of the host, adapted to another project."""
     payload = json.loads(_RECORDED.read_bytes())[host][what]
     text = json.dumps(payload).replace(_RECORDED_IN, json.dumps(os.fspath(project))[1:-1])
     return text.encode()
 
 
 def show_recorded(host: str, places: HostPlaces, hooks: list[InstalledHooks]) -> list[ProofLine]:
-    """What the installed command says to recorded payloads, on a stage of its own."""
+    """Return the installed command's answers to recorded payloads, on a stage of its own."""
     with tempfile.TemporaryDirectory(prefix="fb-", ignore_cleanup_errors=True) as place:
         stage = ProofStage(Path(place).resolve())
         set_stage(stage, host, places, hooks)
@@ -73,7 +73,7 @@ def _lines(
 
 
 def _not_refused(answer: OwnOutput) -> str:
-    """What is wrong with a refusal; every host honours only one that has all three."""
+    """Return what is wrong with a refusal; every host obeys only one that has all three parts."""
     if answer.exit_code != REFUSED:
         return f"it ended with exit code {answer.exit_code}: {_said(answer)}"
     if answer.stdout:

@@ -1,7 +1,7 @@
-"""One session of a real host against the scripted model, where at best only loopback exists.
+"""One session of a real host against the scripted model, on loopback only where possible.
 
-Run as `python -m flyball.app.proving.session CASE.json`, in a network of its own where one can be
-had. What the host was asked and what it printed is left beside the case.
+Run as `python -m flyball.app.proving.session CASE.json`, in its own network namespace if one is
+available. The requests to the model and the host's output are written next to the case.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from flyball.errors import ToolError
 from flyball.workspace.process.spawn import run_sync
 
 URL = "@URL@"
-"""Stands for the model's address, which nobody knows before it listens."""
+"""Placeholder for the model's address, which is unknown until it listens."""
 REQUESTS, REPORT = "requests.jsonl", "report.json"
 _SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 
 
 class SessionCase(msgspec.Struct, frozen=True):
-    """What to start, where, with which files written first, and what the model will say."""
+    """What to start, where, the files to write first, and the model's script."""
 
     argv: list[str]
     env: dict[str, str]
@@ -40,14 +40,14 @@ class SessionCase(msgspec.Struct, frozen=True):
 
 
 class SessionReport(msgspec.Struct, frozen=True):
-    """How the host ended; without an exit code, why it did not end by itself."""
+    """How the host ended; without an exit code, why it did not exit by itself."""
 
     exit_code: int | None
     said: str
 
 
 def raise_loopback() -> None:
-    """Bring up loopback, and make sure that there is nothing else."""
+    """Bring up loopback, and verify that there is no other interface."""
     with socket.socket() as line:
         fcntl.ioctl(line, _SET_FLAGS, struct.pack("16sh14x", b"lo", _UP_AND_RUNNING))
     with socket.socket() as line:
@@ -57,7 +57,7 @@ def raise_loopback() -> None:
 
 
 def play(place: Path) -> None:
-    """Let the session of a case happen."""
+    """Run the session of a case."""
     case = msgspec.json.decode(place.read_bytes(), type=SessionCase)
     if case.is_alone:
         raise_loopback()

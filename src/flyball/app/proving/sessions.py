@@ -1,4 +1,4 @@
-"""Sessions of a real host on a stage: started, ended with everything they began, and read."""
+"""Run sessions of a real host on a stage, end their processes, and read the results."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from flyball.errors import ToolError
 from flyball.workspace.process.spawn import run_sync
 
 GRACE = 20.0
-"""Seconds beyond the host's own limit after which the whole session is ended from outside."""
+"""Seconds beyond the host's own limit after which the whole session is killed."""
 _NO_TURN = 10**6
 
 
 class Played(NamedTuple):
-    """A session that is over: how the host ended, and what its model was told at each turn."""
+    """A finished session: how the host ended, and what its model received at each turn."""
 
     report: SessionReport
     requests: tuple[tuple[int, str], ...]
 
     def heard(self, turn: int) -> str:
-        """What the model had been told when it was asked for its turn with this number."""
+        """Return what the model had received when it was asked for this turn."""
         return next((text for at, text in self.requests if at == turn), "")
 
     @property
     def ended(self) -> str:
-        """How it ended, in words, where that was not by itself and well."""
+        """Return how it ended, in words, unless it exited by itself with success."""
         said = [line.strip() for line in self.report.said.splitlines() if line.strip()]
         last = said[-1][:300] if said else "it said nothing"
         if self.report.exit_code is None:
@@ -49,7 +49,7 @@ class Played(NamedTuple):
 
 
 def can_be_alone(environ: Mapping[str, str]) -> list[str]:
-    """The command before another one that gives it a network of its own; empty if none can be."""
+    """Return the command prefix that gives a command its own network; empty if unavailable."""
     alone = ["unshare", "-n" if os.geteuid() == 0 else "-rn"]
     env = {"PATH": environ.get("PATH") or os.defpath}
     try:
@@ -62,7 +62,7 @@ def can_be_alone(environ: Mapping[str, str]) -> list[str]:
 def play_session(
     stage: ProofStage, launch: Launch, turns: list[Turn], environ: Mapping[str, str], seconds: float
 ) -> Played:
-    """Let the host work through what its model says; whatever it started is ended then."""
+    """Run the host through the model's script, then end every process it started."""
     env = stage.environ(environ)
     alone = can_be_alone(env)
     case = SessionCase(
@@ -103,7 +103,7 @@ def _requests(log: Path) -> tuple[tuple[int, str], ...]:
 
 
 def end_leftovers(stage: ProofStage) -> None:
-    """End what a session left running: hosts start shells in groups of their own."""
+    """End processes left by a session: hosts start shells in groups of their own."""
     mark = f"{MARK}={stage.place}".encode()
     for place in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

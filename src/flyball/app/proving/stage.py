@@ -1,6 +1,6 @@
-"""A throw-away home and project, with the part of a host's settings that decides about hooks.
+"""A temporary home and project, with the part of a host's settings that decides about hooks.
 
-Nothing else is copied: no key, no account, no server, and no command of anybody else's hooks.
+Nothing else is copied: no keys, accounts, servers, or commands of other hooks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from flyball.errors import BrokenSettings, ToolUnavailable
 from flyball.workspace.process.spawn import run_sync
 
 MARK = "PROOF_BY_FLYBALL"
-"""In the environment of everything that a proof starts, so that nothing of it is left behind."""
+"""A variable in the environment of every process of a proof, used to end them all."""
 BROKEN = """\
 def total(items):
     result = 0
@@ -54,7 +54,7 @@ _QUIET = {"type": "command", "command": "true"}
 
 
 class ProofStage(NamedTuple):
-    """Where one session of a host takes place."""
+    """The directories of one session of a host."""
 
     place: Path
 
@@ -67,7 +67,7 @@ class ProofStage(NamedTuple):
         return self.place / "shop"
 
     def environ(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """An environment made from nothing but the way to programs."""
+        """Return an environment that contains only the search path for programs."""
         place = os.fspath(self.place)
         # The shop's tests want a Python, and there is none on the way where a host is started from
         # a desktop; ours is one.
@@ -95,7 +95,7 @@ class ProofStage(NamedTuple):
 def set_stage(
     stage: ProofStage, host: str, places: HostPlaces, hooks: list[InstalledHooks]
 ) -> None:
-    """Make home and project, with the user's and the project's settings as far as hooks go."""
+    """Create home and project, with the hook-related settings of the user and the project."""
     for name in ("home", "shop", "tmp", "r", "state"):
         (stage.place / name).mkdir(mode=0o700)
     there = HostPlaces({"HOME": os.fspath(stage.home)}, stage.project)
@@ -121,7 +121,7 @@ def _copied(host: str, places: HostPlaces, there: HostPlaces) -> Iterator[tuple[
 
 
 def _kept(host: str, path: Path) -> str:
-    """What of a settings file goes on the stage; nothing where there is none."""
+    """Return the part of a settings file to copy to the stage; empty if the file is missing."""
     try:
         text = path.read_bytes().decode()
         value = scan(text, os.fspath(path)).value if path.suffix == ".json" else None
@@ -138,7 +138,7 @@ def _kept(host: str, path: Path) -> str:
 
 
 def _silence(group: object) -> None:
-    """Leave the handlers of others in their places, and let them do nothing."""
+    """Keep the handlers of others in place, but replace their commands with no-ops."""
     handlers = cast("dict[str, Any]", group).get(HOOKS) if isinstance(group, dict) else None
     for handler in cast("list[object]", handlers) if isinstance(handlers, list) else ():
         # One that the host would not understand stays: it may drop the hooks of the whole file.
@@ -148,7 +148,7 @@ def _silence(group: object) -> None:
 
 
 def _codex_trust(places: HostPlaces, there: HostPlaces, hooks: list[InstalledHooks]) -> str:
-    """What the user told Codex to trust, for the same hooks and the same project on the stage."""
+    """Return the user's Codex trust entries for the same hooks and project on the stage."""
     config = places.files("codex")[InstallScope.USER].with_name("config.toml")
     try:
         settled = tomllib.loads(config.read_text("utf-8"))

@@ -1,1 +1,1 @@
-"""The runs of a project: its journal, their list, their story and their files."""
+"""The runs of a project: the journal, the list, telemetry and files."""

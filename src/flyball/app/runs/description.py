@@ -1,4 +1,4 @@
-"""A run as programs want to see it, told from its log."""
+"""Describe a run for programs, from its log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from flyball.workspace.run.opening import find_workspace
 
 
 class Decided(NamedTuple):
-    """One decision of a run, with when it fell."""
+    """One decision of a run, with its time."""
 
     seq: int
     card: str
@@ -35,7 +35,7 @@ class Decided(NamedTuple):
 
 
 class FailedEdit(NamedTuple):
-    """An edit that was allowed and came to nothing, with the reason that its driver was given."""
+    """An allowed edit that failed, with the reason given to its driver."""
 
     card: str
     tool: str
@@ -43,7 +43,7 @@ class FailedEdit(NamedTuple):
 
 
 class Recount(NamedTuple):
-    """What can only be known by going through a run's log from the start."""
+    """Facts that require reading a run's log from the start."""
 
     decisions: tuple[Decided, ...]
     failed_edits: tuple[FailedEdit, ...]
@@ -52,7 +52,7 @@ class Recount(NamedTuple):
 
 
 def recount(events: Iterable[AnyEvent]) -> Recount:
-    """Fold a log, and keep the decisions, failed edits, threads and costs that it contains."""
+    """Fold a log; collect its decisions, failed edits, threads and costs."""
     state, tally = RunState(), CostTally()
     failed: list[FailedEdit] = []
     decisions: list[Decided] = []
@@ -78,12 +78,12 @@ def _failed_edits(state: RunState, event: CallReturned) -> Iterator[FailedEdit]:
 
 
 async def describe(home: Home, run: str) -> dict[str, Any]:
-    """A run as programs want to see it."""
+    """Return a run's description for programs."""
     return (await read_through(home, run)).described
 
 
 class ReadThrough(NamedTuple):
-    """A run as programs want to see it, with the log that was read for it and what that says."""
+    """A run's description for programs, with its log and the facts in it."""
 
     described: dict[str, Any]
     record: Record
@@ -91,7 +91,7 @@ class ReadThrough(NamedTuple):
 
 
 async def read_through(home: Home, run: str) -> ReadThrough:
-    """Everything about a run by one reading of its log, and one folding."""
+    """Return everything about a run from a single pass over its log."""
     async with opened(home) as journal:
         held = await holder_of(journal, run)
     state, entries = record = await record_of(home, run)
@@ -140,7 +140,7 @@ async def read_through(home: Home, run: str) -> ReadThrough:
 
 
 def _response(state: RunState) -> dict[str, Any] | None:
-    """The answer to the request, which says of its status what the run's ending says."""
+    """Return the answer to the request, with the final status of the run."""
     if state.response is None:
         return None
     told = msgspec.to_builtins(state.response)
@@ -187,7 +187,7 @@ def _card(card: CardState, told: Recount, *, is_reverted: bool = False) -> dict[
 
 
 def event_lines(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
-    """The log, one small object per event."""
+    """Return the log, one small object per event."""
     return [
         {
             "seq": entry.seq,
@@ -200,13 +200,13 @@ def event_lines(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
 
 
 def cost_rows(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
-    """What a run cost, by card and phase; the last row is all of it."""
+    """Return the costs of a run by card and phase; the last row is the total."""
     found = costs(entry.event for entry in entries)
     return [msgspec.to_builtins(row) for row in found if is_spent(row) or row is found[-1]]
 
 
 def messages_of(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
-    """What coordinator, planner, executor and verifier said to each other."""
+    """Return the messages between coordinator, planner, executor and verifier."""
     return [
         {"seq": entry.seq, "at": entry.event.at, **msgspec.to_builtins(entry.event.message)}
         for entry in entries

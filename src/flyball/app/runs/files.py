@@ -1,4 +1,4 @@
-"""What a run has made of the files."""
+"""Read the files of a run and their changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flyball.workspace.run.workspace import Workspace
 
 
 def workspace_of(home: Home, record: Record) -> Workspace:
-    """A run's files, to look at; those of a run that a cluster drives are fetched."""
+    """Return a run's workspace for reading; fetch it if a cluster drives the run."""
     run = record.state.run
     if record.is_submitted:
         bring_run(home, run, present_tree(record.state))
@@ -22,13 +22,13 @@ def workspace_of(home: Home, record: Record) -> Workspace:
 
 
 async def bring_submitted(home: Home, run: str) -> None:
-    """See that a run's files are here if workers of a cluster drove it."""
+    """Fetch a run's files if cluster workers drove it."""
     if record := await submitted(home, run):
         workspace_of(home, record)
 
 
 async def diff_of(home: Home, run: str) -> str:
-    """What a run has changed so far, without the secrets that are known."""
+    """Return what a run has changed so far, with known secrets redacted."""
     record = await record_of(home, run)
     state, _ = record
     workspace = workspace_of(home, record)
@@ -37,6 +37,6 @@ async def diff_of(home: Home, run: str) -> str:
 
 
 def present_tree(state: RunState) -> str:
-    """The tree a run has come to: its live card's, or what its last card left."""
+    """Return a run's current tree: its live card's, or the one after its last card."""
     live = [card.tree for card in state.cards if card.is_live and not card.place]
     return live[-1] if live else state.tree

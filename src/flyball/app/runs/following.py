@@ -1,4 +1,4 @@
-"""A run's telemetry from its log: from the start, and as it grows."""
+"""Read a run's telemetry from its log: from the start, and as it grows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ POLL = 0.25
 
 
 def turns_of(state: RunState) -> tuple[Turn, ...]:
-    """What was asked and answered in a run, for one that follows it."""
+    """Return the questions and answers in a run, for a client that follows it."""
     said = state.response.message if state.response else ""
     turns = (Turn("user", state.request), Turn("assistant", said))
     return tuple(turn for turn in turns if turn.text)
 
 
 def retold(entries: Iterable[JournalEntry]) -> Iterator[Telemetry]:
-    """Everything that a watcher of a run was told, from its log."""
+    """Yield all telemetry that a watcher of a run received, from its log."""
     state = RunState()
     for entry in entries:
         after = advance(state, entry.event).state
@@ -42,7 +42,9 @@ class Follower:
         self.state = RunState()
 
     async def lines(self) -> AsyncIterator[Telemetry]:
-        """Until the run rests or ends, or nobody drives it any more; no gap, no double."""
+        """Yield telemetry without gaps or duplicates until the run rests, ends, or loses its
+        driver.
+        """
         async with opened(self._home) as journal:
             await journal.load(self._run)
             first = (await journal.events(self._run, limit=1))[0].event

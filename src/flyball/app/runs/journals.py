@@ -1,4 +1,4 @@
-"""A project's journal, and the runs in it: finding, listing and holding them."""
+"""A project's journal and its runs: find, list and lock them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from flyball.workspace.process.holder import is_gone, may_live, name_this_proces
 
 LAST = "last"
 POSTGRES = "flyball.journal.postgres"
-"""Loaded only where a database is named: the embedded journal needs nothing of it."""
+"""Imported only if a database is configured: the embedded journal does not use it."""
 LIST_THEM = "`flyball runs list` shows the runs of this project."
 
 
 def new_run_id() -> str:
-    """Sorts by time and is easy to say: date, time, four letters."""
+    """Return a new run id that sorts by time and is easy to say: date, time, four letters."""
     stamp = datetime.now(UTC).strftime("%m%d-%H%M%S")
     return f"{stamp}-{''.join(secrets.choice('bcdfghjkmnpqrstvwxz') for _ in range(4))}"
 
 
 def open_journal(home: Home) -> Journal:
-    """The project's journal: its own file, or its part of a cluster's database."""
+    """Open the project's journal: its own file, or its part of a cluster's database."""
     if not home.database:
         return SqliteJournal(home.journal_path)
     return load_extra(POSTGRES).PostgresJournal(home.database, project_name(home))
@@ -40,7 +40,7 @@ def open_journal(home: Home) -> Journal:
 
 @asynccontextmanager
 async def opened(home: Home) -> AsyncGenerator[Journal]:
-    """The project's journal, for as long as it is looked at."""
+    """Open the project's journal for reading, and close it afterwards."""
     journal = open_journal(home)
     try:
         yield journal
@@ -49,7 +49,7 @@ async def opened(home: Home) -> AsyncGenerator[Journal]:
 
 
 class Record(NamedTuple):
-    """A run's whole log, and the state it stands for."""
+    """A run's whole log, and the state it folds to."""
 
     state: RunState
     entries: Sequence[JournalEntry]
@@ -63,23 +63,23 @@ class Record(NamedTuple):
 
     @property
     def is_hosted(self) -> bool:
-        """Whether an agent in another program drives it, and we only govern it."""
+        """Return whether an agent in another program drives it, under our hooks."""
         return self.started.shell.get("driver", "").startswith(HOSTED)
 
     @property
     def is_submitted(self) -> bool:
-        """Whether the workers of a cluster drive it, and nobody else."""
+        """Return whether only the workers of a cluster drive it."""
         return bool(self.started.shell.get(SUBMITTED))
 
 
 async def record_of(home: Home, run: str) -> Record:
-    """Everything that is known of a run; an unknown one is `NotFound`."""
+    """Return a run's log and state; raise `NotFound` if it is unknown."""
     async with opened(home) as journal:
         return Record(await journal.load(run), await journal.events(run))
 
 
 async def find_run(home: Home, name: str) -> str:
-    """The run that is meant: its whole name, a part of it that only one has, or `last`."""
+    """Return the run for a name: the whole name, a unique part of it, or `last`."""
     found = [each.run for each in await list_runs(home)]
     if not found:
         raise NotFound("run", name, "This project has no runs yet.")
@@ -96,7 +96,7 @@ async def find_run(home: Home, name: str) -> str:
 
 
 async def list_runs(home: Home) -> Sequence[RunSummary]:
-    """The runs of a project, the newest first; looking makes no files."""
+    """Return the runs of a project, newest first; this creates no files."""
     if not home.has_journal:
         return ()
     async with opened(home) as journal:
@@ -104,18 +104,18 @@ async def list_runs(home: Home) -> Sequence[RunSummary]:
 
 
 async def acquire(journal: Journal, run: str) -> Lease:
-    """The right to drive a run, for this process alone; `LeaseHeld` says who has it."""
+    """Acquire the exclusive right to drive a run; `LeaseHeld` names the holder."""
     return await journal.acquire(run, name_this_process(), time.time(), LEASE_SECONDS, is_gone)
 
 
 async def holder_of(journal: Journal, run: str) -> str:
-    """Who drives a run, if anybody who may be alive does."""
+    """Return the process that drives a run, if one may be alive."""
     holders = [each.holder for each in await journal.runs() if each.run == run]
     return holders[0] if holders and may_live(holders[0]) else ""
 
 
 async def submitted(home: Home, run: str) -> Record | None:
-    """The record of a run that workers of a cluster drive; nothing of any other."""
+    """Return the record of a run that cluster workers drive, else None."""
     if any(each.run == run and each.queue for each in await list_runs(home)):
         return await record_of(home, run)
     return None

@@ -1,4 +1,4 @@
-"""The list of a project's runs: how each stands now, and whether its work was taken back."""
+"""List a project's runs: their current status, and whether their work was reverted."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Overview(NamedTuple):
     ending: str = ""
     """How it ended, or that it needs a person; empty while it works."""
     reverted: str = ""
-    """Whether its work was taken back, whole or in part."""
+    """Whether its work was reverted, entirely or in part."""
     is_merged: bool = False
-    """Whether somebody merged its work; told where all runs are listed."""
+    """Whether its work was merged; set where all runs are listed."""
     problem: str = ""
-    """Why its record cannot be read and what to do, where its status is `unreadable`."""
+    """Why its record cannot be read and what to do, if its status is `unreadable`."""
 
 
 async def overviews(home: Home) -> tuple[Overview, ...]:
-    """Every run with what it has used; one that nobody drives any more is called interrupted."""
+    """Return every run with its usage; an unfinished run without a driver is interrupted."""
     found: list[Overview] = []
     summaries = await list_runs(home)
     if not summaries:
@@ -62,7 +62,7 @@ async def overviews(home: Home) -> tuple[Overview, ...]:
 
 
 def overview_of(home: Home, summary: RunSummary, state: RunState) -> Overview:
-    """A run's line in the list, from its line in the journal and its state."""
+    """Return a run's row in the list, from its summary and its state."""
     held = held_by(home, summary)
     return Overview(
         summary.run,
@@ -82,7 +82,7 @@ def overview_of(home: Home, summary: RunSummary, state: RunState) -> Overview:
 
 
 def unreadable_overview(summary: RunSummary, error: FlyballError) -> Overview:
-    """The line of a run whose record cannot be read."""
+    """Return the row of a run whose record cannot be read."""
     hint = error.hint or (
         f"`flyball runs prune {summary.run} --abandon` deletes what is kept of it; its branch "
         f"flyball/{summary.run} stays until then."
@@ -102,13 +102,13 @@ def unreadable_overview(summary: RunSummary, error: FlyballError) -> Overview:
 
 
 def held_by(home: Home, summary: RunSummary) -> str:
-    """Who moves a run now: a process that may live, or the host in whose session it is."""
+    """Return who drives a run now: a process that may be alive, or the host of its session."""
     holder = summary.holder
     return holder if may_live(holder) else Sessions(home.state).host_of(summary.run)
 
 
 def _reverted_words(home: Home, state: RunState) -> str:
-    """From the accounts of its cards: asking git about every run of a list would take seconds."""
+    """Describe reverted cards from their accounts: asking git for every run would take seconds."""
     kept = [card for card in state.cards if card.commit]
     back = noted_reverted(home, state)
     if not back:
@@ -117,7 +117,7 @@ def _reverted_words(home: Home, state: RunState) -> str:
 
 
 def noted_reverted(home: Home, state: RunState) -> frozenset[str]:
-    """The committed cards whose accounts say that they were taken back."""
+    """Return the committed cards that were reverted, according to their accounts."""
     return frozenset(
         card.id
         for card in state.cards
@@ -135,12 +135,12 @@ def _is_noted_reverted(home: Home, state: RunState, card: CardState) -> bool:
 
 
 def status_now(status: str, held: str) -> str:
-    """A run that should be moving but that nobody moves was interrupted."""
+    """Return `interrupted` for an unfinished run without a driver, else its status."""
     return "interrupted" if status == "running" and not held else status
 
 
 def reverted_in(home: Home, state: RunState) -> frozenset[str]:
-    """The cards whose work is gone again: rolled back by the run, or taken back by a person."""
+    """Return the cards whose work is gone: rolled back by the run, or reverted by a person."""
     own = frozenset(card.id for card in state.cards if card.is_taken_back)
     if not any(card.commit for card in state.cards):
         return own

@@ -1,1 +1,1 @@
-"""Steps for other agents: a run whose driver comes by with one reply at a time."""
+"""Steps for other agents: a run whose driver connects for one reply at a time."""

@@ -1,4 +1,4 @@
-"""Which program takes steps from us, and whether a person can speak through it."""
+"""Identify the program that takes steps from us, and whether a person can answer through it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from flyball.workspace.process.holder import ancestors, environ_of, is_running, 
 
 
 class StepClient(NamedTuple):
-    """The program on the other side: a process, and those that it was started from."""
+    """The client program: a process, and its ancestors."""
 
     process: str
     above: frozenset[str] = frozenset()
     mark: str = ""
-    """What an agent has put into the server's environment: it was started in a shell of one."""
+    """An agent's mark in the server's environment: an agent's shell started the server."""
     client_mark: str = ""
-    """The same of the client. Agents work on themselves, so it counts only for others' runs."""
+    """An agent's mark on the client. Agents drive their own runs, so it matters only for others'
+    runs.
+    """
 
     def require_person(self, sessions: Sessions, run: str) -> None:
         """Raise unless an answer through this program is a person's.
 
-        A program shows a question to its own person. One that a governed agent has started shows it
-        to the agent, and so does one that joins a run which another program drives.
+        A program shows a question to its own user. A program that a governed agent started shows it
+        to that agent, and so does one that joins a run driven by another program.
         """
         live = sessions.all()
         if self.above & ({each.process for each in live} - {""}):
@@ -43,12 +45,12 @@ class StepClient(NamedTuple):
             raise NotAPerson(said, HOW)
 
     def may_take_up(self, known: str) -> bool:
-        """Whether a run is this client's from now on, given who has driven it so far."""
+        """Return whether this client may take over a run, given who has driven it so far."""
         return not is_alive(known) and not (known and self.client_mark)
 
 
 def client_above() -> StepClient:
-    """The program that started this process to talk over its standard input and output."""
+    """Return the program that started this process to use its standard input and output."""
     chain = ancestors(os.getpid())
     at = next((n for n, each in enumerate(chain) if each.program not in SHELLS), len(chain))
     own = chain[at].process if at < len(chain) else this_process()
@@ -58,17 +60,17 @@ def client_above() -> StepClient:
 
 
 def _mark_on(process: str) -> str:
-    """What an agent has put into a process's environment; nothing where we may not look."""
+    """Return an agent's mark in a process's environment; empty if it cannot be read."""
     return next((name for name in MARKS if name in environ_of(process)), "")
 
 
 def clients_by_address(environ: Mapping[str, str]) -> StepClient:
-    """Whoever connects to this process and knows its token."""
+    """Return a client identified by the server's address and token."""
     above = frozenset(each.process for each in ancestors(os.getpid()))
     mark = next((name for name in MARKS if environ.get(name)), "")
     return StepClient(this_process(), above, mark)
 
 
 def is_alive(process: str) -> bool:
-    """Whether a client still runs."""
+    """Return whether a client is still running."""
     return bool(process) and is_running(process)

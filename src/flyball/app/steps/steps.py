@@ -55,7 +55,7 @@ STATED = "The checkpoint is recorded."
 
 
 class Steps:
-    """Begins runs, says what they owe, and takes the replies of whoever drives them."""
+    """Starts runs, returns their pending steps, and takes the replies of their clients."""
 
     def __init__(
         self, home: Home, client: StepClient, clock: Callable[[], float] = time.time
@@ -65,10 +65,10 @@ class Steps:
         self._client = client
         self._clock = clock
         self._last = ""
-        """The run that was at work last, so that it can be asked how it came out."""
+        """The most recently active run, so that its result can be requested."""
 
     async def start(self, goal: str, flow: str, plan: Mapping[str, Any] | None) -> StepView:
-        """Begin a run with the client as its driver; what it owes first comes back."""
+        """Start a run with the client as its driver; return its first step."""
         read = self._flow(flow) if flow else None
         if not goal.strip() and read is None:
             raise UsageError("The goal is empty.", "Say what shall be so afterwards.")
@@ -90,7 +90,7 @@ class Steps:
         return await self.next(started.run)
 
     async def next(self, run: str = "") -> StepView:
-        """What a run owes now; work of Flyball's own that is due is done first."""
+        """Return a run's next step, after any pending work of Flyball's own."""
         record = await self._record(run)
         if _is_elsewhere(record.started) or record.state.is_at_rest:
             # Not held: an agent may ask again and again while its person answers elsewhere.
@@ -101,7 +101,7 @@ class Steps:
     async def call(
         self, run: str, card: str, tool: str, args: Mapping[str, Any], heard: TurnWatcher = NOBODY
     ) -> TurnView:
-        """Make a call as the run's driver: judged, journaled and undone like anybody's."""
+        """Make a call as the run's driver: judged, journaled and undoable like any other."""
         spoken = SpokenCall("", tool, dict(args))
         return await self._take(run, card, OneReply(calls=(spoken,)), heard)
 
@@ -113,7 +113,7 @@ class Steps:
         evidence: Mapping[str, Any] | None,
         heard: TurnWatcher = NOBODY,
     ) -> TurnView:
-        """Say that a step is done; Flyball looks for itself, and says what is not so."""
+        """Report a step as done; Flyball checks it and reports what is not true."""
         form = f"```json\n{json.dumps(evidence, indent=1)}\n```" if evidence else ""
         words = "\n\n".join(filter(None, (summary.strip(), form)))
         if not words:
@@ -121,7 +121,7 @@ class Steps:
         return await self._take(run, card, OneReply(words), heard)
 
     async def checkpoint(self, run: str, card: str, point: Checkpoint) -> TurnView:
-        """State a checkpoint: for a run of steps, or for the session whose hooks govern it."""
+        """Record a checkpoint: for a run of steps, or for the session whose hooks govern it."""
         record = await self._record(run)
         if _is_elsewhere(record.started):
             hosted = await HostGovernor(self.home).checkpoint(point)
@@ -136,9 +136,9 @@ class Steps:
         return await self.call(record.state.run, card, "checkpoint", fields)
 
     async def question(self, run: str, call: str, reason: str) -> RunState:
-        """The state of a run that asks a person something; `Conflict` where none does.
+        """Return the state of a run that asks a person; raise `Conflict` if none does.
 
-        A refused call that is named is first put before the person, unless they are asked already.
+        A refused call that is named becomes a question first, unless it is one already.
         """
         record = await self._record(run)
         is_open = not record.state.has_ended and not _is_elsewhere(record.started)
@@ -158,7 +158,7 @@ class Steps:
     async def answer(
         self, run: str, question: str, by: str, *, granted: bool, note: str
     ) -> TurnView:
-        """Record what a person said to a question, and bring the run on as far as it goes alone."""
+        """Record a person's answer to a question, and continue the run until it needs a driver."""
         before = (await self._record(run)).state
         name, card = before.run, card_at_work(before, None)
         self.require_person(name)
@@ -180,9 +180,9 @@ class Steps:
             return await turn.outcome(card, call.id if call else "", told)
 
     async def revert(self, run: str, card: str, paths: tuple[str, ...]) -> tuple[Moved, Path]:
-        """Take a card's work back in the tree of a run that has ended; later work is never lost.
+        """Revert a card's work in the tree of an ended run; later work is never lost.
 
-        What was merged is the person's, and so is taking it back in their checkout.
+        Merged work belongs to the person, who reverts it in their own checkout.
         """
         state = (await self._record(run)).state
         if state.card(card) is None:
@@ -201,7 +201,7 @@ class Steps:
             return move_card(places, state.run, card, CommitKind.REVERT, paths, force=False)
 
     async def find(self, run: str) -> str:
-        """The run that is meant; where none is named, the only one that is under way."""
+        """Return the named run; by default, the only one in progress."""
         if run:
             return await find_run(self.home, run)
         own = [each for each in self.sessions.all() if each.host == MCP]
@@ -236,7 +236,9 @@ class Steps:
         return record
 
     async def _take(self, run: str, card: str, driver: OneReply, heard: TurnWatcher) -> TurnView:
-        """One reply of the run's driver, and all that follows from it without another."""
+        """Take one reply of the run's driver, and do everything that follows without another
+        reply.
+        """
         record = await self._record(run)
         if _is_elsewhere(record.started):
             host = record.started.shell["driver"].removeprefix(HOSTED)
@@ -260,13 +262,15 @@ class Steps:
                 self.sessions.end(Session(MCP, run))
 
     def _register(self, run: str) -> None:
-        """Note who drives a run, so that nobody whom it starts can answer for a person."""
+        """Record who drives a run, so that no process started by the driver can answer for a
+        person.
+        """
         self._last = run
         if self._client.may_take_up(self.sessions.find(MCP, run).process):
             self.sessions.keep(Session(MCP, run, run, self._client.process))
 
     def _flow(self, name: str) -> Flow:
-        """The flow in a file of the project."""
+        """Return the flow in a file of the project."""
         path = (self.home.repo / name).resolve()
         if not path.is_relative_to(self.home.repo.resolve()):
             raise OutsideWorkspace(name, f"{name} is not in this project.", "Name a file of it.")
@@ -279,7 +283,7 @@ class Steps:
 
 
 def _is_elsewhere(started: RunStarted) -> bool:
-    """Whether the hooks of a host drive a run, and no steps do."""
+    """Return whether a host's hooks drive a run instead of steps."""
     return started.shell.get("driver", "") != DRIVER
 
 
@@ -291,7 +295,7 @@ def _nothing_owed(state: RunState) -> Conflict:
 
 
 def _require_card(state: RunState, card: str, asked: str) -> None:
-    """Raise unless a card that was named is the one that is asked."""
+    """Raise unless the named card, if any, is the one whose step is pending."""
     if card in ("", asked):
         return
     if state.card(card) is None:

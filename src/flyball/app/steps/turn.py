@@ -1,6 +1,6 @@
 """One turn of a run whose driver is in another program.
 
-The journal is all that lasts between two of them, so any process may take the next one.
+Only the journal persists between turns, so any process may take the next one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Driven = tuple[Engine, EffectPerformer]
 
 
 class TurnWatcher(NamedTuple):
-    """Who is told what happens in a turn while it happens."""
+    """Callbacks that are notified of events during a turn."""
 
     telemetry: Callable[[Telemetry], None] = unheard
     output: Callable[[str], None] = unheard
@@ -55,23 +55,23 @@ NOBODY = TurnWatcher()
 
 
 class OneReply:
-    """A driver that is here for one reply; everything else that is owed to it stays owed."""
+    """A driver that is present for one reply; all other effects for it stay pending."""
 
     def __init__(self, text: str = "", calls: tuple[SpokenCall, ...] = ()) -> None:
         self._text = text
         self._calls = calls
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:  # noqa: ARG002
-        """The reply that was brought, with ids that no other call has."""
+        """Return the reply, with ids that no other call has."""
         calls = give_ids(self._calls, request)
         finish = Finish.TOOL_CALLS if calls else Finish.STOP
         return Reply(text=self._text, calls=calls, finish=finish, model=MCP)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no resource is held."""
 
     def performs(self, journal: Journal, context: RunContext) -> EffectPerformer:
-        """What does all that a run owes, with this for its driver."""
+        """Return the performer of a run's effects, with this as its driver."""
         return EffectPerformer(journal, self, context, on_text=unheard)
 
 
@@ -79,7 +79,7 @@ SILENT = OneReply()
 
 
 class HeldTurn:
-    """A run that is held, and stands where its driver is asked, a person is, or nobody is."""
+    """A locked run, at a point where its driver or a person is asked, or nothing is pending."""
 
     def __init__(self, engine: Engine, performer: EffectPerformer, state: RunState) -> None:
         self._engine = engine
@@ -88,12 +88,14 @@ class HeldTurn:
         self.told: list[Telemetry] = []
 
     async def bring_on(self) -> None:
-        """Do all that is due but thinking, and see what somebody changed in the tree meanwhile."""
+        """Perform all pending effects except thinking, and detect changes others made to the
+        tree.
+        """
         self.state = await self._engine.run(self.state, lambda _, owed: is_thinking(owed))
         self.state = await self._look()
 
     async def asked(self) -> Asked | None:
-        """What the driver owes now, with all that it is told for that."""
+        """Return the driver's pending request, with everything that it is given."""
         for owed in self.state.due:
             if isinstance(owed.effect, Think):
                 request = await self._performer.request(self.state, owed.n, owed.effect)
@@ -101,7 +103,7 @@ class HeldTurn:
         return None
 
     async def reply(self, asked: Asked) -> TurnView:
-        """Have the driver say what it came with, and do all that follows without another word."""
+        """Take the driver's reply, and do everything that follows without another one."""
         before = self.state.card(asked.effect.card)
         attempt = before.attempt if before else 1
         thread = (self.state.run, asked.effect.card, attempt, asked.effect.role)
@@ -115,16 +117,18 @@ class HeldTurn:
         return turn_view(self.state, await self.asked(), call, lines, self.told)
 
     async def outcome(self, card: CardState, call: str, told: Sequence[Telemetry]) -> TurnView:
-        """What a person's word came to, as it was told, and the call that it let through."""
+        """Return the result of a person's answer, with its messages and the call that it
+        allowed.
+        """
         thread = (self.state.run, card.id, card.attempt, card.role)
         lines = await self._engine.journal.thread(*thread)
         answers = [line for line in lines if call and line.call == call]
         return turn_view(self.state, await self.asked(), call, answers, [*told, *self.told])
 
     async def _look(self) -> RunState:
-        """The state with what was changed between two turns.
+        """Return the state with the changes made between two turns.
 
-        A client has hands of its own. In a phase that only looks, what they did is taken back.
+        A client can edit files directly. In a read-only phase, its changes are reverted.
         """
         context, state = self._performer.context, self.state
         if not state.cards or context.opened is None or state.has_ended:
@@ -137,18 +141,18 @@ class HeldTurn:
 
 
 async def _nothing(_is_answerable: bool) -> OthersChanges:
-    """Nobody else works in the tree of a run."""
+    """Return no changes: no other session works in the tree of a run."""
     return OthersChanges()
 
 
 def is_thinking(owed: Owed) -> bool:
-    """Whether an effect is the driver's own to answer."""
+    """Return whether an effect is for the driver to answer."""
     return isinstance(owed.effect, Think)
 
 
 @asynccontextmanager
 async def locked(home: Home, run: str) -> AsyncGenerator[None]:
-    """Nobody else takes a turn of this run, in whatever process."""
+    """Lock a run against turns of every other process."""
     lock = await wait_for_lock(home.state / "steps" / f"{run}.lock", PATIENCE)
     try:
         yield
@@ -164,7 +168,7 @@ async def held(
     clock: Callable[[], float],
     heard: TurnWatcher = NOBODY,
 ) -> AsyncGenerator[HeldTurn]:
-    """A run with its lease and its workspace, brought on to where its driver is asked."""
+    """Open a run with its lease and workspace, advanced to the next request to its driver."""
     run = record.state.run
     turn: HeldTurn | None = None
 
@@ -200,7 +204,7 @@ async def held(
 async def _patiently(
     stack: AsyncExitStack, drive: Callable[[], AbstractAsyncContextManager[Driven]]
 ) -> Driven:
-    """What `drive` gives, once nobody holds the run: a person's answer takes it for a moment."""
+    """Return the result of `drive`, waiting while a person's answer holds the run for a moment."""
     deadline = time.monotonic() + LEASE_PATIENCE
     while True:
         try:

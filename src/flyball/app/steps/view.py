@@ -1,4 +1,4 @@
-"""Where a run stands, in the words that an agent in another program is told."""
+"""The state of a run, in the words for an agent in another program."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from flyball.regex import regex
 from flyball.verdict.words import verdict_lines
 
 STEP_TOOLS = ("read", "grep", "edit_diff", "test", "checkpoint")
-"""Those of our tools that are served."""
+"""The tools that are offered to clients."""
 _WRITERS = regex(r"`edit_diff`(?:, `write_file`)? or `\w+_file`|`write_file` or `edit_diff`")
-"""Where our own words name tools for writing; only one of them is served."""
+"""Names of writing tools in our own texts; only one of them is offered."""
 FOR_NEW_FILES = "; `write_file` is for new files"
 ENDED = "The run has ended."
 WAITS = "A person must decide; `request_approval` asks them."
@@ -28,7 +28,7 @@ WAITS = "A person must decide; `request_approval` asks them."
 
 @dataclass(frozen=True, kw_only=True)
 class OwedEvidence:
-    """The form of a step: what is filled in is a claim, and what can be checked is checked."""
+    """The form of a step: its values are claims, and those that can be checked are checked."""
 
     required: dict[str, str]
     optional: dict[str, str]
@@ -37,7 +37,7 @@ class OwedEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class GateView:
-    """What must hold before the step is done; Flyball looks for itself."""
+    """What must hold before the step is done; Flyball checks it."""
 
     type: str
     description: str
@@ -46,7 +46,7 @@ class GateView:
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedView:
-    """Something that Flyball saw itself."""
+    """Something that Flyball observed."""
 
     card: str
     kind: str
@@ -56,7 +56,7 @@ class ObservedView:
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionView:
-    """What only a person can decide, and what they can type."""
+    """A question that only a person can answer, and what they can type."""
 
     id: str
     kind: str
@@ -67,7 +67,7 @@ class QuestionView:
 
 @dataclass(frozen=True, kw_only=True)
 class StandingView:
-    """Where a run stands, in short."""
+    """A short view of a run's state."""
 
     run: str
     status: str
@@ -84,7 +84,7 @@ class StandingView:
 
 @dataclass(frozen=True, kw_only=True)
 class StepView(StandingView):
-    """What is owed now, with all that whoever does it must know."""
+    """The pending step, with everything needed to do it."""
 
     goal: str
     intent: str
@@ -100,21 +100,21 @@ class StepView(StandingView):
 
 @dataclass(frozen=True, kw_only=True)
 class TurnView(StandingView):
-    """What a call or a submission came to, and where the run stands after it."""
+    """The result of a call or submission, and the state of the run after it."""
 
     call: str
     ok: bool
     code: str
     text: str
     words: list[str]
-    """What Flyball says besides: why something was sent back, or a nudge."""
+    """Flyball's message: why something was sent back, or a hint."""
     observed: list[ObservedView]
     verdict: list[str]
-    """Flyball's own verdict on the change, where this turn took one."""
+    """Flyball's own verdict on the change, if this turn took one."""
 
 
 class Asked(NamedTuple):
-    """Who is asked to think, and what they are told."""
+    """A request to think: for whom, and with what input."""
 
     number: int
     effect: Think
@@ -122,12 +122,12 @@ class Asked(NamedTuple):
 
 
 def in_served_tools(text: str) -> str:
-    """Our words to a driver, with no tool in them that a client does not have."""
+    """Return our text to a driver, naming only tools that a client has."""
     return _WRITERS.sub("`edit_diff`", text.replace(FOR_NEW_FILES, ""))
 
 
 def standing_view(state: RunState, asked: Asked | None) -> StandingView:
-    """Where a run stands; `asked` is what its driver owes, if it owes anything."""
+    """Return a run's state; `asked` is the pending request to its driver, if any."""
     card = card_at_work(state, asked)
     limit, used = state.budget.limit, state.spend.calls
     waiting, ending = pending(state), ending_of(state)
@@ -154,7 +154,7 @@ def standing_view(state: RunState, asked: Asked | None) -> StandingView:
 
 
 def step_view(state: RunState, asked: Asked | None) -> StepView:
-    """What is owed now: the card, its phase, what may be done and what must be shown."""
+    """Return the pending step: the card, its phase, what is allowed and what must be shown."""
     card = card_at_work(state, asked)
     own = card is not None and asked is not None and asked.effect.role == card.template.role
     schema = card.template.evidence_schema if card and own else EvidenceSchema()
@@ -181,7 +181,9 @@ def turn_view(
     lines: Sequence[ThreadLine],
     told: Sequence[Telemetry],
 ) -> TurnView:
-    """What a turn came to: the new lines of its thread, and what was told of the run meanwhile."""
+    """Return the result of a turn: the new lines of its thread, and the run's messages
+    meanwhile.
+    """
     answers = [line for line in lines if line.speaker is Speaker.TOOL and line.call == call]
     judged = [line for line in told if line["type"] == "decision" and line["call"] == call]
     heard = [line.text for line in lines if line.speaker is Speaker.GOVERNOR and _is_word(line)]
@@ -208,14 +210,14 @@ def _observed(line: Telemetry) -> ObservedView:
 
 
 def _verdict(card: CardState, told: Sequence[Telemetry]) -> Iterator[str]:
-    """The verdict on a card, if it was taken just now."""
+    """Yield the verdict on a card, if it was just taken."""
     is_new = any(line.get("kind") == "verdict-report" and line["card"] == card.id for line in told)
     if is_new and card.verdict is not None:
         yield from verdict_lines(card.verdict)
 
 
 def question_view(state: RunState, waiting: Pending) -> QuestionView:
-    """A question as the person who answers it must see it."""
+    """Return a question as shown to the person who answers it."""
     question = waiting.question
     call = question.call
     return QuestionView(
@@ -231,7 +233,7 @@ def question_view(state: RunState, waiting: Pending) -> QuestionView:
 
 
 def card_at_work(state: RunState, asked: Asked | None) -> CardState | None:
-    """The card that is asked, or else the one that waits, or else the last one."""
+    """Return the card that is asked, else the one that waits, else the last one."""
     if asked:
         return state.card(asked.effect.card)
     if waiting := pending(state):
@@ -240,14 +242,16 @@ def card_at_work(state: RunState, asked: Asked | None) -> CardState | None:
 
 
 def _instructions(request: Request) -> str:
-    """The opening of the thread, and what was said in it that is not the driver's own."""
+    """Return the start of the thread, and the messages in it that are not the driver's own."""
     lines = [line for line in request.lines if line.speaker is Speaker.GOVERNOR and _is_word(line)]
     said = [request.opening, *dict.fromkeys(line.text for line in lines)]
     return in_served_tools("\n\n".join(said))
 
 
 def _is_word(line: ThreadLine) -> bool:
-    """Whether a line is more than where the card stood by then, which is told apart."""
+    """Return whether a line is more than the card's status at the time, which is shown
+    separately.
+    """
     return line.kind != STANDING
 
 

@@ -1,1 +1,1 @@
-"""Who calls a hook or a command: a host, what it has started or a person; and where."""
+"""Identify the caller of a hook or command: a host, its child process, or a person."""

@@ -1,4 +1,4 @@
-"""What only a person may do, and a governed host may not: say yes to itself, or disarm us."""
+"""Restrict actions to people: a governed host may not approve its own requests or disable hooks."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from flyball.workspace.process.terminal import doubt_about_terminal
 
 
 def require_person(home: Home, environ: Mapping[str, str]) -> None:
-    """Raise unless a person says it: from a terminal, and from nothing that a host has started.
+    """Raise unless a person asks: from a terminal, and not from a process that a host started.
 
-    The terminal is asked for only where a host works in this project.
+    A terminal is required only while a host works in this project.
     """
     require_no_host(home, environ)
     _require_terminal(_sessions_of(home, _environments(environ)))
 
 
 def require_person_anywhere(home: Home, environ: Mapping[str, str]) -> None:
-    """The same for what concerns every project of this user: no host may say it in any."""
+    """Raise unless a person asks, for actions that affect every project of this user."""
     require_person(home, environ)
     own = {name: value for name, value in environ.items() if name == "HOME"}
     bases = {state_dir(each) / "projects" for each in (*_environments(environ), own)}
@@ -38,25 +38,27 @@ def require_person_anywhere(home: Home, environ: Mapping[str, str]) -> None:
 
 
 def require_no_host(home: Home, environ: Mapping[str, str]) -> None:
-    """Raise where a host that works in this project has started this process.
+    """Raise if a host that works in this project started this process.
 
-    Enough for a server: its token stands for the person at the page.
+    This check is enough for a server: its token identifies the person at the page.
     """
     known = _environments(environ)
     _require_unstarted(_sessions_of(home, known), known)
 
 
 def _environments(environ: Mapping[str, str]) -> list[Mapping[str, str]]:
-    """This process's environment, and those of all above it.
+    """Return the environments of this process and of all its ancestors.
 
-    Whoever wipes the marks off its own, or names another state directory in it, has not done so
-    to those above it.
+    A process that clears the marks in its own environment, or changes the state directory there,
+    cannot change those of its ancestors.
     """
     return [environ, *(environ_of(each.process) for each in ancestors(os.getpid()))]
 
 
 def _sessions_of(home: Home, known: Iterable[Mapping[str, str]]) -> list[Session]:
-    """Who works in a project, by whatever state directory that these environments lead to."""
+    """Return the live sessions in a project, in every state directory that these environments
+    name.
+    """
     user = {"HOME": _own_directory()}
     states = [state_dir(each) / "projects" / home.state.name for each in (*known, user)]
     # A state directory may be made of links into another one.
@@ -67,7 +69,7 @@ def _sessions_of(home: Home, known: Iterable[Mapping[str, str]]) -> list[Session
 
 
 def _own_directory() -> str:
-    """The directory of this user, as the system has it and no environment."""
+    """Return this user's home directory as the system has it, ignoring the environment."""
     try:
         return getpwuid(os.getuid()).pw_dir
     except KeyError:
@@ -75,9 +77,9 @@ def _own_directory() -> str:
 
 
 def _require_unstarted(sessions: Sequence[Session], known: Iterable[Mapping[str, str]]) -> None:
-    """Raise where one of these sessions, or anything with an agent's marks, started this process.
+    """Raise if one of these sessions, or an agent by its marks, started this process.
 
-    Where nobody is governed there is nobody to keep from it: an agent may well work with Flyball.
+    Where no agent is governed nothing needs protection: an agent may use Flyball itself.
     """
     if not sessions:
         return

@@ -1,4 +1,4 @@
-"""Where a moment of a host belongs: the projects whose governors answer it."""
+"""Find the project of a host's hook event, whose governor answers it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from flyball.workspace.process.ancestry import PROC
 from flyball.workspace.run.opening import find_workspace
 
 _OF_THE_SESSION = (Moment.AFTER_CALL, Moment.STOPPING, Moment.SESSION_ENDED)
-"""Moments that concern whatever a session has under way, wherever it has gone since."""
+"""Events that concern all of a session's work, wherever it has moved since."""
 _WHOLE_PATH = regex(r"(?<![\w.~/-])/[^\s'\"`;|&<>()$*?]+")
 
 
 def governed_at(place: Path, environ: Mapping[str, str]) -> Home | None:
-    """The project of a directory, where it is one that we govern."""
+    """Return the project of a directory, if Flyball governs it."""
     # Without git there is no cheap tree to compare, and a home directory is no project.
     if not _is_directory(place) or not (project_top(place.resolve()) / ".git").exists():
         return None
@@ -39,19 +39,19 @@ def governed_at(place: Path, environ: Mapping[str, str]) -> Home | None:
 
 
 class Governed(NamedTuple):
-    """The projects that an event belongs to, where we govern them; most belong to one."""
+    """The governed projects that an event belongs to; usually one."""
 
     homes: tuple[Home, ...]
     lost: tuple[FlyballError, ...] = ()
-    """What keeps us from looking at what its session has under way elsewhere."""
+    """Why the session's work in other projects cannot be found."""
 
 
 def governed_by(event: HostEvent, environ: Mapping[str, str]) -> Governed:
-    """Where an event belongs.
+    """Return the projects of an event.
 
-    A host may say that it is anywhere, and may go from one project into another. Where it is in
-    none, it is asked where its hook is, in which project its session works, and in which the files
-    lie that its call names.
+    A host may report any directory, and may move from one project to another. If its directory is
+    in no project, the hook's own directory, the project of its session and the files that its call
+    names are tried.
     """
     said, place = Path(event.cwd) if event.cwd else None, _place_of(event.hook)
     places = filter(None, (said, place))
@@ -73,12 +73,12 @@ def governed_by(event: HostEvent, environ: Mapping[str, str]) -> Governed:
 
 
 def from_there(event: HostEvent, home: Home) -> str:
-    """The directory that names in an event are meant from; the project's, where there is none."""
+    """Return the directory that relative names in an event start from; by default the project's."""
     return event.cwd if event.cwd and _is_directory(Path(event.cwd)) else os.fspath(home.repo)
 
 
 def _place_of(hook: int) -> Path | None:
-    """Where a hook's process is; where its governor is, if the system does not tell."""
+    """Return the hook process's directory, or the governor's if the system does not report it."""
     try:
         known = Path(PROC, str(hook), "cwd")
         return known.readlink() if hook and Path(PROC).is_dir() else Path.cwd()
@@ -96,7 +96,9 @@ def _is_directory(place: Path) -> bool:
 def _states_of(
     event: HostEvent, environ: Mapping[str, str], here: Home | None
 ) -> list[tuple[Session, Path]]:
-    """Where else an event's session has a run, the last one first: what is known, and its state."""
+    """Return other known runs of an event's session with their state directories, last one
+    first.
+    """
     base = state_dir(environ) / "projects"
     if event.session == NAMELESS or not base.is_dir():
         return []
@@ -107,7 +109,9 @@ def _states_of(
 
 
 def _of_run(run: str, state: Path, environ: Mapping[str, str]) -> list[Home]:
-    """The project of a run, if its directory is there; its state has only a digest of that."""
+    """Return the project of a run if its directory exists; the state has only a digest of the
+    path.
+    """
     facts = find_workspace(run, state)
     if facts is None or not _is_directory(project := Path(facts.project)):
         return []
@@ -120,7 +124,7 @@ def _of_run(run: str, state: Path, environ: Mapping[str, str]) -> list[Home]:
 
 
 def _of_named(event: HostEvent, environ: Mapping[str, str]) -> list[Home]:
-    """The project that a call would change; by a command, one in which somebody is at work."""
+    """Return the project that a call would change; for a command, one with a live session."""
     if event.moment is not Moment.BEFORE_CALL:
         return []
     is_command = host_tool(event.tool).names is Naming.A_COMMAND
@@ -133,7 +137,7 @@ def _of_named(event: HostEvent, environ: Mapping[str, str]) -> list[Home]:
 
 
 def _whole_paths(event: HostEvent) -> Iterator[str]:
-    """The paths from the root that a call would write, or that its command names."""
+    """Yield the absolute paths that a call would write or that its command names."""
     match host_tool(event.tool).names:
         case Naming.A_FILE:
             names = texts_in(event.args, PATH_FIELDS)

@@ -1,4 +1,4 @@
-"""Which process speaks for a host: its own, and nothing that it has started."""
+"""Decide which processes may speak for a host: its own, and not those that it started."""
 
 from __future__ import annotations
 
@@ -10,41 +10,42 @@ from flyball.workspace.process.holder import ancestors, environ_of, is_running
 from flyball.workspace.process.terminal import has_terminal
 
 MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE")
-"""What hosts put into the environment of everything that they start."""
+"""Variables that hosts set in the environment of every process they start."""
 
 
 ASKING = frozenset({"claude"})
-"""Hosts that ask their person about a call if a hook says so; others deny it, or make it."""
+"""Hosts that ask their user about a call if a hook requests it; others deny or run the call."""
 
 
 def has_own_question(event: HostEvent) -> bool:
-    """Return whether a host will put a question about a call to a person who is there."""
+    """Return whether a host will ask a person who is present about a call."""
     return event.host in ASKING and not event.agent and has_terminal(event.process)
 
 
 def is_unattended(event: HostEvent) -> bool:
-    """Whether nobody can be at work in a host's session: it has been given no terminal."""
+    """Return whether a host's session has no terminal, so that no person can be working in it."""
     return bool(event.process) and not has_terminal(event.process)
 
 
 def may_govern(starter: str, hosts: Iterable[str]) -> bool:
-    """Whether what a process starts may answer for us: not if one of these hosts started that.
+    """Return whether a process may start a governor: not if one of these hosts started it.
 
-    It would do so in an environment of their making.
+    The governor would run in an environment that the host controls.
     """
     return not any(is_below(starter, each) for each in hosts)
 
 
 def is_below(process: str, other: str) -> bool:
-    """Whether one process, as an `Ancestor` names it, was started by another or by its children."""
+    """Return whether one process, identified by an `Ancestor`, descends from another."""
     return bool(process and other) and other in _above(_number(process))
 
 
 def is_pretended(event: HostEvent, host: str) -> bool:
-    """Whether a hook was called by something that the session's host has started, as if by it.
+    """Return whether a hook was called by a process that the session's host started.
 
-    What its starter left behind hangs below a process above the host or below the first one, or it
-    has an agent's mark. Without any of these the session goes on in another process of the host's.
+    A process whose parent has exited is attached to a process above the host or below the first
+    one, or it has an agent's mark. Without any of these, the session continues in another process
+    of the host.
     """
     if not event.hook or not host or event.process == host or not is_running(host):
         return False

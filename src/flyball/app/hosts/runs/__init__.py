@@ -1,1 +1,1 @@
-"""The runs of hosts' sessions: finding one, opening it, and its verbs for a host's moments."""
+"""The runs of hosts' sessions: find one, open it, and handle hook events on it."""

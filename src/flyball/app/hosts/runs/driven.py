@@ -1,4 +1,4 @@
-"""A run that another program drives, held for as long as one of its moments takes."""
+"""Hold a run that another program drives for the duration of one hook event."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ P = TypeVar("P", bound=Performer)
 
 
 def unheard(*_: object) -> None:
-    """Nobody watches; what is to be told is in the answer."""
+    """Ignore output; everything to report is in the answer."""
 
 
 def context_of(
     home: Home, *, in_place: bool, on_output: Callable[[str], None] = unheard
 ) -> RunContext:
-    """What a run of this project works with, before its workspace is opened."""
+    """Return the context of a run of this project, before its workspace is opened."""
     return RunContext(
         home.repo,
         home.state,
@@ -47,9 +47,10 @@ async def driven(
     watch: Callable[[Telemetry], None] = unheard,
     on_output: Callable[[str], None] = unheard,
 ) -> AsyncGenerator[tuple[Engine, P]]:
-    """An engine that holds the run's lease, and what performs its effects; its workspace is shut.
+    """Yield an engine that holds the run's lease, and its performer; close its workspace
+    afterwards.
 
-    `LeaseHeld` says who drives the run where somebody else does.
+    If another process drives the run, `LeaseHeld` names it.
     """
     context = context_of(home, in_place=in_place, on_output=on_output)
     eyes = context.eyes = eyes_of(home)

@@ -1,4 +1,4 @@
-"""What others change in the same checkout, so that no session is blamed for it."""
+"""Find files that others change in the same checkout, so that no session is blamed for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OthersChanges(msgspec.Struct, frozen=True):
 
     paths: frozenset[str] = frozenset()
     is_anywhere: bool = False
-    """Whether a command of somebody else's is under way: nobody knows what it writes."""
+    """Whether another session's command is running, whose writes are unknown."""
 
     @property
     def is_any(self) -> bool:
@@ -36,11 +36,12 @@ class OthersChanges(msgspec.Struct, frozen=True):
 async def changed_elsewhere(
     run: str, session: str, journal: Journal, live: Collection[str]
 ) -> OthersChanges:
-    """What other runs in this checkout have changed with leave since a run began, or may now.
+    """Return what other runs in this checkout changed with permission since a run began, or may
+    now.
 
-    A run that has ended counts like any other: its work is still there. `live` are those whose
-    host is there, for nothing is under way in the others. What a host changes that was started in
-    `session` does not count.
+    Ended runs count as well: their work is still there. `live` are the runs whose host is running,
+    as the others have no calls in progress. Changes of a host that was started in `session` do not
+    count.
     """
     runs = await journal.runs()
     began = next((each.created_at for each in runs if each.run == run), 0.0)
@@ -61,7 +62,9 @@ async def changed_elsewhere(
 
 
 def _is_beside(entries: Sequence[JournalEntry], session: str) -> bool:
-    """Whether a run works in the same checkout, with leave, and not for this session."""
+    """Return whether a run works in the same checkout, with permission, and not for this
+    session.
+    """
     started = entries[0].event if entries else None
     if not isinstance(started, RunStarted) or not started.shell.get("in_place"):
         return False
@@ -78,7 +81,7 @@ def _changed_since(began: float, entries: Sequence[JournalEntry]) -> set[str]:
 
 
 def _writing(state: RunState) -> list[Call]:
-    """The calls that are under way and may write: what they leave is theirs."""
+    """Return the calls in progress that may write: their changes belong to them."""
     if state.has_ended or not state.cards or state.cards[-1].phase is not Phase.EXECUTE:
         return []
     calls = state.cards[-1].in_flight
@@ -86,5 +89,5 @@ def _writing(state: RunState) -> list[Call]:
 
 
 def _is_unbounded(call: Call) -> bool:
-    """Whether a call may write files that it does not name."""
+    """Return whether a call may write files that it does not name."""
     return call.command is not None or not call.paths

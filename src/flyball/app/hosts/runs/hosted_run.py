@@ -1,8 +1,8 @@
-"""One run of a host's session, open for one of its moments.
+"""One run of a host's session, open for one hook event.
 
-The host thinks and makes the calls; here each of its moments becomes the event that our own loop
-would have had. What is owed to the driver (`Think`, `Perform`) stays owed until the host comes back
-with it; everything else is done at once.
+The host thinks and makes the calls; here each hook event becomes the event that our own loop would
+have had. Effects for the driver (`Think`, `Perform`) stay pending until the host returns with the
+result; all others are performed at once.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ NO_WORDS = "(The agent stopped without words.)"
 
 
 def stopped(state: RunState, level: str) -> HostAnswer:
-    """Return what a stop has come to, once its verdict is known."""
+    """Return the answer to a stop, once its verdict is known."""
     if state.has_ended:
         return HostAnswer(notice=ending_notice(state, level))
     card = state.cards[-1]
@@ -72,10 +72,10 @@ def _refused(found: str, why: str) -> HostAnswer:
 
 
 class HostedRun(WatchedRun):
-    """The verbs that a host's moments need, on one run."""
+    """Handles a host's hook events on one run."""
 
     async def before(self, event: HostEvent) -> HostAnswer:
-        """Whether a call may be made; of one that may, the tree before it is kept."""
+        """Decide whether a call may be made; if so, snapshot the tree before it."""
         if owed_verdict(self.state):
             if is_waiting(event):
                 return GO_ON
@@ -110,7 +110,7 @@ class HostedRun(WatchedRun):
         return _refused(found, refusal(self.card, call.id, judged[-1].code if judged else ""))
 
     def _let(self, event: HostEvent, call: Call, found: str, asks: str = "") -> HostAnswer:
-        """Let a call begin: the tree before it is kept, and an unclear command runs confined."""
+        """Start a call: snapshot the tree before it, and confine a command with unclear effects."""
         is_read = call.access is Access.READ
         if not (is_read and is_plain(event, self._rules)):
             self._workspace.snapshot(self._key(self._owed_call(call.id)), self._present)
@@ -129,7 +129,7 @@ class HostedRun(WatchedRun):
         )
 
     def _rule(self, event: HostEvent, call: Call, kind: str) -> str:
-        """Return the person's own rule that meets a command which is rewritten."""
+        """Return the person's own rule that matches a command which is rewritten."""
         if call.command is None or not call.command.confined:
             return ""
         environ = {**self._context.environ, **environ_of(event.process)}
@@ -147,7 +147,7 @@ class HostedRun(WatchedRun):
         )
 
     def _closed(self, call: Call) -> str:
-        """Why no call at all is made now: a person is asked, or only words are wanted."""
+        """Return why no call is allowed now: a person is asked, or only an answer is wanted."""
         card = self.card
         if card.phase is Phase.PAUSED:
             return waiting_for(card)
@@ -155,7 +155,7 @@ class HostedRun(WatchedRun):
         return found.reason if isinstance(found, Deny) else ""
 
     async def after(self, event: HostEvent) -> HostAnswer:
-        """What a call came to; what it changed where nothing may be changed is taken back."""
+        """Record the result of a call; revert its changes where none are allowed."""
         call = next((each for each in self.card.in_flight if each.id == event.call), None)
         owed = self._owed_call(event.call)
         if call is None or not owed:
@@ -193,7 +193,7 @@ class HostedRun(WatchedRun):
         return await settle_foreign(context, call, result, self._others)
 
     async def stop(self, event: HostEvent) -> HostAnswer | None:
-        """Whether the host may stop; None where Flyball's own verdict must be taken first."""
+        """Decide whether the host may stop; None if Flyball's own verdict must be taken first."""
         if owed_verdict(self.state):
             return None
         await self._forget_calls()
@@ -208,7 +208,7 @@ class HostedRun(WatchedRun):
         return await self._settled()
 
     async def judged(self, seen: EvidenceTaken) -> HostAnswer | None:
-        """What a verdict makes of a stop; None where it leads to another one."""
+        """Return a stop's answer after a verdict; None if it leads to another stop."""
         if all(each.n != seen.effect for each in self.state.owed):
             # A person went on meanwhile: nobody waits for it any more.
             return GO_ON
@@ -227,7 +227,7 @@ class HostedRun(WatchedRun):
         return None if owed_verdict(self.state) else stopped(self.state, self._rules.level)
 
     async def heard(self, event: HostEvent) -> HostAnswer:
-        """A person spoke into work that is not done: more budget, and no grudge of the guards."""
+        """Handle a person's message during unfinished work: add budget, and reset the guards."""
         await self._forget_calls()
         found = await self.look()
         intent = self.state.intent
@@ -250,16 +250,17 @@ class HostedRun(WatchedRun):
         return HostAnswer(text=found, notice=found)
 
     async def _pass_question(self, event: HostEvent, more: Set[Asking] = frozenset()) -> None:
-        """Go on past a question about the work: it holds no call, and the next stop puts it again.
+        """Pass a question about the work: it blocks no call, and the next stop asks it again.
 
-        A guard's, and others that a person's going on settles, are passed when they speak.
+        Guards' questions, and others that a person's message settles, are passed when the person
+        speaks.
         """
         asked = self.card.question if self.card.phase is Phase.PAUSED else None
         if asked and asked.kind in (Asking.WEAKENED_TESTS, *more):
             await self._append(Resumed(by=event.host, tree=self._workspace.tree_hash()))
 
     async def answered(self, event: HostEvent) -> HostAnswer:
-        """Take the person's yes in their own prompt: the call that was held may be made, once."""
+        """Record the person's yes in their own prompt: the pending call may be made once."""
         await self._pass_question(event, RESTING)
         question = self.card.question
         assert question is not None
@@ -267,14 +268,14 @@ class HostedRun(WatchedRun):
         return HostAnswer(text=told(self.card.said))
 
     async def go_on_from(self, point: Checkpoint) -> HostAnswer:
-        """State again what the run before it had stated."""
+        """Record the checkpoint that the previous run had recorded."""
         await self.state_checkpoint(point)
         return GO_ON
 
     async def cut_off(self) -> HostAnswer:
-        """What calls have left that never came back, for model and person.
+        """Return what unfinished calls have changed, for model and person.
 
-        Where none of them could write, what has changed since is the person's own.
+        If none of them could write, the changes since then are the person's own.
         """
         calls = self.card.in_flight
         if not any(call.access is not Access.READ or call.command for call in calls):
@@ -283,7 +284,7 @@ class HostedRun(WatchedRun):
         return await self.seen()
 
     async def state_checkpoint(self, point: Checkpoint) -> None:
-        """A checkpoint from the host's shell; the call that brings it is answered by it."""
+        """Record a checkpoint from the host's shell; the call that carries it gets the answer."""
         own = [call for call in self.card.in_flight if call.access is Access.CHECKPOINT]
         call = own[-1].id if own else ""
         effect = self._owed_call(call) if call else self._owed_thought()
@@ -303,14 +304,14 @@ class HostedRun(WatchedRun):
         )
 
     async def note(self, text: str) -> HostAnswer:
-        """Put a word about the run into its log."""
+        """Add a note to the run's log."""
         await self._append(Noted(card=self.card.id, text=text))
         return GO_ON
 
     async def greeted(self) -> HostAnswer:
-        """What a model is told when its work begins."""
+        """Return the message for a model when its work begins."""
         return HostAnswer(text=greeting(self.state, self.card, self._rules.level))
 
     async def handed_over(self) -> HostAnswer:
-        """For a model whose memory was shortened: goal, plan, what is done, what is open."""
+        """Return goal, plan, finished and open work, for a model whose context was compacted."""
         return HostAnswer(text=hand_over(self.state, self.card))

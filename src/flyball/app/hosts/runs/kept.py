@@ -1,7 +1,8 @@
-"""Workspaces that stay open between moments, and one that is ready before its run begins.
+"""Keep workspaces open between hook events, and prepare one before its run begins.
 
-Making a workspace asks git a dozen things while somebody waits. So the resident governor makes the
-next run's while nobody does, and a prompt takes it if the checkout is still as it was then.
+Creating a workspace makes a dozen git calls while a person waits. So the resident governor creates
+the next run's workspace while it is idle, and a prompt uses it if the checkout has not changed
+since.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from flyball.workspace.trees.git_trees import GitTrees
 MOST_OPEN = 8
 READY = "ready-"
 PATIENCE = 1.0
-"""Seconds that a prompt waits for a workspace that is being made."""
+"""Seconds that a prompt waits for a workspace in preparation."""
 Marks = tuple[object, ...]
 
 
 class ReadyRun(NamedTuple):
-    """A workspace whose run has not begun, and what is known of the project in it."""
+    """A workspace whose run has not begun, and the project facts found in it."""
 
     run: str
     workspace: Workspace
@@ -46,7 +47,7 @@ class ReadyRun(NamedTuple):
     marks: Marks
 
     def is_current(self, home: Home) -> bool:
-        """Whether a workspace that is made now would be the same."""
+        """Return whether a workspace created now would be the same."""
         # A governor also answers hooks that speak of other projects than its own.
         if self.workspace.project != home.repo or self.effective != home.effective:
             return False
@@ -56,32 +57,34 @@ class ReadyRun(NamedTuple):
 
 
 class KeptWorkspaces:
-    """What a process has open of the runs of one project's hosts."""
+    """The workspaces that a process has open for the runs of one project's hosts."""
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[Workspace, Marks]] = {}
         self._ready: ReadyRun | None = None
         self._taking = threading.Lock()
         self.is_wanted = threading.Event()
-        """Set when a run has begun: the next one will want a workspace."""
+        """Set when a run has begun: the next one will need a workspace."""
 
     def open(self, run: str, state_dir: Path) -> Workspace:
-        """The workspace of a run, to look at only; as it is, if nobody else worked in it since."""
+        """Return the workspace of a run for reading; a cached one if no other process used it
+        since.
+        """
         workspace, seen = self._open.pop(run, (None, ()))
         if workspace is None or seen != _marks_of(_own_files(workspace)):
             return peek_workspace(run, state_dir)
         return workspace
 
     def keep(self, run: str, workspace: Workspace) -> None:
-        """Have it ready for the next moment."""
+        """Cache the workspace for the next hook event."""
         self._open[run] = workspace.to_look_at(), _marks_of(_own_files(workspace))
         if len(self._open) > MOST_OPEN:
             del self._open[next(iter(self._open))]
 
     def prepare(self, home: Home) -> None:
-        """Make the workspace of a run that may begin soon; one that is ready stays if it can.
+        """Create the workspace of a run that may begin soon; keep a prepared one if it is current.
 
-        What cannot be made now is left to whoever needs it, and told to them.
+        A failure is not reported here: the caller that needs the workspace sees it.
         """
         with self._taking:
             if self._ready is None or not self._ready.is_current(home):
@@ -90,9 +93,10 @@ class KeptWorkspaces:
                     self._ready = _make_ready(home)
 
     def take(self, home: Home) -> ReadyRun | None:
-        """The workspace that is ready, held as its run's own; None where none is, or it is stale.
+        """Return the prepared workspace, locked as its run's own; None if there is none or it is
+        stale.
 
-        Whoever is making one is nearer to its end than who would begin with another.
+        Waiting for a workspace in preparation is faster than creating another.
         """
         if not self._taking.acquire(timeout=PATIENCE):
             return None
@@ -108,7 +112,7 @@ class KeptWorkspaces:
             self._taking.release()
 
     def discard(self, home: Home) -> None:
-        """Leave nothing behind of a run that never began, be it of a process that was killed."""
+        """Delete the workspaces of runs that never began, including those of killed processes."""
         with self._taking:
             self._discard(home)
 
@@ -146,12 +150,12 @@ def _make_ready(home: Home) -> ReadyRun:
 
 
 def _note(home: Home) -> Path:
-    """What holds the name of the run whose workspace this process has made before it began."""
+    """Return the file with the name of the run whose workspace was prepared."""
     return home.state / "hosts" / f"{READY}{this_process()}"
 
 
 def _decisive_files(workspace: Workspace, home: Home) -> tuple[Path, ...]:
-    """What a workspace is made from beside the files in the checkout, and its own record."""
+    """Return the files outside the checkout that a workspace depends on, and its own record."""
     own = workspace.directory / "workspace.json"
     user = Path(home.environ.get("HOME") or Path.home())
     branch = workspace.branch
@@ -159,7 +163,9 @@ def _decisive_files(workspace: Workspace, home: Home) -> tuple[Path, ...]:
 
 
 def _own_files(workspace: Workspace) -> tuple[Path, ...]:
-    """What is different when somebody has worked in a workspace: its index and its snapshots."""
+    """Return the files that change when another process uses a workspace: its index and
+    snapshots.
+    """
     return workspace.directory / "index", workspace.snapshots.file
 
 

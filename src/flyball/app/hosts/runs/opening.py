@@ -1,4 +1,4 @@
-"""The runs of hosts' sessions: finding one, and opening it for a moment or for a long look."""
+"""The runs of hosts' sessions: find one, and open it for one event or for a long inspection."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from flyball.workspace.run.opening import find_workspace, peek_workspace
 
 T = TypeVar("T")
 EFFECTS = "flyball.engine.effects"
-"""Loaded where a verdict is taken: most hooks ask for none, and it brings every tool along."""
+"""Imported only when a verdict is taken: most hooks need none, and it imports every tool."""
 
 
 class HostedRuns:
@@ -57,19 +57,19 @@ class HostedRuns:
     async def at(
         self, session: Session, verb: Callable[[HostedRun], Awaitable[T]]
     ) -> T | HostAnswer:
-        """The answer of the session's run; where it has none that is not over, nothing to say."""
+        """Apply `verb` to the session's open run; return an empty answer if it has none."""
         async with self.opened(session) as run:
             return GO_ON if run is None else await verb(run)
 
     async def answer_of(
         self, session: Session, verb: Callable[[HostedRun], Awaitable[T]]
     ) -> T | None:
-        """The answer of the session's run; None where it has none that is not over."""
+        """Apply `verb` to the session's open run; return None if it has none."""
         async with self.opened(session) as run:
             return None if run is None else await verb(run)
 
     async def _state(self, session: Session, journal: Journal) -> RunState | None:
-        """The state of the session's run; nothing where it has none that is not over."""
+        """Return the state of the session's open run, or None."""
         if not session.run or find_workspace(session.run, self._home.state) is None:
             return None
         try:
@@ -79,7 +79,7 @@ class HostedRuns:
         return None if state.has_ended or not state.cards else state
 
     async def live_state(self, session: Session) -> RunState | None:
-        """The state of the session's run, read for itself alone."""
+        """Return the state of the session's open run, read from its own log only."""
         if not session.run or not self._home.has_journal:
             return None
         journal = open_journal(self._home)
@@ -89,7 +89,7 @@ class HostedRuns:
             await journal.close()
 
     def awaited(self, session: Session, run: str) -> Session:
-        """A session that knows the tree from before its first prompt; no run is begun for it."""
+        """Return a session that knows the tree before its first prompt, without starting a run."""
         context = context_of(self._home, in_place=True)
         try:
             return replace(session, awaited=run, tree=context.open(run).tree_hash())
@@ -97,9 +97,9 @@ class HostedRuns:
             context.close()
 
     async def begin(self, run: str, started: Callable[[str], RunStarted]) -> RunState:
-        """Start a run, in the workspace that is ready for one or in one that is made now.
+        """Start a run, in the prepared workspace or in a new one.
 
-        Where the run has no name yet, that is the workspace's or a new one.
+        A run without a name takes the workspace's, or a new one.
         """
         ready = None if run else self._kept.take(self._home)
         event = started(run or (ready.run if ready else new_run_id()))
@@ -117,7 +117,7 @@ class HostedRuns:
             self._kept.is_wanted.set()
 
     async def inspected(self, session: Session, state: RunState, owed: Owed) -> EvidenceTaken:
-        """What Flyball sees of the work. It may take minutes, and no lease is held for it."""
+        """Return Flyball's evidence about the work. It may take minutes, and holds no lease."""
         context = context_of(self._home, in_place=True)
         eyes = context.eyes = eyes_of(self._home)
         journal = open_journal(self._home)
@@ -136,7 +136,7 @@ class HostedRuns:
 
     @asynccontextmanager
     async def opened(self, session: Session) -> AsyncGenerator[HostedRun | None]:
-        """The session's run, open for one moment; nothing where it has none that is not over."""
+        """Yield the session's open run for one event; None if it has none."""
         if not session.run or not self._home.has_journal:
             yield None
             return
@@ -159,9 +159,9 @@ class HostedRuns:
     async def _elsewhere(
         self, session: Session, journal: Journal, is_answerable: bool
     ) -> OthersChanges:
-        """What is changed in this checkout by others, so that the session is not blamed for it.
+        """Return what others change in this checkout, so that the session is not blamed for it.
 
-        One that is answerable for the hosts it has started is blamed for what they change.
+        A session that is answerable for the hosts it started is blamed for their changes.
         """
         live = {each.run for each in self._sessions.in_checkout() if each.run}
         own = session.session if is_answerable else ""
@@ -169,7 +169,7 @@ class HostedRuns:
 
     @asynccontextmanager
     async def driven(self, run: str) -> AsyncGenerator[tuple[Engine, RunContext]]:
-        """An engine that holds the run's lease, and the context of its workspace."""
+        """Yield an engine that holds the run's lease, and the context of its workspace."""
         clock = self._clock
         async with driven(self._home, run, ShortEffects, in_place=True, clock=clock) as held:
             yield held[0], held[1].context

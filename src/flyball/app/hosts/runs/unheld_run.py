@@ -1,8 +1,7 @@
-"""A run of a session in which no call is refused or taken back: levels `verdict` and `observe`.
+"""A run in which no call is refused or reverted: levels `verdict` and `observe`.
 
-What a governed agent would have been kept from happens here all the same, so the run is brought to
-where it would be if the agent had done what it would have been told: it stated its checkpoint, and
-a person said yes.
+Calls that a governed agent could not make happen here, so the run is moved to the state it would
+have if the agent had followed the governor: it recorded its checkpoint, and a person approved.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ NOBODY = "nobody (not held)"
 ASSUMED = "(assumed: the agent is not held, and was not told to state it)"
 NOT_HELD = "the agent went on, and nobody held it"
 FEW = 3
-"""With so few calls left the budget would soon have asked for a person."""
+"""With so few calls left, the budget would soon have required a person."""
 MORE = 25
 
 
@@ -43,7 +42,7 @@ class UnheldRun(HostedRun):
     """A run whose calls are journaled and never refused; its stop is judged like any other."""
 
     async def before(self, event: HostEvent) -> HostAnswer:
-        """Judge a call, which is made whatever comes of it."""
+        """Judge a call and allow it whatever the result."""
         await self._go_past()
         await super().before(event)
         await self._go_past()
@@ -52,18 +51,18 @@ class UnheldRun(HostedRun):
         return GO_ON
 
     async def after(self, event: HostEvent) -> HostAnswer:
-        """Take down what a call came to."""
+        """Record the result of a call."""
         await super().after(event)
         await self._go_past()
         return GO_ON
 
     async def stop(self, event: HostEvent) -> HostAnswer | None:
-        """Judge the stop; what would have been asked on the way counts as answered."""
+        """Judge the stop; questions that would have been asked on the way count as answered."""
         await self._go_past()
         return await super().stop(event)
 
     async def look(self, since: str = "") -> str:  # noqa: ARG002
-        """Take down what has changed and no call explains."""
+        """Record changes that no call explains."""
         card = self.card
         if any(call.access is not Access.READ for call in card.in_flight):
             return ""
@@ -79,7 +78,7 @@ class UnheldRun(HostedRun):
         return await self._only_seen(event, call, self._key(owed))
 
     async def _only_seen(self, event: HostEvent, call: Call, key: str) -> CallReturned:
-        """Return what a call came to, with a note of what would have been taken back."""
+        """Return a call's result, with a note of what would have been reverted."""
         now, changed = await self._changes()
         text = self._context.redactor.text(bounded(event.text, LONGEST_OUTCOME)[0])
         undone = [path for path in changed if self._would_undo(path)]
@@ -100,7 +99,7 @@ class UnheldRun(HostedRun):
         )
 
     async def _assume_checkpoint(self) -> None:
-        """Go on as if what a governed agent is told had been done."""
+        """Proceed as if the checkpoint had been recorded as requested."""
         tops = sorted(each.name for each in os.scandir(self._workspace.root) if each.is_dir())
         files = [each.name for each in os.scandir(self._workspace.root) if not each.is_dir()]
         point = Checkpoint(
@@ -115,7 +114,7 @@ class UnheldRun(HostedRun):
         await self._go_past()
 
     async def _go_past(self) -> None:
-        """Answer what a person would have been asked, as the agent went on without them."""
+        """Answer the questions to a person, since the agent continued without them."""
         budget, spend = self.state.budget, self.state.spend
         if budget.calls and budget.limit - spend.calls <= FEW:
             calls = LIMITS[self.state.intent] if self.state.intent else 0

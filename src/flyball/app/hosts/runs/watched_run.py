@@ -1,4 +1,4 @@
-"""One run of a host's session, and the tree it works in: what was changed there, and by whom."""
+"""A run of a host's session and its working tree: what was changed there, and by whom."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from flyball.workspace.trees.trees import TreeHash
 
 
 def owed_verdict(state: RunState) -> Owed | None:
-    """The verdict that a stop waits for, if one is to be taken."""
+    """Return the verdict that a stop waits for, if one must be taken."""
     return next((each for each in state.due if isinstance(each.effect, Inspect)), None)
 
 
 class WatchedRun:
-    """A run that is open for one moment, and the looks at its tree."""
+    """A run that is open for one hook event, and the inspection of its tree."""
 
     def __init__(
         self,
@@ -51,31 +51,32 @@ class WatchedRun:
         self._elsewhere = elsewhere
         """The files that other sessions in this checkout have changed or are changing."""
         self._present: TreeHash | None = None
-        """The tree as it was just seen; in one moment nothing of ours is under way in it."""
+        """The tree as last read; during one event nothing of ours changes it."""
         self.found = ""
-        """What the look at a stop took back; it is said with whatever the stop comes to."""
+        """What the inspection at a stop reverted; it is reported with the stop's result."""
 
     @property
     def card(self) -> CardState:
-        """The card that the host works on: a hosted run has one."""
+        """Return the card that the host works on: a hosted run has one."""
         return self.state.cards[-1]
 
     @property
     def _workspace(self) -> Workspace:
-        """The checkout, opened when it is first looked at: most moments do not have to."""
+        """Return the checkout, opened on first use: most events do not need it."""
         if self._context.opened is None:
             self._context.adopt(self._open_workspace())
         return self._context.workspace
 
     async def _others(self) -> OthersChanges:
-        """What others have changed. What they do for this session counts as its own when it builds.
+        """Return what others have changed. Their changes for this session count as its own when it
+        builds.
 
-        Before that nothing of its own could be there, and they had leave for theirs.
+        Before that, nothing of its own could be there, and they had permission for theirs.
         """
         return await self._elsewhere(not self.card.phase.is_in(PLAN))
 
     async def _changes(self) -> tuple[TreeHash, tuple[str, ...]]:
-        """The tree as it is, and what has changed since the run last saw it."""
+        """Return the current tree, and what has changed since the run last saw it."""
         workspace, was = self._workspace, TreeHash(self.card.tree)
         now = self._present = workspace.tree_hash()
         elsewhere = await self._others() if now != was else OthersChanges()
@@ -83,7 +84,9 @@ class WatchedRun:
         return now, tuple(path for path in found if path not in elsewhere)
 
     async def _without_others(self, event: CallReturned) -> CallReturned:
-        """The same, with a base that has what only others changed: that is no work of this run."""
+        """Return the result with a base that includes changes of others, which are not this run's
+        work.
+        """
         card, trees = self.card, self._workspace.trees
         if event.tree == card.tree:
             return event
@@ -107,12 +110,12 @@ class WatchedRun:
         return is_looking or reads_hooks_from(path) or is_own(path)
 
     async def seen(self, since: str = "") -> HostAnswer:
-        """What was changed between two moments, for model and person."""
+        """Return what was changed between two events, for model and person."""
         found = await self.look(since)
         return HostAnswer(text=found, notice=found)
 
     async def look(self, since: str = "") -> str:
-        """What has changed and no call explains: taken back in a phase that only looks, else taken.
+        """Check changes that no call explains: revert them in a read-only phase, else accept them.
 
         Background shells, slash commands and skills write without a hook. `since` is a tree from
         before the run.
@@ -142,15 +145,15 @@ class WatchedRun:
         return taken_back(undone, kept) if undone else ""
 
     async def accept(self) -> HostAnswer:
-        """Take the tree as it is: a person has just changed it."""
+        """Accept the current tree, which a person has just changed."""
         if self.card.is_live and self.card.phase is not Phase.PAUSED:
             await self._record_look(self._workspace.tree_hash())
         return GO_ON
 
     def _without_leave(self, changed: tuple[str, ...]) -> tuple[str, ...]:
-        """Which changes between calls are taken back: none of them in `execute`.
+        """Return which changes between calls are reverted: in `execute` only hook settings.
 
-        But what a host reads its hooks from is nobody's work, in any phase.
+        Nobody may change the files that a host reads its hooks from, in any phase.
         """
         if self.card.phase is not Phase.EXECUTE:
             return changed
@@ -162,7 +165,7 @@ class WatchedRun:
         changed: tuple[str, ...] = (),
         undone: tuple[str, ...] = (),
     ) -> None:
-        """Log what was seen between calls, as a call of nobody's that costs nothing."""
+        """Log what was found between calls as a call without an author or cost."""
         seq = self.state.seq
         call = Call(f"look-{seq}", "note", digest=f"look-{seq}", called="something between calls")
         await self._reply((call,), Finish.TOOL_CALLS)
@@ -179,10 +182,10 @@ class WatchedRun:
         await self._append(await self._without_others(event))
 
     async def _forget_calls(self) -> None:
-        """Whoever stops or is spoken to waits for no call: what is left was refused in the host.
+        """Close open calls: a host that stops or gets a prompt waits for none, so they were refused
+        there.
 
-        Or it still runs, and what it has written is seen by the look that follows: this takes no
-        tree for granted.
+        If one still runs, the inspection that follows sees what it has written.
         """
         for call in self.card.in_flight:
             owed, tree = self._owed_call(call.id), self.card.tree
@@ -209,7 +212,7 @@ class WatchedRun:
         self.state = await self._engine.bring_on(self.state)
 
     def _owed_thought(self) -> int:
-        """The number of what the host is asked now; none where it makes calls side by side."""
+        """Return the number of the pending model request; 0 if the host makes calls in parallel."""
         found = [o.n for o in self.state.owed if isinstance(o.effect, Think)]
         return found[-1] if found else 0
 

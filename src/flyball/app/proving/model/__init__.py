@@ -1,1 +1,1 @@
-"""A scripted model on loopback, in just enough of four wire formats for a host's whole session."""
+"""A scripted model on loopback, supporting enough of four wire formats for a whole session."""

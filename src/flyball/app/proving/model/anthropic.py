@@ -10,7 +10,7 @@ from flyball.app.proving.model.turns import Turn, tokens_of
 
 
 def anthropic_message(turn: Turn, model: str, n: int) -> Body:
-    """A turn as one message."""
+    """Return a turn as one message."""
     blocks: list[Body] = [{"type": "text", "text": turn["text"]}] if turn.get("text") else []
     for k, tool in enumerate(turn.get("tools") or ()):
         blocks.append(
@@ -40,7 +40,7 @@ def anthropic_message(turn: Turn, model: str, n: int) -> Body:
 
 
 def anthropic_stream(message: Body) -> Iterator[Body]:
-    """A message as the events of a stream."""
+    """Yield a message as the events of a stream."""
     usage = message["usage"]
     empty: Body = {"content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
     yield {"type": "message_start", "message": {**message, **empty}}

@@ -12,7 +12,7 @@ from flyball.app.proving.model.turns import Turn, tokens_of
 
 
 def responses_stream(turn: Turn, model: str, n: int) -> Iterator[Body]:
-    """A turn as the events of a stream; the last one has the whole response."""
+    """Yield a turn as the events of a stream; the last one has the whole response."""
     items = list(_items(turn, n))
     shell: Body = {
         "id": f"resp_{n:04d}",
@@ -53,7 +53,7 @@ def responses_stream(turn: Turn, model: str, n: int) -> Iterator[Body]:
 
 
 def _items(turn: Turn, n: int) -> Iterator[Body]:
-    """What the model says and calls, as the items of a response."""
+    """Return the model's text and calls as the items of a response."""
     if turn.get("text"):
         yield {
             "type": "message",
@@ -74,7 +74,7 @@ def _items(turn: Turn, n: int) -> Iterator[Body]:
 
 
 def chat_stream(turn: Turn, model: str, n: int) -> Iterator[Body]:
-    """A turn as chunks of a chat completion."""
+    """Yield a turn as chunks of a chat completion."""
     calls = _chat_calls(turn, n)
 
     def chunk(delta: Body, reason: str | None, **more: Any) -> Body:
@@ -91,7 +91,7 @@ def chat_stream(turn: Turn, model: str, n: int) -> Iterator[Body]:
 
 
 def chat_completion(turn: Turn, model: str, n: int) -> Body:
-    """A turn as one chat completion."""
+    """Return a turn as one chat completion."""
     calls = [
         {key: value for key, value in call.items() if key != "index"}
         for call in _chat_calls(turn, n)

@@ -1,4 +1,4 @@
-"""What a host asks its model, whatever the wire format."""
+"""Read a host's request to its model, in any wire format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Body = dict[str, Any]
 
 
 class WireFormat(StrEnum):
-    """How a host talks to its model."""
+    """The wire format between a host and its model."""
 
     ANTHROPIC = "anthropic"
     RESPONSES = "responses"
@@ -18,7 +18,7 @@ class WireFormat(StrEnum):
 
 
 def text_of(content: object) -> str:
-    """All text in a message's content."""
+    """Return all text in a message's content."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -36,7 +36,7 @@ def text_of(content: object) -> str:
 
 
 def user_texts(format: WireFormat, body: Body) -> list[str]:
-    """What the user said, message by message."""
+    """Return the user's messages."""
     return [
         text_of(message.get("content", message.get("parts")))
         for message in _messages(format, body)
@@ -53,13 +53,13 @@ def _messages(format: WireFormat, body: Body) -> list[Body]:
 
 
 def objects(values: object) -> list[Body]:
-    """The objects of a list; nothing for anything else."""
+    """Return the objects of a list; empty for any other value."""
     listed = cast("list[object]", values) if isinstance(values, list) else []
     return [cast("Body", each) for each in listed if isinstance(each, dict)]
 
 
 def offered_tools(format: WireFormat, body: Body) -> list[str]:
-    """The names of the tools that the model may call."""
+    """Return the names of the tools that the model may call."""
     tools = objects(body.get("tools"))
     match format:
         case WireFormat.GEMINI:
@@ -80,7 +80,7 @@ def offered_tools(format: WireFormat, body: Body) -> list[str]:
 
 
 def wanted_schema(body: Body) -> Body | None:
-    """The JSON schema that the answer must have, where the host asks for one on the side."""
+    """Return the JSON schema that a host requires of a side request's answer."""
     places = (
         ("generationConfig", "responseJsonSchema"),
         ("generationConfig", "responseSchema"),
@@ -98,7 +98,7 @@ def wanted_schema(body: Body) -> Body | None:
 
 
 def dullest(schema: object) -> Any:
-    """The dullest value that a JSON schema allows."""
+    """Return the simplest value that a JSON schema allows."""
     given = cast("Body", schema) if isinstance(schema, dict) else {}
     if given.get("enum"):
         return given["enum"][0]

@@ -1,4 +1,4 @@
-"""The server itself: on 127.0.0.1, at a port of the system's choice, every request noted."""
+"""The model server: on 127.0.0.1, at a port the system chooses, logging every request."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from flyball.app.proving.model.turns import Turn, TurnScript, tokens_of
 from flyball.regex import regex
 
 SECRET = frozenset({"authorization", "x-api-key", "x-goog-api-key", "cookie"})
-"""Headers whose values are not noted."""
+"""Headers whose values are not logged."""
 MOST = 1 << 20
-"""The longest line of a chunked body's head that is read."""
+"""Maximum length of a chunk header line."""
 _GEMINI = regex(r"/models/([^/:]+):(\w+)$")
 _COUNTS = ("/count_tokens", ":countTokens")
 
 
 class LoopbackModel(ThreadingHTTPServer):
-    """A model that says what its script says; a log of JSON lines has each request and reply."""
+    """A model that answers from its script; a JSON Lines log has each request and reply."""
 
     daemon_threads = True
 
@@ -45,16 +45,16 @@ class LoopbackModel(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: hosts drop connections when they end."""
+        """Ignore the error: hosts drop connections when they exit."""
 
     def next_number(self) -> int:
-        """Which request with an answer from the script this is."""
+        """Return the number of this request among those answered from the script."""
         with self._lock:
             self._asked += 1
             return self._asked
 
     def note(self, entry: Body) -> None:
-        """Write a request down."""
+        """Log a request."""
         with self._lock, self.log.open("a") as file:
             file.write(json.dumps(entry) + "\n")
 
@@ -74,7 +74,7 @@ class _Exchange(BaseHTTPRequestHandler):
     server: LoopbackModel  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: every request is noted."""
+        """Print nothing: every request is in the log."""
 
     def do_HEAD(self) -> None:
         self._note({})

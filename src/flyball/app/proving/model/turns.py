@@ -1,19 +1,19 @@
-"""Which turn of a script answers which request.
+"""Select the turn of a script that answers a request.
 
     {"tracks": [{"when": "SUBTASK", "turns": [TURN, ...]},  the first track whose "when" is in
-                {"turns": [TURN, ...]}],                     what the user said first
+                {"turns": [TURN, ...]}],                     the user's first message
      "after": TURN}                                          when a track has run out
 
-A track may have "header", which must be in the request's headers (Codex names a sub-agent there),
-and "aux", which picks it for requests that offer no tools.
+A track may have "header", which must be in the request's headers (Codex names a subagent there),
+and "aux", which selects it for requests that offer no tools.
 
     TURN = {"capture": {"SID": "session ID (\\d+)"},         from the request; @SID@ below
             "text": "...", "tools": [{"name": "Write", "input": {...}}, ...],
             "tokens": [in, out],                             usage to claim
             "status": 529, "delay": 0.2}                     an HTTP error, a pause
 
-A tool of Codex may be "custom", which is given text, or be in a "namespace". A request that offers
-no tools is on the side (a title, a summary): it gets "aux" and moves no track on.
+A Codex tool may be "custom", which takes text, or be in a "namespace". A request that offers no
+tools is a side request (a title, a summary): it gets "aux" and does not advance a track.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DONE: Turn = {"text": "All done."}
 
 
 class TurnScript:
-    """A script that is under way."""
+    """A script in progress."""
 
     def __init__(self, script: dict[str, Any]) -> None:
         self.tracks: list[dict[str, Any]] = script.get("tracks") or [
@@ -49,7 +49,7 @@ class TurnScript:
         self._lock = threading.Lock()
 
     def answer(self, format: WireFormat, body: Body, headers: str = "") -> tuple[str, Turn]:
-        """The turn for a request, and its place in the script."""
+        """Return the turn for a request, and its position in the script."""
         if not offered_tools(format, body):
             return self._aside(body)
         head = "\n".join(user_texts(format, body)[:3])
@@ -72,7 +72,7 @@ class TurnScript:
 
 
 def _filled(turn: Turn, body: Body) -> Turn:
-    """A turn with what it captures from the request in its places."""
+    """Return a turn with the values it captures from the request inserted."""
     if not turn.get("capture"):
         return turn
     said = json.dumps(body)
@@ -85,6 +85,6 @@ def _filled(turn: Turn, body: Body) -> Turn:
 
 
 def tokens_of(turn: Turn) -> tuple[int, int]:
-    """The usage that a turn claims, in and out."""
+    """Return the usage that a turn claims, in and out."""
     spent = turn.get("tokens") or (100, 20)
     return spent[0], spent[1]
