@@ -1,1 +1,1 @@
-"""Ways in: translation only, no decisions."""
+"""Surfaces: they translate requests for the use cases and decide nothing."""

@@ -1,4 +1,4 @@
-"""How large, deep and slow a request over HTTP may be, for every server of ours."""
+"""Limit the size, depth and duration of HTTP requests, for all our servers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 MOST_BYTES = 4_000_000
 MOST_DRAINED = 4 * MOST_BYTES
 HEADERS_WITHIN = 30.0
-"""Seconds for the head of a request: who opens a connection and sends half of one is let go."""
+"""Seconds for the head of a request, after which an incomplete one is dropped."""
 BODY_WITHIN = 30.0
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class BoundedBodies:
-    """Hands a request on once its body is there, and neither too large nor too deep to parse."""
+    """Passes a request on once its body is complete, and neither too large nor too deeply
+    nested.
+    """
 
     def __init__(self, inner: Application, within: float = BODY_WITHIN) -> None:
         self._inner = inner
@@ -54,9 +56,10 @@ class BoundedBodies:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """Return a body, or its beginning where it is too large; None where the client left.
+    """Return a body, or its beginning if it is too large; None if the client disconnected.
 
-    Who is cut off while sending never sees the answer, so a little more is read and thrown away.
+    A client that is cut off while sending never sees the answer, so a little more is read and
+    discarded.
     """
     body = bytearray()
     taken = 0
@@ -73,7 +76,7 @@ async def _read(receive: Receive) -> bytes | None:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a way to receive a body that has been read already, and then what comes after it."""
+    """Return a receive function that replays a body, and then continues with the connection."""
     left = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Any:
@@ -96,7 +99,7 @@ async def _refuse(send: Send, status: int, code: str, message: str) -> None:
 
 
 class TimelyProtocol(H11Protocol):
-    """Closes a connection whose request has not come whole in time."""
+    """Closes a connection whose request is not complete in time."""
 
     def __init__(self, headers_within: float, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -104,17 +107,17 @@ class TimelyProtocol(H11Protocol):
         self._late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first request."""
+        """Start the timeout for the first request."""
         super().connection_made(transport)
         self._wait_for_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; the wait goes on until a request's head is whole."""
+        """Process data; the timeout runs until a request's head is complete."""
         super().data_received(data)
         self._wait_for_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the wait with the connection."""
+        """Cancel the timeout with the connection."""
         self._stop_waiting()
         super().connection_lost(exc)
 

@@ -1,1 +1,1 @@
-"""Flyball as an agent in editors, over the Agent Client Protocol: translation only."""
+"""Flyball as an agent in editors over the Agent Client Protocol: translation only."""

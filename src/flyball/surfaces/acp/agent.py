@@ -1,4 +1,4 @@
-"""The agent that an editor meets: its sessions are conversations, its prompts are runs."""
+"""The ACP agent: its sessions are conversations, its prompts are runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from flyball.surfaces.acp.turn import PromptTurn
 from flyball.surfaces.acp.update import EditorStory, Words, modes
 
 CONVERSATION = "conversation"
-"""What a run's beginning says of the session that it belongs to."""
+"""The key in a run's start for the session that it belongs to."""
 GOVERNED = "A phase follows from what was done and shown; nobody chooses it."
 
 Block = (
@@ -53,7 +53,7 @@ Block = (
 
 
 class EditorSession:
-    """One conversation: its project, what was said, and the run that it stands at."""
+    """One conversation: its project, its messages, and its current run."""
 
     def __init__(self, name: str, home: Home, said: Sequence[RunState] = ()) -> None:
         self.name = name
@@ -65,23 +65,23 @@ class EditorSession:
             self.add(state)
 
     async def waiting(self) -> str:
-        """The run that waits for words, unless somebody has answered it elsewhere."""
+        """Return the run that waits for a message, unless it was answered elsewhere."""
         if not pending(self.last):
             return ""
         self.last = (await record_of(self.home, self.last.run)).state
         return self.last.run if pending(self.last) else ""
 
     def add(self, state: RunState) -> None:
-        """Remember how a run came out, or where it rests."""
+        """Record a run's result, or its resting state."""
         self.last = state
         if state.has_ended:
             self.history += turns_of(state)
 
 
 class EditorAgent:
-    """Answers an editor's requests with what the same functions say that the command line asks.
+    """Answers an editor's requests with the same functions as the command line.
 
-    What it does not define is refused by the library as an unknown method.
+    The library rejects a method that is not defined here as unknown.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class EditorAgent:
         self._client = conn
 
     async def initialize(self, protocol_version: int, **_: Any) -> InitializeResponse:  # noqa: ARG002
-        """What this agent can do; editors that speak another version are told ours."""
+        """Return the agent's capabilities and its protocol version."""
         version = importlib.metadata.version("flyball")
         prompts = PromptCapabilities(image=True, embedded_context=True)
         return InitializeResponse(
@@ -108,14 +108,14 @@ class EditorAgent:
         )
 
     async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
-        """A conversation in a project."""
+        """Start a conversation in a project."""
         name = f"session-{secrets.token_hex(8)}"
         with _in_their_words():
             self._sessions[name] = EditorSession(name, self._home(cwd))
         return NewSessionResponse(session_id=name, modes=modes())
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> LoadSessionResponse:
-        """Tell a conversation again from the journal, and go on with it."""
+        """Replay a conversation from the journal, and continue it."""
         with _in_their_words():
             home = self._home(cwd)
             records = await _records(home, session_id)
@@ -126,13 +126,13 @@ class EditorAgent:
         return LoadSessionResponse(modes=modes())
 
     async def set_session_mode(self, mode_id: str, session_id: str, **_: Any) -> None:
-        """Refused: modes are phases."""
+        """Refuse the request: modes are phases."""
         with _in_their_words():
             self._session(session_id)
             raise Conflict(f"The mode {mode_id!r} cannot be set here.", GOVERNED)
 
     async def prompt(self, session_id: str, prompt: Sequence[Block], **_: Any) -> PromptResponse:
-        """Begin a run with what was said, or answer the one that waits for words."""
+        """Start a run with the prompt, or answer the run that waits for a message."""
         with _in_their_words():
             session = self._session(session_id)
             if session.turn is not None:
@@ -151,7 +151,7 @@ class EditorAgent:
         return PromptResponse(stop_reason=reason)
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        """End the run that a session's prompt has begun."""
+        """Cancel the run that a session's prompt started."""
         with _in_their_words():
             if (turn := self._session(session_id).turn) is not None:
                 await turn.cancel()
@@ -190,14 +190,14 @@ class EditorAgent:
 
 
 class PromptWords(NamedTuple):
-    """What a prompt says, and the pictures in it."""
+    """The text of a prompt, and the pictures in it."""
 
     text: str
     images: tuple[str, ...]
 
 
 def read_blocks(blocks: Sequence[Block]) -> PromptWords:
-    """A prompt as a request: words, what they refer to, and pictures."""
+    """Return a prompt as a request: text, references, and pictures."""
     texts: list[str] = []
     images: list[str] = []
     for block in blocks:
@@ -220,7 +220,7 @@ def read_blocks(blocks: Sequence[Block]) -> PromptWords:
 
 
 async def _records(home: Home, session: str) -> list[Record]:
-    """The runs of a conversation, the oldest first."""
+    """Return the runs of a conversation, oldest first."""
     records = [await record_of(home, each.run) for each in reversed(await list_runs(home))]
     found = [each for each in records if each.started.shell.get(CONVERSATION) == session]
     if not found:
@@ -230,7 +230,7 @@ async def _records(home: Home, session: str) -> list[Record]:
 
 @contextmanager
 def _in_their_words() -> Generator[None]:
-    """What went wrong, in the shape that every surface has."""
+    """Convert errors to the shape that every surface uses."""
     try:
         yield
     except FlyballError as error:
@@ -240,5 +240,5 @@ def _in_their_words() -> Generator[None]:
 
 
 async def serve(agent: EditorAgent) -> None:
-    """Be an agent over standard input and output, until the editor goes."""
+    """Serve an agent over standard input and output until the editor disconnects."""
     await run_agent(cast("Agent", agent))

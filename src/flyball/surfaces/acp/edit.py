@@ -1,4 +1,4 @@
-"""What a call does to files, as editors show it: absolute places, and text before and after."""
+"""Convert a call's changes for editors: absolute paths, with text before and after."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from flyball.workspace.files.plain import read_within
 from flyball.workspace.run.opening import find_workspace
 
 LONGEST = 1 << 20
-"""Bytes of a file that an editor is shown whole."""
+"""Maximum size in bytes of a file shown whole to an editor."""
 
 
 class RunFiles:
-    """The files of one run where they really are: in its own worktree, or in the checkout."""
+    """The files of one run at their real location: its own worktree, or the checkout."""
 
     def __init__(self, home: Home, *, is_live: bool = True) -> None:
         self._home = home
@@ -28,20 +28,20 @@ class RunFiles:
         self._root: Path | None = None
 
     def place(self, run: str) -> None:
-        """Look where a run works, once it does."""
+        """Find where a run works, once it has started."""
         facts = find_workspace(run, self._home.state)
         self._root = Path(facts.root) if facts else None
 
     def path(self, name: str) -> str:
-        """The whole path of a file of the run."""
+        """Return the absolute path of a file of the run."""
         return os.fspath((self._root or self._home.repo) / name)
 
     def is_there(self, name: str) -> bool:
-        """Whether the run has such a file or directory now."""
+        """Return whether the run has such a file or directory now."""
         return Path(self.path(name)).exists()
 
     def read(self, name: str) -> str | None:
-        """A text file as it is now; None where there is none, and when a past run is told."""
+        """Return a text file's current content; None if it is missing or the run is in the past."""
         if not self._is_live or self._root is None:
             return None
         data = read_within(self._root, name, LONGEST + 1)
@@ -54,7 +54,7 @@ class RunFiles:
 
 
 def diff_content(diff: str, files: RunFiles) -> Iterator[FileEditToolCallContent]:
-    """Each place of a unified diff, with its lines before and after."""
+    """Yield each hunk of a unified diff, with its lines before and after."""
     for section in parse(diff).sections:
         for hunk in section.hunks:
             new = _text(hunk.new, unended=hunk.new_unended)
@@ -63,14 +63,14 @@ def diff_content(diff: str, files: RunFiles) -> Iterator[FileEditToolCallContent
 
 
 def diff_locations(diff: str, files: RunFiles) -> Iterator[ToolCallLocation]:
-    """Where each place of a unified diff is, by its line as it is afterwards."""
+    """Yield the location of each hunk of a unified diff, by its line after the change."""
     for section in parse(diff).sections:
         for hunk in section.hunks:
             yield ToolCallLocation(path=files.path(section.paths[0]), line=_first_line(hunk))
 
 
 def locations(names: Iterable[str], files: RunFiles) -> list[ToolCallLocation]:
-    """Files as places that an editor can open."""
+    """Return files as locations that an editor can open."""
     return [ToolCallLocation(path=files.path(name)) for name in names]
 
 

@@ -1,4 +1,4 @@
-"""One prompt of an editor: the run that it begins or answers, told until it rests or ends."""
+"""One prompt of an editor: the run that it starts or answers, reported until it rests or ends."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HERE = "Say here in words how to go on."
 
 
 class PromptTurn:
-    """Drives one run for an editor, and asks its person what the run asks."""
+    """Drives one run for an editor, and passes the run's questions to its user."""
 
     def __init__(self, home: Home, session: str, client: Client, by: str, words: Words) -> None:
         self._home = home
@@ -51,18 +51,18 @@ class PromptTurn:
         self._began = asyncio.Event()
         self._is_cancelled = False
         self.state = RunState()
-        """The run as it rests or has ended, once this turn is over."""
+        """The run's state at rest or at its end, once this turn is over."""
 
     async def start(self, wanted: RunRequest) -> StopReason:
-        """Begin a run."""
+        """Start a run."""
         return await self._take(wanted=wanted)
 
     async def answer(self, run: str, text: str) -> StopReason:
-        """Say something to a run that waits for words."""
+        """Send a message to a run that waits for one."""
         return await self._take(run=run, text=text)
 
     async def cancel(self) -> None:
-        """End the run of this turn."""
+        """Cancel the run of this turn."""
         self._is_cancelled = True
         await self._began.wait()
         if run := self._control.run:
@@ -93,7 +93,7 @@ class PromptTurn:
             await asyncio.gather(pump, return_exceptions=True)
 
     async def _decided(self, result: RunResult) -> tuple[StopReason, RunResult]:
-        """Ask the person for as long as the run asks for a yes or a no."""
+        """Ask the person while the run waits for a yes or a no."""
         while not self._is_cancelled and (asks := to_choose(result.state)):
             await self._flush()
             run = result.state.run
@@ -113,7 +113,7 @@ class PromptTurn:
         return "end_turn", result
 
     def _require_person(self) -> None:
-        """An editor stands for the person at it, unless a governed agent has started it."""
+        """Raise if a governed agent started the editor; otherwise it stands for its user."""
         require_no_host(self._home, self._home.environ)
 
     def _told(self, line: Telemetry) -> None:
@@ -134,14 +134,14 @@ class PromptTurn:
             await self._flush()
 
     async def _flush(self) -> None:
-        """Send everything that is due, in its order."""
+        """Send all pending updates in order."""
         async with self._sending:
             while self._due:
                 await self._client.session_update(self._session, self._due.popleft())
 
 
 def _ending(result: RunResult) -> Iterable[Update]:
-    """What the run waits for, or what to type next."""
+    """Return what the run waits for, or what to type next."""
     state, lines = result.state, list[str]()
     if waiting := pending(state):
         lines.append(f"{waiting[0].question.text} {HERE if to_choose(state) is None else ''}")
@@ -152,24 +152,24 @@ def _ending(result: RunResult) -> Iterable[Update]:
 
 
 def _unheard(_value: object) -> None:
-    """What a program prints while it runs is told with its outcome."""
+    """Ignore the output: a program's output is reported with its result."""
 
 
 LONGEST = 4_000
-"""Characters of one argument that a person is shown with the question about it."""
+"""Maximum number of characters of an argument in the question about it."""
 Content = ContentToolCallContent | FileEditToolCallContent | TerminalToolCallContent
 YES, NO = "approve", "deny"
 KINDS: dict[str, PermissionOptionKind] = {YES: "allow_once", NO: "reject_once"}
 
 
 def to_choose(state: RunState) -> Pending | None:
-    """The question that a yes or a no answers; what words answer is told, and waits for them."""
+    """Return the question for a yes or no; a question that a message answers is only shown."""
     waiting = pending(state)
     return waiting[0] if waiting and waiting[0].question.kind not in RESTING else None
 
 
 def tool_call(run: str, asks: Pending, files: RunFiles) -> ToolCallUpdate:
-    """What the person decides about: the exact call, or the question alone."""
+    """Return what the person decides about: the exact call, or the question alone."""
     card, question = asks
     call = question.call
     if call is None:
@@ -197,7 +197,7 @@ def tool_call(run: str, asks: Pending, files: RunFiles) -> ToolCallUpdate:
 
 
 def options(state: RunState) -> list[PermissionOption]:
-    """Yes and no, in the words of what each of them does."""
+    """Return the options yes and no, described by their effects."""
     steps = {step.command.split()[1]: step.effect for step in next_steps(state, "paused")}
     return [
         PermissionOption(option_id=verb, name=f"{verb.capitalize()}: {steps[verb]}", kind=kind)
@@ -207,7 +207,7 @@ def options(state: RunState) -> list[PermissionOption]:
 
 
 def word(asks: Pending, option: str, by: str) -> Word:
-    """A person's choice, for the question that they saw and no other."""
+    """Return a person's choice for the question that they saw, and for no other."""
 
     def said(state: RunState) -> AnyEvent:
         if asked(state).id != asks.question.id:
@@ -218,7 +218,7 @@ def word(asks: Pending, option: str, by: str) -> Word:
 
 
 def _promised(promise: Checkpoint) -> str:
-    """A checkpoint, all of it: whoever accepts it has seen it."""
+    """Return a whole checkpoint, so that the person sees all of it before accepting it."""
     return "\n\n".join(
         (
             f"Goal: {promise.goal}",

@@ -1,4 +1,6 @@
-"""Telemetry as an editor's updates: cards are its plan, phases its modes, calls its tool calls."""
+"""Convert telemetry to editor updates: cards form the plan, phases are modes, calls are tool
+calls.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ Update = (
 )
 
 Words = Callable[[Telemetry], Iterator[str]]
-"""A run in words, line by line, where it is worth some."""
+"""Describes a run's telemetry in lines of text, if there is anything to say."""
 
 KINDS: dict[Touch, ToolKind] = {
     Touch.NOTHING: "think",
@@ -61,30 +63,30 @@ KINDS: dict[Touch, ToolKind] = {
 MODES = {phase.name_for_people: phase.label for phase in (*WORKING, Phase.PAUSED)}
 FIRST_MODE = Phase.ANALYZE_CODE.name_for_people
 LOUD = frozenset({"final", "error", "notice", "left"})
-"""What is said as a message; the rest of what happens is a thought."""
+"""Telemetry sent as a message; all other telemetry is sent as a thought."""
 BEHIND_THE_SCENES = frozenset({"planner", "verifier"})
-"""Roles whose replies are forms for Flyball; what they mean is told in words."""
+"""Roles whose replies are forms for Flyball; their meaning is reported in words."""
 
 
 def modes(current: str = FIRST_MODE) -> SessionModeState:
-    """The phases, of which the governor alone chooses."""
+    """Return the phases as modes; only the governor selects one."""
     known = [SessionMode(id=name, name=label) for name, label in MODES.items()]
     return SessionModeState(current_mode_id=current, available_modes=known)
 
 
 def kind_of(tool: str) -> ToolKind:
-    """What an editor calls a tool of this kind."""
+    """Return the editor's kind for a kind of tool."""
     row = TOOL_ROWS.get(tool)
     return KINDS[row.touches] if row else "other"
 
 
 def call_id(run: str, card: str, call: str) -> str:
-    """A call's name in a conversation of several runs."""
+    """Return a unique id for a call in a conversation with several runs."""
     return f"{run}/{card}/{call}"
 
 
 class EditorStory:
-    """Tells one run to an editor; what has no shape of its own there is told in words."""
+    """Reports one run to an editor; telemetry without an ACP equivalent is sent as text."""
 
     def __init__(self, files: RunFiles, words: Words) -> None:
         self._files = files
@@ -92,22 +94,22 @@ class EditorStory:
         self._run = ""
         self._is_planned = False
         self._heard = ""
-        """What was passed on of the present reply, as it was spoken."""
+        """The part of the current reply that was already streamed."""
         self._plan: dict[str, PlanEntry] = {}
         self._known: set[str] = set()
         self._before: dict[str, dict[str, str | None]] = {}
-        """The files that calls under way will write, as they are before."""
+        """The files that calls in progress will write, with their content before."""
         self._returned: dict[str, str] = {}
-        """The call of each card that came back last, where its change was not shown."""
+        """The last returned call of each card, if its change was not shown."""
 
     def hear(self, delta: str) -> Iterator[Update]:
-        """What a driver says while it says it; of several at once only whole replies are told."""
+        """Yield updates for streamed text; with several cards, only whole replies are sent."""
         if not self._is_planned and delta:
             self._heard += delta
             yield update_agent_message_text(delta)
 
     def tell(self, line: Telemetry) -> Iterator[Update]:
-        """The updates that one piece of telemetry is worth."""
+        """Yield the updates for one piece of telemetry."""
         kind = line["type"]
         self._is_planned |= kind in ("iteration", "plan") or bool(line.get("planned"))
         if kind in ("run", "resumed"):
@@ -130,7 +132,7 @@ class EditorStory:
         yield update_agent_message_text("\n\n" if is_heard else f"{line['text']}\n\n")
 
     def usage(self, _line: Telemetry) -> Iterator[Update]:
-        """Every reply ends with what it cost."""
+        """Yield the cost after each reply."""
         self._heard = ""
         yield from ()
 
@@ -189,7 +191,7 @@ class EditorStory:
             yield start_tool_call(name, title, kind=kind, status=status, content=words)
 
     def patch(self, line: Telemetry) -> Iterator[Update]:
-        """The diff of a call, where its files could not be read before and after it."""
+        """Yield a call's diff if its files could not be read before and after it."""
         name = self._returned.get(line["card"], "")
         diff = str(line["patch"].get("diff", ""))
         shown = list(diff_content(diff, self._files)) if name else []
@@ -198,11 +200,11 @@ class EditorStory:
             yield update_tool_call(name, content=shown, locations=where)
 
     def approval(self, _line: Telemetry) -> Iterator[Update]:
-        """It is asked as a request of its own."""
+        """Yield nothing: an approval is a request of its own."""
         yield from ()
 
     def _written(self, name: str) -> list[FileEditToolCallContent]:
-        """What a call made of its files; those that wait for their turn see them so."""
+        """Return a call's changes to its files; also the state that queued calls start from."""
         shown: list[FileEditToolCallContent] = []
         for path, old in self._before.pop(name, {}).items():
             new = self._files.read(path)

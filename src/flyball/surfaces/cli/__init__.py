@@ -1,4 +1,4 @@
-"""The command line: translation only. Each command's module is loaded when the command runs."""
+"""The command line: translation only. Each command's module is imported when the command runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["COMMANDS", "cli", "exit_code", "main"]
 
 
 def main() -> NoReturn:
-    """Run what was typed; `confined` without loading the rest, since agents start it all day."""
+    """Run the command line; `confined` imports nothing else, since agents start it often."""
     if sys.argv[1:2] == ["confined"] and "--" in sys.argv:
         from flyball.surfaces.cli.confined_quick import confine
 
@@ -26,5 +26,5 @@ def main() -> NoReturn:
 
 
 def __getattr__(name: str) -> Any:
-    """Load the group of commands when something of it is first asked for."""
+    """Import the command group on first access."""
     return getattr(import_module("flyball.surfaces.cli.typed.group"), name)

@@ -1,4 +1,4 @@
-"""`flyball acp`: be an agent in an editor, over the Agent Client Protocol."""
+"""`flyball acp`: serve as an agent in an editor over the Agent Client Protocol."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def acp(driver: str, model: str, in_place: bool) -> None:
 
 
 def require_editor(ends: tuple[int, ...]) -> None:
-    """Raise where a file stands at one end: nobody can talk over it."""
+    """Raise if standard input or output is a file, over which no editor can talk."""
     if any(stat.S_ISREG(os.fstat(end).st_mode) for end in ends):
         raise UsageError(
             "`flyball acp` talks with an editor, and a file was put in its place.",
@@ -51,7 +51,7 @@ def require_editor(ends: tuple[int, ...]) -> None:
 
 
 def in_words() -> Words:
-    """What tells one run in the words that a terminal has for it."""
+    """Return the function that describes one run in the terminal's words."""
     from flyball.surfaces.cli.terminal.story import Story
 
     story = Story()

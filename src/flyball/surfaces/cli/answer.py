@@ -1,4 +1,4 @@
-"""`flyball approve`, `deny`, `extend`, `answer`: a person's word, which no model can forge."""
+"""`flyball approve`, `deny`, `extend`, `answer`: a person's decisions, which no model can forge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`flyball audit`: what agents really did, by the transcripts that they left."""
+"""`flyball audit`: report what agents did, from their transcripts."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def audit(
 
 
 def _told(report: AuditReport) -> object:
-    """The report without what was kept only to look for effects."""
+    """Return the report without the data used only to check for effects."""
     import msgspec
 
     bare = [msgspec.structs.replace(found, traces=()) for found in report.findings]
@@ -94,7 +94,7 @@ def _told(report: AuditReport) -> object:
 
 
 def _progress() -> Callable[[AuditProgress], None]:
-    """Tell how far it is, where somebody looks."""
+    """Return a function that shows progress, if the output is a terminal."""
     import sys
 
     if not sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""`flyball bench`: what things cost beside their peers, and how often a verifier is fooled."""
+"""`flyball bench`: compare costs with peers, and measure how often a verifier is fooled."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _say_answer(tried: TriedChange) -> None:
 
 
 def _counts(found: Sequence[TriedChange]) -> list[tuple[str, int, int, int]]:
-    """For each family how many were tried, accepted, and answered rightly."""
+    """Return for each family how many changes were tried, accepted, and answered correctly."""
     tried = [each for each in found if each.was_tried]
     families = dict.fromkeys(each.family for each in tried)
     rows: list[tuple[str, int, int, int]] = []
@@ -181,7 +181,7 @@ def _print_json(command: str, found: Sequence[TriedChange]) -> None:
 
 
 def checkout_among(places: Sequence[Path]) -> Path:
-    """The first place that is a checkout of Flyball, with the benches."""
+    """Return the first directory that is a checkout of Flyball with the benches."""
     from flyball.errors import UsageError
 
     for place in places:

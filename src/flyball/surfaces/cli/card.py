@@ -1,4 +1,4 @@
-"""`flyball card`: look at a card, take it back, put it again."""
+"""`flyball card`: show, revert and reapply a card."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REPO = click.option(
 
 
 def _use_database(url: str) -> str:
-    """From here on the setting, as if it were in the environment: every part reads it there."""
+    """Set the database in the environment, where every part reads it."""
     os.environ["FLYBALL_DATABASE"] = url
     return url
 
@@ -146,7 +146,7 @@ def apply(
 
 
 def find_run(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
-    """The project and the run that are meant; a run without a journal goes by its whole name."""
+    """Return the project and the named run; a run without a journal needs its whole name."""
     import asyncio
 
     from flyball.app.project import open_home
@@ -163,7 +163,7 @@ def find_run(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
 
 
 def find_kept_run(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
-    """The same, with the run's files on this machine if workers of a cluster drove it."""
+    """Return the project and the run, with its files fetched if cluster workers drove it."""
     import asyncio
 
     from flyball.app.project import open_home
@@ -175,17 +175,17 @@ def find_kept_run(repo: Path, run: str) -> tuple[ProjectPlaces, str]:
 
 
 def say_json(value: dict[str, Any]) -> None:
-    """One JSON object, whatever bytes file names have."""
+    """Print one JSON object, including file names that are not valid UTF-8."""
     say(json.dumps(value, default=str))
 
 
 def readable(name: str) -> str:
-    """A file name that any terminal can print."""
+    """Return a file name that any terminal can print."""
     return os.fsencode(name).decode(errors="replace")
 
 
 def line_of(change: Changed) -> str:
-    """One changed file on one line."""
+    """Return one line for a changed file."""
     size = "binary" if change.binary else f"+{change.added} −{change.removed}"
     return f"{change.kind.value:<9} {readable(change.path)}  {size}"
 
@@ -266,7 +266,7 @@ def _as_dict(view: CardView) -> dict[str, Any]:
 
 
 def say_diff(diff: str) -> None:
-    """A diff in colours, unless they are not wanted."""
+    """Print a diff, in colour unless disabled."""
     colours = {"+": "green", "-": "red", "@": "cyan"}
     plain = bool(os.environ.get("NO_COLOR"))
     for line in diff.rstrip("\n").split("\n"):

@@ -1,4 +1,4 @@
-"""`flyball checkpoint`: how an agent in another program states what it found and will do."""
+"""`flyball checkpoint`: an agent in another program records its findings and plan."""
 
 from __future__ import annotations
 

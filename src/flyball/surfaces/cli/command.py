@@ -30,7 +30,7 @@ _COLOURS = {
 
 
 class BatchLine(msgspec.Struct, frozen=True):
-    """One line of a batch file; other fields are the caller's own notes."""
+    """One line of a batch file; other fields are ignored."""
 
     cmd: str
     phase: str | None = None

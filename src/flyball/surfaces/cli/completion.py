@@ -1,4 +1,4 @@
-"""`flyball completion`: what a shell needs to complete commands, options, files, runs and cards."""
+"""`flyball completion`: install shell completion of commands, options, files, runs and cards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INSTALL = {
         "flyball completion fish > ~/.config/fish/completions/flyball.fish",
     ),
 }
-"""What to type once for each shell, on an account that has nothing yet."""
+"""The commands to run once per shell, on an account without any configuration."""
 
 HELP = """Print a shell completion script.
 

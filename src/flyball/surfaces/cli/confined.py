@@ -1,4 +1,4 @@
-"""`flyball confined` as one command among the others: its help, its words, its completion."""
+"""The `flyball confined` command: its options, help and completion."""
 
 from __future__ import annotations
 

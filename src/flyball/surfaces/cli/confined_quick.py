@@ -1,4 +1,4 @@
-"""`flyball confined`, which starts for every command of an agent and so loads nothing slow."""
+"""Run `flyball confined` quickly: agents start it for every command, so imports stay minimal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ARGUMENTS_WRONG = 2
 
 
 def confine(words: Sequence[str]) -> int:
-    """Run the command behind the two dashes as the options before them say; its exit code."""
+    """Run the command after `--` with the options before it; return its exit code."""
     at = list(words).index("--")
     options, argv = words[:at], words[at + 1 :]
     more = [each.removeprefix(_HIDE) for each in options if each.startswith(_HIDE)]

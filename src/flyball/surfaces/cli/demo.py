@@ -1,4 +1,4 @@
-"""`flyball demo`: a whole governed run on a small broken project, without any model."""
+"""`flyball demo`: run a whole governed run on a small broken project, without a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flyball.surfaces.cli.terminal.edge import say
 REQUEST = "The tests fail, fix it"
 REPORT = "The total of the cart is wrong when somebody buys three pens"
 SECONDS = 40.0
-"""Enough for so small a shop, and the first change that holds is waited on for less long."""
+"""Time limit, enough for this small project; the wait for the first valid change is shorter."""
 ABOUT = """\
 A small shop whose cart counts three pens as one, and a test that shows it.
 Nothing is prepared: the built-in repairer searches for a change, Flyball proves it.
@@ -62,7 +62,7 @@ def demo(ctx: click.Context, scripted: bool, as_json: bool) -> None:
 
 
 def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without the user's settings, so that the demo goes as it is told."""
+    """Return the environment without the user's settings, so that the demo is reproducible."""
     kept = {
         name: value
         for name, value in environ.items()
@@ -72,7 +72,7 @@ def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def make_project(place: Path) -> tuple[Path, Path]:
-    """The shop and the script, from the files of this package."""
+    """Create the demo project and the script from this package's files."""
     from importlib.resources import files
 
     source = files("flyball.surfaces.cli") / "demo_files"
@@ -88,7 +88,7 @@ def make_project(place: Path) -> tuple[Path, Path]:
 
 
 def _commit_all(project: Path) -> None:
-    """A repository with one commit; without git the run works in place."""
+    """Create a repository with one commit; without git the run works in place."""
     from flyball.errors import ToolUnavailable
     from flyball.workspace.process.spawn import run_sync
 

@@ -1,4 +1,4 @@
-"""`flyball doctor`: what this machine can do, proved by trying."""
+"""`flyball doctor`: test what this machine supports."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def doctor(
 
 
 async def _look(home: Home, refused: UsageError | None) -> dict[str, Any]:
-    """Return everything that is reported of this machine and this project."""
+    """Return the report on this machine and this project."""
     from flyball.app.examining.examine import examine_project
     from flyball.surfaces.cli.doctor_confined import examine_confined
     from flyball.surfaces.cli.doctor_governor import examine_socket
@@ -112,7 +112,7 @@ async def _look(home: Home, refused: UsageError | None) -> dict[str, Any]:
 
 
 def _database(home: Home) -> list[dict[str, Any]]:
-    """What a database needs to keep runs, and whether it has that; nothing where none is named."""
+    """Return the database checks; empty if none is configured."""
     if not home.database:
         return []
     from flyball.app.project import load_extra

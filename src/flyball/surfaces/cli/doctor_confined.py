@@ -1,4 +1,4 @@
-"""The part of `flyball doctor` that looks at `flyball confined`, behind which hooks put calls."""
+"""Check `flyball confined`, through which hooks run calls, for `flyball doctor`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COMPUTED = 'cat "$(printf .e)nv" "$(realpath .env)"; cat .e?v; echo read'
 
 
 def examine_confined(home: Home) -> list[Symptom]:
-    """Say whether commands of other agents can be confined in this project."""
+    """Check whether other agents' commands can be confined in this project."""
     from flyball.app.examining.symptom import fine, note
     from flyball.app.hosts.confining import why_unconfined
 
@@ -30,9 +30,9 @@ def examine_confined(home: Home) -> list[Symptom]:
 
 
 def attack_secret() -> list[AttackReport]:
-    """Read a secret by a name that is only computed, as a command of another agent.
+    """Try to read a secret by a computed name, as another agent's command.
 
-    Nothing is tried where no command can be confined: `examine_confined` says so.
+    Skip the attack where no command can be confined: `examine_confined` reports that.
     """
     from flyball.app.hosts.confining import why_unconfined
     from flyball.workspace.process.self_test import AttackReport

@@ -1,4 +1,4 @@
-"""The part of `flyball doctor` that looks at where hooks find their governor."""
+"""Check how hooks find their governor, for `flyball doctor`."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _NOBODY = 65534
 
 
 def attack_governor() -> AttackReport:
-    """Have somebody else listen as a governor would, and see whether a hook believes them.
+    """Listen as another user in place of the governor, and check that hooks reject the answer.
 
-    Only root can become another user to do so; others make a folder that anybody may enter.
+    Only root can switch to another user; others create a folder that anyone may enter.
     """
     from flyball.surfaces.hooks.client import ask
     from flyball.workspace.process.self_test import AttackReport
@@ -73,7 +73,7 @@ def attack_governor() -> AttackReport:
 
 
 def examine_socket(home: Home) -> list[Symptom]:
-    """Say why hooks in this project cannot use a resident governor; nothing where they can."""
+    """Return why hooks in this project cannot use a resident governor; empty if they can."""
     from flyball.app.examining.symptom import note
     from flyball.surfaces.hooks.client import address, doubt_about_folder, doubt_about_socket
 

@@ -1,4 +1,4 @@
-"""The part of `flyball doctor` that proves what another agent's hooks are worth."""
+"""Prove that another agent obeys its hooks, for `flyball doctor`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def examine_host(
     home: Home, host: str, program: str, seconds: float | None, as_json: bool
 ) -> HostProof:
-    """Prove one host, and print the proof as it was asked for."""
+    """Prove one host, and print the proof in the requested format."""
     import asyncio
 
     from flyball.app.proving.host import SECONDS, prove_host
@@ -32,7 +32,7 @@ def examine_host(
 
 
 def as_dict(proof: HostProof) -> dict[str, Any]:
-    """A proof as JSON-like values."""
+    """Return a proof as JSON-compatible values."""
     return {
         "ok": proof.holds,
         "proved": proof.proves,
@@ -45,7 +45,7 @@ def as_dict(proof: HostProof) -> dict[str, Any]:
 
 
 def say_proof(proof: HostProof) -> None:
-    """Print what came of each line, and at the end what that amounts to."""
+    """Print the result of each line, and a conclusion."""
     is_shown = any(line.state == "shown" for line in proof.lines)
     if not proof.program:
         head = f"{proof.title} is not installed"
@@ -66,7 +66,7 @@ def say_proof(proof: HostProof) -> None:
 
 
 def _verdict(proof: HostProof) -> str:
-    """The last sentence: what was shown, and what was not."""
+    """Return the conclusion: what was shown, and what was not."""
     from flyball.app.proving.launch import SEEN
 
     if not proof.holds:

@@ -1,4 +1,4 @@
-"""The part of `flyball doctor` that looks at the machine: confinement, programs, pages."""
+"""Check the machine for `flyball doctor`: confinement, programs, pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PROGRAMS = (
 
 
 async def examine_machine(places: Sequence[str] = ()) -> dict[str, Any]:
-    """Everything doctor tells, as JSON-like values; `places` are those the user lets be read."""
+    """Return doctor's data as JSON-compatible values; `places` are paths the user made readable."""
     from flyball.app.proving.hands import attack_hands
     from flyball.surfaces.cli.doctor_confined import attack_secret
     from flyball.surfaces.cli.doctor_governor import attack_governor
@@ -72,7 +72,7 @@ async def examine_machine(places: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _attack_terminal() -> AttackReport:
-    """What reaches a terminal of a text that would command it, by both ways out."""
+    """Check that control sequences in a text do not reach a terminal, by either output path."""
     import io
     from contextlib import redirect_stdout
 
@@ -117,7 +117,7 @@ def _program(name: str, argv: tuple[str, ...], use: str, places: Sequence[str]) 
 
 
 def _is_granted(path: str, places: Sequence[str]) -> bool:
-    """Whether commands may read a program where it really lies."""
+    """Return whether commands may read a program at its real location."""
     from flyball.workspace.sandbox import environment, readable
 
     home = Path(os.environ["HOME"]) if os.environ.get("HOME") else None
@@ -127,7 +127,7 @@ def _is_granted(path: str, places: Sequence[str]) -> bool:
 
 
 def pages_of(home: Home) -> dict[str, Any]:
-    """Whether servers can be started and pages opened, and what to install where not."""
+    """Return whether servers can be started and pages opened, and what to install if not."""
     from flyball.tools.pages.browser import find_browser, has_playwright
     from flyball.workspace.sandbox import environment
     from flyball.workspace.servers.network import can_serve
@@ -147,7 +147,7 @@ def pages_of(home: Home) -> dict[str, Any]:
 
 
 def language_servers_of(home: Home) -> list[dict[str, str]]:
-    """The language servers that `check` asks, where each is, and how it is installed."""
+    """Return the language servers that `check` uses, their locations, and how to install them."""
     from flyball.tools.diagnose.servers import SERVERS
 
     beside = Path(sys.executable).parent

@@ -60,7 +60,7 @@ def print_summary(console: Console, report: dict[str, Any]) -> None:
 
 
 _BUILT_IN = "default"
-"""Where a setting comes from that nobody has changed."""
+"""The origin of a setting that has its default."""
 
 
 def _count(number: int, noun: str) -> str:
@@ -97,7 +97,7 @@ def _print_programs(console: Console, report: dict[str, Any]) -> None:
 
 
 def _machine_troubles(report: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what keeps Flyball from working on this machine, in the form of the project's rows."""
+    """Yield what prevents Flyball from working on this machine, as rows like the project's."""
     loose = [row["name"] for row in report["proofs"] if not row["holds"]]
     if report["sandbox"]["level"] == "none":
         hint = "On Linux allow user namespaces, install bubblewrap, or use a kernel with Landlock."

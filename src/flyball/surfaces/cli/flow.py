@@ -23,7 +23,7 @@ def flow() -> None:
 
 
 class FlowReport(NamedTuple):
-    """What was found in one file."""
+    """The result of checking one file."""
 
     file: str
     flow: Flow | None
@@ -120,7 +120,7 @@ def show_command(context: click.Context, file: str, repo: Path, as_json: bool) -
 
 
 def _named(name: str, repo: Path) -> Template | None:
-    """A built-in template, or one of the project's own that its user trusts."""
+    """Return a built-in template, or one of the project's own that its user trusts."""
     from flyball.app.templates import project_templates
     from flyball.core.flow.library import LIBRARY
     from flyball.surfaces.cli.terminal.view import home_at

@@ -1,4 +1,4 @@
-"""`flyball guards`: what the guards say of recorded runs."""
+"""`flyball guards`: apply the guards to recorded runs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def guards(files: tuple[str, ...], limits_file: str | None, as_json: bool) -> No
 
 
 def _settled_limits() -> GuardLimits:
-    """What the user and this project have settled; the built-in limits where nobody has."""
+    """Return the configured limits of the user and this project, or the defaults."""
     import os
     from pathlib import Path
 
@@ -102,7 +102,7 @@ def _judge(file: str, limits: GuardLimits, are_given: bool) -> GuardReport:
 
 
 def _shown(file: str) -> str:
-    """A file name that can always be printed."""
+    """Return a file name that can always be printed."""
     return file.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -115,7 +115,7 @@ def _print_lines(judged: list[tuple[str, GuardReport]]) -> None:
 
 
 PIPED_WIDTH = 400
-"""Wide enough that a reason stays on its line when a program or a file reads the table."""
+"""Wide enough to keep a reason on its line when the output is not a terminal."""
 
 
 def _print_table(judged: list[tuple[str, GuardReport]]) -> None:

@@ -1,4 +1,4 @@
-"""`flyball init`: put our hooks into another agent's settings, or take them out."""
+"""`flyball init`: install our hooks in another agent's settings, or remove them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ REACH = {
 VERBS = {"observe": "observed", "verdict": "judged", "govern": "governed", "strict": "governed"}
 LEVELS = click.Choice(["observe", "verdict", "govern", "strict"])
 LONG_LINE = 400
-"""From here on nobody reads a line of a diff; one event with its command is shorter."""
+"""Maximum length of a diff line shown; one event with its command is shorter."""
 
 
 class InstallWish(NamedTuple):
-    """What the command line asked for, and what it comes to."""
+    """The request of the command line, and the resulting plan."""
 
     remove: bool
     level: str
@@ -43,7 +43,7 @@ class InstallWish(NamedTuple):
 
     @property
     def is_ready(self) -> bool:
-        """Whether nothing is missing for the hooks to be in force."""
+        """Return whether the hooks are in force with nothing missing."""
         return all(need.state != "missing" for need in self.needs)
 
 
@@ -116,7 +116,7 @@ def init(
 def _plan(
     repo: Path, host: str, scope: str, *, remove: bool, level: str, http: bool
 ) -> InstallWish:
-    """What would be written, what the host needs besides, and where else hooks would stay."""
+    """Return the planned changes, what else the host needs, and where other hooks would remain."""
     from flyball.app.installing.door import make_door
     from flyball.app.installing.needs import host_needs
     from flyball.app.installing.plan import installed_elsewhere, plan_install, plan_removal
@@ -137,7 +137,7 @@ def _plan(
 
 
 def _require_person(repo: Path) -> None:
-    """Refuse to be disarmed by an agent that is governed, in whatever project it works."""
+    """Refuse a removal by a governed agent, in any project it works in."""
     from flyball.app.hosts.asker.person import require_person_anywhere
     from flyball.app.project import open_home
 
@@ -151,7 +151,7 @@ def _waits() -> int:
 
 
 def _settle(wish: InstallWish, *, yes: bool, as_json: bool) -> bool:
-    """Show the change, ask if somebody can answer, and make it; whether it was made."""
+    """Show the change, ask if possible, and make it; return whether it was made."""
     from flyball.app.installing.plan import carry_out
     from flyball.surfaces.cli.card import say_diff
 
@@ -175,7 +175,7 @@ def _settle(wish: InstallWish, *, yes: bool, as_json: bool) -> bool:
 
 
 def _write(plan: InstallPlan, repo: Path) -> None:
-    """Make the change; where agents are at work, as a change that a person has made."""
+    """Make the change; for projects with active agents, record it as made by a person."""
     import asyncio
 
     from flyball.app.hosts.governor import HostGovernor
@@ -202,7 +202,7 @@ def _is_somebody_there() -> bool:
 
 
 def _readable(diff: str) -> str:
-    """The diff with the rest of each line left out that nobody could judge."""
+    """Return the diff with very long lines shortened."""
     lines = diff.split("\n")
     for n, line in enumerate(lines):
         if len(line) > LONG_LINE:
@@ -231,7 +231,7 @@ def _say_removed(wish: InstallWish, *, is_done: bool) -> None:
 
 
 def _say_installed(wish: InstallWish, *, is_done: bool) -> None:
-    """For which projects the host is governed, how to see that, and how to undo it."""
+    """Print which projects the host is governed in, how to check that, and how to undo it."""
     from flyball.settings import LEVELS as WHAT_IS_HELD
 
     target = wish.plan.target
@@ -256,7 +256,7 @@ def _say_needs(wish: InstallWish) -> None:
 
 
 def _removal(target: InstallTarget, repo: Path) -> str:
-    """The command that takes our hooks out of a file."""
+    """Return the command that removes our hooks from a file."""
     words = ["flyball", "init", "--host", target.host.name]
     if target.scope != "user":
         words += ["--scope", str(target.scope)]

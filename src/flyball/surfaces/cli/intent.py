@@ -1,4 +1,4 @@
-"""`flyball intent`: how a request is read, and what it may therefore spend."""
+"""`flyball intent`: show how a request is classified, and its budget."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _named(file: str) -> str:
 
 
 def _requests(file: str) -> Iterator[tuple[str, tuple[Turn, ...]]]:
-    """The requests of a batch; every line is checked before the first is answered."""
+    """Yield the requests of a batch; every line is validated before the first is answered."""
     for number, line in enumerate(_read(file).split("\n"), start=1):
         if not line.strip():
             continue
@@ -107,7 +107,7 @@ def _requests(file: str) -> Iterator[tuple[str, tuple[Turn, ...]]]:
 
 
 def history_from(file: str) -> tuple[Turn, ...]:
-    """The conversation so far, from a file or stdin."""
+    """Return the conversation so far, from a file or stdin."""
     text = _read(file)
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) > 1 and all(line.lstrip().startswith(("{", '"')) for line in lines):
@@ -144,7 +144,7 @@ def _turns(value: object, place: str) -> tuple[Turn, ...]:
 
 
 def _turn(value: object, from_end: int, place: str) -> Turn:
-    """One line of the conversation; bare strings alternate, the assistant's being the last."""
+    """Return one turn of the conversation; bare strings alternate, ending with the assistant's."""
     if isinstance(value, str):
         return _spoken(value, "assistant" if from_end % 2 else "user")
     fields = _fields(value)
@@ -166,7 +166,7 @@ def _spoken(line: str, role: str) -> Turn:
 
 
 def _words(value: object) -> str | None:
-    """A text, or the texts among a message's parts."""
+    """Return a text, or the texts among a message's parts."""
     if not isinstance(value, list):
         return value if isinstance(value, str) else None
     parts = (_fields(part) for part in cast("list[object]", value))

@@ -1,4 +1,4 @@
-"""`flyball judge`: a recorded run under another policy."""
+"""`flyball judge`: judge a recorded run under another policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`flyball ledger`: the mistakes that a project has seen, and what resolved them."""
+"""`flyball ledger`: the mistakes seen in a project, and what resolved them."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _as_dict(mistake: Mistake) -> dict[str, Any]:
 
 
 def _line(text: str, width: int) -> str:
-    """A text on one line of a table."""
+    """Return a text on one line of a table."""
     line = " ".join(text.split())
     return line if len(line) <= width else f"{line[: width - 1]}…"
 

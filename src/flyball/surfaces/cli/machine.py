@@ -1,4 +1,4 @@
-"""`flyball machine`: the statechart, drawn from its table."""
+"""`flyball machine`: draw the statechart from its table."""
 
 from __future__ import annotations
 

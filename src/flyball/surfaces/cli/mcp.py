@@ -1,4 +1,4 @@
-"""`flyball mcp`: serve steps to other agents, over MCP."""
+"""`flyball mcp`: serve steps to other agents over MCP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`flyball off` and `flyball on`: a person's way out of being governed."""
+"""`flyball off` and `flyball on`: let a person suspend governing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEFAULT = "30m"
 
 
 def seconds_in(text: str) -> float:
-    """How long `30m`, `2h` or `45` (minutes) is."""
+    """Return the seconds in `30m`, `2h` or `45` (minutes)."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text.strip())
     if found is None:
         raise UsageError(f"--for {text!r} is no time.", "Say 30m, 2h or 90s.")

@@ -1,4 +1,4 @@
-"""`flyball patch`: apply a unified diff to files on disk, or say why it cannot be applied."""
+"""`flyball patch`: apply a unified diff to files on disk, or explain why it cannot be applied."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 class PatchRequest(NamedTuple):
-    """What was asked for on the command line."""
+    """The arguments of the command line."""
 
     file: str
     repo: Path
@@ -43,7 +43,7 @@ def patch() -> None:
 
 
 def _diff_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The argument and options that both commands take."""
+    """Add the argument and options that both commands take."""
     for add in (
         click.option("--preview", is_flag=True, help="Show the resulting diff; write nothing."),
         click.option("--partial", is_flag=True, help="Apply the hunks that fit; skip the others."),

@@ -1,4 +1,4 @@
-"""`flyball people`: who may do what in which project of a team."""
+"""`flyball people`: manage roles in the projects of a team."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def revoke(name: str, project: str, as_json: bool) -> None:
 
 
 def _require_person() -> None:
-    """Refuse an agent that is governed: a token of its own would let it answer itself."""
+    """Refuse a governed agent: with its own token it could answer its own questions."""
     from flyball.app.hosts.asker.person import require_person_anywhere
 
     require_person_anywhere(_home(), os.environ)
@@ -150,7 +150,7 @@ def _people() -> Generator[People]:
 
 
 def _project(name: str) -> str:
-    """A project as grants name it, from its name, its title, its directory or its address."""
+    """Return a project's name in grants, from its name, title, directory or address."""
     from flyball.app.board.projects import Projects
     from flyball.app.people.person import EVERY
     from flyball.app.people.team import scope_of

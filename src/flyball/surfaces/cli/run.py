@@ -1,4 +1,4 @@
-"""`flyball run`: a request goes in, a governed run happens, a branch with proof comes out."""
+"""`flyball run`: start a governed run for a request; its result is a branch with proof."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def run(
 
 
 def _settings(wishes: dict[str, Any]) -> dict[str, object]:
-    """The settings that options of the command stand for."""
+    """Return the settings for the command's options."""
     found: dict[str, object] = {}
     if wishes["approve"]:
         found["policy_approve_checkpoint"] = True
@@ -149,7 +149,7 @@ def _settings(wishes: dict[str, Any]) -> dict[str, object]:
 
 
 def _submit(home: Home, wanted: RunRequest, priority: int, *, as_json: bool) -> None:
-    """Leave a run to a cluster, and say its name."""
+    """Submit a run to a cluster, and print its name."""
     import asyncio
     import json
 
@@ -167,7 +167,7 @@ def _submit(home: Home, wanted: RunRequest, priority: int, *, as_json: bool) -> 
 
 
 def _flow(file: str) -> Flow:
-    """The flow in a file; with anything wrong in it nothing is started."""
+    """Return the flow in a file; raise if it is invalid, so that nothing is started."""
     from flyball.app.templates import read_flow_file
     from flyball.errors import TemplateError
 

@@ -1,4 +1,4 @@
-"""`flyball runs`: the runs of a project, and what can be done with them."""
+"""`flyball runs`: list a project's runs and act on them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flyball.app.project import Home
 
 LONGEST = 200
-"""Summaries are wrapped, not cut: half a sentence tells nobody what a command does."""
+"""Summaries are wrapped instead of cut, so that each stays complete."""
 
 ELSEWHERE = {
     "fetch": "Fetch a run that a cluster drove into this clone.",
@@ -24,11 +24,11 @@ ELSEWHERE = {
     "replay": "Replay a run's cards in another directory.",
     "prune": "Delete old snapshots, or a whole run.",
 }
-"""Commands about the tree that a run left; their module is loaded only to run them."""
+"""Commands on a run's tree; their module is imported only to run them."""
 
 
 class RunsGroup(click.Group):
-    """The commands here, and those of `runs_tree` when one of them is wanted."""
+    """The commands here, and those of `runs_tree`, imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*super().list_commands(ctx), *ELSEWHERE]

@@ -1,4 +1,4 @@
-"""`flyball runs fetch|merge|replay|prune`: what to do with the tree a run left."""
+"""`flyball runs fetch|merge|replay|prune`: act on a run's tree."""
 
 from __future__ import annotations
 

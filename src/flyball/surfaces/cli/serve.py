@@ -1,4 +1,4 @@
-"""`flyball serve`: the board in a browser."""
+"""`flyball serve`: serve the board to a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`flyball trust`: let a repository's configuration count."""
+"""`flyball trust`: accept a repository's configuration."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def trust(repo: Path, yes: bool, as_json: bool) -> None:
 
 
 def _show(found: Offer) -> None:
-    """What would be accepted: every file, and which settings would count."""
+    """Print what would be accepted: every file, and the settings that would apply."""
     if found.text:
         _show_file(found.path, found.text)
         say("\nWould count:" if found.settings else "\nNothing of it would count.")

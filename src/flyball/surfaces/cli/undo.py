@@ -1,4 +1,4 @@
-"""`flyball undo`: take the last edit back, or the one that a snapshot was taken for."""
+"""`flyball undo`: undo the last edit, or the edit of a snapshot."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _lines(edit: EditRecord) -> list[str]:
 
 
 def _deed(before: object, after: object) -> str:
-    """What undoing does to a file that an edit took from one state to another."""
+    """Return the effect of undoing an edit on a file."""
     if before is None:
         return "remove"
     return "restore" if after is None else "reset"

@@ -1,4 +1,4 @@
-"""`flyball verify`: what may be said of a branch or a pull request, whoever wrote it."""
+"""`flyball verify`: verify a branch or a pull request of any author."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 MOST_LINES = 12
-"""How much of a changed test is shown in a terminal."""
+"""Maximum lines of a changed test to print in a terminal."""
 
 
 @click.command()
@@ -151,7 +151,7 @@ def _print(found: Verified, *, markdown: bool) -> None:
 
 
 def _print_difference(question: ChangeFinding) -> None:
-    """A test before and after, line by line; the whole texts are in --markdown and --json."""
+    """Print a test before and after as a diff; the whole texts are in --markdown and --json."""
     from difflib import unified_diff
 
     from flyball.core.terms.shape import listed

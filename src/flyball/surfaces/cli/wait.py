@@ -1,4 +1,4 @@
-"""`flyball wait`: how an agent in another program waits for a verdict that takes long."""
+"""`flyball wait`: let an agent in another program wait for a verdict that takes long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`flyball worker`: one of the processes that drive the runs of a cluster."""
+"""`flyball worker`: drive the runs of a cluster in one process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROLES = ("planner", "executor", "verifier")
 
 
 def _roles(text: str) -> tuple[str, ...]:
-    """The roles in a list, each once."""
+    """Return the roles in a list, each once."""
     from flyball.errors import UsageError
 
     named = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))

@@ -1,1 +1,1 @@
-"""The hooks of other agents: one payload in, one answer out."""
+"""The hooks of other agents: read a payload, print an answer."""

@@ -1,8 +1,8 @@
-"""From a payload to what the hook process prints and its exit code.
+"""Convert a payload to the hook process's output and exit code.
 
 Allowed is exit 0 with nothing on standard output; refused is exit 2 with the reason on standard
-error and nothing on standard output. These two every host honours. Words for the model or the
-person go along as JSON where the host takes them.
+error and nothing on standard output. Every host obeys these two. Messages for the model or the
+person are added as JSON if the host supports it.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from flyball.workspace.process.holder import environ_of, starter_of
 REFUSED = 2
 FAILED = 1
 NO_REASON = "Flyball refuses this."
-"""Some hosts take a refusal without a reason for a yes."""
+"""Used for a refusal without a reason, which some hosts treat as a yes."""
 SAFE = "Flyball: it only reads, or can be undone."
 CONFINED = "Flyball: it runs confined, and cannot change the project."
 GRANTING = frozenset({"claude", "codex"})
-"""Hosts that do not ask their person about a call that a hook has allowed."""
+"""Hosts that do not ask their user about a call that a hook has allowed."""
 TELLS = frozenset({Moment.SESSION_STARTED, Moment.PROMPTED, Moment.AFTER_CALL})
-"""Moments at which hosts take words for the model beside an allowance."""
+"""Events at which hosts accept a message for the model with an allowance."""
 
 
 class Printed(NamedTuple):
-    """What a hook process leaves behind."""
+    """The output and exit code of a hook process."""
 
     code: int = 0
     out: str = ""
@@ -58,7 +58,7 @@ def decide(
     process: int,
     kept: KeptWorkspaces | None = None,
 ) -> tuple[int, bytes, bytes]:
-    """Return the answer to what a hook process was given: exit code, output, errors."""
+    """Return the answer to a hook's payload: exit code, output, errors."""
     printed = answer(host, data, process, kept or KeptWorkspaces())
     return printed.code, _bytes(printed.out), _bytes(printed.err)
 
@@ -68,7 +68,7 @@ def _bytes(text: str) -> bytes:
 
 
 def answer(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printed:
-    """Return what to print for a payload, whatever happens on the way.
+    """Return what to print for a payload; errors become answers, too.
 
     The host may name the level of its hooks: `claude/verdict`.
     """
@@ -92,7 +92,7 @@ def answer(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printe
 
 
 def _answered(event: HostEvent, home: Home, kept: KeptWorkspaces) -> Printed:
-    """What one project's governor answers, or what kept it from that."""
+    """Return the answer of one project's governor, or of its failure."""
     settings = home.effective.settings
     meant = replace(event, cwd=from_there(event, home))
     try:
@@ -106,7 +106,7 @@ def _answered(event: HostEvent, home: Home, kept: KeptWorkspaces) -> Printed:
 
 
 def _observed(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printed:
-    """Nothing, once it is in the journal; a failure is told to nobody who could be kept by it."""
+    """Journal the event and return an empty answer; a failure is not reported."""
     try:
         event = read_payload(host, data)
         event, environ = _as_called(event, process, "observe")
@@ -118,9 +118,9 @@ def _observed(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Pri
 
 
 def _as_called(event: HostEvent, hook: int, level: str) -> tuple[HostEvent, Mapping[str, str]]:
-    """An event with who is behind it, and the environment that its hook was called with.
+    """Return an event with its caller, and the environment that its hook was called with.
 
-    Not that of whoever started the governor: another session, or a script, may have.
+    The governor's own environment may come from another session or a script.
     """
     environ: Mapping[str, str] = (environ_of(str(hook)) if hook else {}) or os.environ
     if level:
@@ -129,9 +129,9 @@ def _as_called(event: HostEvent, hook: int, level: str) -> tuple[HostEvent, Mapp
 
 
 def stays_at(place: str, starter: str) -> Home | None:
-    """The project whose governor may stay between hooks in a directory; None where none may.
+    """Return the project whose governor may stay resident for a directory; None if none may.
 
-    Whoever starts one was itself started by a process, as an `Ancestor` names it.
+    `starter` is the process that started the caller, as an `Ancestor` names it.
     """
     try:
         home = governed_at(Path(place), os.environ)
@@ -145,7 +145,7 @@ def stays_at(place: str, starter: str) -> Home | None:
 
 
 def _failed(event: HostEvent, error: Exception, *, fails_open: bool = False) -> Printed:
-    """Flyball itself failed: what may write is refused, everything else goes on and is told."""
+    """Return the answer after a failure of Flyball: refuse writes, allow the rest with a note."""
     may_write = host_tool(event.tool).access is not Access.READ
     is_closed = event.moment is Moment.BEFORE_CALL and may_write and not fails_open
     text = f"Flyball could not judge this: {_why(error)} `flyball doctor` looks for the cause.\n"
@@ -162,7 +162,7 @@ def _why(error: Exception) -> str:
 
 
 def _together(told: Sequence[Printed]) -> Printed:
-    """One answer for several projects: refused where one refuses, with the words of each."""
+    """Combine the answers of several projects: any refusal counts, with the messages of each."""
     code = max((each.code for each in told), default=0)
     errors = "".join(each.err for each in told)
     return Printed(code, "" if code else next((each.out for each in told if each.out), ""), errors)
@@ -182,7 +182,7 @@ def _printed(said: HostAnswer, event: HostEvent) -> Printed:
 
 
 def _about_call(said: HostAnswer, event: HostEvent) -> dict[str, object]:
-    """Return what a host takes before a call beside a plain yes; nothing for a plain yes."""
+    """Return a host's fields for an answer other than a plain yes; empty for a plain yes."""
     if event.host == "gemini":
         if said.args is None:
             return {}

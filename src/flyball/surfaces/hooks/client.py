@@ -1,9 +1,9 @@
-"""`flyball-hook HOST [LEVEL]`: hands a payload to the resident governor, and prints its answer.
+"""`flyball-hook HOST [LEVEL]`: sends a payload to the resident governor, and prints its answer.
 
-It starts for every single call of somebody's agent, so it loads nothing but what the interpreter
-has loaded already. Where no governor answers, it lets a call pass that only reads ordinary files;
-otherwise it starts a governor and asks that, or decides by itself where none may stay. At
-level `observe` it says nothing and exits with 0, whatever anybody answers and whatever fails.
+It starts for every single call of an agent, so it imports nothing that the interpreter has not
+loaded already. Without a governor it allows a call that only reads ordinary files; otherwise it
+starts a governor and asks it, or decides by itself where none may stay. At level `observe` it
+prints nothing and exits with 0, whatever the answer and whatever fails.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 MOST = 8 << 20
-"""Bytes of a payload that are taken: pictures that hosts send after a call have under four."""
+"""Maximum payload size in bytes: pictures that hosts send after a call are under four megabytes."""
 TOO_LARGE = (
     b"Flyball takes hooks of at most %d MB, and this is larger. Make the call smaller.\n"
     % (MOST >> 20)
 )
 LEVEL_VARIABLE = "FLYBALL_HOOKS_LEVEL"
 CALLS = (b"PreToolUse", b"BeforeTool")
-"""What only a payload has that asks whether a call may be made."""
+"""Texts that only a payload before a call contains."""
 PATIENCE = 20.0
-"""Seconds that a governor has to start; hosts give their hooks a minute and more."""
+"""Seconds that a governor has to start; hosts allow their hooks a minute or more."""
 ASK_AGAIN = 0.02
 LOOK_AGAIN = 5.0
-"""Seconds without an answer after which it is looked at whether the governor was stopped."""
+"""Seconds without an answer after which to check whether the governor was stopped."""
 LONGEST_FOR_CALL = 40.0
 NO_ANSWER = (
     b"Flyball's governor has not answered for 40 seconds, so this call is not made. Make it again; "
     b"`flyball doctor` looks for the cause.\n"
 )
 NONE_CAME = b"none"
-"""Left by who last tried to start a governor, where none came of it: nobody waits for the next."""
+"""Written by a process that failed to start a governor, so that others do not wait for it."""
 
 
 _KIND, _IS_FOLDER, _IS_LINK, _IS_SOCKET = 0o170000, 0o040000, 0o120000, 0o140000
 
 
 def main() -> NoReturn:
-    """The entry point of `flyball-hook`."""
+    """Run `flyball-hook`."""
     data = b""
     host = "/".join(sys.argv[1:3])
     if sys.argv[2:]:
@@ -70,7 +70,7 @@ def main() -> NoReturn:
 
 
 def observe(host: str) -> NoReturn:
-    """Have a payload written down, without a word."""
+    """Have a payload recorded, without output."""
     try:
         data = sys.stdin.buffer.read(MOST)
         place = address(here(), os.environ)
@@ -82,7 +82,7 @@ def observe(host: str) -> NoReturn:
 
 
 def answer(host: str, data: bytes) -> int:
-    """Print the answer to a payload; the exit code comes back."""
+    """Print the answer to a payload, and return the exit code."""
     place = address(here(), os.environ)
     found = ask(place, host, data)
     if found is None:
@@ -94,10 +94,10 @@ def answer(host: str, data: bytes) -> int:
 
 
 def ask_anew(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes]:
-    """What a governor answers that starts now; this process by itself, where none may stay.
+    """Start a governor and return its answer; decide in this process where none may stay.
 
-    Loading the judge takes most of the time, so of several hooks that find nobody only one does,
-    and becomes the governor of the others.
+    Importing the judge takes most of the time, so of several hooks without a governor only one does
+    it, and becomes the governor of the others.
     """
     lock = _starting(place)
     if lock >= 0 and not _is_ours(lock):
@@ -112,7 +112,7 @@ def ask_anew(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes]:
 
 
 def _start(place: str, lock: int, starter: str) -> bool:
-    """Whether a governor may stay here; it is there by now, unless it died over that."""
+    """Start a resident governor; return whether one may stay here."""
     from flyball.surfaces.hooks import answering
 
     is_there = False
@@ -127,7 +127,7 @@ def _start(place: str, lock: int, starter: str) -> bool:
 
 
 def _starting(place: str) -> int:
-    """The file that is locked by whoever starts a governor; -1 where it cannot be had."""
+    """Return the lock file for starting a governor; -1 if it cannot be opened."""
     folder = os.path.dirname(place)
     try:
         if not os.path.lexists(folder):
@@ -141,7 +141,7 @@ def _starting(place: str) -> int:
 
 
 def _is_ours(lock: int) -> bool:
-    """Whether nobody else starts a governor; then that is up to this process."""
+    """Take the start lock; return False if another process is starting a governor."""
     try:
         # Not held by a process that this one forks, and gone with this one.
         os.lockf(lock, os.F_TLOCK, 0)
@@ -151,7 +151,7 @@ def _is_ours(lock: int) -> bool:
 
 
 def _let_go(lock: int, mark: bytes) -> None:
-    """Let others go on, and tell them whether somebody is there to be asked."""
+    """Release the start lock, and signal whether a governor is available."""
     try:
         os.ftruncate(lock, 0)
         os.pwrite(lock, mark, 0)
@@ -161,7 +161,7 @@ def _let_go(lock: int, mark: bytes) -> None:
 
 
 def _await_other(place: str, lock: int, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
-    """What the governor answers that somebody else starts; None where none comes of it."""
+    """Return the answer of a governor that another process starts; None if that fails."""
     until = time.monotonic() + PATIENCE
     while os.pread(lock, len(NONE_CAME), 0) != NONE_CAME and time.monotonic() < until:
         found = ask(place, host, data)
@@ -173,7 +173,7 @@ def _await_other(place: str, lock: int, host: str, data: bytes) -> tuple[int, by
 
 
 def detach() -> bool:
-    """Whether this is a new process, apart from whoever waits for its parent."""
+    """Fork a detached process; return True in it, and False in the parent."""
     try:
         child = os.fork()
     except OSError:
@@ -196,12 +196,12 @@ def detach() -> bool:
 
 
 READERS = ("Read", "Grep", "Glob", "LS", "read_file", "list_directory", "glob", "read", "grep")
-"""The tools by which hosts' models read most; the judge knows the others."""
+"""The most common reading tools of hosts' models; the judge knows the others."""
 AROUND_CALLS = ("PreToolUse", "BeforeTool", "PostToolUse", "AfterTool")
 
 
 def only_reads(data: bytes) -> bool:
-    """Return whether a payload is about a call that reads ordinary files and nothing else."""
+    """Return whether a payload is about a call that only reads ordinary files."""
     import json
 
     from flyball.secret_files import may_hold_secret
@@ -241,7 +241,7 @@ def _print(out: bytes, err: bytes) -> None:
 
 
 def here() -> str:
-    """Where this process is; the root, where its directory is gone."""
+    """Return the current directory; the root if it was deleted."""
     try:
         return os.getcwd()
     except OSError:
@@ -249,10 +249,10 @@ def here() -> str:
 
 
 def address(cwd: str, environ: Mapping[str, str]) -> str:
-    """The socket of the governor for a directory: one per project and user.
+    """Return the socket path of a directory's governor: one per project and user.
 
-    Short, since the kernel takes only a hundred characters, and not secret: who may connect is
-    decided by the directory's mode, and whom an answer is about by the payload.
+    It is short, since the kernel allows only a hundred characters, and not secret: the directory's
+    mode decides who may connect, and the payload names the session.
     """
     state = environ.get("FLYBALL_STATE_DIR") or environ.get("XDG_STATE_HOME") or ""
     key = f"{top_of(cwd)}\n{state}\n{environ.get('HOME', '')}".encode()
@@ -261,7 +261,7 @@ def address(cwd: str, environ: Mapping[str, str]) -> str:
 
 
 def top_of(place: str) -> str:
-    """The top of the project that a directory is in, or the directory."""
+    """Return the top of the project that contains a directory, or the directory."""
     top = place
     while not os.path.lexists(f"{top}/.git"):
         above = os.path.dirname(top)
@@ -272,9 +272,9 @@ def top_of(place: str) -> str:
 
 
 def doubt_about_folder(folder: str) -> str:
-    """Return why the folder of governors' sockets may not be used; nothing where it is private.
+    """Return why the folder of governors' sockets may not be used; empty if it is private.
 
-    In /tmp anybody can make a folder of that name first, or a link to one of theirs.
+    In /tmp any user can create a folder of that name first, or a link to their own.
     """
     user = os.getuid()
     path = folder
@@ -297,7 +297,7 @@ def doubt_about_folder(folder: str) -> str:
 
 
 def doubt_about_socket(place: str) -> str:
-    """Return why nothing may be said to a socket; nothing where it is this user's alone."""
+    """Return why a socket may not be used; empty if only this user can access it."""
     if doubt := doubt_about_folder(os.path.dirname(place)):
         return doubt
     try:
@@ -312,7 +312,7 @@ def doubt_about_socket(place: str) -> str:
 
 
 def is_same_user(line: _socket.socket) -> bool:
-    """Return whether this user listens at the other end, by the kernel's word where it has one."""
+    """Return whether this user listens at the other end, according to the kernel if it can tell."""
     if not hasattr(_socket, "SO_PEERCRED"):
         return True
     found = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
@@ -320,10 +320,10 @@ def is_same_user(line: _socket.socket) -> bool:
 
 
 def ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
-    """Return what the resident governor answers; None where there is none, or it died over it.
+    """Return the resident governor's answer; None if there is none, or it died meanwhile.
 
-    A socket that another user may have made counts as none: it would read the payload, and its
-    "allow" would be taken for ours.
+    A socket that another user may have created counts as none: that user would read the payload,
+    and their "allow" would be taken for ours.
     """
     if doubt_about_socket(place):
         return None
@@ -343,9 +343,10 @@ def ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
 
 
 def _received(line: _socket.socket, data: bytes) -> tuple[int, bytes, bytes] | None:
-    """Return the governor's answer. One that was stopped is ended: a hook starts another.
+    """Return the governor's answer. End a stopped governor: a hook starts another.
 
-    Hosts make the call when a hook takes too long, so about a call nobody is waited for so long.
+    Hosts make the call when a hook takes too long, so a question about a call has a shorter
+    timeout.
     """
     is_call = any(name in data for name in CALLS)
     until = time.monotonic() + LONGEST_FOR_CALL
@@ -366,7 +367,7 @@ def _received(line: _socket.socket, data: bytes) -> tuple[int, bytes, bytes] | N
 
 
 def _end_stopped(line: _socket.socket) -> bool:
-    """Return whether the process at the other end was stopped; it is ended then."""
+    """Return whether the process at the other end was stopped, and end it if so."""
     if not hasattr(_socket, "SO_PEERCRED"):
         return False
     found = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
@@ -383,7 +384,7 @@ def _end_stopped(line: _socket.socket) -> bool:
 
 
 def parse(answer: bytes) -> tuple[int, bytes, bytes] | None:
-    """Exit code, output and errors, as they came over the line; None where they are not whole."""
+    """Parse exit code, output and errors from an answer; None if it is incomplete."""
     head, _, rest = answer.partition(b"\n")
     words = head.split()
     if len(words) != 3 or not all(word.isdigit() for word in words):

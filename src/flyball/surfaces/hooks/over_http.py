@@ -1,7 +1,7 @@
-"""Hooks over HTTP, for hosts that ask an address: quicker than a process, but they fail open.
+"""Hooks over HTTP, for hosts that call a URL: faster than a process, but they fail open.
 
-One governor on the machine has the port; it answers for every project, as the payload says where
-it is about. A host goes on with its call when nobody answers, so this is never the default.
+One governor on the machine has the port; it answers for every project, as the payload names its
+directory. If there is no answer, the host goes on with its call, so this is never the default.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ REFUSED = 2
 _EVENT = regex(rb'(?<!\\)"hook_event_name"\s{0,20}:\s{0,20}"(\w{1,40})"')
 _LONGEST_FIELD = 128
 Decide = Callable[[str, bytes], tuple[int, bytes, bytes]]
-"""Host and payload in; exit code, output and errors out, as a hook process would leave them."""
+"""Takes host and payload; returns exit code, output and errors like a hook process."""
 
 
 def told_over_http(event: str, code: int, out: bytes, err: bytes) -> bytes:
-    """What a hook process would have said, as a host takes it in the body of an answer."""
+    """Return a hook process's answer as the body of an HTTP response."""
     words = err.decode("utf-8", "replace").strip()
     if code == REFUSED and event == "PreToolUse":
         told: dict[str, Any] = {
@@ -44,7 +44,7 @@ def told_over_http(event: str, code: int, out: bytes, err: bytes) -> bytes:
 
 
 class HttpHooks(ThreadingHTTPServer):
-    """Answers hooks at a door; raises `OSError` where somebody else has the port."""
+    """Answers hooks at an address; raises `OSError` if the port is taken."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -59,13 +59,13 @@ class _Exchange(BaseHTTPRequestHandler):
     server: HttpHooks  # pyright: ignore[reportIncompatibleVariableOverride]
     protocol_version = "HTTP/1.1"
     timeout = 30
-    """Seconds without a byte until a connection is let go."""
+    """Seconds without data until a connection is closed."""
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nobody reads it."""
+        """Log nothing."""
 
     def do_POST(self) -> None:
-        """One payload in, one answer out."""
+        """Read a payload and send the answer."""
         length = self.headers.get("Content-Length", "")
         if not self._may_ask():
             self._say(401)
@@ -82,7 +82,7 @@ class _Exchange(BaseHTTPRequestHandler):
             self._say(200, told_over_http(_event(data), *found))
 
     def _may_ask(self) -> bool:
-        """Whether it is a host that was given the token, and no page in a browser."""
+        """Return whether the client is a host with the token, and no page in a browser."""
         shown = self.headers.get("Authorization", "").removeprefix("Bearer ").encode()
         is_known = hmac.compare_digest(shown, self.server.door.token.encode())
         names = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
@@ -90,9 +90,9 @@ class _Exchange(BaseHTTPRequestHandler):
         return is_known and is_ours and "Origin" not in self.headers
 
     def _read_event(self, left: int) -> str:
-        """Return the event of a payload that is too large to keep; hosts send all, then read.
+        """Return the event name in a payload that is too large to keep; hosts send all, then read.
 
-        What says nothing is taken for a call, which is held.
+        A payload without a name counts as a call, which is refused.
         """
         event, kept = "", b""
         while left > 0 and (part := self.rfile.read(min(left, 1 << 16))):

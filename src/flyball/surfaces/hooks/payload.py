@@ -1,4 +1,4 @@
-"""What a host sends its hooks, as one kind of event; nothing is decided here."""
+"""Parse a host's hook payload into one kind of event; nothing is decided here."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ MOMENTS: Mapping[str, Moment] = {
     "SessionEnd": Moment.SESSION_ENDED,
 }
 BESIDE_CALLS = frozenset({"PermissionRequest", "PermissionDenied", "PostToolBatch", "Notification"})
-"""What hosts say of calls besides; whether they may be made is asked for itself."""
+"""Other events about calls; the permission is requested separately."""
 
 
 def read_payload(host: str, data: bytes) -> HostEvent:
-    """The event that a host's payload stands for; one that cannot be read is refused in words."""
+    """Return the event of a host's payload; an invalid one is refused with a reason."""
     if host not in HOSTS:
         raise UsageError(f"There is no host {host!r}.", f"Name one of {', '.join(HOSTS)}.")
     if len(data) > MOST_BYTES or is_nested_too_deeply(data):
@@ -55,11 +55,11 @@ def read_payload(host: str, data: bytes) -> HostEvent:
 
 
 _HALF = regex("[\ud800-\udfff]")
-"""Half of a character, as it is left where a text was cut: no file and no journal takes it."""
+"""Half of a surrogate pair, left where a text was cut: files and the journal cannot store it."""
 
 
 def _whole(value: Any, data: bytes) -> Any:
-    """The value with a sign in the place of every half of a character, as hosts print it."""
+    """Return the value with a replacement character for each lone surrogate, as hosts print it."""
     # Only an escape can bring one in, and hardly any payload has such an escape.
     return _mended(value) if b"\\ud" in data or b"\\uD" in data else value
 
@@ -78,7 +78,7 @@ def _mended(value: Any) -> Any:
 
 
 QUOTING = frozenset({"opencode"})
-"""Hosts that put quotes around a prompt of several words from their command line."""
+"""Hosts that quote a prompt of several words from their command line."""
 NEWER = "It may be newer than this Flyball; see the guide on hosts."
 NO_PAYLOAD = "Hosts send one JSON object on standard input; see the guide on hosts."
 
@@ -118,13 +118,13 @@ def _event(host: str, payload: dict[str, Any]) -> HostEvent:
 
 
 def _may_be_a_call(name: str, payload: dict[str, Any]) -> bool:
-    """Whether a moment that is not known asks about a call that has not been made yet."""
+    """Return whether an unknown event may ask about a call that has not been made yet."""
     is_asked = "tool_name" in payload and "tool_response" not in payload
     return is_asked and name not in BESIDE_CALLS
 
 
 def _call_id(payload: dict[str, Any], agent: str, tool: str, args: object) -> str:
-    """The host's own id of a call; where it gives none, the same call has the same name."""
+    """Return the host's id of a call; without one, a name derived from the call itself."""
     id = _text(payload.get("tool_use_id")) or digest([tool, args])[:16]
     return f"{agent}/{id}" if agent else id
 
@@ -144,7 +144,7 @@ def _words(host: str, moment: Moment, payload: dict[str, Any]) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """What was said, without the quotes that a host has put around all of it."""
+    """Return the prompt without the quotes that a host has put around all of it."""
     inner = text.strip()[1:-1]
     is_quoted = text.strip() == f'"{inner}"' and not re.search(r'(?<!\\)"', inner)
     return inner.replace('\\"', '"') if is_quoted else text
@@ -157,7 +157,7 @@ _OF_THE_MOMENT = regex(
 
 
 def _response(response: object) -> str:
-    """What a call came to, in the words that the model got."""
+    """Return the text of a call's result, as the model received it."""
     return _OF_THE_MOMENT.sub("", _words_of(response))
 
 

@@ -1,4 +1,4 @@
-"""The resident governor: it answers hooks over a socket until the last session has ended."""
+"""The resident governor: answers hooks over a socket until the last session has ended."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from flyball.surfaces.hooks.client import detach, doubt_about_folder
 from flyball.surfaces.hooks.over_http import HttpHooks
 
 IDLE_SECONDS = 1_800.0
-"""A governor that nobody has asked for so long ends; the next hook starts another."""
+"""Seconds without a request after which a governor exits; the next hook starts another."""
 LOOK_SECONDS = 1.0
 
 
 def stay(place: str, home: Home, patience: float) -> bool:
-    """Have a process of its own govern a project from now on; whether it can be asked by now."""
+    """Start a governor in its own process; return whether it is ready."""
     if not hasattr(os, "fork"):
         return False
     hear, speak = os.pipe()
@@ -47,7 +47,7 @@ def stay(place: str, home: Home, patience: float) -> bool:
 
 
 def _tell(speak: int) -> None:
-    """Say that hooks are answered from now on; who was killed meanwhile need not know."""
+    """Report that hooks are answered from now on; ignore a reader that was killed meanwhile."""
     with suppress(OSError):
         os.write(speak, b"1")
     os.close(speak)
@@ -59,7 +59,9 @@ def serve(
     idle: float = IDLE_SECONDS,
     tell: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer hooks at a socket; comes back when nobody needs it, or another one serves there."""
+    """Answer hooks at a socket; return when it is no longer needed, or another governor serves
+    there.
+    """
     directory = Path(place).parent
     if not os.path.lexists(directory):
         directory.mkdir(mode=0o700)
@@ -101,7 +103,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
     @contextmanager
     def answering(self) -> Generator[None]:
-        """As long as somebody is answered, nobody may end."""
+        """Prevent the server from ending while an answer is in progress."""
         self.busy += 1
         try:
             yield
@@ -110,7 +112,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
             self.asked_at = time.monotonic()
 
     def listen(self) -> None:
-        """Answer over HTTP as well, where a door was made and nobody else has it."""
+        """Answer over HTTP as well, if an endpoint was created and its port is free."""
         door = None if self.over_http else read_door(self.home.environ)
         if door is None:
             return
@@ -124,19 +126,21 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         return decide(host, data, process, self.kept)
 
     def decide_over_http(self, host: str, data: bytes) -> tuple[int, bytes, bytes]:
-        """The answer to a payload; its session's first hook has told which process is behind it."""
+        """Return the answer to a payload; its session's first hook has recorded the host's
+        process.
+        """
         with self.answering():
             return self.decide(host, data, 0)
 
     def prepare(self) -> None:
-        """Have ready what the next run will need, as the settings are now."""
+        """Prepare what the next run will need, with the current settings."""
         self.kept.is_wanted.clear()
         home = governed_at(self.home.repo, os.environ)
         if home is not None:
             self.kept.prepare(home)
 
     def watch(self, idle: float) -> None:
-        """End when the last session has ended, or nobody has asked for long."""
+        """End when the last session has ended, or there was no request for long."""
         # Whoever started this governor is about to ask, and comes first.
         prepared_at = time.monotonic()
         while True:
@@ -157,7 +161,7 @@ class _Answering(socketserver.StreamRequestHandler):
     server: _Server  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def handle(self) -> None:
-        """One hook: its payload in, its answer out; one that was killed half-way waits for none."""
+        """Answer one hook; a hook that was killed halfway is dropped."""
         process, user = _peer(self.connection)
         if user != os.getuid():
             return
@@ -169,10 +173,10 @@ class _Answering(socketserver.StreamRequestHandler):
 
 
 def _peer(line: socket.socket) -> tuple[int, int]:
-    """Process and user at the other end, by the kernel's word; no process where it has none.
+    """Return process and user at the other end, from the kernel; process 0 if it has none.
 
-    Nobody but us gets into the directory of the socket, so a kernel that says nothing of the user
-    leaves no doubt about it.
+    Only this user can enter the socket's directory, so the user is certain even if the kernel does
+    not report it.
     """
     if sys.platform != "linux":
         return 0, os.getuid()

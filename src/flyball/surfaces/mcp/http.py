@@ -1,4 +1,4 @@
-"""The server at an address: loopback unless told otherwise, and only for who knows the token."""
+"""Serve MCP over HTTP: on loopback by default, and only for clients with the token."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ NO_TOKEN = {
 
 
 class TokenGate:
-    """Lets only requests through that carry the token."""
+    """Rejects requests without the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._wanted = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 unless the token is right; what is not a request passes."""
+        """Answer 401 unless the token is correct; other scopes pass."""
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"")
             if not hmac.compare_digest(given, self._wanted):
@@ -49,7 +49,7 @@ class TokenGate:
 async def serve(
     server: StepServer, host: str, port: int, token: str, tell: Callable[[str], None]
 ) -> None:
-    """Serve until told to stop; `tell` hears the address once somebody listens there."""
+    """Serve until stopped; `tell` receives the address once the server listens."""
     names = [*LOOPBACK, *([] if host in LOOPBACK else [f"[{host}]" if ":" in host else host])]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,

@@ -1,4 +1,4 @@
-"""The server: its tools and resources, and the one shape of its errors."""
+"""The MCP server: its tools and resources, and the shape of its errors."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ from flyball.workspace.files.plain import read_within
 # cannot give it.
 
 SHOWN = 4_000
-"""Characters of a call that a person is shown with the question about it."""
+"""Maximum number of characters of a call in the question about it."""
 UNASKED = "Nobody answered here. The person can, in their own terminal: {commands}."
 
 
 class PersonsWord(BaseModel):
-    """What a person fills in."""
+    """The form that a person fills in."""
 
     approve: bool = Field(description="Whether it may be so.")
     note: str = Field(default="", description="A word to the agent, if you like.")
 
 
 class Unasked(BaseModel):
-    """Why nobody was asked."""
+    """Why no person was asked."""
 
     why: str = ""
 
 
 async def waiting_run(ctx: StepContext, run: str, call: str, reason: str) -> RunState:
-    """The run as it is when its person is asked: the answer is to the question it asks then."""
+    """Return the run's state when its person is asked: the answer applies to that question."""
     return await steps_of(ctx).question(run, call, reason)
 
 
@@ -63,7 +63,7 @@ Waiting = Annotated[RunState, Resolve(waiting_run)]
 
 
 async def ask(ctx: StepContext, state: Waiting) -> Elicit[PersonsWord] | Unasked:
-    """The question as the person sees it; where they cannot be asked here, why not."""
+    """Return the question for the person, or why they cannot be asked here."""
     try:
         steps_of(ctx).require_person(state.run)
     except NotAPerson as error:
@@ -151,7 +151,7 @@ class StepServer(MCPServer[Steps]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Steps, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """The result of a tool; what went wrong is a result, too, that a model can read."""
+        """Return a tool's result; a failure is a result as well, readable by a model."""
         known = self._tool_input_schema(name)
         fields: Mapping[str, Any] = (known or {}).get("properties", {})
         if known is not None and (strange := sorted(arguments.keys() - fields.keys())):
@@ -172,14 +172,14 @@ class StepServer(MCPServer[Steps]):
 
 
 def refusal(code: str, message: str, hint: str) -> CallToolResult:
-    """A failure in the shape that every surface has."""
+    """Return a failure in the shape that every surface uses."""
     error = {"code": code, "message": message, "hint": hint}
     said = TextContent(type="text", text=json.dumps(error))
     return CallToolResult(content=[said], structured_content=error, is_error=True)
 
 
 def make_server(steps: Steps) -> StepServer:
-    """A server for the runs of one project."""
+    """Return a server for the runs of one project."""
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[Steps]) -> AsyncGenerator[Steps]:
@@ -255,7 +255,7 @@ def _in_their_words(error: FlyballError) -> ResourceError:
 
 
 def add_to(server: MCPServer[Steps], home: Home) -> None:
-    """Have a server offer all of them."""
+    """Add all resources to a server."""
 
     async def runs() -> str:
         """The runs of the project, the newest first."""

@@ -1,4 +1,4 @@
-"""The tools: each is one verb of `Steps`, and its arguments are what an agent is asked for."""
+"""The tools: each maps to one method of `Steps`, with arguments for an agent to fill in."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RunLine:
 
 @dataclass(frozen=True, kw_only=True)
 class StatusView:
-    """The runs of the project, and one of them in full where one was named."""
+    """The runs of the project, and the named one in full."""
 
     runs: list[RunLine]
     detail: dict[str, Any]
@@ -49,7 +49,7 @@ class StatusView:
 
 @dataclass(frozen=True, kw_only=True)
 class RevertView:
-    """What taking a card back changed, and where."""
+    """The changes of a revert, and their location."""
 
     run: str
     card: str
@@ -59,7 +59,7 @@ class RevertView:
 
 
 def steps_of(ctx: StepContext) -> Steps:
-    """What serves the project of this server."""
+    """Return the steps of this server's project."""
     return ctx.request_context.lifespan_context
 
 
@@ -72,17 +72,18 @@ async def start_run(
         Field(description="Your plan: {goal, steps: [{id, title, success_criteria: [text]}]}."),
     ] = None,
 ) -> StepView:
-    """Begin a governed run of which you are the driver, in a worktree of its own.
+    """Start a governed run of which you are the driver, in its own worktree.
 
-    The goal decides how much may be done and how many calls it may take. Give a flow file to go
-    through its steps, or a plan of yours. What is owed first comes back.
+    The goal decides what is allowed and how many calls it may take. Give a flow file to follow its
+    steps, or your own plan. Returns the first step.
     """
     async with progress(ctx):
         return await steps_of(ctx).start(goal, flow, plan)
 
 
 async def next_step(ctx: StepContext, run: Run = "") -> StepView:
-    """What is owed now: card, phase, what may be done, what must be shown, how many calls are left.
+    """Get the current step: card, phase, what is allowed, what must be shown, how many calls
+    remain.
 
     Call it whenever you are not sure; it costs nothing.
     """
@@ -94,7 +95,7 @@ async def status(
     ctx: StepContext,
     run: Annotated[str, Field(description="A run to see in full; empty: only the list.")] = "",
 ) -> StatusView:
-    """The runs of this project, and everything that is known of one of them. Changes nothing."""
+    """Get the runs of this project, and all details of one of them. Changes nothing."""
     steps = steps_of(ctx)
     found = await overviews(steps.home)
     lines = [
@@ -150,9 +151,9 @@ async def checkpoint(
     run: Run = "",
     card: Card = "",
 ) -> TurnView:
-    """Say what you found and what you will do; before that nothing can be changed.
+    """State what you found and what you will do; nothing can be changed before that.
 
-    In a session that Flyball's hooks govern it counts for that session.
+    In a session governed by Flyball's hooks it counts for that session.
     """
     point = Checkpoint(goal, findings, proposed_action, tuple(files), tuple(verify_with))
     return await steps_of(ctx).checkpoint(run, card, point)
@@ -190,10 +191,10 @@ async def submit_evidence(
     run: Run = "",
     card: Card = "",
 ) -> TurnView:
-    """Say that the step is done, with what it asks for.
+    """Report that the step is done, with the evidence it asks for.
 
     Flyball checks it: it runs the suite itself on clean checkouts of both trees and asks each gate.
-    What is not so is sent back with the reason, and `ok` is false.
+    What is not true is sent back with the reason, and `ok` is false.
     """
     async with progress(ctx) as heard:
         return await steps_of(ctx).submit(run, card, summary, evidence, heard)
@@ -205,7 +206,7 @@ async def revert(
     paths: Annotated[list[str], Field(description="Only these files; empty: all of it.")] = [],  # noqa: B006
     run: Run = "",
 ) -> RevertView:
-    """Take the work of a card back, to the byte; later work in the same lines is never lost."""
+    """Revert the work of a card exactly; later work in the same lines is never lost."""
     steps = steps_of(ctx)
     name = await steps.find(run)
     moved, root = await steps.revert(name, card, tuple(paths))
@@ -219,18 +220,18 @@ async def revert(
 
 
 def _given(**fields: Any) -> dict[str, Any]:
-    """The arguments that say something."""
+    """Return the arguments that are set."""
     return {name: value for name, value in fields.items() if value}
 
 
 EVERY = 0.5
-"""Seconds between two reports."""
+"""Seconds between two progress reports."""
 LONGEST = 200
 
 
 @asynccontextmanager
 async def progress(ctx: Context[Any, Any]) -> AsyncGenerator[TurnWatcher]:
-    """Report what is told inside, a few times a second at most, and once at the end."""
+    """Report progress, a few times a second at most, and once at the end."""
     news = _News()
     task = asyncio.create_task(_report(ctx, news))
     try:
@@ -243,7 +244,7 @@ async def progress(ctx: Context[Any, Any]) -> AsyncGenerator[TurnWatcher]:
 
 
 class _News:
-    """The last thing that was told, and how many there were."""
+    """The last message, and how many there were."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,1 +1,1 @@
-"""The glass box: HTTP, event streams and the page. Translation only, no decisions."""
+"""The board: HTTP API, event streams and the page. Translation only, no decisions."""

@@ -1,4 +1,4 @@
-"""The application: routes, error shape, OpenAPI document, and what begins and ends with it."""
+"""The application: routes, error shape, OpenAPI document, startup and shutdown."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from flyball.surfaces.web.run_routes import STREAM, RunRoutes
 
 @get("/api/events", tags=["runs"], summary="Every run that changes, as server-sent events.")
 async def board_events(board: OurBoard) -> Stream:
-    """First the list of runs, then each run that moves."""
+    """Stream the list of runs, then each run that changes."""
     return Stream(board.follow_all(), media_type="text/event-stream", headers=STREAM)
 
 
 def make_application(board: Board, protection: Protection) -> Application:
-    """The whole surface behind its protection."""
+    """Return the whole application with its protection."""
 
     @asynccontextmanager
     async def alive(_app: Litestar) -> AsyncGenerator[None]:

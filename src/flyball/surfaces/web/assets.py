@@ -1,4 +1,4 @@
-"""The page's own files, and tags: who has an answer already is not sent it again."""
+"""Serve the page's own files with entity tags, so that unchanged content is not sent again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Asset(NamedTuple):
 
 @cache
 def asset(name: str) -> Asset:
-    """A file of the page by its bare name; no other file can be named."""
+    """Return a file of the page by its bare name; no other file can be named."""
     place = files("flyball.surfaces.web") / "page" / name
     if not NAME.fullmatch(name) or not place.is_file():
         raise NotFound("page", name, "The board is at `/`.")
@@ -51,14 +51,14 @@ def _answer(name: str, request: Request[Any, Any, Any]) -> Response[bytes]:
 
 
 def has_tag(asked: str, tag: str) -> bool:
-    """Whether an `If-None-Match` names a tag, weak or strong."""
+    """Return whether an `If-None-Match` contains a tag, weak or strong."""
     return any(each.strip().removeprefix("W/") in ("*", tag) for each in asked.split(","))
 
 
 class Tagged:
-    """An application whose answers in JSON carry a tag of their content; streams pass as they are.
+    """An application whose JSON responses carry a tag of their content; streams pass unchanged.
 
-    The tag is made of the very bytes: no answer can change without it.
+    The tag is a digest of the bytes, so no response can change without it.
     """
 
     def __init__(self, inner: Application) -> None:
@@ -105,13 +105,13 @@ async def _send_tagged(send: Send, start: Any, body: Any, asked: str) -> None:
 
 @get("/", include_in_schema=False, sync_to_thread=False)
 def index(request: Request[Any, Any, Any]) -> Response[bytes]:
-    """The page; which screen it shows is in the part of the address that stays in the browser."""
+    """Return the page; the URL fragment, which stays in the browser, selects the screen."""
     return _answer("index.html", request)
 
 
 @get("/page/{name:str}", include_in_schema=False, sync_to_thread=False)
 def page_file(name: FromPath[str], request: Request[Any, Any, Any]) -> Response[bytes]:
-    """A script, a style or a picture of the page."""
+    """Return a script, a style or a picture of the page."""
     return _answer(name, request)
 
 

@@ -1,4 +1,4 @@
-"""Who may use which route: one table, and nothing is served that has no row in it."""
+"""The permissions of each route: one table, and a route without a row is not served."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ NEEDS: Mapping[str, Right] = {
     "POST /api/patch/diff": Right.APPROVE,
     "GET /api/people": Right.ADMINISTER,
 }
-"""Method and path → what it needs in the project that it is about.
+"""Method and path → the right needed in the project concerned.
 
-Some words in a body need more than their route: see `run_routes`.
+Some values in a body need more than their route: see `run_routes`.
 """
 
 
 def route_names(app: Litestar) -> Iterator[str]:
-    """Every route of an application, as the table writes it; `OPTIONS` tells only of methods."""
+    """Yield every route of an application in the table's form; `OPTIONS` is only about methods."""
     for route in app.routes:
         # What is mounted has no methods, and so no row that it could have.
         for method in sorted(map(str, getattr(route, "methods", ("ANY",)))):
@@ -78,20 +78,20 @@ def route_names(app: Litestar) -> Iterator[str]:
 
 
 def require_rows(app: Litestar) -> None:
-    """Raise where a route has no row: nobody could say who may use it."""
+    """Raise if a route has no row in the table."""
     if missing := sorted(set(route_names(app)) - NEEDS.keys()):
         raise LookupError(f"Routes that nobody may use by {__name__}.NEEDS: {', '.join(missing)}")
 
 
 def need_of(scope: Mapping[str, Any]) -> Right:
-    """What the route of a request needs."""
+    """Return the right that a request's route needs."""
     return NEEDS[f"{scope['method']} {TYPED.sub('}', scope['path_template'])}"]
 
 
 async def authorise(
     connection: ASGIConnection[Any, Any, Any, Any], _handler: BaseRouteHandler
 ) -> None:
-    """Refuse a request before its body is read: 404 for what is not theirs, 403 for the rest."""
+    """Refuse a request before its body is read: 404 for other people's projects, 403 otherwise."""
     scope: Any = connection.scope
     if scope["method"] == "OPTIONS" or (need := need_of(scope)) is Right.NOTHING:
         return
@@ -109,6 +109,6 @@ async def authorise(
 
 
 def personal_board(scope: Any) -> PersonalBoard:
-    """The board as whoever asks may use it for what they ask."""
+    """Return the board restricted to the rights of the person for this request."""
     whole = scope["litestar_app"].state.board
     return PersonalBoard(whole, scope[PERSON], need_of(scope))

@@ -1,4 +1,4 @@
-"""What all routes work with: the board of a server, and of it what one person may use."""
+"""Shared state of all routes: a server's board, and the part that one person may use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from flyball.app.project import Home, open_home
 from flyball.errors import FlyballError, NotAllowed, NotFound
 
 RECHECK = 1.0
-"""How long a stream may go on, in seconds, after its reader lost the right to it."""
+"""Maximum seconds that a stream continues after its reader lost the right to it."""
 
 
 class Board(NamedTuple):
@@ -37,9 +37,9 @@ class Board(NamedTuple):
 
 
 class PersonalBoard:
-    """The board as one person may use it for one route: of other projects nothing exists.
+    """The board as one person may use it for one route: other projects are invisible.
 
-    Every project reaches a route through here, whatever its name came in: path, query or body.
+    Every route gets its projects here, whether they are named in the path, the query or the body.
     """
 
     def __init__(self, board: Board, person: Person, need: Right) -> None:
@@ -51,19 +51,19 @@ class PersonalBoard:
         self._need = need
 
     def projects(self) -> Sequence[BoardProject]:
-        """The projects that they may look at."""
+        """Return the projects visible to the person."""
         return [each for each in self._board.projects.all() if self._sees(each.name)]
 
     @property
     def here(self) -> str:
-        """The project that is meant where none is named: the server's own, or their first."""
+        """Return the default project: the server's own, or the person's first."""
         own = self._board.projects.here
         if own and self._sees(own):
             return own
         return next((each.name for each in self.projects()), "")
 
     def project(self, name: str) -> Home:
-        """A project by its name; without one, the one that is meant then."""
+        """Return a project by its name; by default the default project."""
         wanted = name or self.here
         if not self._sees(wanted):
             raise NotFound("project", wanted, "`GET /api/projects` lists the projects.")
@@ -72,27 +72,27 @@ class PersonalBoard:
         return home
 
     def fresh(self, name: str, flags: Mapping[str, Any]) -> Home:
-        """A project with its settings read anew: a run starts with what holds now."""
+        """Return a project with its settings reloaded, so that a new run uses the current ones."""
         return open_home(self.project(name).repo, self.environ, flags)
 
     def home_of(self, run: str) -> Home:
-        """The project that a run belongs to; another's run is not found, like one that is not."""
+        """Return the project of a run; a run of a hidden project is not found."""
         home = self._board.watch.locate(run, self._sees)
         self.require(home, self._need)
         return home
 
     def spoken_to(self, run: str) -> Home:
-        """The same for a word that only a person may say."""
+        """Return the project of a run for an action that only a person may take."""
         home = self.home_of(run)
         require_no_host(home, self.environ)
         return home
 
     def may(self, home: Home, need: Right) -> bool:
-        """Whether their role in a project reaches so far."""
+        """Return whether the person's role in a project includes a right."""
         return self._right(home.state.name) >= need
 
     def require(self, home: Home, need: Right, what: str = "this") -> None:
-        """Raise where their role in a project does not reach so far."""
+        """Raise if the person's role in a project does not include a right."""
         if not self.may(home, need):
             raise NotAllowed(
                 f"{self.by} may not do {what} in {home.repo.name}.",
@@ -100,16 +100,16 @@ class PersonalBoard:
             )
 
     def rows(self, project: str = "") -> list[dict[str, Any]]:
-        """The runs of a project, or of all that they may look at."""
+        """Return the runs of a project, or of all visible ones."""
         return [row for row in self._board.watch.rows(project) if self._sees(row["project"])]
 
     def workers(self) -> list[dict[str, Any]]:
-        """Who drives runs; leases on runs of other projects are counted, and not named."""
+        """Return the workers; leases on runs of hidden projects are counted, not named."""
         watch = self._board.watch
         return workers_of(watch.rows(), self._sees, watch.workers())
 
     def everybody(self) -> Sequence[Person]:
-        """The people of the team, for who administers all of it."""
+        """Return the people of the team, for an administrator of all projects."""
         if self.person.right(EVERY) < Right.ADMINISTER:
             raise NotAllowed(
                 f"{self.by} may not see the people.", "It needs `administer` in every project."
@@ -117,12 +117,12 @@ class PersonalBoard:
         return self._board.people.all()
 
     async def follow(self, home: Home, run: str, last: str) -> AsyncIterator[bytes]:
-        """A run's stream, for as long as they may read it."""
+        """Yield a run's stream, for as long as the person may read it."""
         async for frame in self._while_allowed(self._board.watch.follow(home, run, last)):
             yield frame
 
     async def follow_all(self) -> AsyncIterator[bytes]:
-        """The list of the runs that they may see and its changes, for as long as they may."""
+        """Yield the list of visible runs and its changes, for as long as the person may."""
         async for frame in self._while_allowed(self._board.watch.follow_all(self._sees)):
             yield frame
 
@@ -136,7 +136,7 @@ class PersonalBoard:
             yield frame
 
     def _is_as_it_was(self) -> bool:
-        """Whether they may still do what they might; with other roles, they have to ask again."""
+        """Return whether the person's rights are unchanged; otherwise they must reconnect."""
         try:
             known = self._board.people.all()
         except FlyballError:
@@ -151,11 +151,11 @@ class PersonalBoard:
 
 
 OurBoard = NamedDependency[PersonalBoard]
-"""The board, as a route asks for it."""
+"""The board, as a dependency of a route."""
 
 
 def open_board(environ: Mapping[str, str], here: Path, beat: float = 15.0) -> Board:
-    """A board over every project of the state directory that the environment names."""
+    """Open a board over every project of the state directory that the environment names."""
     projects = Projects(environ, here)
     runs = RunsHere(projects.base, environ, _user())
     watch = Watch(projects, beat, runs.spoken)

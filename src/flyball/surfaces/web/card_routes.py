@@ -1,4 +1,4 @@
-"""Routes about a run's cards: show one, its diff, take it back, put it again."""
+"""Routes for a run's cards: show one, its diff, revert it, reapply it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from flyball.workspace.run.worktree import CommitKind
 
 
 class Moving(WebForm, frozen=True):
-    """Which files of a card to move, and whether later work may be lost by it."""
+    """The files of a card to move, and whether later work may be lost."""
 
     paths: tuple[str, ...] = ()
     force: bool = False
     preview: bool = False
-    """Only say what would be written and lost."""
+    """Only report what would be written and lost."""
 
 
 class CardRoutes(Controller):
-    """Everything under a run's `cards`."""
+    """Routes below a run's `cards`."""
 
     path = "/api/runs/{run:str}/cards"
     tags = ["cards"]  # noqa: RUF012

@@ -1,4 +1,4 @@
-"""A unified diff as rows for a page: parsed and highlighted here, only put in place there."""
+"""Convert a unified diff to rows for a page: parsed and highlighted here, displayed there."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pygments.util import ClassNotFound
 from flyball.regex import regex
 
 MOST_ROWS = 600
-"""Files with more are folded away until somebody asks for them."""
+"""Files with more rows are collapsed until requested."""
 MOST_LEXED = 200_000
 LONGEST_LINE = 5_000
 HUNK = regex(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 
 Token = tuple[str, str]
-"""A class of Pygments, and text."""
+"""A Pygments class, and text."""
 
 
 class DiffRow(msgspec.Struct, frozen=True, array_like=True):
-    """A line: its kind, its number before and now (0: none), and its tokens."""
+    """A line: its kind, its number before and after (0: none), and its tokens."""
 
     kind: str
     old: int
@@ -32,14 +32,14 @@ class DiffRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DiffHunk(msgspec.Struct, frozen=True):
-    """Lines that belong together, and what stands above them."""
+    """Consecutive lines, and their heading."""
 
     head: str
     rows: tuple[DiffRow, ...]
 
 
 class DiffFile(msgspec.Struct, frozen=True):
-    """One changed file; `omitted` says that its rows were left out for their number."""
+    """One changed file; `omitted` says that its rows were left out because there are too many."""
 
     path: str
     was: str
@@ -60,13 +60,13 @@ class DiffView(msgspec.Struct, frozen=True):
 
 
 def view_diff(text: str, full: str = "") -> DiffView:
-    """The rows of a diff; of a long file only where it is named in `full`, or `full` is `*`."""
+    """Return the rows of a diff; a long file's only if it is named in `full`, or `full` is `*`."""
     files = tuple(_file(part, full) for part in _parts(text))
     return DiffView(files, sum(f.added for f in files), sum(f.removed for f in files))
 
 
 def _parts(text: str) -> Iterator[list[str]]:
-    """The lines of each file's part."""
+    """Yield the lines of each file's part."""
     part: list[str] = []
     for line in text.split("\n"):
         if line.startswith("diff --git ") and part:
@@ -100,7 +100,7 @@ def _file(part: Sequence[str], full: str) -> DiffFile:
 
 
 def _names(head: Sequence[str]) -> tuple[str, str]:
-    """The file's name before and now."""
+    """Return the file's name before and after."""
     was = now = ""
     for line in head:
         if line.startswith("--- "):
@@ -161,7 +161,7 @@ def _lexer(path: str) -> Lexer | None:
 
 
 def _lexed(lines: Sequence[str], lexer: Lexer | None) -> list[tuple[Token, ...]]:
-    """The tokens of each line; together they are exactly the line."""
+    """Return the tokens of each line; together they are exactly the line."""
     lines = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} […]" for line in lines]
     plain = [(("", line),) for line in lines]
     if lexer is None or not lines:

@@ -1,4 +1,4 @@
-"""One run as a single file: the page's own code and style, with the run's data inside."""
+"""Export one run as a single HTML file: the page's code and style, with the run's data."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from flyball.surfaces.web.run_routes import download
 from flyball.workspace.cards.use_cases import show_card
 
 MODULES = ("dom.js", "api.js", "diff.js", "verdict.js", "timeline.js", "run.js", "export.js")
-"""In the order in which they need each other."""
+"""The modules in dependency order."""
 MOST_PICTURES = 16 << 20
-"""Bytes of all pictures in one file: a page that nobody can open shows nothing."""
+"""Maximum total size of pictures in one file, so that browsers can open it."""
 IMPORT = regex(r"^import .*?;\n", re.MULTILINE | re.DOTALL)
 EXPORT = regex(r"^export (?=const|let|function|async|class)", re.MULTILINE)
 
@@ -60,13 +60,13 @@ style-src 'unsafe-inline'; img-src data:">
     summary="A run in one file that needs nothing.",
 )
 def export_html(board: OurBoard, run: FromPath[str]) -> Response[bytes]:
-    """A run as a page to keep or to send."""
+    """Export a run as a page to keep or to send."""
     data = export_page(board.home_of(run), run).encode()
     return download(data, "text/html; charset=utf-8", f"{run}.html")
 
 
 def export_page(home: Home, run: str) -> str:
-    """A run in one HTML file that looks like the page and asks nobody for anything."""
+    """Return a run as one HTML file in the page's style, without network requests."""
     told = asyncio.run(_data(home, run))
     script = "".join(_bare(asset(name).data.decode()) for name in MODULES)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -96,7 +96,7 @@ async def _data(home: Home, run: str) -> dict[str, Any]:
 
 
 async def _pictures(home: Home, run: str, cards: list[Any]) -> dict[str, dict[str, str]]:
-    """The pictures of each card by name, as many as fit; those left out are only named."""
+    """Return the pictures of each card by name, as many as fit; the others are only named."""
     found: dict[str, dict[str, str]] = {}
     left = MOST_PICTURES
     for card in cards:
@@ -114,7 +114,7 @@ async def _pictures(home: Home, run: str, cards: list[Any]) -> dict[str, dict[st
 
 
 async def _lines(home: Home, run: str) -> list[Any]:
-    """The run's telemetry, as its stream would tell it."""
+    """Return the run's telemetry as its stream would send it."""
     found: list[Any] = []
     tail = RunTail(run)
     async with opened(home) as journal:
@@ -141,7 +141,7 @@ def _card_diff(home: Home, run: str, card: str) -> str:
 
 
 def _bare(module: str) -> str:
-    """A module without what joins it to others; here all of them share one scope."""
+    """Return a module without imports and exports, since all modules share one scope here."""
     return EXPORT.sub("", IMPORT.sub("", module))
 
 

@@ -1,4 +1,4 @@
-"""The one table from error class to HTTP status, and the one shape in which errors are told."""
+"""Map error classes to HTTP status codes, and give errors one shape."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ STATUS: tuple[tuple[type[FlyballError], int], ...] = (
     (JournalError, 500),
     (FlyballError, 500),
 )
-"""The first that fits; narrower classes come before wider ones."""
+"""The first match counts; narrower classes come before wider ones."""
 
 CODES = {400: "usage", 401: "no-token", 404: "not-found", 405: "method", 413: "too-large"}
 
 
 class ToldError(msgspec.Struct, frozen=True):
-    """What went wrong: a stable code, a sentence, and what to do."""
+    """An error's body: a stable code, a sentence, and what to do."""
 
     code: str
     message: str
@@ -58,17 +58,19 @@ class ToldError(msgspec.Struct, frozen=True):
 
 
 def status_of(error: FlyballError) -> int:
-    """The HTTP status of an error."""
+    """Return the HTTP status of an error."""
     return next(status for kind, status in STATUS if isinstance(error, kind))
 
 
 def tell_own(_request: Request[Any, Any, Any], error: FlyballError) -> Response[ToldError]:
-    """One of our errors, with its own words."""
+    """Return the response for one of our own errors."""
     return Response(ToldError(error.code, error.message, error.hint), status_code=status_of(error))
 
 
 def tell_http(_request: Request[Any, Any, Any], error: HTTPException) -> Response[ToldError]:
-    """What the framework refuses: an unknown route, a body or a parameter that does not fit."""
+    """Return the response for the framework's errors: an unknown route, an invalid body or
+    parameter.
+    """
     status = error.status_code
     code = CODES.get(status, "internal" if status >= 500 else "usage")
     hint = "`/api/schema/openapi.json` describes every route."
@@ -76,7 +78,7 @@ def tell_http(_request: Request[Any, Any, Any], error: HTTPException) -> Respons
 
 
 def _said(error: HTTPException) -> str:
-    """The framework's sentence, and which field it is about."""
+    """Return the framework's message, and the field it is about."""
     extra: Any = error.extra
     if not isinstance(extra, list) or not extra:
         return error.detail
@@ -89,7 +91,9 @@ def _said(error: HTTPException) -> str:
 
 
 def tell_bug(_request: Request[Any, Any, Any], error: Exception) -> Response[ToldError]:
-    """Our own fault: told without its insides, and kept in the server's log."""
+    """Return a response for an internal error: no details in it, and a traceback in the server's
+    log.
+    """
     LOG.error("A request failed.", exc_info=error)
     message = f"Flyball itself failed: {type(error).__name__}."
     hint = "The server's log has the rest." if not os.environ.get("FLYBALL_DEBUG") else str(error)
@@ -102,11 +106,11 @@ _TOLD = Schema(
     required=["code", "message", "hint"],
     properties={"code": _TEXT, "message": _TEXT, "hint": _TEXT},
 )
-"""The shape in which every route tells what went wrong."""
+"""The error response of every route."""
 
 
 def promise_failures(document: OpenAPI) -> None:
-    """Say in the OpenAPI document how failures are told, in place of the framework's way."""
+    """Describe errors in the OpenAPI document in our shape instead of the framework's."""
     for item in (document.paths or {}).values():
         for operation in (item.get, item.post):
             if operation is not None and operation.responses is not None:

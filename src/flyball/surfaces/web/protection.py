@@ -1,4 +1,4 @@
-"""What every request must pass before a route sees it: host, origin, token, kind and size."""
+"""Checks for every request before a route sees it: host, origin, token, kind and size."""
 
 from __future__ import annotations
 
@@ -39,36 +39,42 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 PERSON = "flyball.person"
-"""Where the scope of a request names who asks, once their token was good."""
+"""The key in a request's scope for the person with the valid token."""
 OPEN_IT = "Open the address that `flyball serve` printed, or send `Authorization: Bearer TOKEN`."
 
 
 class Refused(NamedTuple):
-    """Why a request goes no further."""
+    """Why a request is refused."""
 
     status: int
     failure: ToldError
 
 
 class Protection(NamedTuple):
-    """Who may ask: with which token, under which host names, from which port."""
+    """Who may send requests: with which token, host names and port."""
 
     token: str
     port: int
     names: frozenset[str] = frozenset({"localhost"})
     is_local: bool = True
-    """Whether only this machine can ask: then the only numbers are those of loopback."""
+    """Whether only this machine can connect: then only loopback addresses are valid hosts."""
     owner: str = ""
-    """The name of who started the server; while there are no people, the token is theirs."""
+    """The name of the user who started the server; while there are no people, the token is
+    theirs.
+    """
     people: Callable[[], Sequence[Person]] = lambda: ()
 
     @property
     def cookie(self) -> str:
-        """Cookies know no ports, so the name has it: two servers must not take each other's."""
+        """Return the cookie name. It includes the port, since cookies of two servers would
+        collide.
+        """
         return f"flyball-{self.port}"
 
     def refusal(self, scope: Scope) -> Refused | None:
-        """The first objection to a request, in a fixed order; without one, the scope says who."""
+        """Return the first objection to a request, in a fixed order; otherwise store the person in
+        the scope.
+        """
         headers = _headers(scope["headers"])
         host = headers.get("host", "")
         if not self._is_ours(host):
@@ -91,10 +97,10 @@ class Protection(NamedTuple):
         return None if scope["method"] in READING else _why_not_taken(headers)
 
     def whose(self, token: str) -> Person | None:
-        """Whose token this is; how long that takes tells nothing of it.
+        """Return the person with a token; the time it takes reveals nothing about it.
 
-        The server's own token opens it only while the team has nobody: a token that everybody
-        knows could not say who decided.
+        The server's own token is valid only while the team has no people: a shared token cannot
+        identify who decided.
         """
         if people := self.people():
             return find_person(people, token)
@@ -125,7 +131,7 @@ class Protection(NamedTuple):
 
 
 def _why_not_taken(headers: dict[str, str]) -> Refused | None:
-    """Why a body is not taken: a form of another site can send text, but no JSON."""
+    """Return why a body is refused: a form on another site can send text, but not JSON."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         return _refused(415, "not-json", "Only JSON is taken.", "Send application/json.")
@@ -141,7 +147,7 @@ def _refused(status: int, code: str, message: str, hint: str) -> Refused:
 
 
 def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers by name; one that comes twice with different words is none of ours."""
+    """Return headers by name; one that occurs twice with different values is dropped."""
     found: dict[str, str] = {}
     for name, value in raw:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
@@ -160,7 +166,7 @@ def _split_host(host: str) -> tuple[str, int]:
 
 
 class Protected:
-    """The application behind its protection; every answer carries the strict headers."""
+    """The application behind its protection; every response carries the strict headers."""
 
     def __init__(self, inner: Application, protection: Protection) -> None:
         self._inner = BoundedBodies(inner)
@@ -188,7 +194,7 @@ class Protected:
             await self._inner(scope, receive, guarded)
 
     async def _let_in(self, send: Send, token: str) -> None:
-        """Take the token from the address into a cookie that no script can read."""
+        """Move the token from the URL to a cookie that scripts cannot read."""
         if await asyncio.to_thread(self._protection.whose, token) is None:
             failure = ToldError("no-token", "The token is wrong.", OPEN_IT)
             await _answer(send, 401, msgspec.json.encode(failure))

@@ -1,4 +1,4 @@
-"""Routes about runs: list, start, show, answer, extend, stop, merge, follow, look back."""
+"""Routes for runs: list, start, show, answer, extend, stop, merge, follow, and history."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ STREAM = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
 class WebForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A body; what it does not know is refused by name."""
+    """A request body; unknown fields are refused by name."""
 
 
 class Wish(WebForm, frozen=True):
-    """A run to begin."""
+    """A request to start a run."""
 
     request: Asked
     project: Name = ""
@@ -56,23 +56,23 @@ class Wish(WebForm, frozen=True):
     in_place: bool = False
     plan: bool = True
     follows: Name = ""
-    """An earlier run of the same project that this one speaks of."""
+    """An earlier run of the same project that this one refers to."""
 
 
 class Approving(WebForm, frozen=True):
-    """A yes."""
+    """An approval."""
 
     note: Words = ""
 
 
 class Refusing(WebForm, frozen=True):
-    """A no, or an end, with its reason."""
+    """A refusal or a cancellation, with its reason."""
 
     why: Words = ""
 
 
 class Answer(WebForm, frozen=True):
-    """Words to a run."""
+    """A message to a run."""
 
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=100_000)]
 
@@ -85,27 +85,27 @@ class MoreCalls(WebForm, frozen=True):
 
 
 class Resuming(WebForm, frozen=True):
-    """Going on, by another driver where one is named."""
+    """A request to resume, optionally with another driver."""
 
     driver: Annotated[str, msgspec.Meta(max_length=2_000)] = ""
 
 
 class Merging(WebForm, frozen=True):
-    """Bringing a run's cards into the user's branch."""
+    """A request to merge a run's cards into the user's branch."""
 
     remove_untracked: bool = False
     unverified: bool = False
 
 
 class RunTold(msgspec.Struct, frozen=True):
-    """The run that was meant, and whether the word was taken."""
+    """The run, and whether the answer was accepted."""
 
     run: str
     ok: bool = True
 
 
 class RunRoutes(Controller):
-    """Everything under `/api/runs`."""
+    """Routes below `/api/runs`."""
 
     path = "/api/runs"
     tags = ["runs"]  # noqa: RUF012
@@ -263,17 +263,17 @@ class RunRoutes(Controller):
 
 
 def download(data: bytes, kind: str, name: str) -> Response[bytes]:
-    """An answer that a browser saves as a file."""
+    """Return a response that a browser saves as a file."""
     headers = {"content-disposition": f'attachment; filename="flyball-{name}"'}
     return Response(data, media_type=kind, headers=headers)
 
 
 def _require_plain_driver(board: PersonalBoard, home: Home, driver: str) -> None:
-    """A driver that is a file or a directory of the server's machine is its administrator's."""
+    """Require an administrator for a driver that is a file or directory on the server."""
     if driver.partition(":")[0] not in ("", "model", "repair"):
         board.require(home, Right.ADMINISTER, f"it with the driver {driver[:80]!r}")
 
 
 def _history(home: Home, run: str) -> tuple[Turn, ...]:
-    """What was asked and answered in an earlier run."""
+    """Return the questions and answers of an earlier run."""
     return turns_of(asyncio.run(record_of(home, run)).state)

@@ -1,4 +1,4 @@
-"""The server: where it listens, who may ask it, and the token that a page keeps over restarts."""
+"""The server: its address, its protection, and a token that survives restarts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GRACE = 3
 
 
 class Listening(NamedTuple):
-    """An open socket, and who may ask there."""
+    """An open socket with its protection."""
 
     socket: socket.socket
     protection: Protection
@@ -35,9 +35,9 @@ class Listening(NamedTuple):
 
     @property
     def address(self) -> str:
-        """What to open in a browser; the token is in it once and then in a cookie.
+        """Return the URL for a browser; the token in it is then moved to a cookie.
 
-        Where there are people, each puts their own token there.
+        If there are people, each uses their own token.
         """
         name = f"[{self.host}]" if ":" in self.host else self.host
         name = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(name, name)
@@ -46,7 +46,7 @@ class Listening(NamedTuple):
 
 
 def listen(host: str, port: int, token: str, *, has_people: bool = False) -> Listening:
-    """A socket on an address; one that others can reach needs people, or a token that one chose."""
+    """Open a socket; an address that others can reach requires people, or a chosen token."""
     is_local = _is_loopback(host)
     if not is_local and not token and not has_people:
         raise UsageError(
@@ -92,9 +92,9 @@ def _open(host: str, port: int) -> socket.socket:
 
 
 def kept_token(base: Path) -> str:
-    """The token of this user's boards: made once, readable by nobody else.
+    """Return the token of this user's boards: created once, readable only by its owner.
 
-    It outlasts the server so that an open page finds its way back after a restart.
+    It is kept between servers, so that an open page can reconnect after a restart.
     """
     file = base / "board.token"
     base.mkdir(parents=True, exist_ok=True)
@@ -118,7 +118,7 @@ def make_server(
     ready: Callable[[], None],
     headers_within: float = HEADERS_WITHIN,
 ) -> uvicorn.Server:
-    """A server for a board, not begun yet."""
+    """Return a server for a board, not yet started."""
     config = uvicorn.Config(
         make_application(board, listening.protection),  # pyright: ignore[reportArgumentType]
         http=partial(TimelyProtocol, headers_within),  # pyright: ignore[reportArgumentType]
@@ -135,12 +135,12 @@ def make_server(
 
 
 def serve(listening: Listening, here: Path, ready: Callable[[], None]) -> None:
-    """Answer until a signal ends it; runs that were driven here go on with the next server."""
+    """Serve until a signal; the next server resumes the runs that were driven here."""
     make_server(open_board(os.environ, here), listening, ready).run([listening.socket])
 
 
 class _Server(uvicorn.Server):
-    """Says when it answers, and ends its streams before it waits for them to end."""
+    """Reports when it is ready, and ends its streams before it waits for them."""
 
     def __init__(
         self, config: uvicorn.Config, ready: Callable[[], None], end: Callable[[], None]

@@ -1,1 +1,1 @@
-"""A run in a terminal: driven, shown live, told afterwards."""
+"""Drive a run from a terminal: a live view, then a summary."""

@@ -1,4 +1,4 @@
-"""An audit as one page that looks like the board and asks nobody for anything."""
+"""Render an audit as one HTML page in the board's style, without network requests."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ main.audit { max-width: 1040px; margin: 0 auto; width: 100%; }
 
 
 def audit_page(report: AuditReport) -> str:
-    """The page: what was found, when, where, by whom, and how often that may be wrong."""
+    """Return the page: findings by time, project and agent, with the share that may be wrong."""
     style = (files("flyball.surfaces.web") / "page" / "style.css").read_text("utf-8")
     body = "\n".join(_body(report))
     return PAGE.substitute(style=style, own=OWN, body=body)
@@ -174,6 +174,6 @@ def _line(found: AuditFinding) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text of a transcript, which may hold anything, for a page."""
+    """Escape text of a transcript, which may contain anything, for a page."""
     plain = "".join(char if char.isprintable() or char == "\n" else "�" for char in text)
     return html.escape(plain)

@@ -1,4 +1,4 @@
-"""An audit in a terminal: the few lines that matter."""
+"""Print an audit in a terminal: the few lines that matter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDTH = 110
 
 
 def print_report(report: AuditReport) -> None:
-    """Print the table, the worst sessions, and what prevents how much of it."""
+    """Print the table, the worst sessions, and what would prevent how many of them."""
     for line in _lines(report):
         say(line)
 
@@ -52,7 +52,7 @@ def _lines(report: AuditReport) -> Iterator[str]:
 
 
 def amount(tokens: float, money: float) -> str:
-    """Tokens as they are billed, and money where it is known."""
+    """Return tokens as billed, and money if known."""
     said = f"{tokens:,.0f} tokens"
     return f"{said} (${money:,.2f})" if money else said
 

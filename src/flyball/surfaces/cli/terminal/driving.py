@@ -1,4 +1,4 @@
-"""Driving a run from a terminal: its view, Ctrl-C, what to type next, and the exit code."""
+"""Drive a run from a terminal: its view, Ctrl-C, next steps, and the exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Deed = Callable[[RunControl], Awaitable[RunResult]]
 
 
 def drive(home: Home, deed: Deed, *, as_json: bool) -> int:
-    """Do something with a run, show it, and say how it ended."""
+    """Perform an action on a run, show it, and print how it ended."""
     return asyncio.run(_Driving(home, deed, as_json=as_json).go())
 
 
@@ -40,7 +40,7 @@ class _Driving:
         self._interrupts = 0
 
     async def go(self) -> int:
-        """The exit code, once the run rests or has ended and its end was told."""
+        """Return the exit code, once the run rests or has ended and its result is printed."""
         view = self._view
         watcher = Watcher(view.telemetry, view.text, view.output)
         control = RunControl(self._home, watcher, terminal_port(view))
@@ -60,7 +60,7 @@ class _Driving:
         return exits.INTERRUPTED if was_paused else exits.BY_STATUS[result.status]
 
     async def _listening(self, control: RunControl) -> RunResult | None:
-        """Perform the deed; the first Ctrl-C pauses it, the second stops it."""
+        """Perform the action; the first Ctrl-C pauses it, the second stops it."""
         task = asyncio.ensure_future(self._deed(control))
         loop = asyncio.get_running_loop()
 
@@ -84,7 +84,7 @@ class _Driving:
             loop.remove_signal_handler(signal.SIGINT)
 
     def _tell_end(self, result: RunResult, asked: str) -> None:
-        """Tell what is asked, the diff, what was used, and what to type next."""
+        """Print the open question, the diff, the usage, and what to type next."""
         state, view = result.state, self._view
         waiting = pending(state)
         if waiting and waiting[0].question.id != asked:
@@ -102,7 +102,7 @@ class _Driving:
 
 
 def driver_of(driver: str, model: str) -> str:
-    """The driver that the two options mean together."""
+    """Return the driver that the two options name together."""
     if driver and model and driver not in ("model", f"model:{model}"):
         raise UsageError(f"--driver {driver} and --model {model} exclude each other.", "Give one.")
     return f"model:{model}" if model else driver
@@ -112,7 +112,7 @@ SECONDS = 5.0
 
 
 class Clipboard(NamedTuple):
-    """Two commands: one that fills the clipboard from its input, one that prints it."""
+    """Two commands: one writes its input to the clipboard, the other prints the clipboard."""
 
     copy: tuple[str, ...]
     paste: tuple[str, ...]
@@ -127,12 +127,12 @@ CLIPBOARDS = (
 
 
 def find_clipboard() -> Clipboard | None:
-    """The first pair of programs that this machine has."""
+    """Return the first pair of commands available on this machine."""
     return next((each for each in CLIPBOARDS if shutil.which(each.copy[0])), None)
 
 
 def terminal_port(view: View) -> PersonPort | None:
-    """Carries prompts out and answers back, where there is a keyboard and a clipboard."""
+    """Return a port for prompts and answers, if there is a keyboard and a clipboard."""
     clipboard = find_clipboard()
     if clipboard is None or not sys.stdin.isatty():
         return None
@@ -150,7 +150,7 @@ def terminal_port(view: View) -> PersonPort | None:
 
 
 def copy(clipboard: Clipboard, text: str) -> None:
-    """Fill the clipboard."""
+    """Copy a text to the clipboard."""
     # Such a program may stay in the background to serve what it holds, with our pipes open.
     argv = ("sh", "-c", '"$@" >/dev/null 2>&1', "sh", *clipboard.copy)
     _run(argv, text.encode())
@@ -168,7 +168,7 @@ def _run(argv: tuple[str, ...], stdin: bytes | None) -> bytes:
 
 
 async def _enter() -> None:
-    """Wait for a line without holding up anything else."""
+    """Wait for a line without blocking the event loop."""
     loop = asyncio.get_running_loop()
     ready = loop.create_future()
     descriptor = sys.stdin.fileno()

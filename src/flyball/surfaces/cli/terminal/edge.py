@@ -1,5 +1,6 @@
-"""The edge to a terminal: every text of every command leaves through `say`, `pour` or a console of
-`clean_console`, and nothing of it can do more to a terminal than be read."""
+"""Write text to a terminal safely: all output of every command passes through `say`, `pour` or a
+console of `clean_console`, which make control sequences harmless.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def say(text: object = "", *, err: bool = False, nl: bool = True, fg: str | None = None) -> None:
-    """Print a text (bytes are UTF-8), in a colour of ours if one is given."""
+    """Print a text (bytes are UTF-8), optionally in colour."""
     whole = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else str(text)
     clean = printable(whole)
     click.echo(click.style(clean, fg=fg) if fg else clean, err=err, nl=nl)
 
 
 def pour(data: bytes) -> None:
-    """Print a file: as it is into a pipe or another file, as text onto a terminal."""
+    """Print a file: unchanged into a pipe or another file, cleaned on a terminal."""
     if sys.stdout.isatty():
         say(data, nl=False)
     else:
@@ -31,12 +32,12 @@ def pour(data: bytes) -> None:
 
 
 def clean_console(**options: Any) -> Console:
-    """A console for tables and colours, the texts in which are made visible like any other."""
+    """Return a console for tables and colours that makes control characters visible."""
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
     class CleanConsole(Console):
-        """Cleans what is rendered, before styles and rich's own movements are added."""
+        """Cleans rendered text before styles and rich's own control codes are added."""
 
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None

@@ -1,4 +1,4 @@
-"""The one table from how a run stands to the exit code of the command that drove it."""
+"""Map a run's status to the exit code of the command that drove it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run in a terminal: what is certain scrolls by, what is going on now stays at the bottom."""
+"""Show a run in a terminal: final lines scroll, current activity stays at the bottom."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan", "d": "bold"}
 OVER = ENDED - {"paused"}
 BAR = 12
 TAIL = 4
-"""How many lines of what is being said or printed are shown."""
+"""Number of lines of streamed text or output to show."""
 LONGEST_DIFF = 120
 HEADERS = ("diff --git ", "index ", "--- a/")
-"""Lines of a diff that say once more which file it is, and nothing to a person."""
+"""Diff lines that only repeat the file name."""
 
 
 class LiveView:
-    """The phase, the budget, the call under way and the words as they come."""
+    """The phase, the budget, the call in progress and the streamed text."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._story = Story()
         self._phases: dict[str, str] = {}
-        """Where each card stands that is at work."""
+        """The phase of each active card."""
         self._used = 0
         self._limit = 0
         self._iteration = ""
@@ -71,11 +71,11 @@ class LiveView:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Take the bottom lines away; what has scrolled by stays."""
+        """Remove the bottom lines; lines that have scrolled stay."""
         self._live.stop()
 
     def telemetry(self, line: Telemetry) -> None:
-        """Print the lines it is worth, and bring the bottom ones up to date."""
+        """Print the lines for a piece of telemetry, and update the bottom lines."""
         self._note(line)
         if line["type"] == "progress":
             return
@@ -83,15 +83,17 @@ class LiveView:
             self.say(said)
 
     def text(self, delta: str) -> None:
-        """Show the end of what is said just now; the whole is printed when it is over."""
+        """Show the end of the text being streamed; the whole reply is printed when it is
+        complete.
+        """
         self._tail = (self._tail + delta)[-4_000:]
 
     def output(self, chunk: str) -> None:
-        """Show the end of what a command prints just now."""
+        """Show the end of a running command's output."""
         self.text(chunk)
 
     def say(self, said: StoryLine) -> None:
-        """Print a line in its tone, folded under its words."""
+        """Print a line in its tone, wrapped with a hanging indent."""
         style = STYLES[said.tone]
         if said.tone == "command":
             self._console.print(Text(said.plain, style), soft_wrap=True)
@@ -104,7 +106,7 @@ class LiveView:
         self._console.print(line)
 
     def diff(self, diff: str, see: str) -> None:
-        """Print a diff in colours; of a long one the first lines and how to see the rest."""
+        """Print a diff in colour; for a long one, the first lines and how to see the rest."""
         self._console.print()
         lines = [line for line in diff.rstrip("\n").split("\n") if not line.startswith(HEADERS)]
         for line in lines[:LONGEST_DIFF]:
@@ -118,7 +120,7 @@ class LiveView:
 
     @contextmanager
     def hold_still(self) -> Generator[None]:
-        """Keep the bottom lines away while a person types."""
+        """Hide the bottom lines while a person types."""
         self._live.stop()
         try:
             yield
@@ -126,7 +128,7 @@ class LiveView:
             self._live.start()
 
     def _note(self, line: Telemetry) -> None:
-        """Keep the bottom lines up to date."""
+        """Update the bottom lines."""
         match line["type"]:
             case "phase":
                 self._phases.pop(line["card"], None)
@@ -157,7 +159,7 @@ class LiveView:
                 pass
 
     def _now(self) -> RenderableType:
-        """The bottom lines as they stand: phase, budget, meters, the call, the last words."""
+        """Return the bottom lines: phase, budget, meters, the call, the last words."""
         line = Table.grid(padding=(0, 2))
         phase = Text(self._where(), "bold", no_wrap=True)
         bar = self._bar() if self._limit else Text()
@@ -175,14 +177,14 @@ class LiveView:
         return Group(*parts)
 
     def _where(self) -> str:
-        """The phase of the one card at work, or those of all; where none is, what comes next."""
+        """Return the phase of the active card or cards; without one, what comes next."""
         if len(self._phases) < 2:
             return next(iter(self._phases.values()), self._between)
         parts = [f"{card}: {phase.partition(' ')[0]}" for card, phase in self._phases.items()]
         return "  ".join(parts)
 
     def _bar(self) -> Text:
-        """The budget as a bar that turns red towards its end."""
+        """Return the budget as a bar that turns red towards its end."""
         share = self._used / self._limit if self._limit else 0.0
         full = min(BAR, round(share * BAR))
         colour = "green" if share < 0.7 else "yellow" if share < 0.9 else "red"
@@ -191,7 +193,7 @@ class LiveView:
         return bar.append(f" {self._used}/{self._limit} calls")
 
     def _meters(self) -> str:
-        """Iteration, tokens and money, those there are."""
+        """Return iteration, tokens and money, as far as available."""
         parts = [self._iteration]
         if self._tokens:
             parts.append(f"{self._tokens:,} tokens")

@@ -1,4 +1,4 @@
-"""A run for readers that are no terminal: lines of text, or lines of JSON."""
+"""Show a run without a terminal: lines of text, or JSON Lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flyball.surfaces.cli.terminal.story_words import StoryLine
 
 
 class View(Protocol):
-    """Whoever shows a run while it goes on."""
+    """A view of a run in progress."""
 
     def __enter__(self) -> Self: ...
 
@@ -26,38 +26,38 @@ class View(Protocol):
     ) -> None: ...
 
     def telemetry(self, line: Telemetry) -> None:
-        """Something happened."""
+        """Show a piece of telemetry."""
         ...
 
     def text(self, delta: str) -> None:
-        """The driver says something just now."""
+        """Show text that the driver streams."""
         ...
 
     def output(self, chunk: str) -> None:
-        """A command prints something just now."""
+        """Show output that a command prints."""
         ...
 
     def say(self, said: StoryLine) -> None:
-        """A line of our own."""
+        """Show a line of our own."""
         ...
 
     def diff(self, diff: str, see: str) -> None:
-        """The change in the end; `see` says how to look at all of a long one."""
+        """Show the final change; `see` is the command that shows all of a long one."""
         ...
 
     def hold_still(self) -> AbstractContextManager[object]:
-        """Keep still while a person types."""
+        """Return a context that stops updates while a person types."""
         ...
 
 
 class PlainView:
-    """Every line once, when it is certain."""
+    """Prints every line once, when it is final."""
 
     def __init__(self) -> None:
         self._story = Story()
 
     def __enter__(self) -> Self:
-        """The view itself: plain lines need no making ready."""
+        """Return the view; it needs no setup."""
         return self
 
     def __exit__(
@@ -66,45 +66,45 @@ class PlainView:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Nothing to put away."""
+        """Do nothing; there is nothing to clean up."""
 
     def telemetry(self, line: Telemetry) -> None:
-        """Print the lines it is worth."""
+        """Print the lines for a piece of telemetry."""
         for said in self._story.tell(line):
             self.say(said)
 
     def text(self, delta: str) -> None:
-        """Told as a whole when the reply is over."""
+        """Ignore streamed text; the reply is printed when it is complete."""
 
     def output(self, chunk: str) -> None:
-        """Told as a whole when the command is over."""
+        """Ignore streamed output; it is printed when the command has ended."""
 
     def say(self, said: StoryLine) -> None:
         """Print a line without colours."""
         say(said.plain)
 
     def diff(self, diff: str, see: str) -> None:  # noqa: ARG002
-        """Print all of a diff, however long: whoever reads it can scroll."""
+        """Print the whole diff, however long: the reader can scroll."""
         say(f"\n{diff.rstrip()}\n")
 
     def hold_still(self) -> AbstractContextManager[object]:
-        """Nothing moves here, so there is nothing to hold."""
+        """Return an empty context, since nothing is updated."""
         return nullcontext()
 
 
 class JsonView(PlainView):
-    """Telemetry as it is, one object per line."""
+    """Prints telemetry unchanged, one object per line."""
 
     def telemetry(self, line: Telemetry) -> None:
         """Print the object."""
         say(json.dumps(line, ensure_ascii=False))
 
     def text(self, delta: str) -> None:
-        """Print what is said just now as an object of its own."""
+        """Print streamed text as an object of its own."""
         say(json.dumps({"type": "text", "delta": delta}, ensure_ascii=False))
 
     def say(self, said: StoryLine) -> None:
-        """Programs are told nothing but telemetry."""
+        """Ignore the line: programs receive only telemetry."""
 
     def diff(self, diff: str, see: str) -> None:
-        """Programs have the patches, and `runs show --diff`."""
+        """Ignore the diff: programs have the patches, and `runs show --diff`."""

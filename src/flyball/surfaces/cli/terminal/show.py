@@ -1,4 +1,4 @@
-"""Runs on paper: the list, one run with its cards, and a run told from its log."""
+"""Print runs: the list, one run with its cards, and a run's log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MESSAGE_LINES = 40
 
 
 def read_file(path: Path) -> bytes:
-    """A file that the command line names."""
+    """Read a file named on the command line."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -47,7 +47,7 @@ def read_file(path: Path) -> bytes:
 
 
 def print_list(found: Sequence[Overview], *, as_json: bool) -> None:
-    """The table of runs, or one object per run."""
+    """Print the table of runs, or one object per run."""
     if as_json:
         for each in found:
             say(json.dumps(each._asdict(), ensure_ascii=False))
@@ -78,7 +78,7 @@ def print_list(found: Sequence[Overview], *, as_json: bool) -> None:
 
 
 def age(seconds: float) -> str:
-    """A length of time in its largest unit."""
+    """Return a length of time in its largest unit."""
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"
@@ -86,7 +86,7 @@ def age(seconds: float) -> str:
 
 
 async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json: bool) -> None:
-    """One run, with as much of its log as was asked for."""
+    """Print one run, with the requested parts of its log."""
     run = await find_run(home, name)
     told = await describe(home, run)
     record = await record_of(home, run)
@@ -121,7 +121,7 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
 
 
 def print_costs(rows: Sequence[Mapping[str, Any]]) -> None:
-    """What a run cost as one table, a row for each card, phase and role."""
+    """Print a run's cost as a table, with a row for each card, phase and role."""
     from rich.table import Column, Table
     from rich.text import Text
 
@@ -148,11 +148,11 @@ COST_COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "driver s": lambda row: f"{row['driver_seconds']:.1f}",
     "flyball s": lambda row: f"{row['own_seconds']:.1f}",
 }
-"""The columns of the cost of a run, each with how it is written."""
+"""The columns of a run's cost table, each with its formatter."""
 
 
 def run_words(told: Mapping[str, Any]) -> Iterable[StoryLine]:
-    """A run and its cards, line by line."""
+    """Return the lines for a run and its cards."""
     budget = told["budget"]
     yield StoryLine("head", f"run {told['run']}: {told['request']}")
     held = f", driven by {told['driven_by']}" if told["driven_by"] else ""
@@ -175,7 +175,7 @@ def run_words(told: Mapping[str, Any]) -> Iterable[StoryLine]:
 
 
 def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
-    """One card: where it stands, what it promised, what was seen and decided."""
+    """Return the lines for one card: phase, checkpoint, evidence and decisions."""
     yield StoryLine("head", f"card {card['id']} [{card['status']}] {card['title']}", "▸")
     ending = Ending(card["ending"]).words if card["ending"] else card["label"]
     commit = f"commit {card['commit'][:12]}" if card["commit"] else ""
@@ -216,7 +216,7 @@ def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
 
 
 def message_words(message: Mapping[str, Any]) -> StoryLine:
-    """A message on the bus: its name, what it is about, and every issue it speaks of."""
+    """Return the line for a message on the bus: its name, its subject, and all its issues."""
     issues = message.get("previous_issues", ()) or message.get("issues", ())
     words = [each if isinstance(each, str) else _issue_words(each) for each in issues]
     head = f"{message['seq']:>5}  {message['type']}: {_about(message)}"
@@ -271,7 +271,7 @@ def _spoken(line: Mapping[str, Any]) -> StoryLine:
 
 
 async def follow_run(home: Home, name: str, *, as_json: bool) -> int:
-    """Tell a run from its log until it rests or ends."""
+    """Print a run from its log until it rests or ends."""
     run = await find_run(home, name)
     view: View = make_view(as_json=as_json)
     follower = Follower(home, run)

@@ -1,4 +1,4 @@
-"""Telemetry as lines for people: what happened, in words, without saying how it looks."""
+"""Convert telemetry to lines of text for people, without colours."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from flyball.surfaces.cli.terminal.story_words import (
 QUIET_CALLS = frozenset(
     ("checkpoint", "note", "appeal", "test", "check", "edit_diff", "localise_faults")
 )
-"""Calls whose outcome is told by a line of its own."""
+"""Calls whose result has a line of its own."""
 
 TOLD_BY_EVIDENCE = frozenset(("test", "check", "localise_faults"))
-"""Calls whose failure is what they observed, and is told as that."""
+"""Calls whose failure is reported as their evidence."""
 
 ENDED = frozenset({*(each.value for each in Ending), "paused"})
-"""Phases that other lines tell of."""
+"""Phases that other lines report."""
 
 LONGEST_PROMISE = 85
-"""How much of a checkpoint's sentences is told; whoever is asked to accept it sees all of it."""
+"""Characters of a checkpoint shown here; the person who is asked to accept it sees all of it."""
 
 NO_SANDBOX = "No sandbox works on this machine: commands are not confined."
 NO_GIT = "This is no git repository: files are changed in place; cards can be taken back."
@@ -36,9 +36,9 @@ CARRIED = "your uncommitted work comes along, as the first commit of that branch
 
 
 class Story:
-    """Tells one run; remembers what was said, so as not to say it twice.
+    """Describes one run, without repeating itself.
 
-    Each method is named after a type of telemetry and yields the lines that it is worth.
+    Each method is named after a type of telemetry and yields its lines.
     """
 
     def __init__(self) -> None:
@@ -47,19 +47,19 @@ class Story:
         self._spoken: set[str] = set()
         self._driver = ""
         self._ahead: StoryLine | None = None
-        """The head of the last phase, which is left out where nothing is said in it."""
+        """The heading of the last phase, which is omitted if the phase prints nothing."""
         self._is_red = False
         self._is_judged = False
         self._told_call = ""
         self.next_progress: dict[str, float] = {}
-        """Call → the seconds after which its progress is told again."""
+        """Call → the seconds after which its progress is reported again."""
         self._promised: Telemetry = {}
         self._committed = ""
-        """What the one card left; its end is told together with the run's."""
+        """The result of the only card, which is reported together with the run's."""
         self._has_git = True
 
     def tell(self, line: Telemetry) -> Iterator[StoryLine]:
-        """The lines that one piece of telemetry is worth, cleaned for a terminal."""
+        """Yield the lines for one piece of telemetry, cleaned for a terminal."""
         teller = TELLERS.get(line["type"])
         if teller is not None:
             whose = self._whose(line)
@@ -70,7 +70,7 @@ class Story:
                 yield said._replace(text=(whose + said.text).strip("\n"))
 
     def _whose(self, line: Telemetry) -> str:
-        """Of which card a line is, where several may be at work."""
+        """Return the card that a line belongs to, if several may be active."""
         card = line.get("card", "") if line["type"] in SPOKEN_BY else ""
         return f"{card}: " if self._is_planned and card else ""
 
@@ -279,26 +279,26 @@ class Story:
 
 
 def without_diffs(text: str) -> str:
-    """What is said above the first diff in a text; `flyball runs show` has all of it."""
+    """Return the text before the first diff; `flyball runs show` prints all of it."""
     head, mark, _ = text.partition("\n--- ")
     return f"{head.rstrip()} …" if mark else text
 
 
 def _kept(ending: str, words: str) -> StoryLine:
-    """Return the line about a commit, with the check mark only where its work was shown."""
+    """Return the line about a commit, with the check mark only if its work was shown."""
     if ending == Ending.SUCCEEDED:
         return StoryLine("good", words, "✓")
     return StoryLine("dim", words, "·")
 
 
 def _brief(text: str) -> str:
-    """A text as one line, and no more than its beginning."""
+    """Return the beginning of a text as one line."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_PROMISE else f"{line[:LONGEST_PROMISE].rstrip()} …"
 
 
 def _progress(story: Story, line: Telemetry) -> Iterator[StoryLine]:
-    """Tell how far something is after ten seconds, and whenever it has taken twice as long."""
+    """Report progress after ten seconds, and whenever the elapsed time has doubled."""
     if line["elapsed"] >= story.next_progress.get(line["call"], FIRST_PROGRESS):
         story.next_progress[line["call"]] = 2 * line["elapsed"]
         yield StoryLine("dim", line["text"], "…")
@@ -349,7 +349,7 @@ ENDINGS = frozenset(("card", "final"))
 SPOKEN_BY = frozenset(
     ("phase", "text", "note", "decision", "call", "patch", "checkpoint", "evidence", "guard")
 ) | {"governor", "undone", "thread", "escalation", "approval"}
-"""What a card does or says itself."""
+"""Telemetry of a card's own actions and messages."""
 
 
 def _after(step: Telemetry) -> str:

@@ -1,4 +1,4 @@
-"""Single lines of a story: how a run ended, a call that a person is asked about, an observation."""
+"""Format single lines: how a run ended, a call that needs approval, an observation."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.verdict.words import verdict_lines
 
 LONGEST_SHOWN = 4_000
-"""How much of one reply a terminal is given; `--json` and the log have all of it."""
+"""Maximum length of one reply in a terminal; `--json` and the log have all of it."""
 
 
 PASSED = "●"
-"""The mark of one observation that went well; whether the work is shown is the verdict's to say."""
+"""The mark of a passed observation; only the verdict says whether the work is shown."""
 
 
 class StoryLine(NamedTuple):
-    """One line: its tone, a mark to begin with, and the words."""
+    """One line: its tone, a mark at the start, and the text."""
 
     tone: str
     text: str
@@ -29,12 +29,12 @@ class StoryLine(NamedTuple):
 
     @property
     def lead(self) -> str:
-        """What stands before the words, and is left free before their further lines."""
+        """Return the prefix of the text, and the indent of its continuation lines."""
         return ("" if self.tone == "head" else "  ") + (f"{self.mark} " if self.mark else "")
 
     @property
     def plain(self) -> str:
-        """The line without any colour."""
+        """Return the line without colour."""
         return self.lead + self.text.replace("\n", "\n" + " " * len(self.lead))
 
 
@@ -47,7 +47,7 @@ ENDING_MARKS = {
     Ending.STOPPED: ("warn", "!"),
     Ending.FAILED: ("bad", "✗"),
 }
-"""Tone and mark of each ending. The check mark belongs to what was shown, and to nothing else."""
+"""Tone and mark of each ending. Only verified work gets the check mark."""
 
 
 def ending_words(ending: str, message: str = "", proof: str = "") -> StoryLine:
@@ -70,9 +70,9 @@ _ENDED = {
 
 
 def call_words(call: dict[str, Any] | None) -> str:
-    """The exact call a person is asked about, arguments and all.
+    """Return the exact call that needs approval, with its arguments.
 
-    In the place of a diff that somebody wrote stands what it would do to the files.
+    A diff is replaced by its effect on the files.
     """
     if call is None:
         return ""
@@ -85,7 +85,7 @@ def call_words(call: dict[str, Any] | None) -> str:
 
 
 def evidence_words(kind: str, evidence: dict[str, Any]) -> StoryLine | None:
-    """One observation in a line; None where there is nothing to tell."""
+    """Return one observation as a line; None if there is nothing to report."""
     teller = EVIDENCE.get(kind)
     return teller(evidence) if teller else None
 
@@ -130,7 +130,7 @@ def _base(item: dict[str, Any]) -> StoryLine:
 
 
 def _verdict(item: dict[str, Any]) -> StoryLine:
-    """Flyball's own words about the whole change, all of them."""
+    """Return Flyball's verdict on the whole change, in full."""
     verdict = msgspec.convert(item["verdict"], ChangeVerdict)
     first, *rest = verdict_lines(verdict)
     words = "\n".join((f"verdict: {first}", *rest))

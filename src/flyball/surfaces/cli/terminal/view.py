@@ -1,4 +1,4 @@
-"""Which view a command shows, of which project, to whom, and what it tells them to type."""
+"""Select the view, project and user of a command, and print next steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flyball.surfaces.cli.terminal.story_words import StoryLine
 
 
 def user() -> str:
-    """Who is at the keyboard, as the system knows them."""
+    """Return the user name that the system reports."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -25,12 +25,12 @@ def user() -> str:
 
 
 def home_at(repo: Path, flags: dict[str, object] | None = None) -> Home:
-    """The project that a command is about."""
+    """Return the project of a command."""
     return open_home(repo, os.environ, flags or {})
 
 
 def make_view(*, as_json: bool) -> View:
-    """JSON for programs, a live view for terminals, plain lines for the rest."""
+    """Return a JSON view for programs, a live view for terminals, else plain lines."""
     if as_json:
         return JsonView()
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
@@ -42,7 +42,7 @@ def make_view(*, as_json: bool) -> View:
 
 
 def tell_steps(view: View, steps: tuple[NextStep, ...], repo: Path) -> None:
-    """The exact commands, each with what it does."""
+    """Print the exact commands, each with its effect."""
     commands = [with_repo(step.command, repo) for step in steps]
     width = max(map(len, commands), default=0)
     longest = max((len(step.effect) for step in steps), default=0)
@@ -56,7 +56,7 @@ def tell_steps(view: View, steps: tuple[NextStep, ...], repo: Path) -> None:
 
 
 def with_repo(command: str, repo: Path) -> str:
-    """A command that means this project wherever the person stands now."""
+    """Return a command that names this project if the current directory is outside it."""
     if project_top(Path.cwd()) == repo:
         return command
     return f"{command} --repo {shlex.quote(os.fspath(repo))}"

@@ -1,1 +1,1 @@
-"""What people type: completed by their shell, and explained and guessed at where it is wrong."""
+"""Handle typed words: shell completion, error explanations and suggestions."""

@@ -1,4 +1,4 @@
-"""The examples in the help of each command, by what is typed after `flyball`."""
+"""The examples in each command's help, keyed by the words after `flyball`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The group of all commands, and what a failure of one comes to."""
+"""The group of all commands, and its error handling."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "mcp, acp": "Serve agents over MCP, or an editor over ACP.",
     },
 }
-"""What the help shows: the commands by what people want to do."""
+"""The sections of the help: commands grouped by task."""
 
 _MODULES = {
     "approve": "answer",
@@ -63,7 +63,7 @@ _MODULES = {
     "on": "off",
 }
 _UNLISTED = ("extend", "wait", "judge", "guards", "machine", "bench")
-"""Commands that work, and that the help leaves to the reference."""
+"""Commands that work but are listed only in the reference."""
 
 _LINE = 70
 _WIDEST = max(len(names) for rows in SECTIONS.values() for names in rows)
@@ -75,7 +75,7 @@ COMMANDS: dict[str, str] = {
 }
 
 COMPLETING = "_FLYBALL_COMPLETE"
-"""In the environment of a process that a shell asks for words; click makes it of our name."""
+"""The variable that a shell sets to request completions; click derives it from our name."""
 
 EXIT_USAGE = 2
 EXIT_FAILED = 1
@@ -84,7 +84,7 @@ EXIT_INTERRUPTED = 130
 
 
 def with_examples(command: click.Command, path: str) -> click.Command:
-    """Give a command, and those within it, the examples that its help ends with."""
+    """Add to a command and its subcommands the examples at the end of their help."""
     if path in EXAMPLES:
         lines = "\n".join(f"  {_typed_in_lines(each)}" for each in EXAMPLES[path])
         command.epilog = f"\b\nExamples:\n{lines}"
@@ -95,7 +95,7 @@ def with_examples(command: click.Command, path: str) -> click.Command:
 
 
 def _typed_in_lines(example: str) -> str:
-    """Return a command line as it is typed in a terminal of 80 columns."""
+    """Return a command line wrapped for a terminal of 80 columns."""
     line, *others = re.split(r"(?= --)", f"flyball {example}")
     for each in others:
         fits = len(line.rpartition("\n")[2]) + len(each) <= _LINE
@@ -124,7 +124,7 @@ class LazyGroup(click.Group):
                 )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands by their names alone: a shell that asks for them does not wait for imports."""
+        """Complete command names without importing the commands."""
         from click.shell_completion import CompletionItem
 
         summaries = {
@@ -153,7 +153,7 @@ class LazyGroup(click.Group):
     def _resolve_help(
         self, ctx: click.Context, words: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """`flyball help WORDS` is `flyball WORDS --help`; a shell completes the words alike."""
+        """Treat `flyball help WORDS` as `flyball WORDS --help`, also in completion."""
         if ctx.resilient_parsing:
             return self.resolve_command(ctx, words) if words else (None, None, [])
         if not words:
@@ -163,7 +163,7 @@ class LazyGroup(click.Group):
 
 
 def _meant(name: str, ctx: click.Context) -> str:
-    """What to type instead of a command that there is not; a shell that asks is told nothing."""
+    """Return a suggestion for an unknown command; empty during completion."""
     if ctx.resilient_parsing:
         return ""
     from flyball.surfaces.cli.typed.mistakes import guess_command
@@ -179,7 +179,7 @@ def cli() -> None:
 
 
 def main() -> NoReturn:
-    """Run a command; every failure is one sentence with a stable code."""
+    """Run a command; report every failure in one sentence with a stable code."""
     if COMPLETING in os.environ:
         from flyball.surfaces.cli.typed.shells import answer_shells
 
@@ -213,7 +213,7 @@ def main() -> NoReturn:
 
 
 def _trouble_behind(error: Exception) -> FlyballError | None:
-    """What is wrong with the machine, where that is why we failed."""
+    """Return the machine's problem if it caused the failure."""
     from flyball.workspace.errors import disk_trouble
 
     if isinstance(error, ImportError) and os.name != "posix":
@@ -224,7 +224,7 @@ def _trouble_behind(error: Exception) -> FlyballError | None:
 
 
 def exit_code(error: FlyballError) -> int:
-    """The one table from error class to exit code."""
+    """Map an error class to its exit code."""
     return EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
 
 

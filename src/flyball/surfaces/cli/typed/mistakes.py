@@ -1,4 +1,4 @@
-"""What was typed wrong, in whole sentences, with a guess at what was meant."""
+"""Explain mistyped command lines in whole sentences, with a suggestion."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import click
 from flyball.regex import regex
 
 CLOSE = 0.75
-"""How alike two words must be: `verfy` is `verify`, `merge` is not `serve`."""
+"""Minimum similarity of two words: `verfy` matches `verify`, `merge` does not match `serve`."""
 SHORTEST = 3
-"""Fewer letters are the beginning of too much."""
+"""Minimum length of a prefix; shorter ones match too many words."""
 
 KNOWN = {
     "version": "--version",
@@ -26,14 +26,14 @@ KNOWN = {
     "diff": "runs show last --diff",
     "stop": "runs cancel last",
 }
-"""Words that people know from other programs, and what says or does that here."""
+"""Words from other programs, with the equivalent here."""
 
 NO_COMMAND = regex(r"No such command '(.+)'\.", re.DOTALL)
 EXTRA = regex(r"Got unexpected extra argument \((.+)\)", re.DOTALL)
 
 
 def explain(error: click.ClickException) -> tuple[str, str]:
-    """What is wrong with a command line, and what to do about it."""
+    """Return what is wrong with a command line, and what to do about it."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     text = " ".join(error.format_message().split())
     if isinstance(error, click.MissingParameter) and error.param is not None:
@@ -64,20 +64,20 @@ def _missing(param: click.Parameter) -> str:
 
 
 def _choices(param: click.Parameter) -> Sequence[str]:
-    """The words that a parameter may be; none where it is no choice."""
+    """Return the allowed values of a parameter; empty if it is no choice."""
     if not isinstance(param.type, click.Choice):
         return ()
     return cast("click.Choice[str]", param.type).choices
 
 
 def either(words: Sequence[str]) -> str:
-    """Words of which one may be chosen, as they stand in a sentence."""
+    """Join alternatives for a sentence."""
     *others, last = words
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def guess_command(word: str, ctx: click.Context) -> str:
-    """The question whether another command was meant; empty where none is close."""
+    """Return a "did you mean" question for a command; empty if none is close."""
     root = ctx.find_root()
     paths = list(_commands(root, root.command))
     meant = [path for path in paths if path[-1] == word] or _close(word, ctx, paths)
@@ -90,7 +90,7 @@ def guess_command(word: str, ctx: click.Context) -> str:
 def _close(
     word: str, ctx: click.Context, paths: Sequence[tuple[str, ...]]
 ) -> Sequence[tuple[str, ...]]:
-    """Commands that are spelt almost so, or begin so: of this group first, then of any."""
+    """Return commands with a similar spelling or prefix: of this group first, then of any."""
     if word in KNOWN:
         return ()
     own = [path for path in paths if path[:-1] == _path(ctx)]
@@ -105,14 +105,14 @@ def _close(
 
 
 def _path(ctx: click.Context) -> tuple[str, ...]:
-    """The words that are typed for a command after the program's name."""
+    """Return the words of a command after the program's name."""
     return (*_path(ctx.parent), ctx.info_name or "") if ctx.parent else ()
 
 
 def _commands(
     ctx: click.Context, group: click.Command, above: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, ...]]:
-    """Every command below a group, by the words that are typed for it."""
+    """Yield the words of every command below a group."""
     if isinstance(group, click.Group):
         for name in group.list_commands(ctx):
             yield (*above, name)
@@ -121,7 +121,7 @@ def _commands(
 
 
 def guess_option(word: str, ctx: click.Context) -> str:
-    """The option that a word may have been meant for; empty where that is anybody's guess."""
+    """Return the option that a word may belong to; empty if unclear."""
     params = ctx.command.params
     if any(isinstance(each, click.Argument) for each in params):
         return ""
@@ -160,4 +160,4 @@ _FITS: Sequence[Callable[[click.Option, str], bool]] = (
     _is_number,
     _is_text,
 )
-"""From what can only be meant so to what may be."""
+"""From the most specific match to the least."""

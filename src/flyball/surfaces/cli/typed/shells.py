@@ -1,4 +1,4 @@
-"""What shells run to have words completed, and how they are answered."""
+"""Provide shell completion scripts and answer completion requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROGRAM = "flyball"
 
 
 class _Calm(ShellComplete):
-    """Offers nothing where asking fails: what is printed meanwhile spoils the line being typed."""
+    """Offers nothing if completion fails, since any output would garble the line being typed."""
 
     def complete(self) -> str:
         try:
@@ -33,7 +33,7 @@ class _Calm(ShellComplete):
 
 
 class CalmBash(_Calm, BashComplete):
-    """Bash, by click's own script."""
+    """Bash, with click's own script."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
         # Bash breaks `--flow=FILE` into three words.
@@ -42,7 +42,7 @@ class CalmBash(_Calm, BashComplete):
 
 
 class CalmZsh(_Calm, ZshComplete):
-    """Zsh; click's own script is mute the second time, and takes `--flow=` for part of a value."""
+    """Zsh; click's own script fails the second time, and treats `--flow=` as part of a value."""
 
     source_template: ClassVar[str] = """\
 #compdef %(prog_name)s
@@ -87,7 +87,7 @@ fi
 
 
 class CalmFish(_Calm, FishComplete):
-    """Fish; click's own script would cut every description at its first comma."""
+    """Fish; click's own script cuts every description at its first comma."""
 
     source_template: ClassVar[str] = """\
 function %(complete_func)s
@@ -117,13 +117,13 @@ SHELLS: dict[str, type[_Calm]] = {"bash": CalmBash, "zsh": CalmZsh, "fish": Calm
 
 
 def answer_shells() -> None:
-    """Have click answer these shells so from now on."""
+    """Register these shells with click."""
     for name, found in SHELLS.items():
         add_completion_class(found, name)
 
 
 def script_for(shell: str) -> str:
-    """What a shell must run once to have Flyball's words completed."""
+    """Return the script that enables completion in a shell."""
     from flyball.surfaces.cli import COMPLETING, cli
 
     # The class's own `source` may start the shell to ask for its version.

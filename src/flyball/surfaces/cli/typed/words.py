@@ -1,6 +1,6 @@
-"""The words that a shell is offered for an option or argument: files, directories, runs, cards.
+"""Complete options and arguments: files, directories, runs, cards.
 
-Whatever is amiss, nothing is offered: nobody who presses a key wants to read about it.
+On any error, offer nothing: an error message would garble the line being typed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_RUNS = 100
 ABOUT_WIDTH = 60
 LAST = "last"
 NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""Names that a shell takes as they stand; no others are ever put on a command line."""
+"""Names that need no shell quoting; no others are offered."""
 
 
 def complete_file(
@@ -33,7 +33,7 @@ def complete_file(
     param: click.Parameter,  # noqa: ARG001
     incomplete: str,
 ) -> list[CompletionItem]:
-    """Any file, found by the shell itself."""
+    """Complete any file; the shell finds the files itself."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
@@ -44,7 +44,7 @@ def complete_directory(
     param: click.Parameter,  # noqa: ARG001
     incomplete: str,
 ) -> list[CompletionItem]:
-    """Any directory, found by the shell itself."""
+    """Complete any directory; the shell finds the directories itself."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="dir")]
@@ -55,7 +55,7 @@ def complete_run(
     param: click.Parameter,  # noqa: ARG001
     incomplete: str,
 ) -> list[CompletionItem]:
-    """`last` and the project's runs, the newest first, each with its request."""
+    """Complete `last` and the project's runs, newest first, each with its request."""
     _, found = _runs(ctx)
     last = [(LAST, f"The newest: {found[0].request}")] if found else []
     return _items([*last, *found], incomplete)
@@ -64,7 +64,7 @@ def complete_run(
 def complete_run_or_file(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """The project's runs, or files where no run begins like that."""
+    """Complete the project's runs, or files if no run matches."""
     return complete_run(ctx, param, incomplete) or complete_file(ctx, param, incomplete)
 
 
@@ -73,7 +73,7 @@ def complete_card(
     param: click.Parameter,  # noqa: ARG001
     incomplete: str,
 ) -> list[CompletionItem]:
-    """The cards that the run named before has committed, each with its title."""
+    """Complete the committed cards of the run named before, each with its title."""
     from flyball.journal.glance import run_meant
 
     state, found = _runs(ctx)
@@ -89,7 +89,7 @@ def complete_card(
 
 
 def _runs(ctx: click.Context) -> tuple[Path | None, Sequence[NamedRun]]:
-    """Where the project keeps its runs, and the newest of them."""
+    """Return the project's directory of runs, and the newest runs."""
     from flyball.app.project import open_home
     from flyball.errors import FlyballError
     from flyball.journal.glance import newest_runs
@@ -115,6 +115,8 @@ def _items(rows: Sequence[tuple[str, str]], incomplete: str) -> list[CompletionI
 
 
 def _about(text: str) -> str:
-    """A text as the description of a word: short, on one line, and nothing a terminal obeys."""
+    """Return a text as a completion's description: short, on one line, without control
+    characters.
+    """
     line = printable(" ".join(text.split()))
     return line if len(line) <= ABOUT_WIDTH else f"{line[: ABOUT_WIDTH - 1]}…"
