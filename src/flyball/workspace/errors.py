@@ -46,7 +46,7 @@ class IndexLocked(Conflict):
 
 
 class Diverged(Conflict):
-    """Going on would lose work that came later."""
+    """Continuing would discard later work."""
 
     code = "diverged"
 
@@ -56,13 +56,13 @@ class Diverged(Conflict):
 
 
 class GitFailed(ToolError):
-    """Git refused what we asked of it."""
+    """A git command failed."""
 
     code = "git-failed"
 
 
 class DiskFull(ToolError):
-    """There is no room to keep what is needed."""
+    """There is no disk space for what must be stored."""
 
     code = "disk-full"
 
@@ -97,9 +97,10 @@ def _plain_error(error: OSError, place: str) -> DiskFull | NotWritable | None:
 
 
 def disk_trouble(error: OSError) -> DiskFull | NotWritable | None:
-    """What a full or read-only disk keeps us from, at the edge, where nobody knows what was done.
+    """Return the error for a full or read-only disk, for surfaces that do not know what was
+    written.
 
-    Not a lack of rights: that may as well be about reading.
+    Missing permissions are excluded, as they may concern reading.
     """
     if error.errno in (errno.EACCES, errno.EPERM):
         return None
@@ -108,7 +109,7 @@ def disk_trouble(error: OSError) -> DiskFull | NotWritable | None:
 
 @contextmanager
 def explain_disk_errors(place: str) -> Generator[None]:
-    """A context in which a full disk or a read-only place becomes an error that says so."""
+    """Convert errors of a full disk or a read-only directory to errors that say so."""
     try:
         yield
     except OSError as error:

@@ -1,9 +1,9 @@
-"""The account of a card: one page to read and one file to parse, with every secret taken out.
+"""The account of a card: a page to read and a file to parse, with secrets redacted.
 
-They live in the user's project, `.flyball/artifacts/<run>/<card>.md` and `.json`, whether the run
-works in a worktree or in place, so they outlast both. The directory holds a `.gitignore` that
-ignores all of it: git's own files stay untouched, and `git status` shows nothing. A link put in
-the way of that directory is not followed.
+They are stored in the user's project, `.flyball/artifacts/<run>/<card>.md` and `.json`, whether the
+run works in a worktree or in place, so they outlast both. The directory has a `.gitignore` that
+ignores all of it: git's own files stay unchanged, and `git status` shows nothing. A symbolic link
+in place of that directory is not followed.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ REVERTED = "reverted"
 
 
 class CommandRun(msgspec.Struct, frozen=True):
-    """A command Flyball ran for the card."""
+    """A command that Flyball ran for the card."""
 
     command: str
     exit_code: int | None = None
     elapsed: float = 0.0
     log: str = ""
-    """The end of what it printed."""
+    """The end of its output."""
     log_file: str = ""
-    """Where all of it is, from the project's top."""
+    """The path of the whole output, relative to the project's top."""
 
 
 class VerdictNote(msgspec.Struct, frozen=True):
-    """What a gate said of the card."""
+    """A gate's verdict on the card."""
 
     check: str
     verdict: str
@@ -53,7 +53,7 @@ class VerdictNote(msgspec.Struct, frozen=True):
 
 
 class CardArtifact(msgspec.Struct, frozen=True):
-    """Everything worth keeping about one card."""
+    """The stored account of one card."""
 
     run: str
     card: str
@@ -66,29 +66,29 @@ class CardArtifact(msgspec.Struct, frozen=True):
     left_behind: tuple[str, ...] = ()
     diff: str = ""
     proof: tuple[str, ...] = ()
-    """Flyball's own verdict on the change, as everybody is told it."""
+    """Flyball's own verdict on the change, in the words shown everywhere."""
     commands: tuple[CommandRun, ...] = ()
     verdicts: tuple[VerdictNote, ...] = ()
     evidence: tuple[str, ...] = ()
     pictures: dict[str, str] = {}
-    """What each picture shows, and where it is from the project's top."""
+    """The description of each picture, and its path relative to the project's top."""
     timings: dict[str, float] = {}
     risk: str = ""
     assumptions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
-    """What it set out to do."""
+    """The steps it planned."""
     started_at: float = 0.0
     ended_at: float = 0.0
     calls: dict[str, int] = {}
-    """How often each tool was used."""
+    """The number of calls of each tool."""
     refused_calls: int = 0
     was: str = ""
-    """The status that it had until its work was taken back."""
+    """Its status before its work was reverted."""
 
 
 def artifact_path(project: Path, run: str, card: str, suffix: str = ".json") -> Path:
-    """Where a card's account is."""
+    """Return the path of a card's account."""
     for name in (run, card):
         if not _NAME.fullmatch(name) or ".." in name:
             raise UsageError(
@@ -98,14 +98,14 @@ def artifact_path(project: Path, run: str, card: str, suffix: str = ".json") -> 
 
 
 def hide_artifacts(project: Path) -> None:
-    """Have git ignore the directory of accounts, before anything is written there."""
+    """Make git ignore the directory of accounts, before anything is written there."""
     ignore = _HOME / ".gitignore"
     if not kind_within(project, ignore.as_posix()):
         write_entry(project, ignore.as_posix(), REGULAR, b"*\n")
 
 
 def write_artifact(project: Path, artifact: CardArtifact, redact: Redact) -> Path:
-    """Write both files of a card's account; the page's path."""
+    """Write both files of a card's account; return the page's path."""
     place = artifact_path(project, artifact.run, artifact.card, ".md")
     clean = cast("dict[str, Any]", _redact(msgspec.to_builtins(artifact), redact))
     hide_artifacts(project)
@@ -119,7 +119,7 @@ def write_artifact(project: Path, artifact: CardArtifact, redact: Redact) -> Pat
 
 
 def read_artifact(project: Path, run: str, card: str) -> CardArtifact | None:
-    """A card's account, if there is one."""
+    """Return a card's account, or None."""
     place = artifact_path(project, run, card).relative_to(project)
     data = read_within(project, place.as_posix())
     try:
@@ -132,7 +132,9 @@ def read_artifact(project: Path, run: str, card: str) -> CardArtifact | None:
 def mark_reverted(
     project: Path, run: str, card: str, *, is_reverted: bool, paths: Sequence[str] = ()
 ) -> None:
-    """Say in a card's account that its work was taken back, whole or some paths, or put again."""
+    """Record in a card's account that its work was reverted, entirely or for some paths, or
+    reapplied.
+    """
     artifact = read_artifact(project, run, card)
     if artifact is None:
         return
@@ -214,7 +216,7 @@ def _command(run: CommandRun) -> str:
 
 
 def _picture(card: CardArtifact, what: str, path: str) -> str:
-    """A picture as the page beside it shows it."""
+    """Return a picture as the page in the same directory shows it."""
     return f"![{what}]({path.removeprefix(f'{_HOME.as_posix()}/{card.run}/')})"
 
 

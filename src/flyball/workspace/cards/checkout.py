@@ -1,4 +1,4 @@
-"""Another directory seen beside a run: the user's own checkout, or a place to do cards over."""
+"""A second directory next to a run: the user's own checkout, or a place to replay cards."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Checkout:
         self._lock = lock
 
     def tree_hash(self) -> TreeHash:
-        """The tree of what is there now."""
+        """Return the tree of the current files."""
         return self.trees.capture().tree
 
     def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
-        """Which of these files are in no commit of the directory's own repository."""
+        """Return which of these files are in no commit of the directory's own repository."""
         repository = find_repository(self.root) if paths else None
         if repository is None or repository.top != self.root:
             return frozenset()
@@ -67,13 +67,13 @@ class Checkout:
         self.close()
 
     def close(self) -> None:
-        """Let go of the directory."""
+        """Close the directory."""
         if self._lock:
             self._lock.release()
 
 
 def open_beside(workspace: Workspace, root: Path, state_dir: Path) -> Checkout:
-    """A directory other than the run's own, its trees kept with the run's."""
+    """Open a directory other than the run's own; its trees are stored with the run's."""
     lock = None
     if not workspace.in_place:
         lock = WorkspaceLock(state_dir / "checkout.lock", os.fspath(root))
@@ -88,7 +88,7 @@ def open_beside(workspace: Workspace, root: Path, state_dir: Path) -> Checkout:
 
 
 def open_alone(repository: Repository, run: str, state_dir: Path, home: Path) -> Checkout:
-    """The user's checkout, when a run's own workspace is no longer there."""
+    """Open the user's checkout when a run's own workspace no longer exists."""
     directory = state_dir / "merged" / run
     lock = WorkspaceLock(state_dir / "checkout.lock", os.fspath(repository.top))
     depot = open_repository(repository, directory, home, lock).depot
@@ -97,7 +97,7 @@ def open_alone(repository: Repository, run: str, state_dir: Path, home: Path) ->
 
 
 def merged_steps(repository: Repository, run: str, home: Path) -> tuple[CardRecord, ...]:
-    """The steps of a run that the user's present branch holds."""
+    """Return the steps of a run that the user's current branch contains."""
     user = user_git(repository, find_git())
     head = user.resolve("HEAD^{commit}")
     if head is None:
@@ -107,7 +107,7 @@ def merged_steps(repository: Repository, run: str, home: Path) -> tuple[CardReco
 
 
 def as_files(record: CardRecord, place: Checkout, repository: Repository) -> CardRecord:
-    """The same step of a branch, with the files that its trees are in a checkout."""
+    """Return a step of a branch with its trees as they are in a checkout."""
     assert isinstance(place.trees, GitTrees)
     form = WorkingForm(place.trees.depot, repository)
     before, after = form.expand(record.before), form.expand(record.after)
@@ -115,14 +115,16 @@ def as_files(record: CardRecord, place: Checkout, repository: Repository) -> Car
 
 
 def refuse_locked_index(repository: Repository) -> None:
-    """Refuse to go on while git's index is locked, be it by somebody who died."""
+    """Raise if git's index is locked, even by a process that died."""
     lock = repository.directory / "index.lock"
     if lock.exists():
         raise IndexLocked(os.fspath(lock))
 
 
 def _fresh_trees(depot: Git, root: Path, index: Path) -> GitTrees:
-    """Trees of a directory as it is now: what its own git tracks, and what nobody ignores."""
+    """Return the trees of a directory as it is now: what its git tracks, and what is not
+    ignored.
+    """
     index.unlink(missing_ok=True)
     trees = GitTrees(depot, root, index)
     trees.seed(trees.empty_tree(), write=False)

@@ -1,4 +1,4 @@
-"""What a card meets when it is taken back or put again, told before anything is touched."""
+"""Compare a card's change with the current files before it is reverted or reapplied."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from flyball.workspace.trees.trees import Changed, Clash, ClashKind, TreeEntry, 
 
 
 class Divergence(msgspec.Struct, frozen=True):
-    """How the present differs from what a card left (or found).
+    """The difference between the current files and what a card produced (or started from).
 
-    `drifted` paths changed since but go together with the move; `losses` do not: going on would
-    throw later work away. `tree` is what the move leads to, losses included if there are any.
+    `drifted` paths changed since but are compatible with the move; `losses` are not: moving would
+    discard later work. `tree` is the result of the move, losses included if there are any.
     """
 
     writes: tuple[Changed, ...]
@@ -24,18 +24,18 @@ class Divergence(msgspec.Struct, frozen=True):
 
     @property
     def is_safe(self) -> bool:
-        """Whether nothing would be lost by the move."""
+        """Return whether the move would lose nothing."""
         return not self.losses
 
     def sentence(self) -> str:
-        """What would be lost, in words."""
+        """Return what would be lost, in words."""
         return "; ".join(f"{loss.path}: {loss.reason}" for loss in self.losses)
 
 
 def compare_move(
     trees: Trees, present: TreeHash, origin: TreeHash, goal: TreeHash, paths: Sequence[str] = ()
 ) -> Divergence:
-    """What it would mean to bring the change from origin to goal into the present tree."""
+    """Return the effect of applying the change from origin to goal to the current tree."""
     goal = _restrict_goal(trees, origin, goal, paths)
     wanted = trees.changes(origin, goal)
     now = trees.entries(present, [change.path for change in wanted])
@@ -74,7 +74,7 @@ def _is_there(
     wanted: Sequence[Changed],
     now: Mapping[str, TreeEntry],
 ) -> bool:
-    """Whether the move was made before, however much a moved file now looks like another."""
+    """Return whether the move was already made, even if a moved file now resembles another."""
     there = {c.path: c.after for c in wanted if now.get(c.path) == c.after}
     merged = trees.merge(trees.overlay(origin, there), present, goal)
     return not merged.clashes and merged.tree == present
@@ -83,7 +83,7 @@ def _is_there(
 def _overrule(
     trees: Trees, present: TreeHash, wanted: Sequence[Changed], losses: Sequence[Clash]
 ) -> TreeHash:
-    """The tree in which the move had its way wherever the two could not agree."""
+    """Return the tree in which the move wins every conflict."""
     lost = {loss.path for loss in losses}
     tree = present
     for change in wanted:
@@ -100,7 +100,7 @@ def _overrule(
 def _restrict_goal(
     trees: Trees, origin: TreeHash, goal: TreeHash, paths: Sequence[str]
 ) -> TreeHash:
-    """The goal with only these files or directories of it reached."""
+    """Return the goal restricted to these files or directories."""
     if not paths:
         return goal
     changes = trees.changes(origin, goal)

@@ -1,4 +1,4 @@
-"""Bringing a run's cards into the user's branch and checkout, only when nothing is lost by it."""
+"""Merge a run's cards into the user's branch and checkout, if nothing is lost."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from flyball.workspace.trees.trees import Changed, Clash, TreeEntry, TreeHash
 
 
 class MergeReport(msgspec.Struct, frozen=True):
-    """What merging a run did."""
+    """The result of merging a run."""
 
     run: str
     branch: str
     commits: tuple[str, ...]
     files: tuple[str, ...]
     kept: tuple[str, ...] = ()
-    """The user's files that the run removed, and that were left: they are in no commit."""
+    """The user's files that the run removed but that were kept: they are in no commit."""
 
 
 class _Plan(NamedTuple):
@@ -39,7 +39,7 @@ class _Plan(NamedTuple):
 
 
 Approve = Callable[[str, str], None]
-"""Hears of the commits before and after, where their tree is not the one that the run left."""
+"""Called with the commits before and after, if their tree is not the one that the run produced."""
 
 
 def merge_run(
@@ -51,7 +51,7 @@ def merge_run(
 ) -> MergeReport:
     """Put the run's commits on the user's branch, and their changes into index and files.
 
-    What the run removed of files that are in no commit stays, unless that is asked for. Where the
+    Files in no commit that the run removed are kept, unless their removal is requested. If the
     branch has moved on, `approve` may refuse the merged tree by raising.
     """
     branch, trees = workspace.branch, checkout.trees
@@ -91,7 +91,7 @@ def _nothing_left(workspace: Workspace, branch: str) -> Conflict:
 
 
 def _removed_untracked(trees: GitTrees, plan: _Plan) -> tuple[Changed, ...]:
-    """The files that merging would take out of the checkout and that no commit could bring back."""
+    """Return the files that the merge would delete and that no commit could restore."""
     gone = {change.path: change for change in plan.files if change.after is None}
     if not plan.head:
         return tuple(gone.values())
@@ -100,7 +100,7 @@ def _removed_untracked(trees: GitTrees, plan: _Plan) -> tuple[Changed, ...]:
 
 
 def _plan(workspace: Workspace, branch: RunBranch, checkout: Checkout, trees: GitTrees) -> _Plan:
-    """Everything the merge will write, worked out before anything is."""
+    """Compute everything the merge will write, before anything is written."""
     name = branch.user.call("symbolic-ref", "-q", "HEAD", ok=(0, 1)).stdout.decode().strip()
     if not name:
         raise Conflict(
@@ -127,7 +127,7 @@ def _plan(workspace: Workspace, branch: RunBranch, checkout: Checkout, trees: Gi
 def _replay_commits(
     workspace: Workspace, branch: RunBranch, trees: GitTrees, head: str
 ) -> tuple[str, ...]:
-    """The run's commits that the user's branch lacks, written anew on top of it, oldest first."""
+    """Return the run's commits that the user's branch lacks, rebased onto it, oldest first."""
     steps = _run_commits(branch, workspace.facts.base_commit)
     if head == workspace.facts.base_commit:
         return tuple(step.id for step in steps)
@@ -147,7 +147,7 @@ def _replay_commits(
 
 
 def _run_commits(branch: RunBranch, base: str) -> list[Commit]:
-    """The run's own commits, oldest first."""
+    """Return the run's own commits, oldest first."""
     steps: list[Commit] = []
     at = branch.tip() or base
     while at != base:
@@ -158,7 +158,7 @@ def _run_commits(branch: RunBranch, base: str) -> list[Commit]:
 
 
 def _merged_messages(branch: RunBranch, head: str) -> list[str]:
-    """The messages of the run's steps that are there already: the same step says the same."""
+    """Return the messages of the run's steps already merged: the same step has the same message."""
     there = branch.history(head) if head else []
     return [read_commit(branch.user, record.commit).message.strip() for record in there]
 
@@ -192,7 +192,7 @@ def _refuse_step(clashes: Sequence[Clash], step: Commit, *, moved_on: bool) -> N
 
 
 def _index_tree(branch: RunBranch, trees: GitTrees) -> TreeHash:
-    """The tree of what the user has staged."""
+    """Return the tree of what the user has staged."""
     own = branch.repository.directory / "index"
     if not own.exists():
         return trees.empty_tree()
@@ -211,7 +211,7 @@ def _index_tree(branch: RunBranch, trees: GitTrees) -> TreeHash:
 
 
 def _write_index(branch: RunBranch, trees: GitTrees, changes: Sequence[Changed]) -> None:
-    """Move the user's index along, touching only the entries that the run changed."""
+    """Update the user's index, changing only the entries that the run changed."""
     if not changes:
         return
     nothing = TreeEntry("0", "0" * len(trees.empty_tree()))

@@ -1,4 +1,4 @@
-"""Taking a card's work back, putting it again, and doing a run's cards over elsewhere."""
+"""Revert a card's work, reapply it, and replay a run's cards elsewhere."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CardTree(Protocol):
 
 
 class Moved(msgspec.Struct, frozen=True):
-    """A card that was taken back or put again: what was written, and under which commit."""
+    """A reverted or reapplied card: what was written, and in which commit."""
 
     card: str
     step: CommitKind
@@ -43,7 +43,7 @@ class Moved(msgspec.Struct, frozen=True):
 
 
 class Fate(StrEnum):
-    """What became of a card that was done over elsewhere."""
+    """The result of replaying a card elsewhere."""
 
     APPLIED = "applied"
     ALREADY = "already there"
@@ -51,7 +51,7 @@ class Fate(StrEnum):
 
 
 class Replayed(msgspec.Struct, frozen=True):
-    """One card done over elsewhere: what it met there."""
+    """One card replayed elsewhere, with its divergence there."""
 
     card: str
     title: str
@@ -63,7 +63,7 @@ class Replayed(msgspec.Struct, frozen=True):
 def foresee_move(
     place: CardTree, record: CardRecord, step: CommitKind, paths: Sequence[str] = ()
 ) -> Divergence:
-    """What taking the card back, or putting it again, would meet; nothing is touched."""
+    """Return the divergence for reverting or reapplying the card, without changing anything."""
     origin, goal = _ends_of_move(record, step)
     found = compare_move(place.trees, place.tree_hash(), origin, goal, paths)
     # Taking back puts the user's own content there again, and is never a loss for it.
@@ -71,7 +71,7 @@ def foresee_move(
 
 
 def _with_untracked(place: CardTree, found: Divergence) -> Divergence:
-    """The same, with every file among the losses that would go and that no commit has."""
+    """Return the divergence with uncommitted files that would be deleted added to the losses."""
     # What is not on disk was put there by a card that came before, in the same replay.
     root = place.writer.root
     replaced = [c.path for c in found.writes if c.before and holds_file(root, c.path)]
@@ -89,7 +89,7 @@ def move_record(
     *,
     force: bool = False,
 ) -> Moved:
-    """Take a card back or put it again; what would lose later work is refused unless forced."""
+    """Revert a card or reapply it; refuse to lose later work unless forced."""
     finished = place.writer.finish() or ""
     found = foresee_move(place, record, step, paths)
     verb = "Taking back" if step is CommitKind.REVERT else "Applying"
@@ -112,7 +112,7 @@ def _commit(
     paths: Sequence[str],
     found: Divergence,
 ) -> str:
-    """Commit the move alone: work in progress stays out, and a move already there adds nothing."""
+    """Commit only the move: work in progress is excluded, and a move already made adds nothing."""
     committed = workspace.committed_tree()
     origin, goal = _ends_of_move(record, step)
     alone = compare_move(workspace.trees, committed, origin, goal, paths)
@@ -133,7 +133,7 @@ def _ends_of_move(record: CardRecord, step: CommitKind) -> tuple[TreeHash, TreeH
 
 
 def replay_records(place: CardTree, records: Sequence[CardRecord]) -> tuple[Replayed, ...]:
-    """Do a run's cards over in another tree: all of them, or nothing if one does not fit."""
+    """Replay a run's cards in another tree: all of them, or none if one does not fit."""
     place.writer.finish()
     start = tree = place.tree_hash()
     report: list[Replayed] = []

@@ -1,7 +1,7 @@
-"""Taking back single edits: what each wrote is kept before it is written, and found by its id.
+"""Undo single edits: the replaced contents are stored before an edit, and found by its id.
 
-An edit made outside a run (`flyball patch apply`, an undo itself) is noted in a log of the project,
-with every content that it replaces. An edit inside a run has the run's snapshot before it.
+An edit made outside a run (`flyball patch apply`, an undo itself) is recorded in a log of the
+project, with every content that it replaces. An edit inside a run has the run's snapshot before it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from flyball.workspace.trees.trees import REGULAR, Changed, TreeEntry, TreeHash,
 from flyball.workspace.trees.writer import Writer, entry_on_disk
 
 SHORTEST = 4
-"""So many characters of a snapshot's id are enough, if no other begins with them."""
+"""Minimum length of a prefix that identifies a snapshot, if it is unique."""
 
 
 class EditedFile(msgspec.Struct, frozen=True):
-    """One file of an edit, as it was and as the edit left it."""
+    """One file of an edit, before and after it."""
 
     path: str
     before: TreeEntry | None
@@ -42,7 +42,7 @@ class EditedFile(msgspec.Struct, frozen=True):
 
 
 class EditRecord(msgspec.Struct, frozen=True):
-    """One edit that can be taken back."""
+    """One edit that can be undone."""
 
     id: str
     title: str
@@ -50,12 +50,12 @@ class EditRecord(msgspec.Struct, frozen=True):
     at: float
     files: tuple[EditedFile, ...]
     undoes: str = ""
-    """The edit that this one took back, where it is an undo."""
+    """The edit that this one undid, if it is an undo."""
     run: str = ""
 
 
 class Undone(NamedTuple):
-    """An edit taken back: what was written, and the id by which that can be taken back, too."""
+    """An undone edit: what was written, and the id by which the undo can be undone."""
 
     edit: EditRecord
     writes: tuple[Changed, ...]
@@ -64,7 +64,7 @@ class Undone(NamedTuple):
 
 
 class UndoLog:
-    """The edits of a project that were made outside its runs, oldest first, with their contents."""
+    """The edits of a project made outside its runs, oldest first, with their contents."""
 
     def __init__(self, state_dir: Path, clock: Callable[[], float] = time.time) -> None:
         self.directory = state_dir / "undo"
@@ -73,15 +73,15 @@ class UndoLog:
         self._store = PlainTrees(self.directory / "objects", self.directory)
 
     def records(self) -> tuple[EditRecord, ...]:
-        """Every edit that is still kept, oldest first."""
+        """Return every stored edit, oldest first."""
         return tuple(read_lines(self._file, EditRecord))
 
     def note(
         self, title: str, root: Path, contents: Mapping[str, tuple[bytes | None, bytes | None]]
     ) -> str:
-        """Keep what an edit is about to replace, and what it will write; the edit's id.
+        """Store what an edit is about to replace and to write; return the edit's id.
 
-        Called before the first file is written: whoever dies on the way can still be taken back.
+        Call it before the first file is written, so that an interrupted edit can be undone as well.
         """
         files: list[EditedFile] = []
         for path, (before, after) in contents.items():
@@ -93,7 +93,7 @@ class UndoLog:
     def append(
         self, title: str, root: Path, files: Sequence[EditedFile], undoes: str = ""
     ) -> EditRecord:
-        """Note an edit whose contents are kept already."""
+        """Record an edit whose contents are already stored."""
         at = self.clock()
         record = EditRecord(
             secrets.token_hex(6), title, os.fspath(root), at, tuple(files), undoes=undoes
@@ -105,7 +105,7 @@ class UndoLog:
         return record
 
     def undo(self, edit: EditRecord, *, force: bool) -> Undone:
-        """Bring the files of an edit back; refused where they changed since, unless forced."""
+        """Restore the files of an edit; refuse if they changed since, unless forced."""
         root = Path(edit.root)
         # A killed undo is finished first: its note would else be written on top of this one.
         writer = Writer(self._store, root, self.directory / "pending.json")
@@ -130,7 +130,7 @@ class UndoLog:
         return Undone(edit, writes, tuple(drifted), record.id)
 
     def take_over(self, edit: EditRecord, contents: Mapping[str, bytes]) -> EditRecord:
-        """An edit of a run with its contents kept here, under the names that they have here."""
+        """Copy an edit of a run here with its contents, under the names that they have here."""
         names = {blob: self._store.keep(content) for blob, content in contents.items()}
         files = tuple(
             EditedFile(f.path, _renamed(f.before, names), _renamed(f.after, names))
@@ -144,7 +144,7 @@ class UndoLog:
     def _keep_present(
         self, root: Path, file: EditedFile, now: Mapping[str, TreeEntry | None]
     ) -> TreeEntry | None:
-        """What is there now, kept so that the undo can be taken back."""
+        """Store the current content, so that the undo can be undone."""
         entry = now[file.path]
         if entry is None or entry == file.after:
             return entry
@@ -171,7 +171,7 @@ def _renamed(entry: TreeEntry | None, names: Mapping[str, str]) -> TreeEntry | N
 
 
 def edits(places: ProjectPlaces) -> tuple[EditRecord, ...]:
-    """The edits in the user's checkout that stand and can be taken back, newest first."""
+    """Return the edits in the user's checkout that can be undone, newest first."""
     records = UndoLog(places.state_dir).records()
     inner = [each for run in _runs_in_place(places) for each in _edits_of_run(places, run)]
     undone = _undone(records)
@@ -181,7 +181,7 @@ def edits(places: ProjectPlaces) -> tuple[EditRecord, ...]:
 
 
 def find_edit(places: ProjectPlaces, snapshot: str = "") -> EditRecord:
-    """The edit with this snapshot before it, also in a run's worktree; without one, the last."""
+    """Return the edit with this snapshot, also in a run's worktree; by default the last."""
     if not snapshot:
         if found := edits(places):
             return found[0]
@@ -199,7 +199,7 @@ def find_edit(places: ProjectPlaces, snapshot: str = "") -> EditRecord:
 
 
 def undo(places: ProjectPlaces, edit: EditRecord, *, force: bool = False) -> Undone:
-    """Take one edit back where it was made."""
+    """Undo one edit where it was made."""
     log = UndoLog(places.state_dir)
     name = f"locks/{edit.run}" if edit.run and not _is_in_place(places, edit.run) else ""
     lock = WorkspaceLock(places.state_dir / (name or "checkout.lock"), edit.root)
@@ -229,7 +229,7 @@ def _width(file: EditedFile) -> int:
 
 
 def _undone(records: Iterable[EditRecord]) -> set[str]:
-    """The edits that were taken back, and the undos that were."""
+    """Return the undone edits, and the undone undos."""
     found: set[str] = set()
     for record in records:
         if record.undoes:
@@ -251,9 +251,9 @@ def _is_in_place(places: ProjectPlaces, run: str) -> bool:
 
 
 def _edits_of_run(places: ProjectPlaces, run: str, id: str = "") -> Iterator[EditRecord]:
-    """What a run changed after each of its snapshots, up to the next one; the last of each id.
+    """Yield what a run changed between consecutive snapshots; the last one of each id.
 
-    Of a run that is under way, nothing: only its holder may look at its tree.
+    Yield nothing for an active run: only its holder may read its tree.
     """
     facts = find_workspace(run, places.state_dir)
     if facts is None or not Path(facts.root).is_dir():
@@ -283,7 +283,7 @@ def _blobs(edit: EditRecord) -> list[str]:
 
 
 def _refuse_committed(workspace: Workspace, edit: EditRecord) -> None:
-    """A committed edit of a worktree goes back with its card: else the next merge brings it."""
+    """Refuse a committed edit of a worktree: revert its card, or the next merge restores it."""
     if workspace.in_place:
         return
     paths = [file.path for file in edit.files]

@@ -1,4 +1,4 @@
-"""What people do with a run's cards: look, take back, put again, merge, replay, prune."""
+"""What people do with a run's cards: show, revert, reapply, merge, replay, prune."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from flyball.workspace.trees.writer import holds_file
 
 
 class ProjectPlaces(NamedTuple):
-    """Where a project and what is kept of its runs are."""
+    """The paths of a project and of its run data."""
 
     repo: Path
     state_dir: Path
@@ -51,7 +51,7 @@ class ProjectPlaces(NamedTuple):
 
 
 class CardView(msgspec.Struct, frozen=True):
-    """A card as a person wants to see it."""
+    """A card as shown to a person."""
 
     record: CardRecord
     changes: tuple[Changed, ...]
@@ -61,7 +61,7 @@ class CardView(msgspec.Struct, frozen=True):
 
 
 def show_card(places: ProjectPlaces, run: str, card: str) -> CardView:
-    """One card: what it changed, what was noted about it, whether it still stands."""
+    """Return one card: what it changed, its account, and whether its work is still in place."""
     if find_workspace(run, places.state_dir) is None:
         steps = _merged_steps(places, run)
         record = _pick_card(steps, run, card, places)
@@ -74,7 +74,7 @@ def show_card(places: ProjectPlaces, run: str, card: str) -> CardView:
 def foresee(
     places: ProjectPlaces, run: str, card: str, step: CommitKind, paths: Sequence[str]
 ) -> Divergence:
-    """What moving a card would write, and what would be lost by it; nothing is touched."""
+    """Return what moving a card would write and lose, without changing anything."""
     place, record = _locate_card(places, run, card)
     with place:
         return foresee_move(place, record, step, paths)
@@ -89,7 +89,7 @@ def move_card(
     *,
     force: bool,
 ) -> tuple[Moved, Path]:
-    """Take a card back or put it again where its work is now: your checkout, or the worktree."""
+    """Revert or reapply a card where its work is now: your checkout, or the worktree."""
     place, record = _locate_card(places, run, card)
     with place:
         moved = move_record(place, record, step, paths, force=force)
@@ -99,7 +99,7 @@ def move_card(
 
 
 def reverted_cards(places: ProjectPlaces, run: str) -> frozenset[str]:
-    """The cards of a run whose work was taken back, wherever it stands now."""
+    """Return the cards of a run whose work was reverted, wherever it is now."""
     facts = find_workspace(run, places.state_dir)
     steps: list[CardRecord] = []
     if facts is not None and Path(facts.root).is_dir():
@@ -116,7 +116,7 @@ def merge(
     remove_untracked: bool = False,
     approve: Approve = lambda _before, _after: None,
 ) -> MergeReport:
-    """Bring a run's cards into the user's branch and checkout."""
+    """Merge a run's cards into the user's branch and checkout."""
     with (
         _open(places, run) as workspace,
         open_beside(workspace, workspace.project, places.state_dir) as own,
@@ -125,7 +125,7 @@ def merge(
 
 
 def replay_run(places: ProjectPlaces, run: str, into: Path) -> tuple[Replayed, ...]:
-    """Do a run's cards over in another directory, all or none."""
+    """Replay a run's cards in another directory, all or none."""
     if not into.is_dir():
         raise NotFound("directory", os.fspath(into), "Name the directory to do the cards over in.")
     into = into.resolve()
@@ -141,13 +141,13 @@ def replay_run(places: ProjectPlaces, run: str, into: Path) -> tuple[Replayed, .
 def prune(
     places: ProjectPlaces, run: str, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT
 ) -> Pruned:
-    """Forget a run's old snapshots."""
+    """Delete a run's old snapshots."""
     with _open(places, run) as workspace:
         return workspace.prune(max_age=max_age, max_count=max_count)
 
 
 def abandon(places: ProjectPlaces, run: str) -> None:
-    """Delete a run's worktree, branch and everything kept for it."""
+    """Delete a run's worktree, branch and all its data."""
     facts = find_workspace(run, places.state_dir)
     if facts is None:
         raise unknown_run(run, places.state_dir)
@@ -158,7 +158,7 @@ def abandon(places: ProjectPlaces, run: str) -> None:
 
 
 def unmerged_cards(places: ProjectPlaces, run: str) -> tuple[CardRecord, ...]:
-    """The cards that would be gone with the run."""
+    """Return the cards that would be lost with the run."""
     facts = find_workspace(run, places.state_dir)
     if facts is None or facts.in_place or not Path(facts.root).is_dir():
         return ()
@@ -168,7 +168,7 @@ def unmerged_cards(places: ProjectPlaces, run: str) -> tuple[CardRecord, ...]:
 
 
 def kept_runs(places: ProjectPlaces) -> tuple[str, ...]:
-    """Every run of which something is kept."""
+    """Return every run that has stored data."""
     return tuple(sorted(f.parent.name for f in places.state_dir.glob("runs/*/workspace.json")))
 
 
@@ -183,7 +183,9 @@ def _open(places: ProjectPlaces, run: str) -> Workspace:
 def _locate_card(
     places: ProjectPlaces, run: str, card: str
 ) -> tuple[Workspace | Checkout, CardRecord]:
-    """The tree that holds a card's work now (the checkout once it was merged), and its record."""
+    """Return the tree that now contains a card's work (the checkout once merged), and its
+    record.
+    """
     facts = find_workspace(run, places.state_dir)
     if not (facts and facts.in_place):
         steps = _merged_steps(places, run)
@@ -200,10 +202,10 @@ def _locate_card(
 def _merged_card(
     places: ProjectPlaces, run: str, record: CardRecord
 ) -> tuple[Checkout, CardRecord]:
-    """The user's checkout and a card merged into it, with what no commit could tell of the card.
+    """Return the user's checkout and a merged card, with what only the run's trees know of it.
 
-    A file of the user's that git does not know is in none of the branch's trees; that the card
-    removed it, only the run's own trees say.
+    A file that the user's git does not track is in none of the branch's trees; only the run's own
+    trees show that the card removed it.
     """
     facts = find_workspace(run, places.state_dir)
     if facts is None or not Path(facts.root).is_dir():

@@ -1,4 +1,4 @@
-"""Paths that somebody named, resolved and judged before anything is touched: `paths.Root`.
+"""Resolve and judge named paths before anything is accessed: `paths.Root`.
 
-`path_rules` says what a path's names alone decide, among them which may never be written.
+`path_rules` decides by a path's names alone, including which may never be written.
 """

@@ -1,4 +1,4 @@
-"""What a path's names say before anything on disk is looked at."""
+"""Rules about a path's names, applied before the disk is read."""
 
 from __future__ import annotations
 
@@ -23,23 +23,25 @@ HOOKS_READ_FROM = (
     ".opencode/plugin",
     ".opencode/plugins",
 )
-"""Where other agents find their hooks in a project: who writes there may disarm us."""
+"""Where other agents find their hooks in a project: writing there may disable ours."""
 
 
 def protected_names(*, self_modify: bool) -> tuple[str, ...]:
-    """What may not be written; a run that may change Flyball itself still keeps no records."""
+    """Return the protected names; a run that may change Flyball itself still may not write
+    records.
+    """
     if not self_modify:
         return DEFAULT_PROTECTED
     return (*(name for name in DEFAULT_PROTECTED if name not in OWN), ".flyball/artifacts")
 
 
 def is_own(path: str) -> bool:
-    """Whether a path from the top of the workspace is Flyball's own policy, template or record."""
+    """Return whether a workspace path is Flyball's own policy, template or record."""
     return bool(why_protected(path.split("/"), OWN))
 
 
 def holds_secrets(path: str, more: Sequence[str] = ()) -> bool:
-    """Whether a file at this path holds what its owner shows to nobody."""
+    """Return whether a file at this path holds secrets, by its name."""
     return holds_secret("/".join(map(fold, path.split("/"))), more)
 
 
@@ -48,7 +50,7 @@ _SHORT_GIT = regex(r"git~[0-9]+")
 
 
 def fold(name: str) -> str:
-    """The name as the most forgiving file system would read it."""
+    """Return the name as the most lenient file system would read it."""
     # NTFS and HFS+ ignore case, some invisible characters, trailing dots and spaces, and read
     # `git~1` as .git; a name is judged as the most forgiving of them would read it.
     visible = "".join(
@@ -62,12 +64,12 @@ def fold(name: str) -> str:
 
 
 def reads_hooks_from(path: str) -> bool:
-    """Whether a host reads from there which hooks it runs."""
+    """Return whether a host reads its hooks from this path."""
     return bool(why_protected(path.split("/"), HOOKS_READ_FROM))
 
 
 def why_protected(parts: Sequence[str], protected: Sequence[str]) -> str:
-    """Why these path components may not be written, or nothing."""
+    """Return why a path with these components may not be written; empty if it may."""
     folded = [fold(part) for part in parts]
     for pattern in protected:
         wanted = [fold(part) for part in pattern.strip("/").split("/")]
@@ -78,7 +80,7 @@ def why_protected(parts: Sequence[str], protected: Sequence[str]) -> str:
 
 
 def why_unportable(name: str) -> str:
-    """Why a new file should not get this name, or nothing."""
+    """Return why a new file should not have this name; empty if it may."""
     if "\\" in name:
         return "it contains a backslash; separate directories with /"
     if ":" in name:

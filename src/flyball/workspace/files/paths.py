@@ -1,8 +1,8 @@
-"""The only resolver: what a path means inside the workspace, and safe ways to touch it.
+"""Resolve paths in the workspace and access them safely; there is no other resolver.
 
-A path is judged after every symbolic link in it is resolved. When something is then written, each
-directory on the way is opened from its parent without following links, so a link put there
-after the judgement is met as an error and not followed.
+A path is judged after every symbolic link in it is resolved. For a write, each directory on the way
+is then opened from its parent without following links, so a link created after the judgement causes
+an error and is not followed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LONGEST_PATH = 4096
 
 
 class PathKind(StrEnum):
-    """What stands at a path, after links are followed."""
+    """The kind of entry at a path, after links are followed."""
 
     FILE = "file"
     DIR = "dir"
@@ -59,7 +59,7 @@ class PathKind(StrEnum):
 
 
 class ResolvedPath(msgspec.Struct, frozen=True):
-    """What the resolver found out about a path somebody named."""
+    """The resolver's facts about a path."""
 
     raw: str
     path: str
@@ -70,22 +70,22 @@ class ResolvedPath(msgspec.Struct, frozen=True):
 
 
 class Root:
-    """One workspace's directory, through which every file in it is reached."""
+    """One workspace's directory, through which every file in it is accessed."""
 
     def __init__(self, path: Path, protected: Sequence[str] = DEFAULT_PROTECTED) -> None:
         self.path = Path(os.path.realpath(path))
         self.protected = tuple(protected)
 
     def fact(self, raw: str, *, write: bool) -> ResolvedPath:
-        """What this path is; it never raises, whatever the text."""
+        """Return what this path is; it never raises, whatever the text."""
         return self._judge(raw, write=write, follow=True)
 
     def resolve(self, raw: str, *, write: bool = False) -> str:
-        """The path relative to the workspace, links resolved, or a refusal."""
+        """Return the path relative to the workspace with links resolved, or raise."""
         return self._admit(self.fact(raw, write=write))
 
     def read_bytes(self, raw: str, limit: int | None = None) -> bytes:
-        """The content of a regular file, at most `limit` bytes of it."""
+        """Return the content of a regular file, at most `limit` bytes of it."""
         rel = self.resolve(raw)
         with self._explain_errors("read", rel), self._parent(rel) as (parent, name):
             # Opened first and judged by its handle: what a path names may change between the two.
@@ -97,7 +97,7 @@ class Root:
                 return file.read() if limit is None else file.read(limit)
 
     def write_bytes(self, raw: str, data: bytes, *, mode: int | None = None) -> None:
-        """Put these bytes there whole or not at all, keeping the mode bits unless given."""
+        """Write a file atomically; by default keep its mode bits."""
         rel = self.resolve(raw, write=True)
         with self._explain_errors("write", rel), self._parent(rel, make=True) as (parent, name):
             before = _stat_entry(parent, name)
@@ -129,7 +129,7 @@ class Root:
                 os.unlink(name, dir_fd=parent)
 
     def rename(self, old: str, new: str) -> None:
-        """Give a file or link another name; nothing is overwritten and no directory is moved."""
+        """Rename a file or link; nothing is overwritten and no directory is moved."""
         source, target = self._entry_path(old), self._entry_path(new)
         with (
             self._explain_errors("rename", source),
@@ -146,7 +146,7 @@ class Root:
             os.rename(name, fresh, src_dir_fd=here, dst_dir_fd=there)
 
     def walk(self, start: str = ".", *, everything: bool = False) -> Iterator[str]:
-        """Every file and link below a directory, sorted, leaving out what nobody edits."""
+        """Yield every file and link below a directory, sorted, except those that nobody edits."""
         top = self.resolve(start)
         hidden = {".git", ".flyball", "node_modules", ".hg", ".svn", ".jj"}
         for folder, folders, files in walk_folders(self.path / top):
@@ -156,9 +156,9 @@ class Root:
             yield from (str(within / name) for name in sorted(shown))
 
     def guarded_places(self) -> tuple[Path, ...]:
-        """Protected places at the top that commands should find read-only too.
+        """Return protected directories at the top that are read-only for commands as well.
 
-        Package managers run as commands and own node_modules, so that one is not among them.
+        Package managers run as commands and own node_modules, which is therefore excluded.
         """
         places = (self.path / pattern for pattern in self.protected if pattern != "node_modules")
         return tuple(place for place in places if place.exists() and not place.is_symlink())
@@ -235,7 +235,7 @@ class Root:
 
     @contextmanager
     def _explain_errors(self, verb: str, rel: str) -> Generator[None]:
-        """Turn what the system says into a sentence."""
+        """Convert system errors to readable ones."""
         try:
             yield
         except FlyballError:
@@ -273,7 +273,7 @@ def _keep_mode_and_owner(fd: int, before: os.stat_result | None, mode: int | Non
 
 
 def _resolve_links(path: Path) -> Path:
-    """The path with every link resolved; one that changes as it is looked at is looked at again."""
+    """Return the path with every link resolved; retry if it changes meanwhile."""
     for _ in range(_PATIENCE):
         with suppress(OSError):
             # A directory swapped for a link meanwhile makes realpath raise; a path that never holds
@@ -293,7 +293,7 @@ def _kind_at(path: Path) -> PathKind:
 
 
 def _why_no_path(raw: str) -> str:
-    """Why this text cannot be a path in a workspace at all, or nothing."""
+    """Return why this text cannot be a path in a workspace; empty if it can."""
     if not raw or raw.isspace():
         return "the path is empty"
     if "\0" in raw:
@@ -313,7 +313,7 @@ def _why_no_path(raw: str) -> str:
 
 
 def relative_paths(text: str, root: Path) -> str:
-    """A text in which files of the workspace go by their path in it."""
+    """Return a text with the paths of workspace files made relative to it."""
     for place in {os.fspath(root), os.path.realpath(root)}:
         text = text.replace(f"{place}/", "")
     return text

@@ -1,7 +1,8 @@
-"""Flyball's own hands on files that others may have laid: no link out, no waiting, no endless read.
+"""Safe access to files that others may have created: no links out, no blocking, no unbounded reads.
 
-Whoever wrote the tree may have put a pipe, a device, a link or a terabyte where a file is looked
-for. Everything here reaches its file one link-free step at a time, or says that there is none.
+The author of a tree may have put a pipe, a device, a link or a huge file where Flyball expects a
+file. Everything here opens its file step by step without following links, or reports that there is
+none.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from pathlib import Path
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-"""Without waiting: a pipe would otherwise hold us until somebody writes to it."""
+"""Open without blocking: a pipe would otherwise wait for a writer."""
 
 DEEPEST = 120
-"""No project has folders in folders deeper than this; what is made below it is hidden there."""
+"""Maximum directory depth that is searched; no project nests deeper."""
 
 LARGEST = 1 << 26
-"""No file that Flyball reads for itself says anything beyond this many bytes."""
+"""Maximum size in bytes of a file that Flyball reads for itself."""
 
 
 @contextmanager
 def parent_of(root: Path, path: str, *, make: bool = False) -> Generator[tuple[int, str]]:
-    """The open directory that holds an entry, reached one link-free step at a time."""
+    """Yield the open directory that contains an entry, reached without following links."""
     *folders, name = path.split("/")
     fd = os.open(root, DIRECTORY)
     try:
@@ -44,7 +45,7 @@ def parent_of(root: Path, path: str, *, make: bool = False) -> Generator[tuple[i
 
 
 def read_within(root: Path, path: str, limit: int = LARGEST) -> bytes | None:
-    """The beginning of a plain file of a tree; nothing where a link or anything else stands."""
+    """Return the beginning of a regular file of a tree; None for a link or anything else."""
     try:
         with parent_of(root, path) as (parent, name):
             return _read(os.open(name, READING | os.O_NOFOLLOW, dir_fd=parent), limit)
@@ -53,7 +54,7 @@ def read_within(root: Path, path: str, limit: int = LARGEST) -> bytes | None:
 
 
 def read_plain(path: Path, limit: int = LARGEST) -> bytes | None:
-    """The beginning of a plain file, links followed; nothing where there is none."""
+    """Return the beginning of a regular file, following links; None if there is none."""
     try:
         return _read(os.open(path, READING), limit)
     except (OSError, ValueError):
@@ -61,9 +62,9 @@ def read_plain(path: Path, limit: int = LARGEST) -> bytes | None:
 
 
 def read_from(path: Path, at: int, limit: int) -> bytes:
-    """What a plain file that is no link holds from there on; before its end where `at` is below 0.
+    """Return a regular file's content from an offset; negative offsets count from its end.
 
-    Nothing where there is none.
+    Return empty bytes for a link or a missing file.
     """
     try:
         fd = os.open(path, READING | os.O_NOFOLLOW)
@@ -84,7 +85,7 @@ def _read(fd: int, limit: int) -> bytes | None:
 
 
 def kind_within(root: Path, path: str) -> int:
-    """The kind of entry (as `stat.S_IFMT` names it) reached through no link; 0 for none."""
+    """Return the kind of entry (as `stat.S_IFMT` names it) reached through no link; 0 for none."""
     try:
         with parent_of(root, path) as (parent, name):
             return stat.S_IFMT(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
@@ -93,7 +94,7 @@ def kind_within(root: Path, path: str) -> int:
 
 
 def make_folder(root: Path, path: str) -> bool:
-    """Make a directory and those above it, through no link; whether it is there."""
+    """Create a directory and its parents without following links; return whether it exists."""
     try:
         with parent_of(root, f"{path}/.", make=True):
             return True
@@ -104,7 +105,7 @@ def make_folder(root: Path, path: str) -> bool:
 
 
 def put_link(root: Path, path: str, target: Path) -> None:
-    """Put a link where nothing stands; where a link stands in the way nothing is made."""
+    """Create a symbolic link if the path is free; never through a link in the way."""
     try:
         with parent_of(root, path) as (parent, name):
             os.symlink(target, name, dir_fd=parent)
@@ -114,7 +115,7 @@ def put_link(root: Path, path: str, target: Path) -> None:
 
 
 def remove_within(root: Path, path: str) -> bool:
-    """Remove an entry with all that is in it, following nothing; whether it is gone."""
+    """Remove an entry recursively without following links; return whether it is gone."""
     try:
         with parent_of(root, path) as (parent, name):
             _remove(parent, name)
@@ -153,7 +154,7 @@ def _remove(parent: int, name: str) -> None:
 
 
 def _empty(fd: int, top: int) -> list[str]:
-    """Take all that can go out of a directory; the names that its folders have at the top now."""
+    """Delete a directory's contents; return its folders' names after they are moved to the top."""
     with os.scandir(fd) as entries:
         found = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
     moved: list[str] = []
@@ -171,7 +172,7 @@ def _empty(fd: int, top: int) -> list[str]:
 
 
 def pipes_named(top: Path, names: frozenset[str], apart: frozenset[str]) -> list[str]:
-    """Pipes and devices of these names in a tree, but for some folders of it."""
+    """Return pipes and devices of these names in a tree, outside some of its folders."""
     found: list[str] = []
     for folder, folders, files in walk_folders(top):
         folders[:] = [each for each in folders if each not in apart]
@@ -183,14 +184,14 @@ def pipes_named(top: Path, names: frozenset[str], apart: frozenset[str]) -> list
 
 
 def remove_tree(place: Path) -> None:
-    """Remove whatever is there with all that is in it, however deep; what cannot go, stays."""
+    """Remove a tree of any depth as far as possible."""
     remove_within(place.parent, place.name)
 
 
 def walk_folders(top: Path, deepest: int = DEEPEST) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Folder, folders and files from the top down, as `os.walk` gives them, links not followed.
+    """Yield folder, folders and files from the top down like `os.walk`, not following links.
 
-    Without its recursion, and not below what any project has: a tree may be made to be endless.
+    It is not recursive, and stops at a maximum depth: a tree may be constructed to be endless.
     """
     waiting = [(os.fspath(top), 0)]
     while waiting:

@@ -1,4 +1,4 @@
-"""What programs and tools may not write in a workspace: a table that loads nothing else."""
+"""What programs and tools may not write in a workspace: a table without other imports."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ PROTECTED: dict[str, str] = {
     ".envrc": "a shell would run it",
     ".direnv": "a shell would run what is in it",
 }
-"""What may not be written, and why. A name with a slash is meant from the top of the workspace."""
+"""The protected names, each with a reason. A name with a slash is relative to the workspace's
+top.
+"""
 
 DEFAULT_PROTECTED: tuple[str, ...] = tuple(PROTECTED)

@@ -1,8 +1,8 @@
-"""The user's files that no tree knows, held while a program runs where they lie.
+"""Copies of the user's ignored files, kept while a program runs in their tree.
 
-Git ignores them, so nothing else could bring them back. Those that stand when a run begins are
-copied once, again when they changed between two programs, and put back when a program changed or
-destroyed them. What is too much to copy gets a second name, which brings back what was deleted.
+Git ignores them, so nothing else could restore them. Those that exist when a run begins are copied
+once, again when they changed between two programs, and restored when a program changed or destroyed
+them. Files too large to copy get a hard link, which restores deleted ones.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ MADE_ANEW = frozenset(
         "target", "dist", "build", "out", "coverage", "htmlcov", ".nyc_output", "obj", "bin",
     }
 )  # fmt: skip
-"""Folders that are installed, cached or built: whoever runs a project expects them to change."""
+"""Folders of installed, cached or built files: running a project is expected to change them."""
 
 CHANGING = (".pyc", ".pyo", ".log", ".o", ".obj", ".class", ".tmp", ".swp", ".lock", ".pid")
 CHANGING_NAMES = (".coverage", ".eslintcache", ".stylelintcache", ".DS_Store", ".tsbuildinfo")
-"""Files that programs write at every start, by how their names end."""
+"""File name endings that programs write at every start."""
 
 MOST_FILES = 5_000
 MOST_SEEN = 200_000
@@ -49,7 +49,7 @@ _CHUNK = 1 << 20
 
 
 class Held(msgspec.Struct, frozen=True, array_like=True):
-    """A file as it was held: what tells that it was touched, and whether its content is here."""
+    """A stored file: the marks that detect a change, and whether its content is stored."""
 
     size: int
     modified: int
@@ -60,22 +60,22 @@ class Held(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Index(msgspec.Struct, frozen=True):
-    """Everything on the shelf, by path, and what was beyond its bounds when the run began."""
+    """All stored files by path, and what exceeded the limits when the run began."""
 
     held: dict[str, Held]
     beyond: tuple[str, ...] = ()
 
 
 class Returned(NamedTuple):
-    """What a look after a program came to."""
+    """The result of the check after a program."""
 
     put_back: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    """What was changed and could not be put back."""
+    """What was changed and could not be restored."""
 
 
 class Shelf:
-    """Where the files of one tree are held; the set of them is settled at the first `fill`."""
+    """The stored files of one tree; the first `fill` decides which."""
 
     def __init__(self, root: Path, place: Path) -> None:
         self._root = root
@@ -83,9 +83,10 @@ class Shelf:
         self._file = place / "index.json"
 
     def fill(self, known: Callable[[], Collection[str]]) -> tuple[str, ...]:
-        """Hold what stands there now and is in no tree; what is beyond the bounds, the first time.
+        """Store the current files that are in no tree; return those beyond the limits, the first
+        time.
 
-        `known` gives the paths that the present tree holds.
+        `known` gives the paths that the current tree holds.
         """
         old = self._read()
         if old is None:
@@ -103,7 +104,7 @@ class Shelf:
         return index.beyond
 
     def put_back(self, may_change: Callable[[str], bool]) -> Returned:
-        """Bring back every held file that was changed or destroyed, but for those that may be."""
+        """Restore every stored file that was changed or destroyed, except those that may change."""
         index = self._read()
         back: list[str] = []
         lost: list[str] = []
@@ -198,7 +199,7 @@ class Shelf:
         return False
 
     def _set_aside(self, path: str) -> None:
-        """Keep what is put away: its user may have written it meanwhile, and not the program."""
+        """Keep a copy of what is replaced: the user may have written it, and not the program."""
         if (now := read_within(self._root, path, LARGEST)) is not None:
             aside = self._place / "replaced"
             aside.mkdir(mode=0o700, exist_ok=True)
@@ -211,7 +212,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def _standing(root: Path) -> Iterator[str]:
-    """The plain files of a tree but for what is made anew, and what git itself obeys."""
+    """Yield the regular files of a tree, except generated folders and files that git reads."""
     seen = 0
     for folder, folders, names in walk_folders(root):
         inside = os.path.relpath(folder, root)
@@ -230,14 +231,14 @@ def _standing(root: Path) -> Iterator[str]:
 
 
 def _obeyed(root: Path, store: str) -> Iterator[str]:
-    """What git would run or follow at its next start; everything else of it is its own affair."""
+    """Yield the files that git would run or follow at its next start."""
     yield f"{store}/config"
     for _, _, names in walk_folders(root / store / "hooks", 0):
         yield from (f"{store}/hooks/{name}" for name in sorted(names))
 
 
 def _clear_way(root: Path, path: str) -> None:
-    """Take away what stands where a file, or a folder above it, stood."""
+    """Remove what is now in the place of a file or of a folder above it."""
     parts = path.split("/")
     for depth in range(1, len(parts)):
         above = "/".join(parts[:depth])
@@ -248,7 +249,7 @@ def _clear_way(root: Path, path: str) -> None:
 
 
 def _status(root: Path, path: str) -> os.stat_result | None:
-    """What the system knows of a plain file that no link leads to."""
+    """Return the status of a regular file that is reached through no link."""
     with suppress(OSError, ValueError), parent_of(root, path) as (parent, name):
         status = os.stat(name, dir_fd=parent, follow_symlinks=False)
         return status if stat.S_ISREG(status.st_mode) else None
@@ -277,7 +278,7 @@ def _name(path: str) -> str:
 
 
 def _escaped(index: _Index) -> _Index:
-    """The same with paths as JSON can hold them: a name need not be UTF-8."""
+    """Return the index with paths that JSON can represent: a name need not be UTF-8."""
     beyond = tuple(path.encode("utf-8", "replace").decode() for path in index.beyond)
     return _Index({os.fsencode(p).hex(): held for p, held in index.held.items()}, beyond)
 

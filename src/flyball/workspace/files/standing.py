@@ -1,8 +1,8 @@
-"""What may stand in a tree only if it stood there before: one rule, at any depth, ignored or not.
+"""Allow some entries in a tree only if they existed before, at any depth, ignored or not.
 
-Code that a run starts writes where it likes, and git does not see all of it: a repository inside
-the tree, an ignored file, a pipe. So what is of concern is looked up before a program starts and
-after it has ended; what was born in between is taken away again.
+Programs that a run starts write anywhere, and git does not see all of it: a repository inside the
+tree, an ignored file, a pipe. So sensitive entries are listed before a program starts and after it
+has ended; those created in between are removed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from flyball.workspace.files.path_rules import fold, why_protected
 from flyball.workspace.files.plain import DEEPEST, remove_within, walk_folders
 
 LOOKED_AT = 400_000
-"""Entries beyond which a tree is not looked through."""
+"""Maximum number of entries to scan in a tree."""
 
 PACKAGES = "node_modules"
 OWN = ".flyball"
@@ -28,7 +28,7 @@ _VENV = "pyvenv.cfg"
 
 
 class Mark(msgspec.Struct, frozen=True, array_like=True):
-    """Why an entry is of concern, and what tells it from another in its place."""
+    """Why an entry is sensitive, and a mark that distinguishes it from a replacement."""
 
     reason: str
     kind: int
@@ -41,7 +41,7 @@ Standing = dict[str, Mark]
 
 
 def find_standing(root: Path, protected: Sequence[str], *, with_packages: bool = False) -> Standing:
-    """Everything of concern in a tree; installed programs are only of concern where asked for."""
+    """Return all sensitive entries in a tree; installed programs only if requested."""
     found: Standing = {}
     seen = 0
     names = frozenset(fold(each) for each in protected if "/" not in each) - {PACKAGES}
@@ -73,9 +73,9 @@ def find_standing(root: Path, protected: Sequence[str], *, with_packages: bool =
 
 
 def take_away(root: Path, before: Standing, after: Standing) -> tuple[list[str], list[str]]:
-    """Remove what was born between two looks; what is gone again, and what could not be removed.
+    """Remove what was created between two scans; return what was removed, and what could not be.
 
-    What took the place of something that stood there before is left for whoever knows its content.
+    An entry that replaced an earlier one is kept for the caller that can restore its content.
     """
     gone: list[str] = []
     left: list[str] = []
@@ -119,7 +119,7 @@ def _why_kind(entry: os.DirEntry[str], root: Path, is_folder: bool) -> str:
 
 
 def _own(root: Path) -> Iterator[tuple[str, Mark]]:
-    """Flyball's own files, each by itself: it puts the accounts of a run beside them."""
+    """Yield Flyball's own files one by one, since it adds a run's accounts next to them."""
     for folder, folders, files in walk_folders(root / OWN):
         inside = os.path.relpath(folder, root)
         if inside == OWN and "artifacts" in folders:
@@ -129,7 +129,7 @@ def _own(root: Path) -> Iterator[tuple[str, Mark]]:
 
 
 def _programs(root: Path, packages: str) -> Iterator[tuple[str, Mark]]:
-    """Installed programs, by which a later start could be led astray."""
+    """Yield installed programs that could divert a later start."""
     yield packages, _mark(root / packages, "a package manager owns it")
     for entry in _entries(root, f"{packages}/.bin"):
         yield f"{packages}/.bin/{entry.name}", _mark(Path(entry.path), "a package manager owns it")

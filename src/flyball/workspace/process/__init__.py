@@ -1,5 +1,5 @@
-"""Starting programs: Flyball's own by `spawn.run_sync`, somebody else's confined by `process.run`.
+"""Start programs: Flyball's own with `spawn.run_sync`, others confined with `process.run`.
 
-`spawn` is the only module that starts anything. `levels` says how well this machine can confine,
-`self_test` shows it by real attacks, `output` and `finished` are what comes back.
+`spawn` is the only module that starts anything. `levels` detects how well this machine can confine,
+`self_test` proves it with real attacks, `output` and `finished` hold the results.
 """

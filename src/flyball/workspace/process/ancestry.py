@@ -1,6 +1,6 @@
-"""What Linux tells of a process in its files, and who is above it.
+"""Read process facts and ancestors from /proc.
 
-Hooks ask for it in processes that must be quick, so nothing but the interpreter's own is loaded.
+Hooks need it in processes that must be fast, so it imports only built-in modules.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 PROC = "/proc"
 NEVER = "never"
-"""When a process began that is not there."""
+"""The start time of a process that does not exist."""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "fish", "ash", "ksh"})
 
 
 class ProcessFacts:
-    """What the system tells of a process: its program's name, the one above it, when it began."""
+    """A process's program name, its parent, and its start time."""
 
     __slots__ = ("began", "parent", "program")
 
@@ -29,12 +29,12 @@ class ProcessFacts:
 
 
 def has_files() -> bool:
-    """Whether this system tells of processes in files."""
+    """Return whether this system has /proc."""
     return os.path.exists(f"{PROC}/self")  # noqa: PTH110 - pathlib takes longer than the answer
 
 
 def facts_of(pid: int) -> ProcessFacts | None:
-    """What a process's file tells; None where it has none."""
+    """Return the facts in a process's file; None if it has none."""
     try:
         handle = os.open(f"{PROC}/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -51,9 +51,9 @@ def facts_of(pid: int) -> ProcessFacts | None:
 def above(
     pid: int, look: Callable[[int], ProcessFacts | None] = facts_of
 ) -> Iterator[tuple[str, str]]:
-    """Program and name of the processes above one, the nearest first; as far as we may look.
+    """Yield program and name of a process's ancestors, nearest first, as far as readable.
 
-    No later process has the same name.
+    The name is unique: no later process has the same.
     """
     seen = look(pid)
     while seen is not None and seen.parent > 1:
@@ -64,5 +64,5 @@ def above(
 
 
 def starter_above(pid: int, look: Callable[[int], ProcessFacts | None] = facts_of) -> str:
-    """Who started a process: the nearest one above it that is no shell; nothing where none is."""
+    """Return the nearest ancestor of a process that is no shell; empty if there is none."""
     return next((name for program, name in above(pid, look) if program not in SHELLS), "")

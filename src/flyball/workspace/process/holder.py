@@ -1,7 +1,6 @@
-"""Who holds something: a process, named so that others can tell whether it still lives.
+"""Identify the process that holds a lease or lock, so that others can check whether it is alive.
 
-Linux tells of processes in files. Where it does not (macOS, the BSDs), `ps` is asked, which every
-system of that family has.
+Linux has process facts in /proc. On other systems (macOS, the BSDs), `ps` provides them.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from flyball.workspace.process.spawn import run_sync
 
 
 def name_this_process() -> str:
-    """The name of this process for a lease or a lock; no later process has the same."""
+    """Return this process's name for a lease or a lock; no later process has the same."""
     return f"process {os.getpid()} on {socket.gethostname()} since {_started(os.getpid())}"
 
 
 def is_gone(holder: str) -> bool:
-    """Whether a holder on this machine no longer runs; of other machines we cannot tell."""
+    """Return whether a holder on this machine has ended; False for other machines."""
     words = holder.split(" ")
     if len(words) != 6 or words[3] != socket.gethostname():
         return False
@@ -38,40 +37,40 @@ def is_gone(holder: str) -> bool:
 
 
 def may_live(holder: str) -> bool:
-    """Whether there is a holder, and it is not known to be gone."""
+    """Return whether there is a holder that is not known to have ended."""
     return bool(holder) and not is_gone(holder)
 
 
 class Ancestor(NamedTuple):
-    """A process above another one: its program's name, and a name that no later process has."""
+    """An ancestor of a process: its program's name, and a name that no later process has."""
 
     program: str
     process: str
 
 
 def ancestors(pid: int) -> tuple[Ancestor, ...]:
-    """The processes above one, the nearest first; as far up as we may look."""
+    """Return a process's ancestors, nearest first, as far as readable."""
     return tuple(Ancestor(*each) for each in above(pid, _look))
 
 
 def starter_of(pid: int) -> str:
-    """Who started a process: the nearest one above it that is no shell; nothing where none is."""
+    """Return the nearest ancestor of a process that is no shell; empty if there is none."""
     return starter_above(pid, _look)
 
 
 def this_process() -> str:
-    """The name of this process, as an `Ancestor` has it."""
+    """Return this process's name in the form of an `Ancestor`."""
     return f"{os.getpid()}@{_started(os.getpid())}"
 
 
 def is_running(process: str) -> bool:
-    """Whether a process with this name, as an `Ancestor` has it, still runs."""
+    """Return whether the process with this `Ancestor` name is still running."""
     pid, _, began = process.partition("@")
     return pid.isdigit() and _started(int(pid)) == began
 
 
 def environ_of(process: str) -> dict[str, str]:
-    """The environment that a process was started with; nothing where we may not look."""
+    """Return the environment that a process was started with; empty if it is not readable."""
     try:
         data = Path(PROC, process.partition("@")[0], "environ").read_bytes()
     except OSError:
@@ -81,7 +80,9 @@ def environ_of(process: str) -> dict[str, str]:
 
 
 def _started(pid: int) -> str:
-    """When a process began; a reused number began at another time, and what has ended never did."""
+    """Return a process's start time, which distinguishes it from later ones with the same
+    number.
+    """
     seen = _look(pid)
     return seen.began if seen is not None else NEVER
 
@@ -92,7 +93,9 @@ def _look(pid: int) -> ProcessFacts | None:
 
 
 def _ask(pid: int) -> ProcessFacts | None:
-    """What `ps` tells of a process: its parent, its state, five words for its time, its program."""
+    """Return a process's facts from `ps`: its parent, state, start time (five words) and
+    program.
+    """
     wanted = ("ps", "-o", "ppid=", "-o", "stat=", "-o", "lstart=", "-o", "comm=", "-p", str(pid))
     try:
         # In plain English, or the time would read otherwise for users with other tongues.

@@ -17,12 +17,12 @@ __all__ = ["Mechanism", "Sandbox", "SandboxLevel", "best_mechanism", "detect_lev
 
 
 def best_mechanism() -> Mechanism:
-    """The best means of confining that were seen to work on this machine."""
+    """Return the best way to confine that was tested successfully on this machine."""
     return next(means for means in Mechanism if works(means))
 
 
 def detect_level() -> SandboxLevel:
-    """The best level that was seen to work on this machine."""
+    """Return the best sandbox level that was tested successfully on this machine."""
     return best_mechanism().level
 
 
@@ -43,10 +43,10 @@ _SIGNS = (
 
 
 def explain(finished: Finished) -> tuple[str, ...]:
-    """What the sandbox kept from happening, as far as it shows: one sentence each.
+    """Return what the sandbox prevented, one sentence each.
 
-    Files meant for the home and packets that found no way out were counted; the rest is judged by
-    what the command printed.
+    Files written to the home and packets without a route were counted; the rest is inferred from
+    the command's output.
     """
     found = [f"it wrote {name} to a private home, not the user's" for name in finished.strays[:10]]
     if finished.unreachable:

@@ -1,6 +1,6 @@
-"""Somebody else's command: confined, limited, heard, and ended with every descendant.
+"""Run a third-party command: confined, limited, captured, and ended with all descendants.
 
-`run` is the way in, `start` the one for a command that goes on. Either runs the command below a
+`run` waits for the end, `start` returns a running command. Either runs the command below a
 supervisor (see `sandbox.supervisor`) that confines it and leaves no orphans.
 """
 
@@ -65,7 +65,7 @@ async def run(
     stdin: bytes | None = None,
     redactor: Redactor | None = None,
 ) -> Finished:
-    """Run a command to its end, within its sandbox and limits; cancelling ends it whole."""
+    """Run a command to its end, within its sandbox and limits; cancelling ends all of it."""
     running = start(
         command,
         cwd=cwd,
@@ -95,7 +95,7 @@ def start(
     stdin: bytes | None = None,
     redactor: Redactor | None = None,
 ) -> Running:
-    """Start a command and return at once; whoever starts it must stop it."""
+    """Start a command and return immediately; the caller must stop it."""
     limits = limits or CommandLimits()
     check_directory(cwd, sandbox)
     check_log(log, sandbox)
@@ -124,7 +124,7 @@ def start(
 
 
 class Running:
-    """A command under way: what it printed so far, whether it is over, and the means to end it."""
+    """A running command: its output so far, whether it has ended, and ways to end it."""
 
     def __init__(
         self,
@@ -158,29 +158,29 @@ class Running:
 
     @property
     def text(self) -> str:
-        """The output so far, bounded."""
+        """Return the output so far, limited in size."""
         return self._sink.text()
 
     @property
     def is_over(self) -> bool:
-        """Whether the command and all its descendants have ended."""
+        """Return whether the command and all its descendants have ended."""
         return self._is_closed or self._ended.done()
 
     async def wait(self) -> Finished:
-        """How it ended, once it has."""
+        """Wait for the end, and return the result."""
         # Shielded: whoever cancels the waiting must not cancel the future that others wait for.
         await asyncio.shield(self._ended)
         return self.stop()
 
     def stop(self) -> Finished:
-        """End the command and every descendant, if they have not ended; harmless when repeated."""
+        """End the command and every descendant if still running; may be called repeatedly."""
         self.close()
         if self._finished is None:
             self._finished = self._conclude()
         return self._finished
 
     def close(self) -> None:
-        """End it as `stop` does, for whoever does not ask how it ended; no error is raised."""
+        """End it like `stop`, without a result; raise no error."""
         if not self._is_closed:
             self._is_closed = True
             self._close()
@@ -208,7 +208,7 @@ class Running:
         self._tell_to_end()
 
     def _tell_to_end(self) -> None:
-        """Tell the supervisor to end everything; it answers and goes."""
+        """Request the supervisor to end everything and exit."""
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
 
@@ -236,7 +236,7 @@ class Running:
             remove_tree(self._place)
 
     def _drain(self) -> None:
-        """Take what is still in the pipe, and not more than may be kept."""
+        """Read the rest of the pipe, up to the limit."""
         # Without blocking: a process beyond our reach may keep the other end open for ever.
         os.set_blocking(self._output, False)
         with suppress(BlockingIOError):
@@ -276,7 +276,9 @@ class Running:
 
 
 def means_for(sandbox: Sandbox) -> Mechanism:
-    """The means that give exactly the level asked for, or a refusal: never less, silently."""
+    """Return the mechanism for exactly the requested level; raise if unavailable, never use
+    less.
+    """
     choices = [m for m in Mechanism if m.level is sandbox.level]
     if sandbox.mechanism is not None:
         choices = [m for m in choices if m is sandbox.mechanism]
@@ -293,7 +295,7 @@ def means_for(sandbox: Sandbox) -> Mechanism:
 
 @cache
 def works(means: Mechanism) -> bool:
-    """Whether a trivial command was really seen to run under these means."""
+    """Return whether a trivial command ran successfully with this mechanism."""
     if means is Mechanism.NONE:
         return True
     place = private_home.make(None)
@@ -305,7 +307,7 @@ def works(means: Mechanism) -> bool:
 
 @cache
 def can_layer(folder: Path) -> bool:
-    """Whether commands can be given a layer in that folder above another place in it."""
+    """Return whether commands can get an overlay in that folder over another directory."""
     if not works(Mechanism.NAMESPACES):
         return False
     place = private_home.make(None)
@@ -324,7 +326,7 @@ def can_layer(folder: Path) -> bool:
 
 
 def _is_run(sandbox: Sandbox, means: Mechanism, place: Path, script: str) -> bool:
-    """Whether a script was really seen to run in that sandbox; it ends with exit code 7."""
+    """Return whether a script ran in that sandbox; it exits with code 7."""
     ruled = orders(sandbox, means, {}, place)
     if means is Mechanism.LANDLOCK and not ruled.get("filter"):
         return False  # without the filter, datagrams and local sockets would stay open
@@ -349,7 +351,7 @@ def _is_run(sandbox: Sandbox, means: Mechanism, place: Path, script: str) -> boo
 
 
 def _read_answer(control: socket.socket) -> bytes:
-    """What the supervisor still answers, within the grace it gets to end all descendants."""
+    """Return the supervisor's remaining replies, within the time it gets to end all descendants."""
     words = b""
     deadline = time.monotonic() + _GRACE
     while (left := deadline - time.monotonic()) > 0:
@@ -373,7 +375,7 @@ def _shell_argv(command: str) -> list[str]:
 
 
 class Output:
-    """Takes bytes as they come and keeps the beginning and the end of them."""
+    """Collects output and keeps its beginning and end."""
 
     def __init__(
         self,
@@ -395,14 +397,14 @@ class Output:
         self._file = self._open(log)
 
     def feed(self, piece: bytes) -> None:
-        """Take bytes as they came: redacted, kept at both ends, logged, and handed on."""
+        """Add bytes: redact them, keep both ends, log them, and pass them on."""
         self.bytes += len(piece)
         # Decoded before it is redacted: a piece may end inside a character, and inside a secret.
         text = self._decoder.decode(piece)
         self._keep(self._redacted.feed(text) if self._redacted else text)
 
     def close(self) -> None:
-        """Take what was held back, since no more will come, and close the log."""
+        """Process text that was held back, since no more will come, and close the log."""
         text = self._decoder.decode(b"", final=True)
         self._keep(self._redacted.feed(text) + self._redacted.close() if self._redacted else text)
         if self._file:
@@ -410,7 +412,7 @@ class Output:
             self._file = None
 
     def text(self) -> str:
-        """The output, with a note where some of it was left out."""
+        """Return the output, with a note where some of it was omitted."""
         head = bytes(self._head).decode(errors="ignore")
         tail = bytes(self._tail).decode(errors="ignore")
         if self.cut:
@@ -455,11 +457,11 @@ class Output:
                 self._lose_log(error)
 
     def _lose_log(self, error: OSError) -> None:
-        """A log that cannot be kept is no reason to lose the command's result."""
+        """Continue without the log: its failure must not lose the command's result."""
         self._trouble = f"\n[the log {self.log} could not be kept: {error.strerror}]\n"
         self.log = None
 
 
 def _open_no_link(path: str, flags: int) -> int:
-    """Open a log, unless a link stands in its place by now: `check_log` looked earlier."""
+    """Open a log, unless it was replaced by a link since `check_log` checked it."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)

@@ -1,4 +1,4 @@
-"""Evidence that confinement holds: small attacks, really run by `run_attacks`, and their effect."""
+"""Prove that confinement works: `run_attacks` runs small real attacks and checks their effect."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ _KEEP = (
 _LIMITS = CommandLimits(seconds=20)
 _SMALL = CommandLimits(seconds=20, memory=200 << 20)
 _CONFINED = (SandboxLevel.NAMESPACES, SandboxLevel.KERNEL)
-"""Where nothing confines, these would leave their traces on the machine itself."""
+"""Attacks that are skipped without confinement, since they would change the machine itself."""
 _PATIENCE = 1_000
 
 
 class AttackReport(msgspec.Struct, frozen=True):
-    """One attack: what was tried, whether it was held off, and what was seen."""
+    """One attack: what was tried, whether it was prevented, and what was observed."""
 
     name: str
     attack: str
@@ -62,7 +62,7 @@ class AttackReport(msgspec.Struct, frozen=True):
 
 
 class Scene:
-    """A workspace, a home with a secret, and ears for connections, made for one attack."""
+    """A workspace, a home with a secret, and listening sockets, created for one attack."""
 
     def __init__(self, top: Path, means: Mechanism) -> None:
         self.means = means
@@ -90,13 +90,13 @@ class Scene:
             ear.setblocking(False)
 
     def close(self) -> None:
-        """Close the ears."""
+        """Close the sockets."""
         for ear in self.ears:
             ear.close()
 
     @contextmanager
     def neighbour(self) -> Generator[None]:
-        """A process of the same user, outside the sandbox, that holds a secret."""
+        """Yield a process of the same user, outside the sandbox, that holds a secret."""
         ready = self.workspace.parent / "ready"
         running = process.start(
             ["/bin/sh", "-c", ': > "$0"; exec sleep 60', os.fspath(ready)],
@@ -117,7 +117,7 @@ class Scene:
     async def run(
         self, command: str, *, read_only: bool = False, limits: CommandLimits = _LIMITS
     ) -> Finished:
-        """Run a command as an agent's would be, from an environment that holds a secret."""
+        """Run a command as an agent's would be, in an environment that holds a secret."""
         sandbox = Sandbox(
             level=self.means.level,
             root=self.workspace,
@@ -132,18 +132,18 @@ class Scene:
         )
 
     def python(self, code: str) -> str:
-        """A command that runs a line of Python."""
+        """Return a command that runs a line of Python."""
         return f'{sys.executable} -I -S -c "{code}"'
 
     def is_untouched(self) -> bool:
-        """Whether nothing outside the workspace changed."""
+        """Return whether nothing outside the workspace changed."""
         names = sorted(entry.name for entry in self.home.iterdir())
         if names != [".ssh", "socket", "target"] or _content(self.target) != "before":
             return False
         return self.target.stat().st_mode & 0o777 == 0o600
 
     def is_quiet(self) -> bool:
-        """Whether nothing was heard on any socket."""
+        """Return whether no socket received anything."""
         return not any(_has_heard(ear) for ear in self.ears)
 
 
@@ -289,7 +289,7 @@ ATTACKS: tuple[Attack, ...] = (
 
 
 async def run_attacks(means: Mechanism) -> tuple[AttackReport, ...]:
-    """What became of every attack that these means should hold off."""
+    """Return the result of every attack that this mechanism should prevent."""
     reports: list[AttackReport] = []
     for attack in ATTACKS:
         if means.level in attack.levels:
@@ -318,7 +318,7 @@ def _content(path: Path) -> str:
 
 
 def _is_free(path: Path) -> bool:
-    """Whether no process holds a lock on a file any more."""
+    """Return whether no process holds a lock on a file any more."""
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -328,7 +328,7 @@ def _is_free(path: Path) -> bool:
 
 
 def _scratch_parent() -> str | None:
-    """A directory other than /tmp, where possible: a command may see a /tmp of its own."""
+    """Return a directory other than /tmp if possible: a command may have its own /tmp."""
     return "/var/tmp" if os.access("/var/tmp", os.W_OK) else None
 
 

@@ -1,9 +1,9 @@
-"""The only spawner: every program Flyball starts begins here, and nowhere else.
+"""Start processes: every program that Flyball starts is started here.
 
-Flyball's own tools (git, rg) run directly, by `run_sync`; those that are asked more than once are a
-`Companion`. Somebody else's command runs below a supervisor, started by `spawn_supervisor`;
-`process` says how such a command is run and ended. What calls a person is the user's own, and is
-left to itself.
+Flyball's own tools (git, rg) run directly, with `run_sync`; a tool that answers repeated requests
+is a `Companion`. A third-party command runs below a supervisor, started by `spawn_supervisor`;
+`process` runs and ends such commands. The command that notifies a person is the user's own, and
+runs independently.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from flyball.workspace.sandbox.confinement import supervisor_argv
 from flyball.workspace.sandbox.supervisor import ABNORMAL
 
 _QUICK = 0.3
-"""Most of our own tools have ended by then."""
+"""Seconds within which most of our own tools end."""
 
 
 class OwnOutput(msgspec.Struct, frozen=True):
-    """How one of Flyball's own tools ended, and what it wrote."""
+    """The exit code and output of one of Flyball's own tools."""
 
     exit_code: int
     stdout: bytes
@@ -49,9 +49,9 @@ def run_sync(
     stdin: bytes | None = None,
     holds: tuple[int, ...] = (),
 ) -> OwnOutput:
-    """Run one of Flyball's own tools to its end, without shell, terminal or sandbox; its answer.
+    """Run one of Flyball's own tools to its end, without shell, terminal or sandbox.
 
-    What it holds stays open for as long as it runs, also if this process is killed meanwhile.
+    The files in `holds` stay open for as long as it runs, even if this process is killed meanwhile.
     """
     began = time.monotonic()
     try:
@@ -94,10 +94,10 @@ def run_sync(
 
 
 def _mourn(group: int) -> subprocess.Popen[bytes]:
-    """Have a group of processes ended when this process is killed: its end of a pipe closes then.
+    """End a process group when this process is killed, which closes its end of a pipe.
 
-    Not by the kernel's own signal for that: asking for it before a program starts would make every
-    start of ours several times as slow, and a start that ends at once needs no mourner.
+    The kernel's parent-death signal is not used: requesting it before a program starts would make
+    every start several times slower, and a short process needs no guard.
     """
     return subprocess.Popen(
         ["/bin/sh", "-c", f"read -r _; kill -9 -{group}"],
@@ -113,7 +113,7 @@ def _mourn(group: int) -> subprocess.Popen[bytes]:
 def _start(
     argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, stdout: int
 ) -> subprocess.Popen[bytes]:
-    """A program in a group of its own, which is told something on its input."""
+    """Start a program in its own group, with a pipe to its input."""
     try:
         return subprocess.Popen(
             list(argv),
@@ -129,16 +129,16 @@ def _start(
 
 
 class Companion:
-    """A program of Flyball's own that is asked in lines and answers in lines, until it is closed.
+    """A program of Flyball's own that answers requests line by line until it is closed.
 
-    It ends by itself when this process does, since its input ends then.
+    It exits when this process does, since its input ends then.
     """
 
     def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
         self._process = _start(argv, cwd, env, stdout=subprocess.PIPE)
 
     def ask(self, line: bytes) -> bytes:
-        """The answer to one line; a companion that is gone is said."""
+        """Return the answer to one line; raise if the companion has ended."""
         asked, answer = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
         with suppress(BrokenPipeError):
             asked.write(line + b"\n")
@@ -148,13 +148,13 @@ class Companion:
         return told
 
     def close(self) -> None:
-        """End it, and wait until it is gone."""
+        """End it, and wait until it has ended."""
         self._process.kill()
         self._process.communicate()
 
 
 def leave(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes) -> None:
-    """Start a command of the user's that nobody waits for, and tell it something small."""
+    """Start a command of the user's in the background with a small input."""
     process = _start(argv, cwd, env, stdout=subprocess.DEVNULL)
     # Told at once, since this process may be about to end; a command that does not listen has its
     # reasons.
@@ -166,7 +166,7 @@ def leave(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: byte
 def spawn_supervisor(
     wanted: Mapping[str, Any], stdin: bytes | None
 ) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
-    """Start a supervisor with its orders; returns it, its control socket, and the output pipe."""
+    """Start a supervisor with its orders; return it, its control socket, and the output pipe."""
     ours, theirs = socket.socketpair()
     hear, speak = os.pipe()
     try:
@@ -199,14 +199,16 @@ def spawn_supervisor(
 
 
 class NetworkHolder(NamedTuple):
-    """A process that keeps a network, and the socket that it ends with."""
+    """A process that keeps a network namespace, and the socket whose closing ends it."""
 
     process: subprocess.Popen[bytes]
     control: socket.socket
 
 
 def spawn_holder() -> NetworkHolder:
-    """Start what keeps a network for one run; it ends with the socket, be it by our death."""
+    """Start a process that keeps a run's network; it ends when this process closes the socket or
+    dies.
+    """
     ours, theirs = socket.socketpair()
     try:
         process = subprocess.Popen(
@@ -228,7 +230,7 @@ def spawn_holder() -> NetworkHolder:
 
 
 def _input_file(stdin: bytes | None) -> IO[bytes]:
-    """A file that holds the given input, or the empty device."""
+    """Return a file with the given input, or the null device."""
     if stdin is None:
         return Path(os.devnull).open("rb")
     # A file and not a pipe: a command that never reads its input would block whoever fills a pipe.
@@ -242,8 +244,7 @@ class Finished(msgspec.Struct, frozen=True):
     """How a command ended.
 
     `over_limit` names the limit that ended it, if one did, or is `ABNORMAL`. `strays` are files it
-    left in what it took for the user's home, and `unreachable` counts packets that found no way
-    out.
+    wrote to its substitute for the user's home, and `unreachable` counts packets without a route.
     """
 
     exit_code: int | None
@@ -260,19 +261,19 @@ class Finished(msgspec.Struct, frozen=True):
 
     @property
     def cut_off(self) -> str:
-        """Return what ended it before it ended by itself, in words; nothing where it did."""
+        """Return what ended it early, in words; empty if it ended by itself."""
         if self.over_limit == ABNORMAL:
             return "it ended abnormally"
         return f"it ran past its limit ({self.over_limit})" if self.over_limit else ""
 
     @property
     def ok(self) -> bool:
-        """Whether it ended by itself, with exit code 0."""
+        """Return whether it ended by itself, with exit code 0."""
         return self.exit_code == 0 and not self.over_limit
 
 
 def start_failure(report: bytes, argv: Sequence[str], cwd: str, output: str) -> ToolError:
-    """The error for a command that never began, from what its supervisor reported."""
+    """Return the error for a command that did not start, from its supervisor's report."""
     step, _, rest = report.removeprefix(b"+").decode(errors="replace").partition(":")
     number, _, reason = rest.partition(":")
     if step == "start" and number == "2":
@@ -286,7 +287,7 @@ def start_failure(report: bytes, argv: Sequence[str], cwd: str, output: str) -> 
 
 
 def missing_program(program: str, cwd: Path) -> ToolUnavailable:
-    """The error for a program that is not there, or for the directory it was to start in."""
+    """Return the error for a missing program, or for a missing start directory."""
     if not cwd.is_dir():
         return ToolUnavailable(f"{program} was not started: there is no directory {cwd}.")
     return ToolUnavailable(

@@ -1,8 +1,8 @@
-"""Whose terminal a process is in: a person's, or one that an agent may have opened for itself.
+"""Decide whether a process's terminal is a person's, or one that an agent may have opened.
 
-An agent's shell can leave a process behind that is nobody's child, in a session of its own and at a
-terminal of its own making. What it cannot do is to be older than the agent, to be under a program
-that is, to belong to another user, or to leave the agent's control group by itself.
+An agent's shell can start a detached process in its own session, with a terminal of its own. Such a
+process cannot be older than the agent, be below a program that is older, belong to another user, or
+move out of the agent's control group by itself.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from typing import NamedTuple
 TERMINALS = ("/dev/pts/", "/dev/tty", "/dev/console")
 PROC = Path("/proc")
 REAPERS = frozenset({"systemd", "init", "tini", "dumb-init", "catatonit", "docker-init"})
-"""They adopt what others leave behind, so being under them says nothing."""
+"""Programs that adopt orphaned processes, so being below them proves nothing."""
 TIMERS = frozenset({"cron", "crond", "atd", "anacron"})
-"""They start what an agent wrote down for them, and are older than all agents."""
+"""Programs that run scheduled commands, which an agent may have scheduled; older than all
+agents.
+"""
 TRANSIENT = "run-"
-"""How the units are named that `systemd-run` makes for whoever asks."""
+"""The names of units that `systemd-run` creates on request."""
 
 
 class SeenProcess(NamedTuple):
-    """What the kernel tells of a process."""
+    """The kernel's facts about a process."""
 
     pid: int
     program: str
@@ -37,7 +39,7 @@ class SeenProcess(NamedTuple):
 
 
 def has_terminal(process: str, proc: Path = PROC) -> bool:
-    """Whether a person can type into a process; where that is not told, one can."""
+    """Return whether a process has a terminal; True where the system does not say."""
     try:
         stdin = (proc / process.partition("@")[0] / "fd" / "0").readlink()
     except OSError:
@@ -46,9 +48,9 @@ def has_terminal(process: str, proc: Path = PROC) -> bool:
 
 
 def doubt_about_terminal(pid: int, agents: Collection[int], proc: Path = PROC) -> str:
-    """Why the terminal of a process may not be a person's; nothing where it is one.
+    """Return why a process's terminal may not be a person's; empty if it is.
 
-    Where the kernel tells nothing of processes there is no doubt: it cannot be looked up.
+    Where the kernel reports no process facts, there is no way to check, and the result is empty.
     """
     chain = tuple(_chain(pid, proc))
     if not chain:
@@ -67,7 +69,7 @@ def doubt_about_terminal(pid: int, agents: Collection[int], proc: Path = PROC) -
 
 
 def _doubt_about_top(chain: tuple[SeenProcess, ...], agents: Collection[int], proc: Path) -> str:
-    """Of the program that opened the terminal: whether the agent could have left it behind."""
+    """Return whether an agent could have started the program that opened the terminal."""
     top = chain[-1]
     if top.parent == 0 or top.user != chain[0].user:
         return ""
@@ -80,7 +82,7 @@ def _doubt_about_top(chain: tuple[SeenProcess, ...], agents: Collection[int], pr
 
 
 def _chain(pid: int, proc: Path) -> Iterator[SeenProcess]:
-    """A process and those above it, up to whoever adopts what others leave behind."""
+    """Yield a process and its ancestors, up to the one that adopts orphans."""
     seen = _look(pid, proc)
     while seen is not None:
         yield seen
@@ -110,7 +112,7 @@ def _user(status: str) -> int:
 
 
 def _unit(place: Path) -> str:
-    """The control group of a process, as its newest hierarchy names it."""
+    """Return a process's control group, in the newest hierarchy."""
     try:
         lines = (place / "cgroup").read_text("utf-8", "replace").splitlines()
     except OSError:

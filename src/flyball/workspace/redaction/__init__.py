@@ -1,4 +1,4 @@
-"""Hide secrets: whatever is journaled, streamed, shown or sent passes through a `Redactor`."""
+"""Hide secrets: everything journaled, streamed, shown or sent passes through a `Redactor`."""
 
 from flyball.workspace.redaction.judge import is_key_like
 from flyball.workspace.redaction.redactor import HIDDEN, Redactor, Stream

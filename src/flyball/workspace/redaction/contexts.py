@@ -1,7 +1,7 @@
-"""Secrets that are known by where they are: in a field, a header, a URL, a command, a key file.
+"""Find secrets by their context: in a field, a header, a URL, a command, a key file.
 
-Each place has a word or sign that it cannot do without. Those are searched first, which costs
-little, and only the lines around them are read with patterns.
+Each context has a word or character that it requires. Those are searched first, which is cheap, and
+patterns run only on the lines around them.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ CLIENTS: tuple[tuple[str, str], ...] = (
     ("chpasswd", rf"<<<{_O}[\"']?[\w\-]{{1,40}}:{_V}"),
     ("rclone", rf"obscure{_A}{_V}"),
 )
-"""Clients and where a password is among their words."""
+"""Clients, and the position of a password in their arguments."""
 
 _LOGINS_ONLY = frozenset(
     ("docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane", "az")
@@ -252,7 +252,7 @@ _PUTTY = regex(r"Private-Lines: \d{1,3}\s{1,2}(?P<value>(?:[A-Za-z0-9+/=]{4,64}\
 
 
 def context_spans(text: str) -> Spans:
-    """Return where secrets are by their places."""
+    """Return the spans of secrets found by context."""
     # Positions in the lower case must be those in the text.
     lower = text.lower()
     if len(lower) != len(text):
@@ -267,7 +267,7 @@ def context_spans(text: str) -> Spans:
 
 
 def _regions(text: str, lower: str, marks: tuple[str, ...]) -> Spans:
-    """Return the parts of a text that are near a mark: a few lines, however long they are."""
+    """Return the parts of a text near a mark: a few lines, however long they are."""
     near: list[tuple[int, int]] = []
     for mark in marks:
         at = lower.find(mark)
@@ -304,7 +304,7 @@ def _value(match: re.Match[str]) -> tuple[str, bool]:
 
 
 def _fields(text: str, lower: str) -> Spans:
-    """Return the values of fields whose names are those of secrets."""
+    """Return the values of fields whose names indicate secrets."""
     hidden = 0
     for start, end in _secret_names(text, lower):
         if start < hidden:
@@ -322,7 +322,7 @@ def _fields(text: str, lower: str) -> Spans:
 
 
 def _secret_names(text: str, lower: str) -> Spans:
-    """Return the words that are names of secrets, in order."""
+    """Return the names of secrets in a text, in order."""
     marked: set[int] = set()
     for mark in _NAME_MARKS:
         at = lower.find(mark)
@@ -344,7 +344,7 @@ def _secret_names(text: str, lower: str) -> Spans:
 def _fields_named(
     text: str, start: int, end: int
 ) -> Iterator[tuple[re.Pattern[str], re.Match[str]]]:
-    """Return the fields of all forms whose name is the word at a place."""
+    """Yield the fields of all forms whose name is the word at a position."""
     before, after = text[start - 1 : start], text[end : end + 1]
     places = [(_FIELD, start), (_SPACED, start)]
     if after == "(":
@@ -376,7 +376,7 @@ def _items(text: str, end: int) -> Spans:
 
 
 def _field_value(pattern: re.Pattern[str], match: re.Match[str]) -> tuple[int, int] | None:
-    """Return where the value of a field is, if it is to be hidden."""
+    """Return the span of a field's value, if it must be hidden."""
     text, name = match.string, match["name"]
     kind, quoted = _value(match)
     start, end = match.span(kind)
@@ -402,7 +402,7 @@ _NAME_MARKS = (
     *("pass", "pwd", "secret", "token", "key", "cred", "auth", "_pat", "-pat", "jwt"),
     *("psk", "session", "cookie", "signature", "hmac", "mnemonic", "sid"),
 )
-"""What is in every name of a secret."""
+"""Texts of which every name of a secret contains one."""
 _LONGEST_NAME = 84
 _IN_NAMES = string.ascii_letters + string.digits + "_.-"
 _BEFORE_NAMES = frozenset(" \t:=\"'`")
@@ -424,7 +424,7 @@ def _hides(name: str, value: str, pattern: re.Pattern[str], quoted: bool) -> boo
 
 
 def _is_status(name: str, match: re.Match[str], kind: str) -> bool:
-    """Return whether it is a test's outcome, `PASS: TestAddr2Line`, and no password."""
+    """Return whether it is a test result, such as `PASS: TestAddr2Line`, and no password."""
     if name.lower() != "pass" or kind != "bare":
         return False
     between = match.string[match.end("name") : match.start(kind)]
@@ -479,7 +479,7 @@ def _queries(text: str, first: int, last: int) -> Spans:
 
 
 def address_spans(text: str, first: int, last: int) -> Spans:
-    """Return where addresses hold passwords."""
+    """Return the spans of passwords in URLs."""
     for match in _USERINFO.finditer(text, first, last):
         if match["alone"]:
             if looks_secret(match["alone"], quoted=False):
@@ -523,7 +523,7 @@ _ENTRY = regex(r":[ \t]{0,9}[\"']?(?P<value>[^\s\"',|>\[{][^\s\"',]{3,8192})")
 
 
 def _manifests(text: str) -> Spans:
-    """Return what Kubernetes Secrets hold, under whatever names."""
+    """Return the values in Kubernetes Secrets, under any names."""
     if not _SECRET_KIND.search(text):
         return
     first = 0
@@ -585,7 +585,7 @@ def _client_pattern() -> re.Pattern[str]:
 
 
 def key_blocks(text: str) -> Spans:
-    """Return where private keys are: whole, cut off, or without their first line."""
+    """Return the spans of private keys: complete, truncated, or without their first line."""
     if "PRIVATE KEY" in text:
         for begin in _BEGIN.finditer(text):
             body = _BODY.match(text, begin.end())
@@ -605,11 +605,11 @@ def key_blocks(text: str) -> Spans:
 
 
 _REST = regex(r"(?:\s*[A-Za-z0-9+/=]{1,76})?\s*(?:-{1,5}[^\n]*)?")
-"""What may be the last lines of a key, as far as they have come."""
+"""The possible last lines of an incomplete key."""
 
 
 def open_block(text: str) -> int | None:
-    """Return where a private key begins whose end has not come yet."""
+    """Return the start of a private key whose end has not arrived yet."""
     at = text.rfind("-----BEGIN ")
     begin = _BEGIN.match(text, at) if at >= 0 else None
     if not begin or _END.search(text, at):
@@ -624,7 +624,7 @@ _LAST_LINE = regex(r"[\s\"'`,+|>]{0,40}[A-Za-z0-9+/]{1,128}={0,2}(?:\\[nr]|[\s\"
 
 
 def _body_before(text: str, end: int) -> Spans:
-    """Return the base64 lines right before the end of a key whose beginning is missing."""
+    """Return the base64 lines before the end of a key whose beginning is missing."""
     first, shape = end, _LAST_LINE
     while first:
         start = text.rfind("\n", 0, first - 1) + 1

@@ -1,4 +1,4 @@
-"""Whether a name says that its value is secret, and whether a value looks like a secret."""
+"""Decide whether a name indicates a secret, and whether a value looks like one."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _KINDS_OF_KEY = frozenset(
 _CARRIERS = frozenset(
     ["data", "base", "value", "b64", "base64", "plain", "plaintext", "cleartext", "raw", "text"]
 )
-"""Last words that say how a secret is written: `client-key-data`, `SECRET_KEY_BASE`."""
+"""Last words that describe the encoding of a secret: `client-key-data`, `SECRET_KEY_BASE`."""
 _WEAK_WORDS = frozenset(
     [
         "key",
@@ -121,7 +121,7 @@ _UNLIKE_KEYS = regex(
 
 @lru_cache(4096)
 def key_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case, without counters and what says only its form."""
+    """Return the words of a name in lower case, without counters and encoding words."""
     words = [word.lower() for word in _WORD.findall(name)]
     while words and words[-1].isdigit():
         words.pop()
@@ -143,13 +143,15 @@ def is_key_like(name: str) -> bool:
 
 
 def is_password(name: str) -> bool:
-    """Return whether the name is that of a password, which people choose and which may be poor."""
+    """Return whether the name is that of a password, which people choose and which may be weak."""
     words = key_words(name)
     return bool(words) and words[-1].endswith(_PASSWORDS)
 
 
 def is_weak_name(name: str) -> bool:
-    """Return whether a name is used for secrets and for much else: its value must be random."""
+    """Return whether a name is also used for other data, so that only a random value is a
+    secret.
+    """
     words = key_words(name)
     if not words:
         return False
@@ -157,7 +159,7 @@ def is_weak_name(name: str) -> bool:
 
 
 def is_hollow(value: str) -> bool:
-    """Return whether a value stands for another: a placeholder, a variable, a path."""
+    """Return whether a value is a stand-in: a placeholder, a variable, a path."""
     if not _HOLLOW.fullmatch(value):
         return False
     # Base64 may begin as a path does; what is in a path is shorter, or no random text.
@@ -166,12 +168,12 @@ def is_hollow(value: str) -> bool:
 
 
 def is_example(value: str) -> bool:
-    """Return whether documents write this where a password would be."""
+    """Return whether documentation uses this value as an example password."""
     return bool(_EXAMPLE.fullmatch(value)) or is_hollow(value)
 
 
 def hides(name: str, value: str, *, quoted: bool) -> bool:
-    """Return whether a value in a field of this name is to be hidden."""
+    """Return whether a value in a field of this name must be hidden."""
     if is_key_like(name):
         if is_password(name) and value.isdigit():
             return len(value) >= SHORTEST
@@ -182,7 +184,7 @@ def hides(name: str, value: str, *, quoted: bool) -> bool:
 
 
 def looks_secret(value: str, *, quoted: bool) -> bool:
-    """Return whether a value, which is in the place of a secret, is more than a word or code."""
+    """Return whether a value in the position of a secret is more than a word or code."""
     if len(value) < SHORTEST or is_hollow(value):
         return False
     has_digit = any(map(str.isdigit, value))
@@ -209,7 +211,7 @@ def looks_random(value: str) -> bool:
 
 
 def is_login(value: str) -> bool:
-    """Return whether a value is a name and a password in base64, as Docker and npm keep them."""
+    """Return whether a value is a name and a password in base64, as in Docker and npm files."""
     if len(value) < 8 or len(value) % 4:
         return False
     try:
@@ -221,6 +223,6 @@ def is_login(value: str) -> bool:
 
 
 def entropy(value: str) -> float:
-    """Return the bits per character."""
+    """Return the entropy in bits per character."""
     size = len(value)
     return -sum(n / size * math.log2(n / size) for n in Counter(value).values())

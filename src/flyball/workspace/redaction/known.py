@@ -1,4 +1,4 @@
-"""Values that are known to be secret, in whatever form they are written."""
+"""Find known secret values in any encoding."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from urllib.parse import quote
 from flyball.workspace.redaction.judge import SHORTEST, entropy
 
 _LEAST = 8
-"""How many letters and digits a form needs to be searched without what is between them."""
+"""Minimum number of letters and digits of a form to be searched without separators."""
 _SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 _WIDE = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 
 
 class KnownValues:
-    """Finds values of which it knows that they are secret."""
+    """Finds values that are known to be secret."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         usable = [each for each in secrets if len(each) >= SHORTEST and not each.isspace()]
@@ -30,7 +30,7 @@ class KnownValues:
         self._longest = max(map(len, (*plain, *self._exact, *self._folded)), default=0)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Return where known values are, also where signs and spaces are put in between."""
+        """Yield the spans of known values, including those with separators inside."""
         if not self._plain:
             return
         for form in self._plain:
@@ -49,7 +49,7 @@ class KnownValues:
                     yield start, end
 
     def unfinished(self, text: str) -> int:
-        """Return from where on a text may end with the beginning of a known value."""
+        """Return the position from which a text may end with the beginning of a known value."""
         if not self._plain:
             return len(text)
         tail = text[-self._longest * 4 :]
@@ -72,7 +72,7 @@ def _all_of(form: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _plain_forms(secret: str) -> Iterator[str]:
-    """Return a secret as it is written in files, addresses and pages."""
+    """Yield a secret as it is written in files, URLs and pages."""
     yield secret
     yield secret.translate({ord(narrow): wide for wide, narrow in _WIDE.items()})
     yield secret[::-1]
@@ -92,7 +92,7 @@ def _letters(text: str) -> str:
 
 
 def _split_forms(secret: str) -> Iterator[str]:
-    """Return the letters and digits of a secret, which other things may be put between."""
+    """Yield the letters and digits of a secret, which separators may split."""
     forms = [
         secret,
         secret[::-1],
@@ -111,7 +111,7 @@ def _split_forms(secret: str) -> Iterator[str]:
 
 
 def _encoded_forms(secret: str) -> Iterator[str]:
-    """Return the encodings of a secret: in lower case, and only their letters and digits."""
+    """Yield the encodings of a secret: in lower case, with only their letters and digits."""
     wide = secret.encode("utf-16-le", "replace")
     for data in (secret.encode(errors="replace"), wide):
         codes = (_letters(each).lower() for each in _codes(data))
@@ -142,7 +142,7 @@ def _codes(data: bytes) -> Iterator[str]:
 
 
 def _base64(data: bytes) -> Iterator[str]:
-    """Return its base64 wherever it is in what was encoded, without letters shared with others."""
+    """Yield its base64 at every alignment, without characters shared with neighbouring bytes."""
     for shift in range(3):
         whole = base64.b64encode(b"\0" * shift + data).decode().rstrip("=")
         yield whole[4 if shift else 0 : len(whole) - 1 if (shift + len(data)) % 3 else None]

@@ -1,4 +1,4 @@
-"""Take secrets out of text, of values, and of text that comes in pieces."""
+"""Redact secrets in text, in values, and in streamed text."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _UNSEEN = regex(
     r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     r"\U000e0000-\U000e0fff]"
 )
-"""What a terminal or page does not show: colours, controls, characters without width."""
+"""Characters that terminals and pages do not show: colours, controls, zero-width characters."""
 _ODD_ASCII = regex(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 
 class Redactor:
-    """Takes secrets out of text and values."""
+    """Redacts secrets in text and values."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known = KnownValues(secrets)
@@ -52,11 +52,11 @@ class Redactor:
         return value
 
     def stream(self) -> Stream:
-        """Return a redactor for text that comes in pieces."""
+        """Return a redactor for streamed text."""
         return Stream(self)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return where secrets are, in order, none overlapping."""
+        """Return the spans of secrets, in order, without overlaps."""
         if len(text) < 4:
             return []
         found = list(self._secret_spans(text))
@@ -73,7 +73,7 @@ class Redactor:
         return merged
 
     def unfinished(self, text: str) -> int:
-        """Return from where on a text may end with the beginning of a known value."""
+        """Return the position from which a text may end with the beginning of a known value."""
         return self._known.unfinished(text)
 
     def _secret_spans(self, text: str) -> Iterator[tuple[int, int]]:
@@ -90,7 +90,9 @@ class Redactor:
         return self.value(held)
 
     def _items(self, items: list[Any]) -> list[Any]:
-        """Return a list with its secrets replaced; words are read together, as a command's are."""
+        """Return a list with its secrets replaced; its words are read together, as a
+        command's are.
+        """
         words = all(isinstance(item, str) for item in items)
         if not words or not 1 < len(items) <= _LONGEST_WORDS:
             return [self.value(item) for item in items]
@@ -104,7 +106,9 @@ class Redactor:
 
 
 def _named_secret(fields: Mapping[Any, Any]) -> Any:
-    """Return the key of a secret whose name is beside it: `{"name": "TOKEN", "value": …}`."""
+    """Return the key of a secret whose name is in a sibling field: `{"name": "TOKEN",
+    "value": …}`.
+    """
     for name in ("name", "key", "Name", "Key"):
         for value in ("value", "Value"):
             called, held = fields.get(name), fields.get(value)
@@ -114,13 +118,13 @@ def _named_secret(fields: Mapping[Any, Any]) -> Any:
 
 
 def _within(spans: Iterable[tuple[int, int]], start: int, size: int) -> list[tuple[int, int]]:
-    """Return the spans as they are in a part of the text."""
+    """Return the spans relative to a part of the text."""
     moved = ((max(0, first - start), min(size, last - start)) for first, last in spans)
     return [(first, last) for first, last in moved if first < last]
 
 
 def _shown(text: str) -> tuple[str, list[int]]:
-    """Return the text as it is shown, and where each of its characters is in the whole."""
+    """Return the visible text, and the position of each of its characters in the original."""
     pieces: list[str] = []
     places: list[int] = []
     at = 0
@@ -143,7 +147,7 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 class Stream:
-    """Redacts text whose secrets may be split over pieces: it holds back what is not yet sure."""
+    """Redacts streamed text whose secrets may be split over pieces: holds back uncertain text."""
 
     LONGEST = 1 << 14
     MARGIN = 1 << 12
@@ -155,7 +159,9 @@ class Stream:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """Return what may be shown by now: whole lines, or the sure part of an endless one."""
+        """Return the text that is safe so far: complete lines, or the safe part of a very
+        long one.
+        """
         self._held += piece
         cut = max(self._held.rfind("\n"), self._held.rfind("\r")) + 1
         block = open_block(self._held)
@@ -170,7 +176,7 @@ class Stream:
         return self._release(cut) if cut else ""
 
     def close(self) -> str:
-        """Return what was still held back, redacted; no more will come."""
+        """Return the remaining text, redacted; no more will come."""
         return self._release(len(self._held))
 
     def _release(self, cut: int) -> str:
@@ -187,7 +193,7 @@ class Stream:
 
 
 def _last_lines(text: str) -> str:
-    """Return the last two lines that are whole, and what follows them."""
+    """Return the last two complete lines, and what follows them."""
     start = len(text)
     for _ in range(3):
         start = text.rfind("\n", 0, max(start, 0))

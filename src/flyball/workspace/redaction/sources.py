@@ -1,4 +1,4 @@
-"""Which values are secret on this machine: of the environment, and of a project's secret files."""
+"""Find secret values on this machine: in the environment, and in a project's secret files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ASSIGNED = regex(r"""\s*(?:export\s+)?["']?([A-Za-z_][\w.\-]*)["']?\s*[=:]\s*(.
 
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of variables whose names say key, and of headers for collectors."""
+    """Return the values of variables with key-like names, and of headers for trace collectors."""
     keys = [value for name, value in environment.items() if is_key_like(name)]
     headers = [value for name, value in environment.items() if name.endswith("_OTLP_HEADERS")]
     keys += [key for value in headers for key in _header_keys(value)]
@@ -26,14 +26,14 @@ def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _header_keys(headers: str) -> Iterator[str]:
-    """Return the last words of `name=value,name=value`: what is before them is a scheme."""
+    """Yield the last words of `name=value,name=value`: anything before them is a scheme."""
     for header in headers.split(","):
         words = unquote(header.partition("=")[2]).split()
         yield from words[-1:]
 
 
 def secrets_of_project(top: Path) -> tuple[str, ...]:
-    """Return what the files for secrets at the top of a project give to names."""
+    """Return the values assigned in the secret files at the top of a project."""
     found: list[str] = []
     with suppress(OSError):
         names = sorted(each.name for each in top.iterdir())

@@ -1,8 +1,8 @@
 # ruff: noqa: E501 - a table is read by its columns
-"""The shapes of tokens that vendors give out, as a table.
+"""A table of vendors' token formats.
 
-A row is a vendor, the beginnings of its tokens and a pattern for what follows them. A token is
-looked for only where a word begins.
+A row is a vendor, the prefixes of its tokens and a pattern for what follows them. Tokens are
+searched only at word boundaries.
 """
 
 from __future__ import annotations
@@ -180,19 +180,19 @@ INNER: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("Zapier", "hooks.zapier.com/", regex(r"(?<=hooks\.zapier\.com/)hooks/catch/\d{4,12}/\w{5,20}")),
     ("Telegram", "/bot", regex(r"(?<=/bot)[0-9]{8,10}:[\w\-]{30,40}")),
 )  # fmt: skip
-"""Tokens without a beginning of their own: a vendor, what they hold inside, and their pattern."""
+"""Tokens without a prefix: a vendor, a text inside them, and their pattern."""
 
 
 _IN_TOKENS = frozenset((string.ascii_letters + string.digits + "_-.$:|~").encode())
 _TOKEN_BYTES = bytes(ord("a") if byte in _IN_TOKENS else ord(" ") for byte in range(256))
 _LONG = b"a" * 16
-"""No token is shorter: between runs of so many of their characters there is nothing to search."""
+"""Minimum token length: shorter runs of token characters need no search."""
 _LONGEST_CUT = 4
-"""How much of a token may be before such a run, as in `1//0…`."""
+"""Maximum length of a token's part before such a run, as in `1//0…`."""
 
 
 def vendor_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Return where tokens of known vendors are."""
+    """Yield the spans of known vendors' tokens."""
     starts, follow = _compiled()
     at = 0
     for first, last in _long_runs(text):
@@ -212,7 +212,7 @@ def vendor_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _long_runs(text: str) -> Iterator[tuple[int, int]]:
-    """Return where characters of tokens follow each other without a break."""
+    """Yield the spans of uninterrupted token characters."""
     flat = text.encode("ascii", "replace").translate(_TOKEN_BYTES)
     first = flat.find(_LONG)
     while first >= 0:
@@ -224,7 +224,7 @@ def _long_runs(text: str) -> Iterator[tuple[int, int]]:
 
 @cache
 def _compiled() -> tuple[re.Pattern[str], dict[str, list[tuple[int, re.Pattern[str]]]]]:
-    """Return one pattern for all beginnings, and by beginning what may follow it and where."""
+    """Return one pattern for all prefixes, and the continuations and their positions by prefix."""
     rows = [(start, regex(rest)) for _, starts, rest in VENDORS for start in starts.split()]
     # The longest beginning is found first; what starts with a shorter one is tried for that, too.
     follow = {
@@ -243,5 +243,5 @@ def _compiled() -> tuple[re.Pattern[str], dict[str, list[tuple[int, re.Pattern[s
 
 
 def _is_random(rest: str) -> bool:
-    """Whether what follows a beginning has letters and digits, as tokens have and words do not."""
+    """Return whether the part after a prefix has letters and digits, unlike words."""
     return any(map(str.isdigit, rest)) and any(map(str.isalpha, rest))

@@ -1,6 +1,6 @@
 """A run's own tree and branch: `opening.open_workspace` makes or finds a `workspace.Workspace`.
 
-`snapshot` keeps points to return to, `worktree` the branch with one commit per card, `side` the
-places of cards that work apart, `merge_card` brings their work in, `rollback` takes a run back, and
+`snapshot` stores points to return to, `worktree` the branch with one commit per card, `side` the
+side workspaces of parallel cards, `merge_card` merges their work, `rollback` rolls a run back, and
 `lock` keeps a second process out.
 """

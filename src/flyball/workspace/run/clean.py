@@ -1,8 +1,8 @@
-"""Clean checkouts: a tree as it would be committed, with nothing that a run left behind.
+"""Clean checkouts: a tree as it would be committed, without a run's leftovers.
 
-Files that git ignores are part of how a project works (a generated version module, a compiled
-extension), and part of how a liar works (a conftest that no diff shows). So they are kept when the
-run begins and given as they were then; what the run made of them since is never looked at.
+Ignored files can be part of how a project works (a generated version module, a compiled extension),
+and part of a deception (a conftest that no diff shows). So they are copied when the run begins and
+provided in that state; later changes to them are ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from flyball.workspace.trees.trees import TreeHash
 from flyball.workspace.trees.working_form import WorkingForm
 
 NOT_OF_THE_CODE = MADE_ANEW | {".idea", ".vscode"}
-"""Folders that are linked from the project, made in the checkout, or no part of how it works."""
+"""Folders that are linked from the project, created in the checkout, or irrelevant to the code."""
 
 MOST_SEEN = 20_000
 MOST_KEPT = 2_000
@@ -35,9 +35,9 @@ MOST_BYTES = 32 << 20
 
 
 def keep_ignored(workspace: Workspace, *others: str) -> None:
-    """Copy the project's small ignored files aside, once, as the run begins.
+    """Copy the project's small ignored files once, when the run begins.
 
-    What one of the other trees holds is not ignored, even if the base does not have it.
+    A file in one of the other trees is not ignored, even if the base does not have it.
     """
     shelf = workspace.directory / "ignored"
     if shelf.exists():
@@ -60,9 +60,10 @@ def keep_ignored(workspace: Workspace, *others: str) -> None:
 
 @contextmanager
 def clean_checkout(workspace: Workspace, tree: str) -> Generator[Path]:
-    """A directory with exactly that tree and the ignored files from the beginning, then gone.
+    """Yield a temporary directory with exactly that tree and the original ignored files.
 
-    It is a repository where the project is one: code must not know it by what is missing.
+    It is a repository if the project is one, so that code cannot detect the checkout by its
+    absence.
     """
     place = workspace.checkout_scratch(tree)
     try:
@@ -94,7 +95,7 @@ def _lay_records(workspace: Workspace, place: Path, tree: str) -> None:
 
 
 def users_secrets(workspace: Workspace, more: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the secrets that are in no commit: nothing that a run starts may read them.
+    """Return the secret files that are in no commit, which nothing in a run may read.
 
     `more` are patterns of such files that the user's settings add.
     """
@@ -109,16 +110,16 @@ def users_secrets(workspace: Workspace, more: Sequence[str] = ()) -> tuple[str, 
 
 
 def committed(workspace: Workspace, paths: Sequence[str]) -> frozenset[str]:
-    """Which files were in a commit when the run began, and so are no secrets of the user's."""
+    """Return which files were committed when the run began, and so are no secrets."""
     start = workspace.facts.start
     return frozenset(workspace.trees.entries(TreeHash(start), paths) if start and paths else ())
 
 
 def changed_installation(workspace: Workspace, began: float) -> str:
-    """What was changed since then in what the project has installed, if a run works in place.
+    """Return what was changed in the project's installed packages since then, for a run in place.
 
-    Elsewhere a run cannot write there. The time of change of status is the kernel's own: unlike
-    the time of modification no program can set it back.
+    Other runs cannot write there. The status change time is used, which the kernel sets: unlike the
+    modification time, no program can set it back.
     """
     if not workspace.in_place:
         return ""
@@ -132,7 +133,7 @@ def changed_installation(workspace: Workspace, began: float) -> str:
 
 
 def _ignored(workspace: Workspace, others: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Small files that are on disk and in no tree, as far as a bounded walk finds them."""
+    """Yield small files that are on disk and in no tree, as far as a limited scan finds them."""
     trees = (TreeHash(workspace.base), *map(TreeHash, others))
     # All names at once: asking git for a few at a time takes seconds in a large repository.
     known = frozenset[str]().union(*map(workspace.trees.paths, trees))
@@ -158,10 +159,10 @@ def _small_files(project: Path, paths: Iterable[str]) -> Iterator[tuple[str, int
 
 
 def _folders(workspace: Workspace, *, is_whole: bool = False) -> Iterator[tuple[str, list[str]]]:
-    """The folders of a project but for what is made anew, with their files, up to a bound.
+    """Yield the folders of a project except generated ones, with their files, up to a limit.
 
-    Unless the whole is asked for, a clone or a worktree of the user's in the project is none of it;
-    a submodule is.
+    Unless `is_whole`, a clone or a worktree of the user's inside the project is excluded; a
+    submodule is included.
     """
     seen = 0
     own = {f"{workspace.project}/{each}" for each in workspace.facts.apart}
@@ -181,7 +182,7 @@ def _folders(workspace: Workspace, *, is_whole: bool = False) -> Iterator[tuple[
 
 
 def _is_nested(workspace: Workspace, folder: str) -> bool:
-    """Whether a folder is not the project's top and no tree of the run has files of it."""
+    """Return whether a folder is not the project's top and no tree of the run has files in it."""
     inside = os.path.relpath(folder, workspace.project)
     if inside == "." or not isinstance(workspace.trees, GitTrees):
         return False
@@ -198,10 +199,10 @@ _CONFIG = """\
 
 
 def lay_records(depot: Git, repository: Repository, place: Path, commit: str, tree: str) -> None:
-    """Make files that were written out a repository of their own, at this commit of the user's.
+    """Turn checked-out files into a separate repository, at this commit of the user's.
 
-    It borrows all objects and shares nothing that can be written: what is done to it there is gone
-    with it. Its index is the tree, so that git calls staged what is not committed yet.
+    It borrows all objects and shares nothing writable: changes to it are deleted with it. Its index
+    is the tree, so that git reports uncommitted changes as staged.
     """
     records = place / ".git"
     for part in ("objects/info", "refs/heads", "refs/tags", "info"):

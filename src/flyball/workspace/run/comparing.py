@@ -1,4 +1,6 @@
-"""Two trees of a user's repository to compare: no branch, no worktree, no mark left in it."""
+"""Compare two trees of a user's repository without creating a branch, worktree or reference
+in it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from flyball.workspace.trees.trees import LARGE, Skipped, TreeHash
 
 
 class ComparedTrees(NamedTuple):
-    """A workspace that knows both trees, and what they are called."""
+    """A workspace that knows both trees and their names."""
 
     workspace: Workspace
     base: str
@@ -34,19 +36,19 @@ class ComparedTrees(NamedTuple):
     base_name: str
     head_name: str
     present: str
-    """The working tree as it lies there, which may be neither of both."""
+    """The current working tree, which may differ from both."""
     missing: tuple[str, ...] = ()
-    """Submodules whose files one of both has not, because the user has not."""
+    """Submodules whose files are missing in one tree, because the user does not have them."""
 
 
 @contextmanager
 def compare_trees(
     project: Path, directory: Path, *, base: str, head: str, home: Path | None = None
 ) -> Generator[ComparedTrees]:
-    """The tree where a change began and the tree it leads to; all that was kept goes at the end.
+    """Yield the tree where a change began and its result; delete all temporary data at the end.
 
-    Without `head` it is the working tree as it lies there, uncommitted work included. The change
-    begins where both lines of history parted, as it does for a pull request.
+    Without `head` the result is the working tree, with uncommitted work. The change begins at the
+    merge base, as it does for a pull request.
     """
     repository = find_repository(project)
     if repository is None:
@@ -92,10 +94,10 @@ def compare_trees(
 
 
 def uncommitted_paths(repository: Repository, home: Path) -> tuple[str, ...]:
-    """The files that differ from the last commit, staged or not; ignored ones are not among them.
+    """Return the files that differ from the last commit, staged or not, excluding ignored ones.
 
-    Looked at through a depot that is gone afterwards: `git status` in the checkout would start
-    what its configuration names, and write its index.
+    A temporary depot is used: `git status` in the checkout would run what its configuration names,
+    and write its index.
     """
     with tempfile.TemporaryDirectory(prefix="flyball-look-") as name:
         directory = Path(name)
@@ -109,7 +111,7 @@ def uncommitted_paths(repository: Repository, home: Path) -> tuple[str, ...]:
 
 
 def _default(user: Git, head: str) -> str:
-    """What a change is measured against unless somebody says: the commit it was made on."""
+    """Return the default base of a change: the commit it was made on."""
     return f"{head}^" if head and user.resolve(f"{head}^^{{commit}}") else "HEAD"
 
 

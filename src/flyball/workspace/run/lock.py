@@ -1,4 +1,4 @@
-"""One process at a time in a tree: a lock file that names its holder."""
+"""Lock a tree for one process, with a lock file that names its holder."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from flyball.workspace.process.holder import may_live, name_this_process
 
 _PATIENCE = 30.0
 _ROOM = 200
-"""Bytes for the holder's name."""
+"""Maximum size in bytes of the holder's name."""
 _PAUSE = 0.02
 
 
 class WorkspaceLock:
-    """A lock that ends with its process, however that ends."""
+    """A lock that is released when its process ends, however it ends."""
 
     def __init__(self, door: Path, place: str) -> None:
         with explain_disk_errors(os.fspath(door)):
@@ -37,10 +37,10 @@ class WorkspaceLock:
         # Written over, and not cut off first: truncating a file costs more than all the rest here.
         os.pwrite(self._fd, name_this_process().encode().ljust(_ROOM), 0)
         self.held: tuple[int, ...] = (self._fd,)
-        """What a program of ours keeps open, so that the lock does not end before it does."""
+        """A file descriptor that our programs keep open, so that the lock outlives them."""
 
     def release(self) -> None:
-        """Let the next process in; harmless when repeated."""
+        """Release the lock; may be called repeatedly."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd, self.held = -1, ()
@@ -55,7 +55,7 @@ class WorkspaceLock:
 
 
 async def wait_for_lock(door: Path, seconds: float) -> WorkspaceLock:
-    """The lock, once whoever holds it lets go; `WorkspaceHeld` where that takes too long."""
+    """Wait for the lock and return it; raise `WorkspaceHeld` if that takes too long."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -67,14 +67,14 @@ async def wait_for_lock(door: Path, seconds: float) -> WorkspaceLock:
 
 
 class NoLock:
-    """In the place of a lock, for whoever only looks."""
+    """Used instead of a lock by readers."""
 
     def release(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no lock is held."""
 
 
 class BorrowedLock:
-    """In the place of a lock, for a card's side workspace: the run holds the lock for both."""
+    """Used instead of a lock by a card's side workspace: the run holds the lock for both."""
 
     def release(self) -> None:
-        """The run lets go, not its side."""
+        """Do nothing: the run releases its lock."""

@@ -1,4 +1,4 @@
-"""Merging what a card did in its side workspace: written and committed once, or not at all."""
+"""Merge a card's work from its side workspace: written and committed once, or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flyball.workspace.trees.writer import Writer, entry_on_disk
 
 
 class RunHistory(Protocol):
-    """A run's workspace, as far as its history is moved here."""
+    """A run's workspace, as far as its history is changed here."""
 
     root: Path
     directory: Path
@@ -50,7 +50,7 @@ class RunHistory(Protocol):
 
 
 class MergedCard(NamedTuple):
-    """What became of a card's work: its commit and the tree with it, or why it does not fit."""
+    """The result of merging a card: its commit and tree, or why it does not fit."""
 
     commit: str
     tree: TreeHash
@@ -58,7 +58,7 @@ class MergedCard(NamedTuple):
 
 
 class _Plan(msgspec.Struct, frozen=True):
-    """What is about to be written, so that a merge is never made twice on top of itself."""
+    """What is about to be written, so that a merge is never applied twice."""
 
     card: str
     base: TreeHash
@@ -105,13 +105,13 @@ def merge_card(
 
 
 def forget_merge(run: RunHistory) -> None:
-    """Forget a merge that a dead process had begun, and leave the files as they are."""
+    """Discard the plan of a merge that a dead process began, and keep the files as they are."""
     run.writer.forget()
     _plan_file(run).unlink(missing_ok=True)
 
 
 def _is_merged_already(run: RunHistory, card: str, base: TreeHash, theirs: TreeHash) -> bool:
-    """Whether this very work is in the files already; other work that never got in is undone."""
+    """Return whether this work is already in the files; undo other partial work."""
     file = _plan_file(run)
     if not file.exists():
         run.writer.finish()
@@ -129,13 +129,13 @@ def _is_merged_already(run: RunHistory, card: str, base: TreeHash, theirs: TreeH
 
 
 def _is_all_written(run: RunHistory, writes: Sequence[Changed]) -> bool:
-    """Whether all of it was written: a writer that left no note wrote everything or nothing."""
+    """Return whether all of it was written: a writer without a plan wrote everything or nothing."""
     width = len(run.base)
     return bool(writes) and all(entry_on_disk(run.root, c.path, width) == c.after for c in writes)
 
 
 def _obstacles(run: RunHistory, writes: Sequence[Changed]) -> list[Clash]:
-    """Files that cannot be written, or not without losing what is there."""
+    """Return files that cannot be written, or only by losing their current content."""
     unkept = [
         change.path
         for change in writes
@@ -150,7 +150,7 @@ def _obstacles(run: RunHistory, writes: Sequence[Changed]) -> list[Clash]:
 
 
 def _neutral(clash: Clash) -> Clash:
-    """The clash in words that fit two cards, of which neither came later."""
+    """Return the clash in words that fit two parallel cards."""
     return Clash(clash.path, clash.kind, clash.kind)
 
 

@@ -1,4 +1,4 @@
-"""Making a run's workspace, or finding it again after whatever happened: `open_workspace`."""
+"""Create a run's workspace, or find it again after a crash: `open_workspace`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from flyball.workspace.trees.working_form import WorkingForm, find_stores, make_
 
 
 class OpenRepository(NamedTuple):
-    """A repository, our two ways into it, and what its user configured."""
+    """A repository, our two ways to access it, and its user's configuration."""
 
     repository: Repository
     user: Git
@@ -70,9 +70,9 @@ def open_workspace(
     home: Path | None = None,
     is_held: bool = True,
 ) -> Workspace:
-    """The workspace of a run: its own worktree, or the checkout if in place or without git.
+    """Open the workspace of a run: its own worktree, or the checkout if in place or without git.
 
-    Nobody is kept out of one that is not held; until somebody holds it, nothing works in it.
+    With `is_held` false no lock is taken, and nothing works in it until it is locked.
     """
     project = _project_directory(repo)
     directory = state_dir / "runs" / check_run_name(run)
@@ -101,12 +101,12 @@ def open_workspace(
 
 
 def lock_checkout(state_dir: Path, project: Path) -> WorkspaceLock:
-    """Keep others from working in the checkout; `WorkspaceHeld` where somebody does."""
+    """Lock the checkout against other processes; raise `WorkspaceHeld` if it is locked."""
     return WorkspaceLock(state_dir / "checkout.lock", os.fspath(project))
 
 
 def peek_workspace(run: str, state_dir: Path, *, home: Path | None = None) -> Workspace:
-    """A run's workspace to look at only, whoever holds it."""
+    """Open a run's workspace for reading, whoever holds it."""
     facts = find_workspace(run, state_dir)
     if facts is None:
         raise unknown_run(run, state_dir)
@@ -117,14 +117,14 @@ def peek_workspace(run: str, state_dir: Path, *, home: Path | None = None) -> Wo
 
 
 def unknown_run(run: str, state_dir: Path) -> NotFound:
-    """The error for a run of which nothing is kept."""
+    """Return the error for a run without stored data."""
     known = sorted(file.parent.name for file in state_dir.glob("runs/*/workspace.json"))
     listed = ", ".join(known[-5:]) if known else "none"
     return NotFound("run", run, f"Runs kept for this project: {listed}.")
 
 
 def find_workspace(run: str, state_dir: Path) -> WorkspaceFacts | None:
-    """What is known of a run's workspace without opening it."""
+    """Return a run's workspace facts without opening it."""
     file = state_dir / "runs" / check_run_name(run) / "workspace.json"
     if not file.exists():
         return None
@@ -138,7 +138,7 @@ def _project_directory(repo: Path) -> Path:
 
 
 def _usable_repository(repository: Repository | None, *, in_place: bool) -> Repository | None:
-    """The repository, unless git is missing and nobody asked for a worktree."""
+    """Return the repository; None if git is missing and no worktree was requested."""
     if repository is None:
         return None
     try:
@@ -153,7 +153,7 @@ def _usable_repository(repository: Repository | None, *, in_place: bool) -> Repo
 def open_repository(
     repository: Repository, directory: Path, home: Path, door: Door | None = None
 ) -> OpenRepository:
-    """A depot that borrows the repository's objects, and the few calls into it that are safe."""
+    """Open a depot that borrows the repository's objects, with the few safe calls into it."""
     program = find_git()
     user = user_git(repository, program, door)
     config = read_user_config(user, repository, home)
@@ -245,7 +245,7 @@ def _begin_branch(branch: RunBranch, carried: Carried, start: str) -> str:
 def _clear_leftovers(
     branch: RunBranch, repository: Repository, directory: Path, place: Path | None
 ) -> None:
-    """Undo an opening that died half way; refuse if the branch holds anybody's work."""
+    """Undo an incomplete opening of a dead process; refuse if the branch has any work."""
     if branch.tip():
         if branch.history() or not (directory / "begun").exists():
             raise Conflict(
@@ -321,7 +321,7 @@ def _reopen(
 
 
 def forget_run(run: str, state_dir: Path) -> None:
-    """Delete everything kept for a run whose worktree or repository is gone."""
+    """Delete all data of a run whose worktree or repository is gone."""
     directory = state_dir / "runs" / check_run_name(run)
     facts = find_workspace(run, state_dir)
     if facts and (repository := find_repository(Path(facts.project))):

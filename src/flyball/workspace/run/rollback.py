@@ -1,4 +1,4 @@
-"""Taking a run back to an earlier tree, so that its history says what was taken back."""
+"""Roll a run back to an earlier tree, and record in its history what was reverted."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from flyball.workspace.trees.trees import TreeHash
 
 
 def roll_back_to(run: RunHistory, tree: TreeHash) -> TreeHash:
-    """Bring files and history back to a tree; the tree that is there then.
+    """Bring files and history back to a tree; return the resulting tree.
 
-    The files come first, so that whoever dies in between finds a tree that the history has yet to
-    reach, and goes on from there.
+    The files come first: after a crash, the history lags behind the tree, and the next attempt
+    continues from there.
     """
     present = run.tree_hash()
     if present != tree:
@@ -31,7 +31,7 @@ def roll_back_to(run: RunHistory, tree: TreeHash) -> TreeHash:
 
 
 def _commit_reverts(run: RunHistory, tree: TreeHash) -> None:
-    """Undo every step committed since the tree was the run's, newest first."""
+    """Revert every step committed after the tree, newest first."""
     since = _steps_since(run, tree)
     # One commit per step, so that `card show` and a later revert still know whose work it was.
     steps = _standing_steps(since) or since[-1:]
@@ -46,7 +46,7 @@ def _commit_reverts(run: RunHistory, tree: TreeHash) -> None:
 
 
 def _steps_since(run: RunHistory, tree: TreeHash) -> Sequence[CardRecord]:
-    """The steps that came after the tree, or after what is most like it if it was never one."""
+    """Return the steps after the tree, or after the most similar one if it was never current."""
     history = run.history()
     left = [run.base, *(record.after for record in history)]
     if tree in left:
@@ -56,7 +56,7 @@ def _steps_since(run: RunHistory, tree: TreeHash) -> Sequence[CardRecord]:
 
 
 def _standing_steps(steps: Sequence[CardRecord]) -> list[CardRecord]:
-    """The steps that no later one of them undid: a card taken back and put again cancels out."""
+    """Return the steps that no later step undid: a card reverted and reapplied cancels out."""
     standing: list[CardRecord] = []
     for step in steps:
         undone = [
@@ -73,7 +73,7 @@ def _standing_steps(steps: Sequence[CardRecord]) -> list[CardRecord]:
 
 
 def _tree_without(run: RunHistory, step: CardRecord) -> TreeHash:
-    """The committed tree without what a step did."""
+    """Return the committed tree without a step's changes."""
     merged = run.trees.merge(step.after, run.committed_tree(), step.before)
     return step.before if merged.clashes else merged.tree
 

@@ -1,4 +1,4 @@
-"""Sides of a run: each card that works apart has its own files, on the run's own objects."""
+"""Side workspaces of a run: each parallel card has its own files, on the run's objects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NAME = regex(r"[A-Za-z0-9._-]{1,100}")
 
 
 class Side(NamedTuple):
-    """A place beside a run, ready to work in."""
+    """A side workspace of a run, ready to work in."""
 
     directory: Path
     root: Path
@@ -44,7 +44,7 @@ class Side(NamedTuple):
 
 
 class _Note(msgspec.Struct, frozen=True):
-    """What says that a place is finished: which attempt at making it was, and from what."""
+    """A note that a side workspace is complete: which attempt created it, and from what."""
 
     attempt: str
     base: TreeHash
@@ -52,23 +52,22 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 class SideBranch(RunBranch):
-    """The run's branch as it was where a place began, however far it went since."""
+    """The run's branch as it was when a side workspace began, whatever was added since."""
 
     def __init__(self, branch: RunBranch, commit: str) -> None:
         super().__init__(branch.run, branch.repository, branch.user, branch.depot, branch.identity)
         self._commit = commit
 
     def tip(self) -> str | None:
-        """The commit the place is at."""
+        """Return the commit of the side workspace."""
         return self._commit
 
 
 class Sides:
-    """Makes, finds and discards the places beside one run.
+    """Creates, finds and deletes the side workspaces of one run.
 
-    Each attempt at a place has a directory of its own, and a note that is written last names the
-    one that was finished. Whatever a killed attempt left, or a git that outlived it still writes,
-    is therefore never taken for a place.
+    Each attempt has a directory of its own, and a note, written last, names the completed one. So
+    the leftovers of a killed attempt, or of a git process that outlived it, are never used.
     """
 
     def __init__(
@@ -88,11 +87,11 @@ class Sides:
         self.branch = branch
 
     def names(self) -> tuple[str, ...]:
-        """The places that are finished."""
+        """Return the names of the complete side workspaces."""
         return tuple(sorted(note.parent.name for note in self.directory.glob("*/side.json")))
 
     def find(self, name: str) -> Side | None:
-        """The place with this name, with the work in it, if it was finished."""
+        """Return the side workspace with this name, with its work, if it is complete."""
         file = self._home_of(name) / "side.json"
         if not file.exists():
             return None
@@ -105,7 +104,7 @@ class Sides:
         return Side(directory, root, note.base, note.commit, trees, branch)
 
     def make(self, name: str, tree: TreeHash, commit: str) -> Side:
-        """A new place that holds exactly this tree, in git's eyes at this commit."""
+        """Create a side workspace with exactly this tree, at this commit in git."""
         self.discard(name)
         home = self._home_of(name)
         with explain_disk_errors(os.fspath(home)):
@@ -125,7 +124,7 @@ class Sides:
         return Side(directory, root, tree, commit, trees, self._branch(commit))
 
     def discard(self, name: str) -> None:
-        """Take a place and git's notes about it away."""
+        """Delete a side workspace and git's data about it."""
         home = self._home_of(name)
         (home / "side.json").unlink(missing_ok=True)
         for place in {home, self.trees_home / name}:
@@ -177,7 +176,9 @@ class Sides:
         return trees
 
     def _lay_depot(self, place: Path, original: Path, commit: str) -> None:
-        """A git directory with the run's settings and objects, and nothing else of the run's."""
+        """Create a git directory with the run's settings and objects, and nothing else of the
+        run's.
+        """
         for part in ("info", "refs"):
             (place / part).mkdir(parents=True)
         for part in ("config", "info/attributes", "info/exclude"):
@@ -188,7 +189,9 @@ class Sides:
         (place / "HEAD").write_text(f"{commit}\n")
 
     def _copy_unkept(self, root: Path, tree: TreeHash) -> None:
-        """Copy files too large for a tree, where the run still has what the tree stands for."""
+        """Copy files too large for a tree, if the run still has the version that the tree refers
+        to.
+        """
         unkept = self.trees.unkept_files(tree)
         stubs = self.trees.contents(list(unkept.values()))
         for path, blob in unkept.items():

@@ -1,6 +1,6 @@
-"""What is kept against loss: a point to return to before every mutation, found again by its key.
+"""Snapshots: a point to return to before every mutation, found again by its key.
 
-And the user's own files that are in no commit: git cannot bring them back, so more is done here.
+The user's uncommitted files get additional protection, since git cannot restore them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_COUNT = 500
 
 
 class SnapshotRecord(msgspec.Struct, frozen=True):
-    """One snapshot: what it was taken for, the tree, when, and what it could not keep."""
+    """One snapshot: its purpose, the tree, the time, and what it could not store."""
 
     key: str
     tree: TreeHash
@@ -39,14 +39,14 @@ class SnapshotRecord(msgspec.Struct, frozen=True):
 
 
 class Pruned(msgspec.Struct, frozen=True):
-    """What pruning dropped."""
+    """What pruning deleted."""
 
     snapshots: int
     freed: int
 
 
 class Snapshots:
-    """The snapshots of one run, oldest first, in a file that only grows until it is pruned."""
+    """The snapshots of one run, oldest first, in an append-only file that only pruning rewrites."""
 
     def __init__(self, trees: Trees, file: Path, clock: Callable[[], float] = time.time) -> None:
         self.trees = trees
@@ -55,17 +55,17 @@ class Snapshots:
         self._records = {record.key: record for record in read_lines(file, SnapshotRecord)}
 
     def find(self, key: str) -> SnapshotRecord | None:
-        """The snapshot with this key, if it was taken."""
+        """Return the snapshot with this key, or None."""
         return self._records.get(key)
 
     def records(self) -> tuple[SnapshotRecord, ...]:
-        """Every snapshot, oldest first."""
+        """Return every snapshot, oldest first."""
         return tuple(self._records.values())
 
     def take(self, key: str, present: Captured | None = None) -> SnapshotRecord:
-        """Keep the present tree under this key; the same key again is the same snapshot.
+        """Store the current tree under this key; the same key returns the same snapshot.
 
-        Who has just captured the tree can hand that in.
+        A caller that has just captured the tree can pass it.
         """
         if known := self._records.get(key):
             return known
@@ -82,7 +82,7 @@ class Snapshots:
         max_count: int = MAX_COUNT,
         also_keep: Sequence[TreeHash] = (),
     ) -> Pruned:
-        """Forget snapshots that are too old or too many, and drop what only they needed."""
+        """Delete snapshots that are too old or too many, and the objects only they needed."""
         records = list(self._records.values())
         oldest = self.clock() - max_age
         kept = [record for record in records[-max_count:] if record.at >= oldest]
@@ -97,12 +97,12 @@ class Snapshots:
         return Pruned(len(records) - len(kept), freed)
 
     def verify(self) -> tuple[str, ...]:
-        """What is damaged or gone among everything the snapshots need."""
+        """Return what is damaged or missing among the objects that the snapshots need."""
         return self.trees.find_damage([record.tree for record in self._records.values()])
 
 
 def append_line(file: Path, record: msgspec.Struct) -> None:
-    """Add a record as one line; a line that a dead writer left torn is closed first."""
+    """Append a record as one line; first end a torn line of a writer that died."""
     with explain_disk_errors(os.fspath(file)), file.open("a+b") as lines:
         end = lines.seek(0, os.SEEK_END)
         lines.seek(max(end - 1, 0))
@@ -111,7 +111,7 @@ def append_line(file: Path, record: msgspec.Struct) -> None:
 
 
 def read_lines(file: Path, kind: type[T]) -> list[T]:
-    """Every whole record; a torn line belongs to one that was never finished."""
+    """Return every complete record; a torn line belongs to an incomplete write."""
     found: list[T] = []
     for line in file.read_bytes().split(b"\n") if file.exists() else ():
         with suppress(json.JSONDecodeError):
@@ -124,7 +124,7 @@ def _line(record: msgspec.Struct) -> bytes:
 
 
 class UntrackedWork:
-    """The user's files that were carried into a run and are in no commit, wherever they are now."""
+    """The user's uncommitted files that were carried into a run, wherever they are now."""
 
     def __init__(self, trees: Trees, commit: str, tree: TreeHash, root: Path, held: Path) -> None:
         self._trees = trees
@@ -135,15 +135,15 @@ class UntrackedWork:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """Where they were when the run began."""
+        """Return their paths when the run began."""
         if not self._commit:
             return frozenset()
         return uncommitted_files(self._trees, self._commit, self._tree)
 
     def hold_unkept(self, tree: TreeHash) -> None:
-        """Give those that are too large for a tree a second name, in case they go.
+        """Hard-link those that are too large for a tree, in case they are deleted.
 
-        It costs nothing and brings back what was deleted; what is overwritten in place it does not.
+        It costs no space and restores deleted files, but not files overwritten in place.
         """
         for path in self.paths.intersection(self._trees.unkept_files(tree)):
             place = self._held_name(path)
@@ -153,7 +153,7 @@ class UntrackedWork:
                 place.hardlink_to(self._root / path)
 
     def bring_back(self, path: str) -> bool:
-        """Put a deleted file back under its own name, if it was held; whether it is there."""
+        """Restore a deleted file from its hard link; return whether it exists."""
         held = self._held_name(path)
         if not held.exists():
             return False
@@ -163,7 +163,7 @@ class UntrackedWork:
         return holds_file(self._root, path)
 
     def let_go(self) -> None:
-        """Drop the second names, so that a file that its user deletes is gone."""
+        """Remove the hard links, so that a file its user deletes is gone."""
         shutil.rmtree(self._held, ignore_errors=True)
 
     def _held_name(self, path: str) -> Path:

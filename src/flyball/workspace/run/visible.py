@@ -1,8 +1,8 @@
-"""Where the files of a run are: a place that no program hides because of a dot in its path.
+"""Choose a directory for a run's files without a dot in its path, which programs would hide.
 
-Web servers refuse to serve, and test runners, watchers and globs skip, what lies below a directory
-whose name begins with a dot. The state directory usually does (`~/.local/state`), so the trees of a
-run are put beside it; everything else that is kept of the run stays there.
+Web servers refuse to serve, and test runners, watchers and globs skip, files below a directory
+whose name begins with a dot. The state directory usually has one (`~/.local/state`), so the trees
+of a run are stored elsewhere; the run's other data stays there.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ _SHARED = Path("/var/tmp", f"flyball-{os.getuid()}")
 
 
 def find_trees_home(directory: Path, home: Path) -> Path:
-    """Where the trees of the run kept in this directory go; the same at every call.
+    """Return the directory for the trees of the run stored here; the same at every call.
 
-    The directory itself if no part of its path begins with a dot, else a folder in the user's home,
-    else one in /var/tmp that only the user can enter; the directory again where there is neither.
+    It is the directory itself if no part of its path begins with a dot, else a folder in the user's
+    home, else one in /var/tmp that only the user can enter; the directory itself again if neither
+    is available.
     """
     for place in _candidates(directory, home):
         if not is_hidden(place) and _can_be_made(place):
@@ -30,9 +31,9 @@ def find_trees_home(directory: Path, home: Path) -> Path:
 
 
 def own_folders(top: Path, directory: Path, home: Path) -> tuple[str, ...]:
-    """Flyball's own directories inside a project, such as a home directory: no part of its trees.
+    """Return Flyball's own directories inside a project, such as a home directory, to exclude.
 
-    `directory` is what is kept of one run, so that the state is two directories above it.
+    `directory` holds one run's data, so the state is two directories above it.
     """
     state = directory.resolve().parent.parent
     if state.parent.name == "projects":
@@ -46,14 +47,14 @@ def own_folders(top: Path, directory: Path, home: Path) -> tuple[str, ...]:
 
 
 def is_hidden(place: Path) -> bool:
-    """Whether a part of the path, as it is spelled or as it really is, begins with a dot."""
+    """Return whether a part of the path, literal or resolved, begins with a dot."""
     spelled = Path.cwd() / place
     parts = (*spelled.parts, *spelled.resolve().parts)
     return any(part.startswith(".") for part in parts)
 
 
 def visible_name(name: str) -> str:
-    """The name of a project's directory as a run's tree has it."""
+    """Return the name of a project's directory in a run's tree."""
     return name.lstrip(".") or "project"
 
 
@@ -66,7 +67,7 @@ def _candidates(directory: Path, home: Path) -> Iterator[Path]:
 
 
 def _is_private(place: Path) -> bool:
-    """Whether a directory where everybody may write is ours alone, made if it was not there."""
+    """Return whether a folder in a shared directory belongs to us alone; create it if missing."""
     with suppress(OSError):
         with suppress(FileExistsError):
             place.mkdir(mode=0o700)
@@ -84,7 +85,7 @@ def _can_be_made(place: Path) -> bool:
 
 
 def remove_empty_folders(place: Path) -> None:
-    """Take away the folders made for a home of trees that is gone, unless others need them."""
+    """Remove the folders created for a deleted home of trees, unless they are still used."""
     tops = (FOLDER, _SHARED.name)
     ours = [folder for folder in place.parents if any(top in folder.parts for top in tops)]
     with suppress(OSError):

@@ -1,6 +1,6 @@
-"""Watching over a tree while a program runs in it: what may not be born there is taken away.
+"""Watch a tree while a program runs in it: remove entries that may not be created there.
 
-In the user's own checkout what they have there and git ignores is put back as well.
+In the user's own checkout, ignored files are restored as well.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import TreeHash
 
 LINKED = (".venv", "venv")
-"""What the project has installed is linked into a run's own tree under these names."""
+"""Names under which the project's installed packages are linked into a run's own tree."""
 
 
 class TakenBack(msgspec.Struct, frozen=True):
-    """What a program did to a tree that it may not do, and what became of it."""
+    """Forbidden changes of a program to a tree, and how they were handled."""
 
     gone: tuple[str, ...] = ()
-    """What was born although it may not be, and was taken away."""
+    """Forbidden entries that were created, and removed."""
     left: tuple[str, ...] = ()
-    """What could not be taken away, or stands where something of the user's stood."""
+    """What could not be removed, or replaced a file of the user's."""
     put_back: tuple[str, ...] = ()
-    """Files of the user's in no tree that were changed or destroyed, and are as they were."""
+    """The user's ignored files that were changed or destroyed, and restored."""
     lost: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
-    """Files of the user's that were too many or too large to be copied; told once a run."""
+    """The user's files beyond the limits for copies; reported once per run."""
 
 
 NOTHING_TAKEN_BACK = TakenBack()
 
 
 class _Note(msgspec.Struct, frozen=True):
-    """What stood in a tree when a program was started, kept in case we die before it ends."""
+    """The entries of a tree when a program was started, stored in case this process dies."""
 
     protected: tuple[str, ...]
     with_packages: bool
@@ -50,7 +50,7 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 def begin_watch(workspace: Workspace, root: Root, tree: TreeHash, *, with_packages: bool) -> None:
-    """Remember what is of concern in the tree, before a program is started in it."""
+    """Record the sensitive entries of the tree before a program starts in it."""
     # In a run's own tree the installed packages are links that are put there for each start.
     in_place = workspace.in_place
     with_packages = with_packages and in_place
@@ -64,9 +64,9 @@ def begin_watch(workspace: Workspace, root: Root, tree: TreeHash, *, with_packag
 def end_watch(
     workspace: Workspace, may_change: Callable[[str], bool] = lambda _: False
 ) -> TakenBack:
-    """Take away what was born since the watch began, and put back what it held.
+    """Remove entries created since the watch began, and restore stored files.
 
-    Also what `end_dead_watch` did before, for nobody was told of it yet.
+    The result includes that of an earlier `end_dead_watch`, which was not reported yet.
     """
     before = _read_told(workspace)
     done = _end(workspace, may_change)
@@ -75,7 +75,7 @@ def end_watch(
 
 
 def end_dead_watch(workspace: Workspace) -> None:
-    """End the watch of a process that died; the next to end one tells what was undone."""
+    """End the watch of a process that died; the next `end_watch` reports what was undone."""
     done = _joined(_read_told(workspace), _end(workspace, lambda _: False))
     _told(workspace).write_text(json.dumps(msgspec.to_builtins(done)))
 

@@ -1,4 +1,4 @@
-"""`Workspace`: the tree a run works in, and every way back; what the engine talks to."""
+"""`Workspace`: the tree a run works in, with its snapshots and commits; used by the engine."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from flyball.workspace.trees.writer import Writer
 
 
 class WorkspaceFacts(msgspec.Struct, frozen=True):
-    """What was settled when the workspace was made."""
+    """The properties fixed when the workspace was created."""
 
     run: str
     project: str
@@ -60,22 +60,22 @@ class WorkspaceFacts(msgspec.Struct, frozen=True):
     start: str = ""
     carried_skipped: tuple[Skipped, ...] = ()
     run_base: TreeHash = TreeHash("")
-    """The tree that the whole run began from, where this is a card's side workspace."""
+    """The tree at the start of the whole run, if this is a card's side workspace."""
     trees_home: str = ""
-    """Where its trees are, if not in its directory: runs of old have them there."""
+    """The directory of its trees, if not its own: older runs have them there."""
     apart: tuple[str, ...] = ()
     """Flyball's own directories in the project."""
 
     @property
     def has_git(self) -> bool:
-        """Whether git keeps this workspace's trees."""
+        """Return whether git stores this workspace's trees."""
         return bool(self.base_commit)
 
 
 class Workspace:
     """One run's tree: captured, snapshotted, committed card by card, and restorable.
 
-    Made by `opening.open_workspace`. Only one process holds it at a time (unless it only peeks);
+    Created by `opening.open_workspace`. Only one process holds it at a time (except for reading);
     use it as a context manager, or call `close`.
     """
 
@@ -119,7 +119,7 @@ class Workspace:
 
     @property
     def has_carried(self) -> bool:
-        """Return whether the run's branch begins with work that the user had not committed."""
+        """Return whether the run's branch begins with the user's uncommitted work."""
         return bool(self.facts.start) and self.began_dirty and not self.facts.in_place
 
     @cached_property
@@ -129,20 +129,20 @@ class Workspace:
 
     @cached_property
     def began(self) -> float:
-        """When the run began; nothing of its own was started before."""
+        """Return when the run began; its own processes started later."""
         # What the project ignores is put aside before the first call; a workspace that only looks
         # has no such shelf.
         shelf = self.directory / "ignored"
         return (shelf if shelf.exists() else self.directory).stat().st_mtime
 
     def held_by(self, lock: WorkspaceLock) -> Workspace:
-        """The same, for whoever works in it now."""
+        """Return the workspace with this lock."""
         twin = copy(self)
         twin._lock = lock
         return twin
 
     def to_look_at(self) -> Workspace:
-        """The same for whoever only looks, after the one who held it has let go."""
+        """Return the workspace for reading, after its holder released it."""
         if isinstance(self._lock, NoLock):
             return self
         twin = copy(self)
@@ -161,26 +161,26 @@ class Workspace:
         self.close()
 
     def tree_hash(self) -> TreeHash:
-        """The hash of every tracked and every untracked, not ignored file as it is now."""
+        """Return the hash of the current tracked and untracked files, excluding ignored ones."""
         captured = self.trees.capture()
         self.skipped = captured.skipped
         return captured.tree
 
     def snapshot(self, key: str, present: TreeHash | None = None) -> SnapshotId:
-        """Keep the present tree; the same key again gives the same snapshot, named by its tree.
+        """Store the current tree; the same key returns the same snapshot, named by its tree.
 
-        `present` is for who has just asked for the tree's hash.
+        `present` is for a caller that has just computed the tree's hash.
         """
         record = self.snapshots.take(key, Captured(present, self.skipped) if present else None)
         self.skipped = record.skipped
         return SnapshotId(record.tree)
 
     def has_snapshot(self, key: str) -> bool:
-        """Whether a snapshot was taken under this key."""
+        """Return whether a snapshot was taken under this key."""
         return self.snapshots.find(key) is not None
 
     def restore(self, snapshot: SnapshotId | TreeHash) -> tuple[Changed, ...]:
-        """Bring every file back to what it was then; what had to change."""
+        """Restore every file from a snapshot; return the changes."""
         # What a dead writer began comes first, or its note would later be finished on top of this.
         self.writer.finish()
         changes = self.trees.changes(self.tree_hash(), TreeHash(snapshot))
@@ -188,18 +188,18 @@ class Workspace:
         return changes
 
     def changed_since(self, tree: SnapshotId | TreeHash) -> tuple[Changed, ...]:
-        """Every path that differs now from what it was in that tree."""
+        """Return every path that differs now from that tree."""
         return self.trees.changes(TreeHash(tree), self.tree_hash())
 
     def diff(
         self, from_tree: str, to_tree: str | None = None, *, without: Sequence[str] = ()
     ) -> bytes:
-        """The difference between two trees, or between one and the present, as a diff."""
+        """Return the diff between two trees, or between one and the current files."""
         old, new = TreeHash(from_tree), TreeHash(to_tree or self.tree_hash())
         return self.trees.diff(old, self.leave_out(new, old, without))
 
     def leave_out(self, tree: TreeHash, base: TreeHash, paths: Sequence[str]) -> TreeHash:
-        """The tree with these paths as they are in the base, or without them."""
+        """Return the tree with these paths as they are in the base, or without them."""
         if not paths:
             return tree
         known = self.trees.entries(base, paths)
