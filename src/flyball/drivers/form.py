@@ -65,7 +65,7 @@ IDLE = {"type": "function", "index": None, "role": "assistant"}
 
 
 def read_form(text: str) -> ReplyForm:
-    """A reply from its JSON, or everything that is wrong with it."""
+    """Return a reply from its JSON, or everything that is wrong with it."""
     try:
         value = read_loosely(text)
     except ValueError as error:
@@ -80,7 +80,7 @@ def read_form(text: str) -> ReplyForm:
 
 
 def _in_our_words(reply: Mapping[object, object]) -> dict[object, object]:
-    """A reply as another program writes it down, under the names of ours."""
+    """Return a reply as another program writes it down, under the names of ours."""
     found = {name: each for name, each in reply.items() if each is not None}
     for own, other in (("text", "content"), ("calls", "tool_calls"), ("finish", "finish_reason")):
         if own not in found and other in found:
@@ -94,7 +94,9 @@ def _in_our_words(reply: Mapping[object, object]) -> dict[object, object]:
 
 
 def call_in_our_words(call: object) -> object:
-    """A call as any provider writes it, as `tool` and `args`; what is not one stays as it is."""
+    """Return a call as any provider writes it, as `tool` and `args`; what is not one stays as it
+    is.
+    """
     if not is_map(call):
         return call
     inner = call.get("function")
@@ -142,7 +144,7 @@ def require_addressee(form: ReplyForm, request: Request) -> ReplyForm:
 
 
 def reply_from(form: ReplyForm, request: Request, model: str) -> Reply:
-    """What a written reply says, with an id for every call that has none of its own."""
+    """Return what a written reply says, with an id for every call that has none of its own."""
     calls = [SpokenCall(call.id, call.tool, call.args) for call in form.calls]
     finish = form.finish or (Finish.TOOL_CALLS if calls else Finish.STOP)
     usage = Usage(form.usage.input_tokens, form.usage.output_tokens, form.usage.money)
@@ -151,7 +153,7 @@ def reply_from(form: ReplyForm, request: Request, model: str) -> Reply:
 
 
 def give_ids(calls: Iterable[SpokenCall], request: Request) -> tuple[SpokenCall, ...]:
-    """The calls, each with an id that no other call of the thread has.
+    """Return the calls, each with an id that no other call of the thread has.
 
     Providers need ids to pair calls with outcomes, and not every server makes good ones. An id of
     ours is short and plain enough for all of them, and differs from that of any other card.
@@ -170,5 +172,5 @@ def give_ids(calls: Iterable[SpokenCall], request: Request) -> tuple[SpokenCall,
 
 
 def reply_schema() -> dict[str, Any]:
-    """The JSON Schema of a written reply."""
+    """Return the JSON Schema of a written reply."""
     return msgspec.json.schema(ReplyForm)

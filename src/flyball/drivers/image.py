@@ -29,12 +29,14 @@ class Picture(NamedTuple):
 
     @property
     def suffix(self) -> str:
-        """How a file with these bytes would end, as in `png`."""
+        """Return how a file with these bytes would end, as in `png`."""
         return self.media_type.partition("/")[2].partition("+")[0]
 
 
 def data_url(data: bytes, name: str) -> str:
-    """The bytes of an image file as a `data:` URL; the bytes, not the name, say what it is."""
+    """Return the bytes of an image file as a `data:` URL; the bytes, not the name, say what
+    it is.
+    """
     kind = next((kind for start, kind in SIGNATURES if data.startswith(start)), None)
     if kind is None and data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         kind = "webp"
@@ -46,7 +48,7 @@ def data_url(data: bytes, name: str) -> str:
 
 
 def picture(url: str) -> Picture | None:
-    """What a `data:` URL holds; None for an address, or where it holds no image."""
+    """Return what a `data:` URL holds; None for an address, or where it holds no image."""
     head, comma, body = url.partition(",")
     media_type, *options = head.removeprefix("data:").split(";")
     if not head.startswith("data:image/") or not comma or "base64" not in options:
@@ -62,7 +64,9 @@ _PASTED = regex(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=%]+")
 
 
 def take_pasted(text: str, known: int = 0) -> tuple[str, tuple[str, ...]]:
-    """A text without the images pasted into it, and the images, numbered after the `known` ones."""
+    """Return a text without the images pasted into it, and the images, numbered after the `known`
+    ones.
+    """
     found: list[str] = []
 
     def stand_in(match: re.Match[str]) -> str:
@@ -75,12 +79,12 @@ def take_pasted(text: str, known: int = 0) -> tuple[str, tuple[str, ...]]:
 
 
 def is_address(url: str) -> bool:
-    """Whether an image is to be fetched by whoever looks at it."""
+    """Return whether an image is to be fetched by whoever looks at it."""
     return url.startswith(("https://", "http://"))
 
 
 def describe(url: str) -> str:
-    """An image in a few words, where it cannot be shown."""
+    """Return an image in a few words, where it cannot be shown."""
     if shown := picture(url):
         return f"{shown.media_type}, {len(shown.data)} bytes"
     return url if len(url) <= 200 else f"{url[:200]}…"

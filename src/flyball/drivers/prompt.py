@@ -47,7 +47,7 @@ UNTRUSTED = (
 def system_prompt(
     role: str, phases: Collection[Phase], *, tools: Sequence[ToolSpec], advice: str = ""
 ) -> str:
-    """Who the driver is and how its card goes; the same inputs always give the same text."""
+    """Return who the driver is and how its card goes; the same inputs always give the same text."""
     names = {tool.name for tool in tools}
     entered = {phase.name_for_people for phase in phases}
     entered |= {"design"} if Phase.DESIGN in phases else set()
@@ -60,7 +60,9 @@ def system_prompt(
 
 
 def opening(request: str, template: Template, injections: Mapping[str, str]) -> str:
-    """The first words of a thread: what was asked, the kind of work, and what is known already."""
+    """Return the first words of a thread: what was asked, the kind of work, and what is known
+    already.
+    """
     parts = [f"The request:\n\n{request.strip()}"]
     parts.append(f"Your task: {template.title}. {template.objective}\n\n{template.prompt_template}")
     for name in (*ALWAYS, *template.injections, *AFTERWARDS):
@@ -73,13 +75,13 @@ def opening(request: str, template: Template, injections: Mapping[str, str]) -> 
 
 
 def text_of(name: str) -> str:
-    """The text of a prompt file, by its name without the ending."""
+    """Return the text of a prompt file, by its name without the ending."""
     folder = files("flyball.drivers") / "prompts"
     return (folder / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 def true_for(text: str, tools: Collection[str], phases: Collection[str]) -> str:
-    """A prompt without the items that name other tools, or begin with other phases."""
+    """Return a prompt without the items that name other tools, or begin with other phases."""
     kept = [item for item in _ITEM.split(text) if _is_true(item, tools, phases)]
     return re.sub(r"\n{3,}", "\n\n", "".join(kept)).strip()
 
@@ -100,7 +102,7 @@ def _advice(text: str) -> str:
 
 
 def _form(schema: EvidenceSchema) -> str:
-    """The evidence form of a template, where it has one."""
+    """Return the evidence form of a template, where it has one."""
     lines = [f"- `{name}`: {schema.kind(name).expected}" for name in schema.required]
     lines += [f"- `{name}` (optional): {schema.kind(name).expected}" for name in schema.optional]
     if schema.criteria_checklist:

@@ -52,7 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def offered(self) -> tuple[ToolSpec, ...]:
-        """The tools of this turn; none where only words are wanted."""
+        """Return the tools of this turn; none where only words are wanted."""
         now = self.now
         return self.tools if now is None else tuple(t for t in self.tools if t.name in now)
 

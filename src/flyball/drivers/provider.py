@@ -66,7 +66,7 @@ class ProviderTrouble(StrEnum):
 
 
 def sentence(trouble: ProviderTrouble, name: str, words: str, wait: float | None) -> DriverError:
-    """The error for a model's failure; only what may pass by itself can be retried."""
+    """Return the error for a model's failure; only what may pass by itself can be retried."""
     kind = name.partition(":")[0]
     key = f"{kind.partition('-')[0].upper()}_API_KEY"
     message, hint = {
@@ -100,13 +100,15 @@ def sentence(trouble: ProviderTrouble, name: str, words: str, wait: float | None
 
 
 def in_one_line(words: str, body: object, status: int | None) -> str:
-    """The provider's own words where its answer has some, with the status where it has one."""
+    """Return the provider's own words where its answer has some, with the status where it has
+    one.
+    """
     said = " ".join((_message_in(body) or words).split())[:WORDS_CAP].rstrip(".")
     return f"{said} (HTTP {status})." if status else f"{said}."
 
 
 def _message_in(body: object) -> str:
-    """The message inside an error's body, which providers wrap in different ways."""
+    """Return the message inside an error's body, which providers wrap in different ways."""
     while isinstance(body, dict):
         known = cast(dict[str, object], body)
         body = known.get("error") or known.get("message")
@@ -172,7 +174,7 @@ class ProviderDriver:
         self._stack = AsyncExitStack()
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
-        """One request to one model. Retrying is the governor's business, not ours."""
+        """Return one request to one model. Retrying is the governor's business, not ours."""
         name = choose(self._models, request.role, request.phase, sees=has_images(request))
         await self._rest(name)
         try:
@@ -301,7 +303,7 @@ async def _streamed(
 
 
 def _is_complete(response: ModelResponse) -> bool:
-    """Whether a stream came to its end.
+    """Return whether a stream came to its end.
 
     Where a chat stream stops without saying why, pydantic-ai assumes `stop`; but then the count of
     tokens, which comes last, is missing as well.
@@ -321,7 +323,9 @@ RESPONSES = "OpenAIResponsesModel"
 
 
 def web_tools(model: Model, most: int) -> list[AbstractNativeTool]:
-    """The provider's own tools for the web, if it keeps to a limit: without one no budget holds."""
+    """Return the provider's own tools for the web, if it keeps to a limit: without one no budget
+    holds.
+    """
     has = model.profile.get("supported_native_tools", frozenset[type[AbstractNativeTool]]())
     if most < 1:
         return []
@@ -337,7 +341,9 @@ def web_tools(model: Model, most: int) -> list[AbstractNativeTool]:
 
 
 def _web_settings(model: Model, most: int) -> ModelSettings:
-    """How a provider is told the limit, and to look by itself and not by programs of its own."""
+    """Return how a provider is told the limit, and to look by itself and not by programs of its
+    own.
+    """
     if type(model).__name__ == RESPONSES:
         said = {"extra_body": {"max_tool_calls": most}, "openai_include_web_search_sources": True}
     else:
@@ -346,7 +352,7 @@ def _web_settings(model: Model, most: int) -> ModelSettings:
 
 
 def looks_of(response: ModelResponse, number: int) -> tuple[WebLook, ...]:
-    """What the provider did by itself on the way to a reply, in its order."""
+    """Return what the provider did by itself on the way to a reply, in its order."""
     parts = response.parts
     answers = {p.tool_call_id: p.content for p in parts if isinstance(p, NativeToolReturnPart)}
     asked = [part for part in parts if isinstance(part, NativeToolCallPart)]
@@ -357,7 +363,9 @@ def looks_of(response: ModelResponse, number: int) -> tuple[WebLook, ...]:
 
 
 def list_price(response: ModelResponse) -> float:
-    """What the reply costs by the provider's published prices; nothing where they are not known."""
+    """Return what the reply costs by the provider's published prices; nothing where they are not
+    known.
+    """
     try:
         return float(response.cost().total_price)
     except (LookupError, ValueError, AssertionError):
@@ -365,7 +373,9 @@ def list_price(response: ModelResponse) -> float:
 
 
 def arguments_of(part: ToolCallPart) -> dict[str, object]:
-    """The arguments of a call; what is no JSON object is passed on raw, to be refused with care."""
+    """Return the arguments of a call; what is no JSON object is passed on raw, to be refused with
+    care.
+    """
     if not part.args:
         return {}
     if not isinstance(part.args, str):
@@ -377,7 +387,7 @@ def arguments_of(part: ToolCallPart) -> dict[str, object]:
 
 
 def to_definition(tool: ToolSpec) -> ToolDefinition:
-    """A tool in pydantic-ai's terms."""
+    """Return a tool in pydantic-ai's terms."""
     return ToolDefinition(
         name=tool.name, description=tool.description, parameters_json_schema=tool.schema
     )
@@ -386,7 +396,7 @@ def to_definition(tool: ToolSpec) -> ToolDefinition:
 def to_messages(
     messages: Sequence[WireMessage], system: str, *, can_see: bool
 ) -> list[ModelMessage]:
-    """A conversation in pydantic-ai's terms: requests and responses by turns."""
+    """Return a conversation in pydantic-ai's terms: requests and responses by turns."""
     history: list[ModelMessage] = []
     for is_reply, group in groupby(messages, lambda message: message.role is WireRole.ASSISTANT):
         if is_reply:
@@ -421,7 +431,7 @@ def _content(message: WireMessage, *, can_see: bool) -> str | list[UserContent]:
 
 
 def build(name: str, providers: Providers) -> tuple[Provider[Any], Model]:
-    """A provider's client and one of its models, from `provider:model`."""
+    """Return a provider's client and one of its models, from `provider:model`."""
     kind, _, model = name.partition(":")
     try:
         provider = _provider(kind, providers)
@@ -480,7 +490,7 @@ def _host(provider: Provider[Any]) -> str:
 
 
 def explain(error: Exception, name: str) -> DriverError:
-    """What went wrong, whether it may pass, and what to do where it will not."""
+    """Return what went wrong, whether it may pass, and what to do where it will not."""
     status = error.status_code if isinstance(error, exceptions.ModelHTTPError) else None
     words = str(error) or type(error).__name__
     said = in_one_line(words, getattr(error, "body", None), status)

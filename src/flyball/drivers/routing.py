@@ -57,7 +57,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     output: Dollars
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """What a reply of so many tokens costs, in US dollars."""
+        """Return what a reply of so many tokens costs, in US dollars."""
         return (self.input * input_tokens + self.output * output_tokens) / PER
 
 
@@ -72,7 +72,8 @@ class Providers(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def choose(models: Models, role: str, phase: Phase, *, sees: bool) -> str:
-    """The model for a request: what has images goes to the one that can see, if there is one.
+    """Return the model for a request: what has images goes to the one that can see, if there is
+    one.
 
     Otherwise the most particular wins: role and phase, then role, then phase, then the default.
     """
@@ -167,7 +168,7 @@ def preload(models: Models, providers: Providers) -> DeferredDriver:
 
 
 def not_installed(model: str, package: str) -> DriverError:
-    """A model that cannot be asked for want of a package."""
+    """Return a model that cannot be asked for want of a package."""
     extra = "anthropic" if model.startswith("anthropic:") else "openai"
     return DriverError(
         f"{model} cannot be asked: {package} is not installed.",

@@ -21,7 +21,9 @@ Script = Mapping[str, Sequence[ReplyForm]]
 
 
 def read_script(path: Path) -> Script:
-    """The replies of each role, in order; anything unclear is an error before the run begins."""
+    """Return the replies of each role, in order; anything unclear is an error before the run
+    begins.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -66,7 +68,7 @@ class ScriptedDriver:
         self._handed: defaultdict[str, dict[str, SharedLine]] = defaultdict(dict)
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
-        """The next line for this card and role, or the end of the script."""
+        """Return the next line for this card and role, or the end of the script."""
         form = self._line(request)
         if form is None:
             on_text(ENDED)

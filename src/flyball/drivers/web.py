@@ -19,7 +19,7 @@ OVER = frozenset({"completed", "success"})
 
 
 def read_look(id: str, tool: str, args: Mapping[str, object], content: object) -> WebLook:
-    """One search or fetch with what came of it; `None` for a look without an answer."""
+    """Return one search or fetch with what came of it; `None` for a look without an answer."""
     # What a page said is opened under the name of a search by some providers.
     is_fetch = tool == WEB_FETCH or args.get("type") in ("open_page", "find_in_page")
     failure = _failure(content)
@@ -46,7 +46,7 @@ def _asked(args: Mapping[str, object]) -> str:
 
 
 def _failure(content: object) -> str:
-    """Why a look came to nothing, as the provider says it."""
+    """Return why a look came to nothing, as the provider says it."""
     if content is None:
         return "The provider did not say what came of it."
     if not is_map(content):

@@ -32,7 +32,7 @@ class WireMessage(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def conversation(request: Request) -> tuple[WireMessage, ...]:
-    """The opening and the thread, in an order that every provider accepts."""
+    """Return the opening and the thread, in an order that every provider accepts."""
     talk = _Talk([WireMessage(WireRole.USER, request.opening, images=request.images)])
     for line in request.lines:
         match line.speaker:
@@ -47,12 +47,14 @@ def conversation(request: Request) -> tuple[WireMessage, ...]:
 
 
 def begins_thread(request: Request) -> bool:
-    """Whether nobody has spoken in this thread yet: it is new, or starts from a hand-over."""
+    """Return whether nobody has spoken in this thread yet: it is new, or starts from a
+    hand-over.
+    """
     return not any(line.speaker is Speaker.DRIVER for line in request.lines)
 
 
 def has_images(request: Request) -> bool:
-    """Whether anything in the request has to be seen."""
+    """Return whether anything in the request has to be seen."""
     return bool(request.images) or any(line.images for line in request.lines)
 
 

@@ -129,7 +129,7 @@ class Scheduler:
             doze.wake(AWAKE_SECONDS)
 
     def handed(self) -> list[Handed]:
-        """What is in the queues and under way, everywhere."""
+        """Return what is in the queues and under way, everywhere."""
         found = DBOS.list_workflows(status=OPEN, name=WORKFLOW, load_input=False, load_output=False)
         rows: list[Handed] = []
         for each in found:

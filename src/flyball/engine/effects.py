@@ -97,7 +97,7 @@ class EffectPerformer:
         return ShortEffects(self._journal, self.context)
 
     def look(self, state: RunState, by: str) -> Resumed:
-        """A word to go on, with what the places look like while nothing is under way."""
+        """Return a word to go on, with what the places look like while nothing is under way."""
         beside = [card for card in state.paused if card.place]
         return Resumed(
             by=by,
@@ -106,7 +106,9 @@ class EffectPerformer:
         )
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
-        """The one event that answers an effect; what goes wrong on the way is an event, too."""
+        """Return the one event that answers an effect; what goes wrong on the way is an
+        event, too.
+        """
         match owed.effect:
             case Classify():
                 return await read_intent(state, self._history, self._reader)
@@ -124,7 +126,7 @@ class EffectPerformer:
                 return await self._short.perform(state, owed, intention)
 
     async def request(self, state: RunState, number: int, effect: Think) -> Request:
-        """What the driver is asked when an effect is performed; it is not asked yet."""
+        """Return what the driver is asked when an effect is performed; it is not asked yet."""
         card = owing_card(state, effect.card)
         context = self.context.at(card)
         lines = await self._journal.thread(state.run, card.id, card.attempt, effect.role)
@@ -210,7 +212,9 @@ class EffectPerformer:
         return again
 
     async def _call(self, state: RunState, effect: Perform, intention: Intention) -> AnyEvent:
-        """What the driver says of its work becomes an event at once; all else is performed."""
+        """Return what the driver says of its work becomes an event at once; all else is
+        performed.
+        """
         call, card = effect.call, owing_card(state, effect.card)
         tool = BY_NAME[call.tool]
         form = self._form_of(card.id, call, tool)
@@ -260,7 +264,7 @@ LONGEST_LOOK = 4_000
 
 
 def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Heard:
-    """The words and calls of a reply, whatever notation the calls are in.
+    """Return the words and calls of a reply, whatever notation the calls are in.
 
     A plan or a diff in prose is a call only for who could make it now: a planner's plan is its
     answer, and a diff behind a change that is verified is part of a summary.
@@ -279,7 +283,7 @@ def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Hear
 
 
 def _may_state(effect: Think) -> bool:
-    """Whether who thinks may state a checkpoint now."""
+    """Return whether who thinks may state a checkpoint now."""
     may_ever = Access.CHECKPOINT in ROLE_TOOLS[effect.role]
     return may_ever and is_reachable("checkpoint", Access.CHECKPOINT, effect.phase)
 
@@ -294,7 +298,8 @@ def _tokens_in(request: Request) -> int:
 def _with_preview(
     call: Call, form: Form, context: CallContext, ahead: dict[str, bytes | None]
 ) -> Call:
-    """The call with what it would make of the files, or with the fault that it cannot be applied.
+    """Return the call with what it would make of the files, or with the fault that it cannot be
+    applied.
 
     The calls of one reply follow each other, so each is held against what those before it leave.
     """
@@ -319,7 +324,7 @@ def _with_preview(
 async def read_intent(
     state: RunState, history: tuple[Turn, ...], reader: Driver | None
 ) -> IntentRead:
-    """The rules' reading; an unsure one is put to the model, if there is one to ask."""
+    """Return the rules' reading; an unsure one is put to the model, if there is one to ask."""
     reading = classify(state.request, history)
     chosen = None
     if reading.confidence < CONFIDENCE_THRESHOLD and reader is not None:
@@ -337,7 +342,7 @@ async def read_intent(
 async def _ask(
     state: RunState, reading: Reading, history: tuple[Turn, ...], reader: Driver
 ) -> Intent | None:
-    """The model's choice among the rules' candidates; anything else is no answer."""
+    """Return the model's choice among the rules' candidates; anything else is no answer."""
     candidates = [reading.intent, *(each.intent for each in reading.alternatives)]
     said = "\n".join(f"{turn.role}: {turn.text}" for turn in history)
     names = ", ".join(candidates)

@@ -28,7 +28,7 @@ class Given(NamedTuple):
 
 
 def queue_for(worker: WorkerRow) -> str:
-    """The one queue of all workers that are alike; to poll several would cost.
+    """Return the one queue of all workers that are alike; to poll several would cost.
 
     How much each takes from a queue is kept with the queue, so it must be the same for all.
     """
@@ -36,14 +36,16 @@ def queue_for(worker: WorkerRow) -> str:
 
 
 def most_at_once(concurrency: int) -> int:
-    """How many runs a worker takes at most: as many as it says of new ones, and twice as many again
-    of those that were begun. When two of three die, theirs need not wait for room."""
+    """Return how many runs a worker takes at most: as many as it says of new ones, and twice as
+    many again of those that were begun. When two of three die, theirs need not wait for room.
+    """
     return 3 * concurrency
 
 
 def attempt_after(failures: int, deaths: int) -> int:
-    """Which attempt comes next, after so many that failed by themselves and so many whose workers
-    died: of other things usually, but a run may also kill its workers."""
+    """Return which attempt comes next, after so many that failed by themselves and so many whose
+    workers died: of other things usually, but a run may also kill its workers.
+    """
     return failures + deaths // DEATHS_PER_FAILURE + 1
 
 
@@ -70,14 +72,14 @@ class _Room:
                 self._take(each.holder)
 
     def is_spent(self, run: DueRun) -> bool:
-        """Whether its project or its person has as much as it may have."""
+        """Return whether its project or its person has as much as it may have."""
         is_full = _is_full(self._projects[run.project], self._shares.of_project)
         return is_full or bool(
             run.owner and _is_full(self._people[run.owner], self._shares.of_person)
         )
 
     def seat(self, run: DueRun) -> WorkerRow | None:
-        """Who has room for it, and then has one less; None where nobody has."""
+        """Return who has room for it, and then has one less; None where nobody has."""
         able = [each for each in self._workers.values() if _can_drive(each, run)]
         fit = [each for each in able if self._fits(each, run)]
         if not fit:
@@ -106,7 +108,7 @@ def hand_out(
     workers: Sequence[WorkerRow],
     shares: Shares,
 ) -> list[Given]:
-    """The runs to give away, the most urgent first; never more than there is room for.
+    """Return the runs to give away, the most urgent first; never more than there is room for.
 
     `handed` are runs that were given away and that nobody drives yet: they take room as well.
     """
@@ -124,7 +126,9 @@ def hand_out(
 
 
 def why_unserved(run: DueRun, workers: Sequence[WorkerRow]) -> str:
-    """Why none of these workers will ever take a run, and what would help; empty where one may."""
+    """Return why none of these workers will ever take a run, and what would help; empty where one
+    may.
+    """
     able = [each for each in workers if run.queue in each.roles]
     if not able:
         return f"no worker does the work of a {run.queue}; start one with --roles {run.queue}"
@@ -134,7 +138,9 @@ def why_unserved(run: DueRun, workers: Sequence[WorkerRow]) -> str:
 
 
 def _can_drive(worker: WorkerRow, run: DueRun) -> bool:
-    """Whether it does this work; one of an earlier release may not be able to read the run."""
+    """Return whether it does this work; one of an earlier release may not be able to read the
+    run.
+    """
     return run.queue in worker.roles and run.format <= worker.format
 
 

@@ -29,7 +29,7 @@ class Batch:
         return isinstance(self.owed[0].effect, Think)
 
     def answers(self) -> Answers:
-        """One answer for each effect; what went wrong with all of it is raised."""
+        """Return one answer for each effect; what went wrong with all of it is raised."""
         return self.task.result()
 
 

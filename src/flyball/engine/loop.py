@@ -50,7 +50,9 @@ class Performer(Protocol):
     """What turns each effect that is owed into one event, in the world outside the core."""
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
-        """The event that answers an effect; a repeated intention may have been carried out."""
+        """Return the event that answers an effect; a repeated intention may have been carried
+        out.
+        """
         ...
 
 
@@ -234,7 +236,7 @@ class Engine:
         self._is_to_rest = self._has_to_pause
 
     async def _words(self) -> Sequence[PostedEvent]:
-        """The inbox, looked into often enough for a person, and always before a rest."""
+        """Return the inbox, looked into often enough for a person, and always before a rest."""
         now = self._clock()
         # A look costs a query, and a busy run comes by here at every event.
         if now - self._heard_at < LISTEN_SECONDS and not self._state.is_at_rest:
@@ -252,11 +254,15 @@ class Engine:
 
     @property
     def _is_quiet(self) -> bool:
-        """Whether a pause finds every card: none is at work, and none is about to be opened."""
+        """Return whether a pause finds every card: none is at work, and none is about to be
+        opened.
+        """
         return self._lanes.is_idle and all(lane_of(owed) != RUN for owed in self._state.due)
 
     def _is_moot(self, batch: Batch) -> bool:
-        """Whether nobody waits for a batch any more: it was dropped, or its thinker rests."""
+        """Return whether nobody waits for a batch any more: it was dropped, or its thinker
+        rests.
+        """
         resting = {card.id for card in self._state.paused}
         if batch.is_thinking and lane_of(batch.owed[0]) in resting:
             return True
@@ -297,7 +303,7 @@ def _none(state: RunState, owed: Owed) -> bool:  # noqa: ARG001
 
 
 def _is_deed(owed: Owed) -> bool:
-    """Whether performing an effect runs something, or may leave something behind."""
+    """Return whether performing an effect runs something, or may leave something behind."""
     effect = owed.effect
     if not isinstance(effect, Perform):
         return isinstance(effect, CloseCard)

@@ -21,7 +21,7 @@ POST = (
 
 
 def post_to(url: str) -> Sequence[str]:
-    """A command that posts what it is told to an address."""
+    """Return a command that posts what it is told to an address."""
     return sys.executable, "-I", "-c", POST, url
 
 

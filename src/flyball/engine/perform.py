@@ -43,7 +43,9 @@ S = TypeVar("S", bound=msgspec.Struct)
 async def perform_call(
     context: CallContext, call: Call, tool: Tool, form: Form, *, is_repeat: bool
 ) -> AnyEvent:
-    """What came of an allowed call; one that was begun before a crash is found out about first."""
+    """Return what came of an allowed call; one that was begun before a crash is found out about
+    first.
+    """
     if TOOL_ROWS[tool.name].leaves_tree:
         result, elapsed = await _attempt(tool, form, context)
         return _returned(context, call, result, elapsed, _Left(TreeHash(context.tree)))
@@ -71,7 +73,7 @@ async def settle_foreign(
     result: Result,
     changed_elsewhere: Callable[[], Awaitable[Container[str]]],
 ) -> CallReturned:
-    """What a call came to that a host made by itself, after the snapshot of its key.
+    """Return what a call came to that a host made by itself, after the snapshot of its key.
 
     Where a host reads its hooks from is never changed. In a phase that changes nothing all its
     changes are taken back, but for those that are explained from elsewhere: another session may
@@ -121,7 +123,7 @@ async def _attempt(tool: Tool, form: Form, context: CallContext) -> tuple[Result
 
 
 def _recover(context: CallContext, call: Call, tool: Tool, form: Form) -> AnyEvent | None:
-    """What a call that a crash cut off has come to, or None where it is to be made again.
+    """Return what a call that a crash cut off has come to, or None where it is to be made again.
 
     A finished write is found, a half-done one undone and made again. A command is never started
     twice, for nobody knows what it did outside the tree: that it was interrupted is reported.
@@ -230,7 +232,7 @@ def _is_in_one(path: str, places: Iterable[str]) -> bool:
 
 
 def _created(context: CallContext, call: Call, changes: list[Changed]) -> tuple[str, ...]:
-    """The files that a program made; one that it only moved is no new one."""
+    """Return the files that a program made; one that it only moved is no new one."""
     row = TOOL_ROWS.get(call.tool)
     if row is None or not row.starts_process:
         return ()
@@ -241,8 +243,8 @@ def _created(context: CallContext, call: Call, changes: list[Changed]) -> tuple[
 
 
 def _is_forbidden(context: CallContext, call: Call, change: Changed) -> bool:
-    """Whether nothing may write this: Flyball's own files, what is protected from programs at any
-    depth, a link that leads out, and what the user's list leaves out.
+    """Return whether nothing may write this: Flyball's own files, what is protected from programs
+    at any depth, a link that leads out, and what the user's list leaves out.
     """
     path = change.path
     if is_own(path) and not context.self_modify:
@@ -258,7 +260,9 @@ def _is_forbidden(context: CallContext, call: Call, change: Changed) -> bool:
 
 
 def _loses_users_work(context: CallContext, change: Changed) -> bool:
-    """Whether a file of the user's that is in no commit was removed or overwritten unasked."""
+    """Return whether a file of the user's that is in no commit was removed or overwritten
+    unasked.
+    """
     return (
         change.before is not None
         and change.path in context.workspace.untracked.paths
@@ -267,7 +271,7 @@ def _loses_users_work(context: CallContext, change: Changed) -> bool:
 
 
 def _stands_in_the_way(change: Changed, lost: list[Changed]) -> bool:
-    """Whether a file is where a lost one's folder was, or below a folder of its name."""
+    """Return whether a file is where a lost one's folder was, or below a folder of its name."""
     return any(
         each.path.startswith(f"{change.path}/") or change.path.startswith(f"{each.path}/")
         for each in lost
@@ -275,7 +279,9 @@ def _stands_in_the_way(change: Changed, lost: list[Changed]) -> bool:
 
 
 def _with_snapshot(data: dict[str, object], call: Call, snapshot: str) -> dict[str, object]:
-    """What an edit gives back names the snapshot before it, by which `flyball undo` finds it."""
+    """Return what an edit gives back names the snapshot before it, by which `flyball undo` finds
+    it.
+    """
     is_edit = snapshot and call.access is Access.MUTATE
     return {**data, "snapshotId": snapshot} if is_edit else data
 
@@ -305,7 +311,7 @@ def _returned(
     left: _Left,
     snapshot: str = "",
 ) -> CallReturned:
-    """The event of a call that came back, without the secrets that are known."""
+    """Return the event of a call that came back, without the secrets that are known."""
     redactor = context.redactor
     text = redactor.text(relative_paths(_with_losses(result.text, left), context.root.path))
     # Tools keep to the limit themselves; twice that is the most that gets into the journal.
@@ -337,12 +343,14 @@ def _returned(
 
 
 def redact_evidence(evidence: Iterable[AnyEvidence], redactor: Redactor) -> tuple[AnyEvidence, ...]:
-    """The same observations without the secrets that are known, before they are journaled."""
+    """Return the same observations without the secrets that are known, before they are
+    journaled.
+    """
     return tuple(redact_struct(item, redactor) for item in evidence)
 
 
 def redact_struct(item: S, redactor: Redactor) -> S:
-    """The same value, the very same where no text in it holds a secret."""
+    """Return the same value, the very same where no text in it holds a secret."""
     found = msgspec.to_builtins(item)
     cleaned = {
         name: value if name in NAMES else _redact_value(value, redactor.text)

@@ -75,7 +75,7 @@ class Witness(Protocol):
 
 
 def owing_card(state: RunState, id: str) -> CardState:
-    """The card that an effect is owed to."""
+    """Return the card that an effect is owed to."""
     card = state.card(id)
     if card is None:
         raise IllegalEvent(f"an effect is owed to card {id!r}, which is not there")
@@ -127,18 +127,18 @@ class RunContext:
 
     @property
     def opened(self) -> Workspace | None:
-        """The workspace, if it is open."""
+        """Return the workspace, if it is open."""
         return self._workspace
 
     @cached_property
     def env(self) -> dict[str, str]:
-        """What a command finds in its environment."""
+        """Return what a command finds in its environment."""
         root, allowed = self.workspace.root, self.settings.variables
         return environment.clean(self.environ, workspace=root, allowed=allowed)
 
     @property
     def servers(self) -> RunServers:
-        """The servers of the run, which every card of it shares."""
+        """Return the servers of the run, which every card of it shares."""
         if self._run_of is not None:
             return self._run_of.servers
         if self._servers is None:
@@ -151,7 +151,7 @@ class RunContext:
 
     @property
     def began(self) -> float:
-        """When what the project ignores was put aside, which is before the first call."""
+        """Return when what the project ignores was put aside, which is before the first call."""
         return self.workspace.began
 
     @property
@@ -160,7 +160,7 @@ class RunContext:
         return f"flyball/{self.workspace.run}" if branch else ""
 
     def open(self, run: str) -> Workspace:
-        """The run's workspace; opening it twice gives the same."""
+        """Return the run's workspace; opening it twice gives the same."""
         if self._workspace is None:
             self._settle(open_workspace(self.repo, run, self.state_dir, in_place=self.in_place))
         return self.workspace
@@ -171,7 +171,7 @@ class RunContext:
         self._project = project
 
     def at(self, card: CardState) -> RunContext:
-        """The context of a card: this one, or one with a workspace beside the run's tree."""
+        """Return the context of a card: this one, or one with a workspace beside the run's tree."""
         if not card.place:
             return self
         found = self._beside.get(card.place)
@@ -211,7 +211,7 @@ class RunContext:
         keep_ignored(workspace)
 
     def survey(self) -> Project:
-        """What the project can be verified with."""
+        """Return what the project can be verified with."""
         if self._project is not None:
             return self._project
         runners, checks = runners_and_checks(self.workspace.root, self.settings.commands)
@@ -224,7 +224,7 @@ class RunContext:
         )
 
     def _means(self, *, has_tests: bool) -> tuple[str, ...]:
-        """What tools may need: servers where something can be served, or might come to be.
+        """Return what tools may need: servers where something can be served, or might come to be.
 
         A library with tests is not offered servers: every tool costs each request its words.
         """
@@ -294,14 +294,16 @@ class RunContext:
         )
 
     def _hidden(self, root: Root) -> tuple[Path, ...]:
-        """Where the user's secrets lie: in their checkout, and as carried into a run's tree."""
+        """Return where the user's secrets lie: in their checkout, and as carried into a run's
+        tree.
+        """
         tops = {self.workspace.project, root.path}
         hidden = users_secrets(self.workspace, self.settings.secrets)
         places = [top / path for path in hidden for top in tops]
         return tuple(place for place in places if place.is_file())
 
     def advice(self) -> str:
-        """What the repository says to agents: advice, never policy."""
+        """Return what the repository says to agents: advice, never policy."""
         for name in ADVICE:
             # Most repositories have none: only what is there is worth the careful look.
             if not os.path.lexists(self.workspace.root / name):
@@ -374,7 +376,7 @@ def paths_seen(call: Call, event: CallReturned) -> Iterator[tuple[str, str]]:
 
 
 def recall(events: Iterable[AnyEvent]) -> dict[str, dict[str, str]]:
-    """What a run's journal says was seen, card by card."""
+    """Return what a run's journal says was seen, card by card."""
     calls: dict[tuple[str, str], Call] = {}
     seen: dict[str, dict[str, str]] = {}
     for event in events:
@@ -398,7 +400,7 @@ def card_artifact(
     account: CardAccount,
     commit: str,
 ) -> CardArtifact:
-    """The whole story of a card, with nothing redacted yet."""
+    """Return the whole story of a card, with nothing redacted yet."""
     left = state.left_behind(card.id)
     diff = workspace.diff(card.base, card.tree, without=left) if card.has_changed else b""
     changes = workspace.trees.changes(TreeHash(card.base), TreeHash(card.tree))
@@ -434,12 +436,12 @@ def card_artifact(
 
 
 def proof_of(card: CardState) -> tuple[str, ...]:
-    """The words of the verdict on the card's change, if one was taken."""
+    """Return the words of the verdict on the card's change, if one was taken."""
     return verdict_lines(card.verdict) if card.verdict is not None else ()
 
 
 def _commands(repo: Path, state: RunState, card: CardState) -> Iterator[CommandRun]:
-    """What was run for the card, each with the end of its output and where the rest is."""
+    """Yield what was run for the card, each with the end of its output and where the rest is."""
     shelf = artifact_path(repo, state.run, card.id, "")
     for item in card.evidence:
         if isinstance(item, SuiteReport | CheckReport | CommandReport):
@@ -451,7 +453,7 @@ def _commands(repo: Path, state: RunState, card: CardState) -> Iterator[CommandR
 
 
 def _steps(card: CardState) -> Iterator[str]:
-    """What the card set out to do, line by line, and how it would show that it is done."""
+    """Yield what the card set out to do, line by line, and how it would show that it is done."""
     if point := card.checkpoint:
         yield from filter(None, map(str.strip, point.proposed_action.split("\n")))
         yield from (f"verify with {each}" for each in point.verify_with)
@@ -469,5 +471,5 @@ def _pictures(card: CardState) -> dict[str, str]:
 
 
 def _end_of(log: Path) -> str:
-    """The last of what a command printed; nothing where no plain file is."""
+    """Return the last of what a command printed; nothing where no plain file is."""
     return read_from(log, -KEPT_LOG, KEPT_LOG).decode("utf-8", "replace")

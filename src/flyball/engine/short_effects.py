@@ -41,7 +41,9 @@ class ShortEffects:
         self.context = context
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:  # noqa: ARG002
-        """The one event that answers an effect; what goes wrong on the way is an event, too."""
+        """Return the one event that answers an effect; what goes wrong on the way is an
+        event, too.
+        """
         match owed.effect:
             case OpenWorkspace():
                 return await self._open(state)
@@ -105,7 +107,7 @@ class ShortEffects:
 
 
 def _conflict(taken: Committed) -> str:
-    """Why the work of a card could not be brought together with what the others did."""
+    """Return why the work of a card could not be brought together with what the others did."""
     first = taken.clashes[0]
     more = f" and {len(taken.clashes) - 1} more" if len(taken.clashes) > 1 else ""
     return f"Merge conflict with another step in {first.path}{more}: {first.reason}"
@@ -114,7 +116,7 @@ def _conflict(taken: Committed) -> str:
 def _ledger_entries(
     run: RunState, card: CardState, closed: CardClosed, redactor: Redactor
 ) -> tuple[Sighting, ...]:
-    """The mistakes of a card that is being closed, without the secrets that are known."""
+    """Return the mistakes of a card that is being closed, without the secrets that are known."""
     return tuple(_clean_sighting(each, redactor) for each in sightings(run, card, closed))
 
 

@@ -81,7 +81,7 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
 
 
 def resumed(state: RunState, driver: str) -> Telemetry:
-    """Where a run stands that is picked up again, for whoever begins to watch it there."""
+    """Return where a run stands that is picked up again, for whoever begins to watch it there."""
     at_work = [card for card in state.cards if card.is_live]
     return {
         "type": "resumed",
@@ -96,7 +96,7 @@ def resumed(state: RunState, driver: str) -> Telemetry:
 
 
 def _about_course(before: RunState, after: RunState) -> Iterator[Telemetry]:
-    """Where a planned run stands, each time it moves on."""
+    """Yield where a planned run stands, each time it moves on."""
     was, now = before.coordinator, after.coordinator
     if now is None or not now.planned or now.response is not None:
         return
@@ -113,7 +113,7 @@ def _about_course(before: RunState, after: RunState) -> Iterator[Telemetry]:
 
 
 def _about_message(message: AnyMessage, after: RunState) -> Iterator[Telemetry]:
-    """The plan of a planned run, and what its verifier found."""
+    """Yield the plan of a planned run, and what its verifier found."""
     if after.coordinator is None or not after.coordinator.planned:
         return
     match message:
@@ -172,7 +172,7 @@ def _about_run(event: Event) -> Iterator[Telemetry]:
 
 
 def _about_reply(card: CardState, event: DriverReplied) -> Iterator[Telemetry]:
-    """What a driver said, what its provider looked up on the way, and what saying it cost."""
+    """Yield what a driver said, what its provider looked up on the way, and what saying it cost."""
     for look in event.looks:
         yield {
             "type": "call",
@@ -284,7 +284,7 @@ def _about_outcome(card: CardState, event: CallReturned) -> Iterator[Telemetry]:
 
 
 def _seen(card: CardState, evidence: Sequence[Evidence]) -> Iterator[Telemetry]:
-    """What was observed, and what a model cost that was asked about it."""
+    """Yield what was observed, and what a model cost that was asked about it."""
     for item in evidence:
         yield _evidence(card, item)
         if isinstance(item, VisualReport) and item.usage != Usage():
@@ -355,7 +355,9 @@ def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemet
 
 
 def _about_setback(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
-    """What follows where a card fell short: every policy is told, also the one to try again."""
+    """Yield what follows where a card fell short: every policy is told, also the one to try
+    again.
+    """
     if previous is None:
         return
     has_ended = card.escalation is not None and previous.escalation is not card.escalation
@@ -373,7 +375,7 @@ def _about_setback(previous: CardState | None, card: CardState) -> Iterator[Tele
 
 
 def _about_results(before: RunState, after: RunState) -> Iterator[Telemetry]:
-    """What the end of a step asks for, where none of its cards has said so."""
+    """Yield what the end of a step asks for, where none of its cards has said so."""
     known = before.coordinator.results if before.coordinator else ()
     for result in after.coordinator.results if after.coordinator else ():
         own = [card for card in after.cards if card.step == result.step_id]
@@ -388,14 +390,14 @@ def _about_results(before: RunState, after: RunState) -> Iterator[Telemetry]:
 
 
 def about_call(call: Call) -> str:
-    """What a call is about: the command it runs, or the paths it names."""
+    """Return what a call is about: the command it runs, or the paths it names."""
     if call.command is not None:
         return call.command.command
     return ", ".join(fact.path for fact in call.paths)
 
 
 def approval(card: CardState, question: Question) -> Telemetry:
-    """What a person is asked, with the exact call where it is about one."""
+    """Return what a person is asked, with the exact call where it is about one."""
     return {
         "type": "approval",
         "card": card.id,
@@ -423,7 +425,7 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
 
 
 def phase_words(card: CardState) -> dict[str, str]:
-    """The phase of a card and its label; a card that has ended is named by how it ended."""
+    """Return the phase of a card and its label; a card that has ended is named by how it ended."""
     ending = None if card.is_live else ending_of_card(card)
     if ending is None:
         return {"phase": card.phase.name_for_people, "label": card.phase.label}
@@ -431,7 +433,7 @@ def phase_words(card: CardState) -> dict[str, str]:
 
 
 def final(after: RunState, response: UserResponse) -> Telemetry:
-    """How a run came out; the last thing a watcher is told."""
+    """Return how a run came out; the last thing a watcher is told."""
     last = next((card for card in reversed(after.cards) if card.step), None)
     shown = [card for card in after.cards if card.tree == after.tree]
     best = max(shown, key=lambda card: card.strength, default=None)

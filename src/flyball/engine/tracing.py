@@ -109,7 +109,9 @@ class Tracer:
         sent.end(span.end)
 
     def _is_sampled(self, trace: int) -> bool:
-        """Whether the run's trace is wanted; its own span, the first of all, is told last."""
+        """Return whether the run's trace is wanted; its own span, the first of all, is told
+        last.
+        """
         answer = self._provider.sampler.should_sample(None, trace, "")
         return answer.decision is Decision.RECORD_AND_SAMPLE
 

@@ -69,7 +69,7 @@ class PostgresLink:
                 raise
 
     def ask(self, deed: Callable[[Connection, bool], T]) -> T:
-        """What a deed comes to; it waits for a database that is away, and says so."""
+        """Return what a deed comes to; it waits for a database that is away, and says so."""
         with self._lock:
             end, is_again = 0.0, False
             while True:
@@ -103,7 +103,7 @@ class PostgresLink:
         return db
 
     def _is_worth_waiting(self, error: psycopg.Error) -> bool:
-        """Whether a connection broke, or could not be made for a reason that may pass."""
+        """Return whether a connection broke, or could not be made for a reason that may pass."""
         is_broken = self._db is not None and self._db.broken
         if is_broken:
             self._db = None
@@ -167,7 +167,7 @@ class PostgresLink:
         self._drain(listener)
 
     def wait_here(self, seconds: float) -> Sequence[str]:
-        """The same for a thread that has nothing else to do; what was said meanwhile."""
+        """Return the same for a thread that has nothing else to do; what was said meanwhile."""
         try:
             listener = self._listen()
             said = [each.payload for each in listener.notifies(timeout=seconds, stop_after=1)]
@@ -209,7 +209,7 @@ class DatabaseFinding(NamedTuple):
 
 
 def examine_database(url: str) -> list[DatabaseFinding]:
-    """Whether a database can keep the runs of a cluster; it is only looked at."""
+    """Return whether a database can keep the runs of a cluster; it is only looked at."""
     link = PostgresLink(url, migrates=False, patience=0.0)
     try:
         return link.ask(lambda db, _: _examine(db, link.shown))
@@ -265,7 +265,9 @@ def _said(is_so: object) -> str:
 
 
 def schema_version(db: Connection) -> tuple[int, int] | None:
-    """The schema's number, and the oldest release's that works with it; None where none is."""
+    """Return the schema's number, and the oldest release's that works with it; None where
+    none is.
+    """
     found = db.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.versions",)).fetchone()
     if found is None or found[0] is None:
         return None
@@ -274,7 +276,7 @@ def schema_version(db: Connection) -> tuple[int, int] | None:
 
 
 def discreet(text: str, url: str) -> str:
-    """A text without an address that it may repeat, nor the password in that."""
+    """Return a text without an address that it may repeat, nor the password in that."""
     text = text.replace(url, masked(url))
     for password in filter(None, {password_of(url), unquote(password_of(url))}):
         text = text.replace(password, "***")

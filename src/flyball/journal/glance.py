@@ -20,7 +20,9 @@ class NamedRun(NamedTuple):
 
 
 def newest_runs(path: Path, most: int) -> tuple[NamedRun, ...]:
-    """The newest runs of a journal, the newest first; none where it cannot be read at once."""
+    """Return the newest runs of a journal, the newest first; none where it cannot be read at
+    once.
+    """
     # Neither made nor migrated, as nothing may come of a key that was pressed.
     where = f"{path.absolute().as_uri()}?mode=ro"
     try:
@@ -35,7 +37,9 @@ def newest_runs(path: Path, most: int) -> tuple[NamedRun, ...]:
 
 
 def run_meant(found: Sequence[NamedRun], name: str) -> str:
-    """The run that a name stands for, whole, in part or as `last`; empty where none or several."""
+    """Return the run that a name stands for, whole, in part or as `last`; empty where none or
+    several.
+    """
     names = [each.run for each in found]
     if name == "last" and names:
         return names[0]

@@ -87,7 +87,7 @@ class PostgresJournal(StoredJournal):
         ttl: float,
         is_dead: Callable[[str], bool],
     ) -> Lease:
-        """A lease with a higher fence than any before; `LeaseHeld` where a holder lives."""
+        """Return a lease with a higher fence than any before; `LeaseHeld` where a holder lives."""
 
         def deed(db: Connection, is_again: bool) -> int:
             with db.transaction():
@@ -215,7 +215,9 @@ class PostgresJournal(StoredJournal):
         self._link.ask(deed)
 
     async def runs(self) -> Sequence[RunSummary]:
-        """A line for every run of the project, the newest first; only who lives is a holder."""
+        """Return a line for every run of the project, the newest first; only who lives is a
+        holder.
+        """
         rows = self._rows(
             "SELECT r.run, request, status, created_at, coalesce(e.at, r.updated_at),"
             " coalesce(e.seq, 0),"
@@ -276,7 +278,7 @@ class PostgresJournal(StoredJournal):
             self._link.ask(deed)
 
     async def forget(self, fingerprints: Sequence[str]) -> int:
-        """How many entries were taken out of the ledger, with their sightings."""
+        """Return how many entries were taken out of the ledger, with their sightings."""
 
         def deed(db: Connection, _: bool) -> int:
             named = (self.project, list(fingerprints))
@@ -288,7 +290,7 @@ class PostgresJournal(StoredJournal):
         return self._link.ask(deed)
 
     async def workers(self) -> Sequence[WorkerRow]:
-        """Who drives the runs of the cluster, by their last heartbeats."""
+        """Return who drives the runs of the cluster, by their last heartbeats."""
         return self._link.ask(lambda db, _: list_workers(db))
 
     async def wait(self, seconds: float) -> None:
@@ -318,7 +320,7 @@ def _check_fence(db: Connection, lease: Lease) -> None:
 
 
 def _is_written(db: Connection, lease: Lease, seq: int, fact: bytes) -> bool:
-    """Whether this very holder has written this very event before the connection broke."""
+    """Return whether this very holder has written this very event before the connection broke."""
     row = db.execute(
         "SELECT fence, body FROM events WHERE run = %s AND seq = %s", (lease.run, seq)
     ).fetchone()

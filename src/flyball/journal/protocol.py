@@ -18,7 +18,7 @@ SUBMITTED = "submitted"
 
 
 def masked(url: str) -> str:
-    """The address of a database as it may be shown: without user, password and options."""
+    """Return the address of a database as it may be shown: without user, password and options."""
     scheme, sep, rest = url.partition("://")
     if not sep:
         return "the database" if url else ""
@@ -26,7 +26,7 @@ def masked(url: str) -> str:
 
 
 def password_of(url: str) -> str:
-    """The password in a database's address, as it is written there."""
+    """Return the password in a database's address, as it is written there."""
     rest, _, options = url.partition("://")[2].partition("?")
     user = rest.rpartition("@")[0]
     named = [part.partition("=") for part in options.split("&")]
@@ -120,11 +120,13 @@ class Journal(Protocol):
         ...
 
     async def holder(self, run: str) -> str:
-        """Who holds the right to drive a run, dead or alive; empty when it was given back."""
+        """Return who holds the right to drive a run, dead or alive; empty when it was given
+        back.
+        """
         ...
 
     async def load(self, run: str, known: RunState | None = None) -> RunState:
-        """The present state of a run; an unknown run raises `NotFound`.
+        """Return the present state of a run; an unknown run raises `NotFound`.
 
         `known` is its state as it was a moment ago: only what came since is folded.
         """
@@ -146,19 +148,19 @@ class Journal(Protocol):
         ...
 
     async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
-        """The events of a run after a number, in order; no more than `limit` of them."""
+        """Return the events of a run after a number, in order; no more than `limit` of them."""
         ...
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
-        """What a driver of a card has said and heard in one attempt, in order."""
+        """Return what a driver of a card has said and heard in one attempt, in order."""
         ...
 
     async def replies(self, run: str, role: str) -> Mapping[str, int]:
-        """How often a role has replied in this run, card by card."""
+        """Return how often a role has replied in this run, card by card."""
         ...
 
     async def runs(self) -> Sequence[RunSummary]:
-        """Every run, the newest first."""
+        """Return every run, the newest first."""
         ...
 
     async def post(self, run: str, event: AnyEvent) -> None:
@@ -178,11 +180,11 @@ class Journal(Protocol):
         ...
 
     async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
-        """The project's ledger, what was seen last first."""
+        """Return the project's ledger, what was seen last first."""
         ...
 
     async def sightings(self, fingerprint: str) -> Sequence[Sighting]:
-        """Where a mistake was seen, the first time first."""
+        """Return where a mistake was seen, the first time first."""
         ...
 
     async def forget(self, fingerprints: Sequence[str]) -> int:
@@ -190,7 +192,7 @@ class Journal(Protocol):
         ...
 
     async def workers(self) -> Sequence[WorkerRow]:
-        """Who drives the runs of a cluster; nobody where the journal is a file."""
+        """Return who drives the runs of a cluster; nobody where the journal is a file."""
         ...
 
     async def wait(self, seconds: float) -> None:

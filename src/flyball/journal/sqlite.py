@@ -97,7 +97,7 @@ class SqliteJournal(StoredJournal):
     async def acquire(
         self, run: str, holder: str, now: float, ttl: float, is_dead: Callable[[str], bool]
     ) -> Lease:
-        """A lease with a higher fence than any before; `LeaseHeld` where a holder lives."""
+        """Return a lease with a higher fence than any before; `LeaseHeld` where a holder lives."""
         with self._transaction() as db:
             row = db.execute(
                 "SELECT holder, fence, expires_at FROM leases WHERE run = ?", (run,)
@@ -188,7 +188,7 @@ class SqliteJournal(StoredJournal):
             raise Conflict(f"Event {seq} of run {run} does not follow its log.")
 
     async def runs(self) -> Sequence[RunSummary]:
-        """A line for every run, the newest first."""
+        """Return a line for every run, the newest first."""
         # The left join has SQLite begin with the runs, and keeps one whose events are gone.
         rows = self._rows(
             "SELECT r.run, request, status, created_at, coalesce(e.at, r.updated_at),"
@@ -231,7 +231,7 @@ class SqliteJournal(StoredJournal):
                 )
 
     async def forget(self, fingerprints: Sequence[str]) -> int:
-        """How many entries were taken out of the ledger, with their sightings."""
+        """Return how many entries were taken out of the ledger, with their sightings."""
         named = [(each,) for each in fingerprints]
         with self._transaction() as db:
             gone = db.executemany("DELETE FROM mistakes WHERE fingerprint = ?", named).rowcount
@@ -259,7 +259,9 @@ def memory_journal() -> SqliteJournal:
 
 
 def _copy_if_read_only(path: Path) -> tempfile.TemporaryDirectory[str] | None:
-    """A copy to read from, where the journal cannot be written: SQLite writes even to read."""
+    """Return a copy to read from, where the journal cannot be written: SQLite writes even to
+    read.
+    """
     places = [each for each in (path, path.parent) if each.exists()]
     if not path.exists() or all(os.access(each, os.W_OK) for each in places):
         return None
@@ -290,7 +292,7 @@ def _explain_errors(path: Path) -> Generator[None]:
 
 
 def explain_sqlite(path: Path, error: sqlite3.DatabaseError) -> JournalError:
-    """What SQLite said of a journal, as an error of ours that says what to do."""
+    """Return what SQLite said of a journal, as an error of ours that says what to do."""
     # Only the lower half names the trouble; the upper says where SQLite met it.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
@@ -319,7 +321,9 @@ PATIENCE = 1.0
 
 
 def require_usable(path: Path, patience: float = PATIENCE) -> int:
-    """The schema of a journal that can be read and written; why it cannot is a `JournalError`."""
+    """Return the schema of a journal that can be read and written; why it cannot is a
+    `JournalError`.
+    """
     # Neither made nor migrated: whoever only looks leaves the file to the release that wrote it.
     where = f"{path.absolute().as_uri()}?mode=rw"
     try:

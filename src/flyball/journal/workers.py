@@ -42,7 +42,7 @@ def role_due(state: RunState) -> str:
 
 
 def queue_of(state: RunState, effect: object) -> str:
-    """The queue of an effect, or nothing where it is the run's own and anybody may do it."""
+    """Return the queue of an effect, or nothing where it is the run's own and anybody may do it."""
     card = state.card(getattr(effect, "card", ""))
     role = getattr(effect, "role", "") or (card.role if card else "")
     return QUEUE_OF.get(role, "executor") if role else ""
@@ -138,7 +138,8 @@ class WorkerTable:
             self._link.ask(deed)
 
     def leads(self) -> bool:
-        """Whether this worker hands out runs: its heartbeats keep the lead, as they do its leases.
+        """Return whether this worker hands out runs: its heartbeats keep the lead, as they do its
+        leases.
 
         Two that both believe it do no harm: what is handed out twice is driven once.
         """
@@ -158,7 +159,7 @@ class WorkerTable:
         return self._link.ask(deed)
 
     def leader(self) -> str:
-        """Who hands out runs, dead or alive; empty where nobody does."""
+        """Return who hands out runs, dead or alive; empty where nobody does."""
 
         def deed(db: Connection, _: bool) -> str:
             row = db.execute("SELECT holder FROM leases WHERE run = %s", (LEADING,)).fetchone()
@@ -175,7 +176,9 @@ class WorkerTable:
         return self._link.ask(lambda db, _: list_workers(db))
 
     def due(self) -> Sequence[DueRun]:
-        """The runs that wait for a worker, the most urgent first: they move, or have a word."""
+        """Return the runs that wait for a worker, the most urgent first: they move, or have a
+        word.
+        """
 
         def deed(db: Connection, _: bool) -> Sequence[DueRun]:
             rows = db.execute(
@@ -194,7 +197,7 @@ class WorkerTable:
         return self._link.ask(deed)
 
     def busy(self) -> Sequence[Busy]:
-        """The runs that somebody drives."""
+        """Return the runs that somebody drives."""
 
         def deed(db: Connection, _: bool) -> Sequence[Busy]:
             rows = db.execute(
@@ -222,7 +225,7 @@ class WorkerTable:
 
 
 def list_workers(db: Connection) -> Sequence[WorkerRow]:
-    """Every worker on the list with the runs it holds, the one that began first first."""
+    """Return every worker on the list with the runs it holds, the one that began first first."""
     rows = db.execute(
         "SELECT worker, host, string_to_array(roles, ','), concurrency, load, release, began_at,"
         f" {NOW} - seen_at, is_leaving, ARRAY(SELECT run FROM leases WHERE holder = worker"

@@ -104,7 +104,7 @@ def _place_ambiguous(
 
 
 def _order(seats: list[HunkPlaces], believed: dict[int, int]) -> list[int] | None:
-    """The numbers of the hunks from the top of the file down, if that is beyond doubt."""
+    """Return the numbers of the hunks from the top of the file down, if that is beyond doubt."""
     written = sorted(seat.hunk.number for seat in seats)
     stated = sorted(written, key=lambda number: (believed.get(number, 0), number))
     orders = [written, stated] if len(believed) >= len(seats) and stated != written else [written]
@@ -123,7 +123,9 @@ def _is_made_up(hunk: Hunk, text: Text) -> bool:
 
 
 def believed_places(hunks: Iterable[Hunk]) -> dict[int, int]:
-    """The stated place of each hunk whose header agrees with its body and with its neighbours."""
+    """Return the stated place of each hunk whose header agrees with its body and with its
+    neighbours.
+    """
     found: dict[int, int] = {}
     shift = 0
     spans = [(h.span, h) for h in hunks if h.span is not None]
@@ -184,7 +186,7 @@ def apply_hunks(
 
 
 def _apply_exactly(data: bytes, hunks: Sequence[Hunk]) -> Applied | None:
-    """The common case: every hunk stands exactly where it says; None where one may not."""
+    """Return the common case: every hunk stands exactly where it says; None where one may not."""
     stated = believed_places(hunks)
     # Anything out of the ordinary takes the long way, which is the one that is specified: this one
     # must only ever give the same answer sooner.
@@ -217,7 +219,7 @@ def _is_plain(hunk: Hunk) -> bool:
 
 
 def _find(data: bytes, block: bytes, at: int, lines: int) -> int:
-    """Where the block stands so many lines after `at`, or -1."""
+    """Return where the block stands so many lines after `at`, or -1."""
     while True:
         start = data.find(block, at)
         if start < 0:
@@ -236,7 +238,7 @@ def _is_whole(hunk: Hunk, start: int, end: int, size: int) -> bool:
 
 
 def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[LineEdit]:
-    """What one hunk changes; context keeps the file's own bytes."""
+    """Return what one hunk changes; context keeps the file's own bytes."""
     hunk, spot = one.hunk, one.spot
     # The hunk's own first line, also where fuzz left some of its context out of the search.
     at = spot.at - spot.lead
@@ -261,7 +263,7 @@ def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[LineEdit]:
 
 
 def is_faithful(text: Text, placed: Sequence[Placed]) -> bool:
-    """The diff kept the line endings it was written with, so its added lines mean theirs."""
+    """Return the diff kept the line endings it was written with, so its added lines mean theirs."""
     if any(one.spot.level is not MatchLevel.EXACT for one in placed):
         return False
     return (
@@ -340,7 +342,9 @@ def _is_inside(edit: LineEdit, at: int, end: int) -> bool:
 
 
 def compose(text: Text, edits: Sequence[LineEdit], placed: Sequence[Placed]) -> bytes:
-    """The file with all edits made; the end of the file keeps its newline or its lack of one."""
+    """Return the file with all edits made; the end of the file keeps its newline or its lack of
+    one.
+    """
     if not edits:
         return b"\n".join(text.lines) + (b"\n" if text.ended and text.lines else b"")
     lines: list[bytes] = []
@@ -363,5 +367,5 @@ def compose(text: Text, edits: Sequence[LineEdit], placed: Sequence[Placed]) -> 
 
 
 def _leaves_ended(text: Text, hunk: Hunk) -> bool:
-    """Whether a hunk at the end of the file leaves a newline behind its last line."""
+    """Return whether a hunk at the end of the file leaves a newline behind its last line."""
     return not hunk.new_unended and (hunk.old_unended or text.ended)

@@ -15,7 +15,7 @@ _PLAIN = frozenset(range(32, 127)) - frozenset(b'"\\')
 
 
 def unified_diff(path: str, before: bytes | None, after: bytes | None) -> str:
-    """The diff from one content to the other; None stands for "no such file"."""
+    """Return the diff from one content to the other; None stands for "no such file"."""
     if before == after:
         return ""
     header = _header(path, created=before is None, deleted=after is None)
@@ -41,7 +41,7 @@ def _header(path: str, *, created: bool, deleted: bool) -> str:
 
 
 def _name(side: str, path: str) -> str:
-    """A name as git writes it: quoted when it has unusual bytes."""
+    """Return a name as git writes it: quoted when it has unusual bytes."""
     raw = f"{side}/{path}".encode("utf-8", "surrogateescape")
     if all(byte in _PLAIN for byte in raw):
         return f"{side}/{path}"
@@ -106,14 +106,14 @@ class LineRun(NamedTuple):
 
 
 def keep_ends(data: bytes) -> list[bytes]:
-    """The lines of a file, each with its newline."""
+    """Return the lines of a file, each with its newline."""
     lines = [line + b"\n" for line in data.split(b"\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
 
 
 def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[LineRun]:
-    """The runs that differ, in order, each slid down as far as it goes."""
+    """Return the runs that differ, in order, each slid down as far as it goes."""
     names: dict[bytes, int] = {}
     a = [names.setdefault(line, len(names)) for line in old]
     b = [names.setdefault(line, len(names)) for line in new]
@@ -154,7 +154,9 @@ def _trim(a: list[int], b: list[int], run: LineRun) -> LineRun:
 
 
 def _pair_unique_lines(a: list[int], b: list[int], run: LineRun) -> list[tuple[int, int]]:
-    """The longest row of lines in the same order that occur once in the old and once in the new."""
+    """Return the longest row of lines in the same order that occur once in the old and once in the
+    new.
+    """
     here = _places(a, run.old_at, run.old_end)
     there = _places(b, run.new_at, run.new_end)
     pairs = [(spots[0], there[name][0]) for name, spots in here.items()
@@ -176,7 +178,7 @@ def _pair_unique_lines(a: list[int], b: list[int], run: LineRun) -> list[tuple[i
 
 
 def _runs_between(pairs: list[tuple[int, int]], run: LineRun) -> list[LineRun]:
-    """What lies before, between and behind paired lines."""
+    """Return what lies before, between and behind paired lines."""
     starts = [(run.old_at, run.new_at), *((i + 1, j + 1) for i, j in pairs)]
     ends = [*pairs, (run.old_end, run.new_end)]
     return [
@@ -192,7 +194,7 @@ def _places(lines: list[int], at: int, end: int) -> dict[int, list[int]]:
 
 
 def _anchor(a: list[int], b: list[int], run: LineRun) -> tuple[LineRun | None, bool]:
-    """The common run with the rarest line; also whether only crowded lines are in common."""
+    """Return the common run with the rarest line; also whether only crowded lines are in common."""
     places = _places(a, run.old_at, run.old_end)
     best: LineRun | None = None
     rarest, crowded = _CHAIN + 1, False
@@ -219,7 +221,7 @@ def _anchor(a: list[int], b: list[int], run: LineRun) -> tuple[LineRun | None, b
 
 
 def _extend(a: list[int], b: list[int], run: LineRun, i: int, j: int) -> LineRun:
-    """The whole common run around one common line."""
+    """Return the whole common run around one common line."""
     i_end, j_end = i + 1, j + 1
     while i > run.old_at and j > run.new_at and a[i - 1] == b[j - 1]:
         i, j = i - 1, j - 1
@@ -229,7 +231,9 @@ def _extend(a: list[int], b: list[int], run: LineRun, i: int, j: int) -> LineRun
 
 
 def _align(a: list[int], b: list[int], run: LineRun) -> list[LineRun]:
-    """The shortest edit between two runs of crowded lines, or the whole run if that is long."""
+    """Return the shortest edit between two runs of crowded lines, or the whole run if that is
+    long.
+    """
     old, new = a[run.old_at : run.old_end], b[run.new_at : run.new_end]
     reach, trail = {1: 0}, list[dict[int, int]]()
     for effort in range(min(_EFFORT, len(old) + len(new)) + 1):
@@ -246,7 +250,7 @@ def _align(a: list[int], b: list[int], run: LineRun) -> list[LineRun]:
 
 
 def _retrace(trail: list[dict[int, int]], run: LineRun, x: int, y: int) -> list[LineRun]:
-    """The edits of a shortest path, read backwards from its end."""
+    """Return the edits of a shortest path, read backwards from its end."""
     edits: list[LineRun] = []
     for effort in range(len(trail) - 1, 0, -1):
         reach, k = trail[effort], x - y

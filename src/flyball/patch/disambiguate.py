@@ -35,7 +35,7 @@ class HunkPlaces(NamedTuple):
 def choose(
     text: Text, seats: Sequence[HunkPlaces], order: Sequence[int] | None
 ) -> dict[int, tuple[Spot, ...]]:
-    """What the diff leaves of each hunk's places; none is preferred for being near."""
+    """Return what the diff leaves of each hunk's places; none is preferred for being near."""
     narrowed = {seat.hunk.number: _narrow(text, seat) for seat in seats}
     if order is None:
         return {number: seat.spots for number, seat in narrowed.items()}
@@ -56,7 +56,7 @@ def _narrow(text: Text, seat: HunkPlaces) -> HunkPlaces:
 
 
 def _spots_under_heading(text: Text, seat: HunkPlaces) -> list[Spot]:
-    """The places inside a block that the heading opens."""
+    """Return the places inside a block that the heading opens."""
     heading = seat.hunk.heading
     if not _WORD.search(heading):
         return []
@@ -87,7 +87,7 @@ def _depth(line: bytes) -> int:
 
 
 def _spots_at_end(text: Text, seat: HunkPlaces) -> list[Spot]:
-    """The place at the end of the file, if that is what cut the hunk's context short."""
+    """Return the place at the end of the file, if that is what cut the hunk's context short."""
     if not (seat.believed and is_last(seat.hunk)):
         return []
     return [spot for spot in seat.spots if not spot.lead and ends_file(text, seat.hunk, spot)]

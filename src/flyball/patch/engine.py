@@ -76,7 +76,7 @@ def touched_paths(diff: str) -> tuple[str, ...]:
 
 
 def _vouch(parsed: ParsedDiff) -> ParsedDiff:
-    """The same diff, whose hunks are known to end where they end."""
+    """Return the same diff, whose hunks are known to end where they end."""
     sections = [
         section._replace(hunks=tuple(hunk._replace(is_whole=True) for hunk in section.hunks))
         for section in parsed.sections
@@ -87,7 +87,7 @@ def _vouch(parsed: ParsedDiff) -> ParsedDiff:
 def _group_by_path(
     files: Mapping[str, bytes], sections: tuple[Section, ...]
 ) -> dict[str, list[Section]]:
-    """The sections of each file, in the order of their first appearance."""
+    """Return the sections of each file, in the order of their first appearance."""
     grouped: dict[str, list[Section]] = {}
     for section in sections:
         first = section.paths[0] if section.paths else ""
@@ -97,7 +97,7 @@ def _group_by_path(
 
 
 def _objection(path: str, sections: list[Section]) -> Refusal | None:
-    """What is wrong with a file's part of the diff before any line of it is looked at."""
+    """Return what is wrong with a file's part of the diff before any line of it is looked at."""
     fault = next((section.fault for section in sections if section.fault), None)
     why = why_forbidden(path) if path or not fault else None
     if why:
@@ -108,7 +108,7 @@ def _objection(path: str, sections: list[Section]) -> Refusal | None:
 
 
 def _with_suggestion(files: Mapping[str, bytes], refusal: Refusal) -> Refusal:
-    """A missing file's refusal, naming the one file that is called the same elsewhere."""
+    """Return a missing file's refusal, naming the one file that is called the same elsewhere."""
     name = refusal.path.rpartition("/")[2].casefold()
     near = [path for path in files if path.rpartition("/")[2].casefold() == name]
     if refusal.code is not Code.FILE_MISSING or len(near) != 1:
@@ -117,7 +117,7 @@ def _with_suggestion(files: Mapping[str, bytes], refusal: Refusal) -> Refusal:
 
 
 def why_forbidden(path: str) -> str | None:
-    """Why this path may not be written, or None."""
+    """Return why this path may not be written, or None."""
     # The usual path is let through by one look; only odd ones are folded letter by letter.
     if path.isascii() and path.isprintable() and not _SUSPECT.search(path):
         return None
@@ -137,7 +137,7 @@ def why_forbidden(path: str) -> str | None:
 
 
 def _fold(part: str) -> str:
-    """A name as the most forgiving file system would compare it."""
+    """Return a name as the most forgiving file system would compare it."""
     shown = "".join(c for c in part if unicodedata.category(c) != "Cf")
     folded = unicodedata.normalize("NFKC", shown).casefold()
     return folded.split(":")[0].rstrip(". ")

@@ -18,7 +18,7 @@ _SHOWN = 5
 
 
 def explain(path: str, hunk: Hunk, miss: Miss, text: Text) -> Refusal:
-    """The refusal of one hunk."""
+    """Return the refusal of one hunk."""
     if miss.code is Code.NO_MATCH:
         finding = diagnose(path, hunk, text)
     else:
@@ -130,7 +130,7 @@ class HunkFinding(NamedTuple):
 
 
 def diagnose(path: str, hunk: Hunk, text: Text) -> HunkFinding:
-    """The first explanation that fits."""
+    """Return the first explanation that fits."""
     look = _Look(path, hunk, text)
     return (
         look.dots()
@@ -217,7 +217,7 @@ class _Look(NamedTuple):
         )
 
     def gap(self) -> HunkFinding | None:
-        """The hunk's lines are all there, but with others in between."""
+        """Return the hunk's lines are all there, but with others in between."""
         old = [line.rstrip() for line in self.hunk.old]
         size, starts = _longest_start(self.text, old)
         if not size or size == len(old):
@@ -237,7 +237,7 @@ class _Look(NamedTuple):
         )
 
     def extra(self) -> HunkFinding | None:
-        """The hunk's lines are there but for some that the file does not have."""
+        """Return the hunk's lines are there but for some that the file does not have."""
         old = [line.rstrip() for line in self.hunk.old]
         size, starts = _longest_start(self.text, old)
         # More lines must be there than are missing, or the place is a chance likeness.
@@ -297,14 +297,14 @@ def _add_likeness(votes: Counter[int], hunk: Hunk, text: Text) -> None:
 
 
 def _real_lines(text: Text, at: int, size: int) -> str:
-    """What the file has there, with the numbers of its lines."""
+    """Return what the file has there, with the numbers of its lines."""
     first = max(0, at - _AROUND)
     last = min(len(text.lines), at + size + _AROUND, first + _LONGEST + _AROUND)
     return "\n".join(f"{n + 1:>6}\t{_text(text.loose[n])}" for n in range(first, last))
 
 
 def _find_normalised(text: Text, hunk: Hunk, norm: Callable[[bytes], bytes]) -> int | None:
-    """The only place where the hunk's lines stand once both are brought to one form."""
+    """Return the only place where the hunk's lines stand once both are brought to one form."""
     plain = Text(b"")
     plain.lines = [norm(line) for line in text.lines]
     old = [norm(line) for line in hunk.old]
@@ -313,7 +313,7 @@ def _find_normalised(text: Text, hunk: Hunk, norm: Callable[[bytes], bytes]) -> 
 
 
 def _plain_characters(line: bytes) -> bytes:
-    """The line with plain quotes, dashes and spaces, and without HTML entities."""
+    """Return the line with plain quotes, dashes and spaces, and without HTML entities."""
     decoded = line.decode("utf-8", "surrogateescape").translate(_TYPOGRAPHY)
     plain = _ENTITY.sub(_character, decoded.encode("utf-8", "surrogateescape"))
     return plain.rstrip()
@@ -325,7 +325,7 @@ def _character(entity: re.Match[bytes]) -> bytes:
 
 
 def _longest_start(text: Text, old: list[bytes]) -> tuple[int, list[int]]:
-    """How many of the first lines stand together somewhere, and where."""
+    """Return how many of the first lines stand together somewhere, and where."""
     loose = text.loose
     starts = list(text.loose_places.get(old[0], ())) if old else []
     size = 1 if starts else 0
@@ -338,7 +338,7 @@ def _longest_start(text: Text, old: list[bytes]) -> tuple[int, list[int]]:
 
 
 def _contrast(hunk: Hunk, text: Text, at: int) -> str:
-    """What the hunk expects (-) against what the file has (+), a few lines of it."""
+    """Return what the hunk expects (-) against what the file has (+), a few lines of it."""
     wanted = [line.rstrip() for line in hunk.old]
     there = text.loose[at : at + len(wanted)]
     shown: list[str] = []
@@ -364,7 +364,7 @@ def show(line: bytes) -> str:
 
 
 def reindent(path: str, hunk: Hunk, text: Text, at: int) -> str:
-    """The hunk as a diff whose lines are indented as those of the file from `at` on."""
+    """Return the hunk as a diff whose lines are indented as those of the file from `at` on."""
     body: list[bytes] = []
     place, wrote, reads = at, b"", b""
     known = _pairs(hunk, text, at)
@@ -387,7 +387,7 @@ def reindent(path: str, hunk: Hunk, text: Text, at: int) -> str:
 
 
 def _pairs(hunk: Hunk, text: Text, at: int) -> dict[bytes, bytes]:
-    """Each indentation the hunk writes, with the one the file has in its place."""
+    """Return each indentation the hunk writes, with the one the file has in its place."""
     pairs: dict[bytes, bytes] = {}
     for line, theirs in zip(hunk.old, text.lines[at:], strict=False):
         if line.strip():

@@ -23,12 +23,12 @@ class Span(NamedTuple):
 
     @property
     def old_index(self) -> int:
-        """The stated place as a 0-based line of the old file."""
+        """Return the stated place as a 0-based line of the old file."""
         return self.old_start - 1 if self.old_count else self.old_start
 
     @property
     def new_index(self) -> int:
-        """The stated place as a 0-based line of the new file."""
+        """Return the stated place as a 0-based line of the new file."""
         return self.new_start - 1 if self.new_count else self.new_start
 
 
@@ -62,12 +62,12 @@ class Hunk(NamedTuple):
 
     @property
     def new(self) -> list[bytes]:
-        """The lines that stand there afterwards."""
+        """Return the lines that stand there afterwards."""
         return [t for m, t in zip(self.marks, self.texts, strict=True) if m != CUT]
 
     @property
     def agrees(self) -> bool:
-        """The header's counts are those of the body."""
+        """Return the header's counts are those of the body."""
         return self.span is not None and self.missing == (0, 0)
 
     @property
@@ -186,7 +186,7 @@ def _is_pair(lines: Sequence[bytes], at: int) -> bool:
 
 
 def _starts_file(lines: Sequence[bytes], at: int) -> bool:
-    """A file header with its first hunk, which no counted body can contain."""
+    """Return a file header with its first hunk, which no counted body can contain."""
     follows = 2 if lines[at].startswith(b"---") else 1
     return _line_or_empty(lines, at + follows).startswith(b"@@") and ends_body(lines, at)
 
@@ -227,7 +227,9 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
 
 
 def _mark_meant(lines: Sequence[bytes], at: int) -> int:
-    """What a line without a mark is: the word about a newline, an end, or context laid bare."""
+    """Return what a line without a mark is: the word about a newline, an end, or context laid
+    bare.
+    """
     line = lines[at]
     if _NO_NEWLINE.match(line):
         return _SAID
@@ -253,7 +255,7 @@ def _is_fenced_text(lines: Sequence[bytes], at: int) -> bool:
 
 
 def is_stray(line: bytes) -> bool:
-    """A line marked as added or removed, and neither an item of a list nor a rule."""
+    """Return a line marked as added or removed, and neither an item of a list nor a rule."""
     return line[:1] in (b"+", b"-") and not _PROSE.match(line)
 
 

@@ -35,7 +35,7 @@ class Regions(NamedTuple):
 
 
 def regions(data: bytes) -> Regions:
-    """Every keep region of a file."""
+    """Return every keep region of a file."""
     if WORD not in data:
         return Regions()
     lines = data.split(b"\n")
@@ -66,7 +66,7 @@ def regions(data: bytes) -> Regions:
 
 
 def changed_regions(before: Regions, after: Regions) -> list[Region]:
-    """The regions of the old content that the new one no longer has, byte for byte."""
+    """Return the regions of the old content that the new one no longer has, byte for byte."""
     # By name and content, not by place: a region may move with the lines around it.
     left = Counter((region.name, region.data) for region in after.found)
     lost: list[Region] = []
@@ -90,7 +90,7 @@ def _markers(line: bytes) -> list[tuple[bytes, str]]:
 
 
 def _is_in_comment(line: bytes, start: int, end: int) -> bool:
-    """The marker follows a comment's opening, and not inside a string."""
+    """Return the marker follows a comment's opening, and not inside a string."""
     before = line[:start]
     bare = before.strip()
     if bare in (b"", b"'", b'"', b"*"):

@@ -63,16 +63,16 @@ class Block:
         self.has_bare = BARE in hunk.marks
 
     def marks(self) -> list[int]:
-        """The marks of the lines looked for."""
+        """Return the marks of the lines looked for."""
         marks = [m for m in self.hunk.marks if m != ADD]
         return marks[self.lead : len(marks) - self.trail]
 
     def loose(self) -> list[bytes]:
-        """The lines without trailing white space."""
+        """Return the lines without trailing white space."""
         return _strip_ends(self.lines)
 
     def shifted(self) -> list[tuple[bytes, ...]]:
-        """What each line may be if context lost the space in front of it."""
+        """Return what each line may be if context lost the space in front of it."""
         found: list[tuple[bytes, ...]] = []
         for mark, line in zip(self.marks(), self.lines, strict=True):
             plain = line.rstrip()
@@ -80,7 +80,7 @@ class Block:
         return found
 
     def fits(self, text: Text, at: int) -> MatchLevel | None:
-        """The closest level on which the block stands at this place."""
+        """Return the closest level on which the block stands at this place."""
         end = at + len(self.lines)
         if at < 0 or end > len(text.lines) or not self.may_stand(text, at):
             return None
@@ -92,14 +92,14 @@ class Block:
         return MatchLevel.SHIFTED if text.stands_any(self.shifted(), at) else None
 
     def may_stand(self, text: Text, at: int) -> bool:
-        """A hunk that changes the end of the file belongs there."""
+        """Return a hunk that changes the end of the file belongs there."""
         hunk = self.hunk
         if not (hunk.old_unended or hunk.new_unended) or hunk.marks[-1] == KEEP or self.trail:
             return True
         return at + len(self.lines) == len(text.lines)
 
     def everywhere(self, text: Text, level: MatchLevel) -> list[int]:
-        """All places where the block stands on one level."""
+        """Return all places where the block stands on one level."""
         if level is MatchLevel.SHIFTED:
             found = text.find_any(self.shifted())
         elif self.has_bare:
@@ -110,7 +110,7 @@ class Block:
         return [at for at in found if self.may_stand(text, at)]
 
     def spot(self, at: int, level: MatchLevel, stated: int | None) -> Spot:
-        """A place of the block as one of the hunk."""
+        """Return a place of the block as one of the hunk."""
         offset = 0 if stated is None else at - self.lead - stated
         return Spot(at, level, self.lead, self.trail, offset)
 
@@ -157,7 +157,9 @@ def locate(
 
 
 def confirm(text: Text, hunk: Hunk, spot: Spot, stated: int | None, max_offset: int) -> Spot | Miss:
-    """The place, unless something speaks against it although the hunk's text stands there."""
+    """Return the place, unless something speaks against it although the hunk's text stands
+    there.
+    """
     line = (spot.at + 1,)
     block = Block(hunk, spot.lead, spot.trail)
     if not block.is_strong(text, spot.at):
@@ -176,7 +178,9 @@ def confirm(text: Text, hunk: Hunk, spot: Spot, stated: int | None, max_offset: 
 
 
 def _edge_left(text: Text, hunk: Hunk, spot: Spot, stated: int) -> bytes:
-    """The edge of the file that cut the hunk's context short, if the place is away from it."""
+    """Return the edge of the file that cut the hunk's context short, if the place is away
+    from it.
+    """
     lead, trail = outer_context(hunk)
     if stated == 0 and lead < CONTEXT <= trail and spot.at > spot.lead:
         return b"top"
@@ -203,7 +207,9 @@ def _skips_context(hunk: Hunk, spot: Spot) -> bool:
 
 
 def _only_place(text: Text, block: Block, stated: int | None) -> Spot | Miss | None:
-    """The only place in the whole file where the block stands, on the first level that has any."""
+    """Return the only place in the whole file where the block stands, on the first level that has
+    any.
+    """
     if not block.lines:
         return None
     # A closer level wins outright: a place that fits exactly is not ambiguous for one that nearly
@@ -224,7 +230,7 @@ def _line_numbers(places: Sequence[int]) -> tuple[int, ...]:
 
 
 def outer_context(hunk: Hunk) -> tuple[int, int]:
-    """How many context lines a hunk has before its first and after its last change."""
+    """Return how many context lines a hunk has before its first and after its last change."""
     marks = hunk.marks
     size = len(marks)
     return size - len(marks.lstrip(b" ?")), size - len(marks.rstrip(b" ?"))
@@ -243,7 +249,7 @@ def ends_file(text: Text, hunk: Hunk, spot: Spot) -> bool:
 
 
 def is_repeated(text: Text, hunk: Hunk, at: int) -> bool:
-    """A hunk that adds at its edge would add again what already stands beside it."""
+    """Return a hunk that adds at its edge would add again what already stands beside it."""
     marks, texts = hunk.marks, hunk.texts
     if marks[-1] == ADD:
         size = len(marks) - len(marks.rstrip(b"+"))
@@ -261,7 +267,7 @@ def _strip_ends(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def applied_at(text: Text, hunk: Hunk) -> list[int]:
-    """Where the lines that the hunk wants already stand."""
+    """Return where the lines that the hunk wants already stand."""
     new = _strip_ends(hunk.new)
     if not new or new == _strip_ends(hunk.old):
         return []
@@ -274,7 +280,7 @@ _NUMBERED = regex(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
 
 
 def suspicion(hunk: Hunk, text: Text) -> Miss | None:
-    """What is wrong with a hunk as such, or None."""
+    """Return what is wrong with a hunk as such, or None."""
     if hunk.is_vouched:
         return None
     if is_truncated(hunk, text):
@@ -287,7 +293,9 @@ def suspicion(hunk: Hunk, text: Text) -> Miss | None:
 
 
 def is_truncated(hunk: Hunk, text: Text) -> bool:
-    """The diff's last hunk stops short of what its header promises, and not by a miscount."""
+    """Return the diff's last hunk stops short of what its header promises, and not by a
+    miscount.
+    """
     old, new = hunk.missing
     if not hunk.is_last or hunk.span is None or min(old, new) < 0 or not (old or new):
         return False

@@ -24,7 +24,7 @@ class MergedText(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Both sides went together."""
+        """Return both sides went together."""
         return not self.clashes
 
 
@@ -43,7 +43,9 @@ class _Region(NamedTuple):
 
 
 def merge3(base: bytes, ours: bytes, theirs: bytes) -> MergedText:
-    """What changed from the base to either side, put together; on a clash the data is ours."""
+    """Return what changed from the base to either side, put together; on a clash the data is
+    ours.
+    """
     if base == ours or ours == theirs:
         return MergedText(theirs)
     if base == theirs:
@@ -88,7 +90,7 @@ def _regions(ours: list[LineRun], theirs: list[LineRun]) -> list[_Region]:
 def _rewrite_region(
     old: list[bytes], region: _Region, runs: list[LineRun], lines: list[bytes]
 ) -> bytes:
-    """One side's text for a region."""
+    """Return one side's text for a region."""
     parts: list[bytes] = []
     at = region.at
     for run in runs:

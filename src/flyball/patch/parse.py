@@ -157,7 +157,9 @@ class _Reader:
         return True
 
     def _is_alone(self, line: bytes, following: bytes) -> bool:
-        """A single header line directly above marked lines, with a name that is surely a path."""
+        """Return a single header line directly above marked lines, with a name that is surely a
+        path.
+        """
         return line[4:6] in (b"a/", b"b/") and following[:1] in (b" ", b"+", b"-")
 
     def _implied_hunk(self) -> None:
@@ -310,7 +312,7 @@ def _is_whole(draft: _Draft, *, creates: bool, deletes: bool, is_last: bool) -> 
 
 
 def header_name(rest: bytes) -> str:
-    """The name in what follows `--- ` or `+++ `, without quotes or timestamp."""
+    """Return the name in what follows `--- ` or `+++ `, without quotes or timestamp."""
     rest = rest.strip(b" \r")
     if rest[:1] == b'"' and rest.count(b'"') > 1:
         rest = _unquote(rest[1 : rest.rindex(b'"')])
@@ -320,7 +322,7 @@ def header_name(rest: bytes) -> str:
 
 
 def git_names(rest: bytes) -> tuple[str, str] | None:
-    """Both names in what follows `diff --git `, when they are one name with two prefixes."""
+    """Return both names in what follows `diff --git `, when they are one name with two prefixes."""
     rest = rest.strip(b" \r")
     if rest[:1] == b'"':
         rest = b" ".join(_unquote(part) for part in re.findall(rb'"((?:[^"\\]|\\.)*)"', rest))
@@ -331,7 +333,9 @@ def git_names(rest: bytes) -> tuple[str, str] | None:
 
 
 def candidates(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the old and the new file may be called, likeliest first; empty for an absent name."""
+    """Return what the old and the new file may be called, likeliest first; empty for an absent
+    name.
+    """
     if old.startswith("a/") and new.startswith("b/"):
         return (_tidy(old[2:]),), (_tidy(new[2:]),)
     before, after = _PREFIX.match(old), _PREFIX.match(new)

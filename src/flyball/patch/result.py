@@ -41,7 +41,7 @@ class Refusal(NamedTuple):
     proposal: str = ""
 
     def to_json(self) -> dict[str, object]:
-        """What there is to say, as plain values."""
+        """Return what there is to say, as plain values."""
         said = {name: value for name, value in self._asdict().items() if value}
         return {**said, "code": self.code.value, **({"lines": [*self.lines]} if self.lines else {})}
 
@@ -76,12 +76,14 @@ class Change(NamedTuple):
 
     @property
     def diff(self) -> str:
-        """The change as a git-style diff."""
+        """Return the change as a git-style diff."""
         return unified_diff(self.path, self.before, self.after)
 
     @property
     def bytes_changed(self) -> int:
-        """How many bytes lie between the first and the last difference, on the longer side."""
+        """Return how many bytes lie between the first and the last difference, on the longer
+        side.
+        """
         before, after = self.before or b"", self.after or b""
         same = _common_prefix(before, after)
         tail = _common_prefix(before[same:][::-1], after[same:][::-1])
@@ -103,7 +105,7 @@ class PatchResult(NamedTuple):
         return "".join(change.diff for change in self.changes)
 
     def to_json(self, snapshot: str | None = None) -> dict[str, object]:
-        """The result as plain values, ready for any JSON encoder."""
+        """Return the result as plain values, ready for any JSON encoder."""
         # Each diff is made once here: comparing two large files is the dearest part of an edit.
         diffs = [change.diff for change in self.changes]
         changes = [
@@ -134,7 +136,7 @@ def _printable(text: str) -> str:
 
 
 def _common_prefix(left: bytes, right: bytes) -> int:
-    """How many bytes both begin with."""
+    """Return how many bytes both begin with."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2

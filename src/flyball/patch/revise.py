@@ -79,7 +79,7 @@ def revise(
 
 
 def _working_hunks(revision: Revision, sections: Sequence[Section]) -> list[Hunk]:
-    """The hunks that change something, numbered through."""
+    """Return the hunks that change something, numbered through."""
     hunks: list[Hunk] = []
     number = 0
     for section in sections:
@@ -102,7 +102,7 @@ def _working_hunks(revision: Revision, sections: Sequence[Section]) -> list[Hunk
 
 
 def _is_all_new(hunks: Sequence[Hunk]) -> bool:
-    """Only added lines, and a header that says there was nothing before."""
+    """Return only added lines, and a header that says there was nothing before."""
     return bool(hunks) and all(
         set(h.marks) == {ADD} and h.span is not None and h.span.old_start == h.span.old_count == 0
         for h in hunks
@@ -191,7 +191,7 @@ def _modify(
 def _apply(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied:
-    """All hunks against the file as it is, or read in another way if they do not fit so."""
+    """Return all hunks against the file as it is, or read in another way if they do not fit so."""
     done = apply_hunks(
         data,
         hunks,
@@ -215,7 +215,9 @@ def _apply(
 def _apply_without_mark(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied | None:
-    """The file's byte order mark is not something a diff's writer sees, unless it is shown."""
+    """Return the file's byte order mark is not something a diff's writer sees, unless it is
+    shown.
+    """
     if not data.startswith(_MARK) or any(t.startswith(_MARK) for h in hunks for t in h.texts):
         return None
     done = _apply(data.removeprefix(_MARK), hunks, sections, options)
@@ -270,7 +272,7 @@ def _apply_vouched(
 
 
 def _is_named(data: bytes, name: str) -> bool:
-    """Whether `name`, as the `index` line of a diff has it, is that of this very content."""
+    """Return whether `name`, as the `index` line of a diff has it, is that of this very content."""
     if len(name) < _SHORTEST_NAME:
         return False
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest().startswith(name)
@@ -297,7 +299,7 @@ def _merge(revision: Revision, seen: bytes, now: bytes, wanted: bytes) -> bytes:
 def _keeps_regions(
     revision: Revision, before: bytes, after: bytes | None, done: Applied, options: Options
 ) -> bool:
-    """Whether every keep region is as it was; says so where it is not."""
+    """Return whether every keep region is as it was; says so where it is not."""
     if WORD not in before:
         return True
     old = regions(before)
@@ -320,7 +322,7 @@ def _keeps_regions(
 
 
 def _hunk_inside(region: Region, done: Applied) -> int:
-    """The hunk that reaches into a region, 0 when none can be named."""
+    """Return the hunk that reaches into a region, 0 when none can be named."""
     for edit in done.edits:
         if edit.at < region.last and edit.end >= region.first:
             return edit.hunk

@@ -25,22 +25,22 @@ class Text:
 
     @cached_property
     def loose(self) -> list[bytes]:
-        """The lines without trailing white space."""
+        """Return the lines without trailing white space."""
         return [line.rstrip() for line in self.lines]
 
     @cached_property
     def places(self) -> dict[bytes, list[int]]:
-        """Where each line occurs."""
+        """Return where each line occurs."""
         return _index(self.lines)
 
     @cached_property
     def loose_places(self) -> dict[bytes, list[int]]:
-        """Where each line occurs, trailing white space aside."""
+        """Return where each line occurs, trailing white space aside."""
         return _index(self.loose)
 
     @cached_property
     def crlf_lines(self) -> int:
-        """How many lines end in CRLF."""
+        """Return how many lines end in CRLF."""
         ended = self.lines if self.ended else self.lines[:-1]
         return sum(line.endswith(b"\r") for line in ended)
 
@@ -55,21 +55,23 @@ class Text:
         return 0 < self.crlf_lines < len(self.lines) - (not self.ended)
 
     def find(self, block: Sequence[bytes]) -> list[int]:
-        """Every place where exactly these lines stand."""
+        """Return every place where exactly these lines stand."""
         self.searches += 1
         if self.searches <= _FEW:
             return _scan(self.lines, block)
         return _find(self.lines, self.places, block)
 
     def find_loose(self, block: Sequence[bytes]) -> list[int]:
-        """Every place where these lines, already without trailing white space, stand."""
+        """Return every place where these lines, already without trailing white space, stand."""
         self.searches += 1
         if self.searches <= _FEW:
             return _scan(self.loose, block)
         return _find(self.loose, self.loose_places, block)
 
     def find_any(self, block: Alternatives) -> list[int]:
-        """Every place where each line is one of its alternatives, trailing white space aside."""
+        """Return every place where each line is one of its alternatives, trailing white space
+        aside.
+        """
         places = self.loose_places
         options = [[p for alt in alts for p in places.get(alt, ())] for alts in block]
         pivot = min(range(len(block)), key=lambda i: len(options[i]))
@@ -77,7 +79,7 @@ class Text:
         return [s for s in starts if self.stands_any(block, s)]
 
     def stands_any(self, block: Alternatives, at: int) -> bool:
-        """Each line from `at` on is one of its alternatives, trailing white space aside."""
+        """Return each line from `at` on is one of its alternatives, trailing white space aside."""
         if at < 0 or at + len(block) > len(self.lines):
             return False
         loose = self.loose

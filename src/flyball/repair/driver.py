@@ -36,7 +36,9 @@ ASKED = 2
 
 
 def last_reply(story: ThreadFacts, phase: Phase, words: Words) -> Reply:
-    """The last words: the whole of them where they end the card, a sentence where they do not."""
+    """Return the last words: the whole of them where they end the card, a sentence where they do
+    not.
+    """
     template = LIBRARY.get(story.template)
     is_planning = phase.is_in(RECON) or phase is Phase.CHECKPOINT
     may_build = template is not None and Phase.CHECKPOINT in template.phases
@@ -56,7 +58,7 @@ SHOWN = 12
 
 
 def whereabouts(name: str, hits: Sequence[Match]) -> str:
-    """Where a name is defined and where it is used, from the lines that hold it."""
+    """Return where a name is defined and where it is used, from the lines that hold it."""
     if not hits:
         return f"Nothing here is called `{name}`."
     pattern = re.compile(_DEFINES.format(name=re.escape(name)))
@@ -103,12 +105,12 @@ _PROMISED = regex(r"for up to (\d+) s")
 
 
 def ask_for(tool: str, **args: object) -> SpokenCall:
-    """A call of a tool; the engine gives it an id."""
+    """Return a call of a tool; the engine gives it an id."""
     return SpokenCall("", tool, args)
 
 
 def next_move(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
-    """What a repair does next in this phase: calls, or its last words."""
+    """Return what a repair does next in this phase: calls, or its last words."""
     if phase.is_in(RECON):
         return _look(story, phase, seconds)
     if phase is Phase.CHECKPOINT:
@@ -137,7 +139,7 @@ def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 
 def _was_cut_short(run: SuiteReport | None) -> bool:
-    """Whether some tests were not run, and those that were say nothing."""
+    """Return whether some tests were not run, and those that were say nothing."""
     return run is not None and not run.failed and not run.is_green
 
 
@@ -153,7 +155,7 @@ def _promise(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 
 def checkpoint_for(run: SuiteReport, looked: MadeCall, best: HoldingChange) -> SpokenCall:
-    """A checkpoint about a change that is known to hold, for who did not ask for one yet."""
+    """Return a checkpoint about a change that is known to hold, for who did not ask for one yet."""
     goal = f"{best.path}:{best.line}, so that every test passes"
     action = f"{best.template}, {best.label}:\n{best.diff}"
     return _checkpoint(goal, action, run, looked)
@@ -173,14 +175,14 @@ def _checkpoint(goal: str, action: str, run: SuiteReport, looked: MadeCall) -> S
 
 
 def _left(story: ThreadFacts, seconds: float) -> float:
-    """What is left of the time, less what proving the change will take."""
+    """Return what is left of the time, less what proving the change will take."""
     spent = sum(run.elapsed for run in story.runs)
     left = seconds - spent - min(spent, seconds * PROVING)
     return min(max(LEAST_SECONDS, left), MOST_SEARCHING)
 
 
 def _promised(story: ThreadFacts, seconds: float) -> float:
-    """The time that the checkpoint named, whatever the settings say by now."""
+    """Return the time that the checkpoint named, whatever the settings say by now."""
     stated = story.last("checkpoint")
     found = _PROMISED.search(str(stated.args.get("proposed_action", ""))) if stated else None
     return float(found[1]) if found else round(_left(story, seconds), 1)
@@ -210,7 +212,7 @@ def _work(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 
 def _tests(story: ThreadFacts) -> tuple[SpokenCall, ...]:
-    """The failing tests first, then all."""
+    """Return the failing tests first, then all."""
     run = story.red_run
     names = [each.name for each in run.failures] if run else []
     if 0 < len(names) <= MOST_SELECTED and all(_is_name(name) for name in names):
@@ -236,7 +238,7 @@ def _take_back(
 
 
 def reverse_diff(diff: str) -> str:
-    """The diff that takes this one back."""
+    """Return the diff that takes this one back."""
     lines: list[str] = []
     for line in diff.split("\n"):
         if line.startswith(("--- a/", "+++ b/")):
@@ -261,7 +263,7 @@ def _prove(story: ThreadFacts, phase: Phase) -> Reply:
 
 
 def _last_words(story: ThreadFacts) -> Words:
-    """What can be said, from what was seen."""
+    """Return what can be said, from what was seen."""
     searched, tested = story.last("try_candidates"), story.last("test")
     found = searched.search if searched else None
     change = _standing(story, found) if found else None
@@ -316,7 +318,7 @@ def answer(story: ThreadFacts, request: Request, seconds: float) -> Reply:
 
 
 def _offer(story: ThreadFacts) -> SpokenCall | None:
-    """Who reports a fault, and did not only ask, is offered the change that was found."""
+    """Return who reports a fault, and did not only ask, is offered the change that was found."""
     run, looked = story.red_run, story.last("localise_faults")
     best = _best(story)
     if best is None or run is None or looked is None or story.count("checkpoint"):
@@ -335,7 +337,7 @@ def _same(deed: MadeCall, tool: str, args: dict[str, object]) -> bool:
 
 
 def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
-    """What to look at, in this order."""
+    """Return what to look at, in this order."""
     text = story.request
     is_status = story.template == "status"
     if name := name_asked_about(text):
@@ -349,7 +351,9 @@ def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
 
 
 def _causes(story: ThreadFacts, seconds: float) -> list[Wanted]:
-    """What a diagnosis looks at: the tests one by one, a change that would do, the last commits."""
+    """Return what a diagnosis looks at: the tests one by one, a change that would do, the last
+    commits.
+    """
     limit = min(SECONDS, seconds)
     looking: Wanted = ("localise_faults", {"seconds": limit})
     looked = story.last("localise_faults")
@@ -411,7 +415,7 @@ def _place(story: ThreadFacts) -> str:
 
 
 def _plain(story: ThreadFacts) -> list[str]:
-    """What needs few words of ours."""
+    """Return what needs few words of ours."""
     found: list[str] = []
     if deed := story.last("grep"):
         found.append(whereabouts(name_asked_about(story.request), deed.matches))
@@ -455,7 +459,7 @@ class RepairDriver:
         self._seconds = seconds
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
-        """The next move, from the thread alone: a run can resume in any process."""
+        """Return the next move, from the thread alone: a run can resume in any process."""
         reply = self._reply(request)
         if reply.text:
             on_text(reply.text)
@@ -476,7 +480,7 @@ class RepairDriver:
 
 
 def is_repair(story: ThreadFacts) -> bool:
-    """Whether a request is one that failing tests may describe."""
+    """Return whether a request is one that failing tests may describe."""
     match story.template:
         case "fix":
             return may_ask_for_repair(story.request) or story.count("checkpoint") > 0

@@ -47,7 +47,7 @@ class Once(NamedTuple):
 
     @property
     def is_slow(self) -> bool:
-        """Whether it was not waited for: nobody knows how it ends."""
+        """Return whether it was not waited for: nobody knows how it ends."""
         return self.end == "slow"
 
 
@@ -66,7 +66,7 @@ class Memo(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def failing(self) -> tuple[str, ...]:
-        """The tests that ran and failed, by name."""
+        """Return the tests that ran and failed, by name."""
         return tuple(run.name for run in self.failing_runs)
 
     @property
@@ -80,7 +80,9 @@ def _memo_file(context: CallContext) -> Path:
 
 
 def recall(context: CallContext) -> Memo | None:
-    """What was learnt about the present tree, or None if nothing was kept or it cannot be read."""
+    """Return what was learnt about the present tree, or None if nothing was kept or it cannot be
+    read.
+    """
     # A memo is worth only the time it saves; one that cannot be read is one that is not there.
     with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
         return msgspec.json.decode(_memo_file(context).read_bytes(), type=Memo)
@@ -120,7 +122,7 @@ T = TypeVar("T")
 
 
 def _lines_of_kind(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
-    """The lines of one kind; what tests have written into the report is let go."""
+    """Return the lines of one kind; what tests have written into the report is let go."""
     found: list[T] = []
     for line in lines:
         if key in line:
@@ -197,15 +199,15 @@ def sources_of(root: Path, paths: Iterable[str]) -> dict[str, Source]:
 
 
 def suspect_lines(known: Memo, sources: dict[str, Source]) -> list[SuspectLine]:
-    """The suspicious lines that a memo leads to."""
+    """Return the suspicious lines that a memo leads to."""
     return add_signs(rank_lines(known.tests, sources), known.signs)
 
 
 def clues_of(known: Memo) -> frozenset[str]:
-    """What the failing tests say about the kind of fault."""
+    """Return what the failing tests say about the kind of fault."""
     return error_kinds(run.why if run.end != "time" else run.end for run in known.failing_runs)
 
 
 def files_of_failing(known: Memo) -> set[str]:
-    """The files that failing tests ran."""
+    """Return the files that failing tests ran."""
     return {path for test in known.tests if test.has_failed for path in test.lines}

@@ -79,7 +79,8 @@ class Survivor(NamedTuple):
 def chances(
     template: str, weights: Sequence[float], suspicion: float, known: Iterable[str]
 ) -> list[float]:
-    """How likely each of a template's proposals at one place is, beside all other candidates.
+    """Return how likely each of a template's proposals at one place is, beside all other
+    candidates.
 
     They share the template's mass by their weights; `known` are the clues of the failing tests.
     """
@@ -95,7 +96,9 @@ def rank(
     sources: Mapping[str, Source],
     passing: Mapping[tuple[str, int], int] = NOTHING,
 ) -> list[Survivor]:
-    """The best first; a change to a line that many passing tests run stood the harder trial."""
+    """Return the best first; a change to a line that many passing tests run stood the harder
+    trial.
+    """
     found: list[Survivor] = []
     for each in holding:
         source = sources[each.path]
@@ -115,7 +118,7 @@ def rank(
 
 
 def changed_size(candidate: Candidate, data: bytes) -> int:
-    """How much text a candidate changes."""
+    """Return how much text a candidate changes."""
     after = apply_edits(data, candidate.edits)
     first = common_prefix(data, after)
     data, after = data[first:], after[first:]
@@ -128,7 +131,7 @@ def changed_size(candidate: Candidate, data: bytes) -> int:
 
 
 def plausibility(source: Source, candidate: Candidate, after: bytes) -> float:
-    """How far the changed function is one that somebody would write; 1 is no objection."""
+    """Return how far the changed function is one that somebody would write; 1 is no objection."""
     new = Source(candidate.path, after)
     before, now = _function_around(source, candidate), _function_around(new, candidate)
     if before is None or now is None:
@@ -149,7 +152,7 @@ def plausibility(source: Source, candidate: Candidate, after: bytes) -> float:
 
 
 def _function_around(source: Source, candidate: Candidate) -> ast.AST | None:
-    """The outermost function around a candidate; its first line does not move."""
+    """Return the outermost function around a candidate; its first line does not move."""
     found = [
         node for node in source.tree.body if node.lineno <= candidate.line <= (node.end_lineno or 0)
     ]
@@ -167,7 +170,7 @@ def _function_around(source: Source, candidate: Candidate) -> ast.AST | None:
 
 
 def _end(node: ast.stmt) -> int:
-    """The last line of a function, with room for two lines that a change may have added."""
+    """Return the last line of a function, with room for two lines that a change may have added."""
     return (node.end_lineno or 0) + 2
 
 

@@ -80,7 +80,7 @@ async def try_on_tests(
 
 
 def _read_ends(generated: int, lines: Sequence[Line]) -> Ends:
-    """How each candidate ended, as last reported; tests may have written into the report."""
+    """Return how each candidate ended, as last reported; tests may have written into the report."""
     ends: Ends = {}
     for line in lines:
         n, end = line.get("n"), line.get("end")
@@ -166,7 +166,7 @@ def generate_candidates(
     places: Sequence[SuspectLine],
     clues: frozenset[str] = frozenset(),
 ) -> list[Candidate]:
-    """Every candidate at the most suspicious places, the likeliest first, none twice."""
+    """Return every candidate at the most suspicious places, the likeliest first, none twice."""
     every = [each for site in suspect_sites(sources, places, clues) for each in candidates_at(site)]
     every.sort(key=lambda each: -each.chance)
     found: dict[tuple[str, tuple[int, int, bytes]], Candidate] = {}
@@ -184,7 +184,7 @@ def generate_candidates(
 def suspect_sites(
     sources: Mapping[str, Source], places: Iterable[SuspectLine], clues: frozenset[str]
 ) -> list[Site]:
-    """The statements at suspicious lines, each once, with the highest score of its lines."""
+    """Return the statements at suspicious lines, each once, with the highest score of its lines."""
     found: dict[tuple[str, int, int], Site] = {}
     for place in places:
         source = sources.get(place.path)
@@ -198,7 +198,7 @@ def suspect_sites(
 
 
 def candidates_at(site: Site) -> Iterator[Candidate]:
-    """What each template proposes at one place, with its chance of being right."""
+    """Yield what each template proposes at one place, with its chance of being right."""
     for template in TEMPLATES:
         drafts = [draft for draft in template.propose(site) if draft.edits and draft.weight > 0]
         weights = [draft.weight for draft in drafts]
@@ -210,7 +210,7 @@ def candidates_at(site: Site) -> Iterator[Candidate]:
 
 
 def _essential_edit(source: Source, candidate: Candidate) -> tuple[int, int, bytes]:
-    """The one edit that a candidate comes to, whatever way it came about."""
+    """Return the one edit that a candidate comes to, whatever way it came about."""
     start = min(edit.start for edit in candidate.edits)
     end = max(edit.end for edit in candidate.edits)
     # Only the surroundings are compared: whole files, twelve thousand times, would take seconds.
@@ -238,7 +238,9 @@ REFUTED = frozenset({"fail", "broke", "broken", "crash"})
 async def probe(
     stage: ScratchCopy, known: Memo, sources: dict[str, Source], seconds: float | None
 ) -> Memo:
-    """What is known, with what a few changes at each of the most suspicious lines have shown."""
+    """Return what is known, with what a few changes at each of the most suspicious lines have
+    shown.
+    """
     places = suspect_lines(known, sources)
     # Many lines that the same tests run have the same score. A change that makes a failing test
     # pass tells them apart, even if it is not yet the right one.
@@ -262,7 +264,7 @@ async def probe(
 def choose_probes(
     sources: Mapping[str, Source], places: Sequence[SuspectLine], clues: frozenset[str]
 ) -> list[Candidate]:
-    """The likeliest changes at each place, the likeliest of all first."""
+    """Return the likeliest changes at each place, the likeliest of all first."""
     taken: Counter[tuple[str, int]] = Counter()
     found: list[Candidate] = []
     for each in generate_candidates(sources, places[:PLACES], clues):
@@ -276,7 +278,9 @@ def choose_probes(
 def read_signs(
     sources: Mapping[str, Source], proposed: Sequence[Candidate], ends: Ends
 ) -> tuple[Sign, ...]:
-    """The statements at which a change did some good, where in them, and how much that says."""
+    """Return the statements at which a change did some good, where in them, and how much that
+    says.
+    """
     best: dict[tuple[str, int], Sign] = {}
     for n in sorted(ends):
         each, score = proposed[n], SIGNS.get(ends[n], 0.0)

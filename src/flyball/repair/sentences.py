@@ -54,7 +54,7 @@ class Trace(NamedTuple):
 
 
 def explain(failed: FailedTest) -> str:
-    """One failing test: what it expected, what came, and at which line."""
+    """Return one failing test: what it expected, what came, and at which line."""
     trace = trace_of(failed.message)
     own = [frame for frame in trace.frames if not _is_foreign(frame.path)]
     if failed.message.startswith(ENDLESS):
@@ -75,7 +75,7 @@ def explain(failed: FailedTest) -> str:
 
 
 def _quoted(why: str) -> str:
-    """The words of a runner that is not Python's."""
+    """Return the words of a runner that is not Python's."""
     lines = [line.strip() for line in why.split("\n") if line.strip()]
     return _cut("; ".join(lines[:TALK]).replace(":; ", ": ")) or NO_REASON
 
@@ -98,14 +98,14 @@ def trace_of(why: str) -> Trace:
 
 
 def _code_below(lines: list[str], i: int) -> str:
-    """The line of code that a traceback quotes below a place."""
+    """Return the line of code that a traceback quotes below a place."""
     below = lines[i + 1] if i + 1 < len(lines) else ""
     is_code = below.startswith(("    ", "E    ")) and not _CARETS.match(below)
     return below.removeprefix("E").strip() if is_code else ""
 
 
 def _marked_above(lines: list[str], i: int) -> str:
-    """The line that pytest marks with `>` above a place."""
+    """Return the line that pytest marks with `>` above a place."""
     above = [line[1:].strip() for line in lines[:i] if line.startswith(">")]
     return above[-1] if above else ""
 
@@ -115,7 +115,7 @@ def _is_foreign(path: str) -> bool:
 
 
 def _assertion(code: str, text: str) -> str:
-    """What an assertion wanted, in the words of the code, and what its operands were."""
+    """Return what an assertion wanted, in the words of the code, and what its operands were."""
     said = text.removeprefix("assert ")
     statement = _statement(code)
     if isinstance(statement, ast.Assert):
@@ -136,7 +136,7 @@ def _statement(code: str) -> ast.stmt | None:
 
 
 def _operands(test: ast.expr, said: str) -> str:
-    """The values that pytest saw on both sides of a comparison."""
+    """Return the values that pytest saw on both sides of a comparison."""
     values = _expression(said)
     if not isinstance(test, ast.Compare) or not isinstance(values, ast.Compare):
         return _not_so(test, said)
@@ -171,7 +171,7 @@ def _expression(text: str) -> ast.expr | None:
 
 
 def _is_value(text: str) -> bool:
-    """Whether a text is something that was computed, not how it is written."""
+    """Return whether a text is something that was computed, not how it is written."""
     found = _expression(text)
     return found is not None and not any(
         isinstance(node, ast.Call | ast.Name | ast.Attribute) for node in ast.walk(found)
@@ -179,7 +179,7 @@ def _is_value(text: str) -> bool:
 
 
 def _method(call: ast.Call, text: str) -> str:
-    """What one of unittest's methods wanted."""
+    """Return what one of unittest's methods wanted."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
     args = [ast.unparse(each) for each in call.args]
     differ = _DIFFER.match(text.split("\n")[0])
@@ -218,7 +218,7 @@ class Words(NamedTuple):
 
 
 def configure(request: str) -> str:
-    """Which lines to type to have a model do it."""
+    """Return which lines to type to have a model do it."""
     return CONFIGURE.format(request=_with_quotes(request))
 
 
@@ -248,7 +248,7 @@ def needs_model(request: str) -> Words:
 def claim_for_change(
     run: str, after: SuiteReport, change: HoldingChange, found: CandidateSearch
 ) -> Words:
-    """What a repair that holds may claim; what failed before is for the verdict to say."""
+    """Return what a repair that holds may claim; what failed before is for the verdict to say."""
     brief = "A plausible change: the tests pass."
     first = f"{brief} {change.path}:{change.line}, {change.template}: {change.label}."
     others = len(found.holding) - 1
@@ -262,7 +262,7 @@ def _tests(report: SuiteReport) -> str:
 
 
 def alternatives(change: HoldingChange, found: CandidateSearch) -> str:
-    """The other changes that hold, by name, and then their diffs."""
+    """Return the other changes that hold, by name, and then their diffs."""
     others = [each for each in found.holding if each != change]
     names = [f"  {_title(each)}" for each in others]
     head = "Other changes under which every test passes:"
@@ -277,7 +277,7 @@ def _title(change: HoldingChange) -> str:
 def search_in_vain(
     run: SuiteReport, lines: Sequence[Suspect], searched: MadeCall | None, request: str
 ) -> Words:
-    """Why tests fail and what was tried, where no change was found."""
+    """Return why tests fail and what was tried, where no change was found."""
     if searched is None:
         brief = "No line was found at which changes could be tried; nothing was changed."
         return Words(brief, f"{brief}\n{diagnosis(run)}\n{ask_model(request)}")
@@ -296,7 +296,7 @@ def refused_change(run: SuiteReport, best: HoldingChange, edit: MadeCall) -> Wor
 
 
 def search_summary(deed: MadeCall) -> str:
-    """How much a search in vain tried, and in which time."""
+    """Return how much a search in vain tried, and in which time."""
     found = deed.search
     if found is None:
         return f"The search could not be made: {deed.text.strip().partition(chr(10))[0]}"
@@ -317,7 +317,7 @@ def only_python(run: SuiteReport, request: str) -> Words:
 
 
 def diagnosis(run: SuiteReport) -> str:
-    """Which tests fail, and why, in a few lines."""
+    """Return which tests fail, and why, in a few lines."""
     verb = "fails" if run.failed == 1 else "fail"
     lines = [f"{_count(run.failed)} of {run.failed + run.passed} {verb}:"]
     for each in run.failures[:SHOWN]:
@@ -346,14 +346,14 @@ def nothing_red(run: SuiteReport, request: str) -> Words:
 
 
 def only_together(run: SuiteReport) -> Words:
-    """That the tests only fail together, which is beyond a search for small changes."""
+    """Return that the tests only fail together, which is beyond a search for small changes."""
     brief = "Each test passes by itself, but not all of them together; nothing was changed."
     whole = f"{brief} They depend on each other or on what others leave behind.\n{diagnosis(run)}"
     return Words(brief, whole)
 
 
 def no_tests(text: str, checked: MadeCall | None) -> Words:
-    """That no test could be run, and what was checked instead."""
+    """Return that no test could be run, and what was checked instead."""
     first = "\n".join(text.strip().split("\n")[:12])
     brief = "No test could be run, so there is nothing to go by; nothing was changed."
     looked = f"\nWhat can be checked without tests:\n{checked.text[:2000]}" if checked else ""

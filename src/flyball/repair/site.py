@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
 
 
 def diff_of(path: str, before: bytes, after: bytes) -> str:
-    """A unified diff from one content of a file to another."""
+    """Return a unified diff from one content of a file to another."""
     lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{path}", f"b/{path}")
     said: list[str] = []
     for line in lines:
@@ -42,13 +42,13 @@ def diff_of(path: str, before: bytes, after: bytes) -> str:
 
 
 def _lines(data: bytes) -> list[str]:
-    """The lines of a text with their ends; only `\\n` ends one."""
+    r"""Return the lines of a text with their ends; only `\n` ends one."""
     *whole, last = data.decode("utf-8").split("\n")
     return [f"{line}\n" for line in whole] + ([last] if last else [])
 
 
 def common_prefix(a: bytes, b: bytes) -> int:
-    """How many bytes two texts begin with in common."""
+    """Return how many bytes two texts begin with in common."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2
@@ -83,7 +83,7 @@ class Site:
         return self.source.text(node)
 
     def swap(self, node: ast.expr, text: str, label: str = "", weight: float = 1.0) -> Draft:
-        """A draft that puts a text in an expression's place."""
+        """Return a draft that puts a text in an expression's place."""
         said = label or f"`{self.text(node)}` → `{text}`"
         return Draft(said, (self.source.replace(node, text),), weight)
 
@@ -105,7 +105,7 @@ class Site:
 
     @cached_property
     def near_names(self) -> frozenset[str]:
-        """Names in this statement and in those beside it."""
+        """Return names in this statement and in those beside it."""
         block = self.source.block_of(self.node)
         i = block.index(self.node) if self.node in block else 0
         around = [*block[max(0, i - 2) : i + 3]]
@@ -120,7 +120,9 @@ class Site:
 
     @cached_property
     def container_methods(self) -> dict[str, str]:
-        """What holds a list or a set, variables or attributes, and how something is put in."""
+        """Return what holds a list or a set, variables or attributes, and how something is
+        put in.
+        """
         found: dict[str, str] = {}
         for node in self.source.within(self._outermost):
             if isinstance(node, ast.Assign):
@@ -135,7 +137,7 @@ class Site:
 
     @property
     def _outermost(self) -> ast.AST:
-        """The function that all functions around this place are in."""
+        """Return the function that all functions around this place are in."""
         found = self.function
         while found is not None and (outer := self.source.function_of(found)) is not None:
             found = outer
@@ -143,7 +145,7 @@ class Site:
 
     @cached_property
     def parallels(self) -> tuple[dict[str, str], ...]:
-        """Names that stand for each other where two statements differ in nothing else."""
+        """Return names that stand for each other where two statements differ in nothing else."""
         found: dict[tuple[tuple[str, str], ...], None] = {}
         shapes: dict[str, list[tuple[str, ...]]] = {}
         for node in self.source.within(self.function) if self.function else ():
@@ -185,7 +187,7 @@ class Site:
 
 
 def rename(text: str, mapping: dict[str, str]) -> str:
-    """A text with some names in the place of others."""
+    """Return a text with some names in the place of others."""
     return WORD.sub(lambda found: mapping.get(found[0], found[0]), text)
 
 
@@ -214,7 +216,7 @@ def _assigned(scope: ast.AST) -> Iterator[str]:
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Each target of an assignment with what it is given."""
+    """Yield each target of an assignment with what it is given."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
         yield from zip(target.elts, value.elts, strict=False)
     else:

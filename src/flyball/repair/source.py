@@ -24,7 +24,9 @@ class Field(NamedTuple):
 
 
 def fields_of(text: str) -> list[Field] | None:
-    """The fields of one formatted string, or nothing where it is several, or too intricate."""
+    """Return the fields of one formatted string, or nothing where it is several, or too
+    intricate.
+    """
     head = _HEAD.match(text)
     if head is None or not text.endswith(head[1]) or len(text) < head.end() + len(head[1]):
         return None
@@ -59,7 +61,7 @@ def _fields(text: str, i: int, end: int) -> Iterator[Field]:
 
 
 def _find_end(text: str, i: int, ends: str) -> int:
-    """The first of some characters outside brackets and quotes; `!=` and `==` are none."""
+    """Return the first of some characters outside brackets and quotes; `!=` and `==` are none."""
     owed: list[str] = []
     while True:
         letter = text[i]
@@ -99,7 +101,7 @@ def place_fields(
 
 
 def _shift(field: Field, text: str, by: int) -> Field:
-    """A field's place in bytes of the whole file."""
+    """Return a field's place in bytes of the whole file."""
 
     def at(place: int) -> int:
         return by + len(text[:place].encode("utf-8"))
@@ -171,7 +173,7 @@ class Source:
         self.fields[node] = place_fields(node, self.data, self.span(node), start)
 
     def span(self, node: Placed) -> tuple[int, int]:
-        """Where a node's text begins and ends, in bytes."""
+        """Return where a node's text begins and ends, in bytes."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start = self._starts[node.lineno - 1] + node.col_offset
@@ -183,20 +185,20 @@ class Source:
         return self.data[start:end].decode("utf-8")
 
     def line_start(self, line: int) -> int:
-        """Where a line begins; one past the last is the end of the file."""
+        """Return where a line begins; one past the last is the end of the file."""
         return min(self._starts[line - 1], len(self.data))
 
     def line_at(self, offset: int) -> int:
-        """The line that a byte stands on."""
+        """Return the line that a byte stands on."""
         return bisect_right(self._starts, offset)
 
     def line_text(self, line: int) -> str:
-        """A line without its end."""
+        """Return a line without its end."""
         start, end = self.line_start(line), self.line_start(line + 1)
         return self.data[start:end].decode("utf-8", "replace").rstrip("\r\n")
 
     def indent(self, node: ast.stmt) -> str | None:
-        """The white space before a statement, or None where it does not begin its line."""
+        """Return the white space before a statement, or None where it does not begin its line."""
         start = self.span(node)[0]
         before = self.data[self.line_start(node.lineno) : start].decode("utf-8", "replace")
         return before if not before.strip() else None
@@ -222,34 +224,36 @@ class Source:
         return not (before == b"(" and self.data[end:].lstrip()[:1] == b")")
 
     def within(self, node: ast.AST) -> tuple[ast.AST, ...]:
-        """A node and all that is in it, from the top down; it is walked through only once."""
+        """Return a node and all that is in it, from the top down; it is walked through only
+        once.
+        """
         if node not in self._within:
             self._within[node] = tuple(ast.walk(node))
         return self._within[node]
 
     def names_in(self, node: ast.AST) -> frozenset[str]:
-        """The variables that a node speaks of."""
+        """Return the variables that a node speaks of."""
         if node not in self._names:
             named = (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
             self._names[node] = frozenset(named)
         return self._names[node]
 
     def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-        """The innermost function around a node."""
+        """Return the innermost function around a node."""
         found = self.parent.get(node)
         while found is not None and not isinstance(found, SCOPES):
             found = self.parent.get(found)
         return found
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
-        """The innermost class around a node."""
+        """Return the innermost class around a node."""
         found = self.parent.get(node)
         while found is not None and not isinstance(found, ast.ClassDef):
             found = self.parent.get(found)
         return found
 
     def block_of(self, node: ast.stmt) -> list[ast.stmt]:
-        """The statements that a statement stands among."""
+        """Return the statements that a statement stands among."""
         around = self.parent.get(node)
         for name in BLOCKS:
             block: object = getattr(around, name, None)
@@ -270,7 +274,7 @@ class Source:
 
     @cached_property
     def constants(self) -> dict[str, int]:
-        """Where each name that a module or a class gives a value to is defined."""
+        """Return where each name that a module or a class gives a value to is defined."""
         found: dict[str, int] = {}
         for node in (*self.tree.body, *self._class_bodies):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
@@ -286,7 +290,9 @@ class Source:
                 yield from node.body
 
     def definitions_for(self, node: ast.stmt) -> set[int]:
-        """The lines of the constants that a statement reads, and of its function's defaults."""
+        """Return the lines of the constants that a statement reads, and of its function's
+        defaults.
+        """
         found: set[int] = set()
         for each in expressions(node):
             name = getattr(each, "id", getattr(each, "attr", ""))
@@ -298,7 +304,9 @@ class Source:
         return found
 
     def statement_at(self, line: int) -> ast.stmt | None:
-        """The innermost statement whose own lines, without those of its blocks, hold this one."""
+        """Return the innermost statement whose own lines, without those of its blocks, hold this
+        one.
+        """
         return self._by_line.get(line)
 
     @cached_property
@@ -314,7 +322,7 @@ class Source:
 
 
 def own_lines(node: ast.stmt) -> tuple[int, int]:
-    """The lines of a statement itself: of a compound one, its head."""
+    """Return the lines of a statement itself: of a compound one, its head."""
     body = getattr(node, "body", None)
     assert node.end_lineno is not None
     if isinstance(body, list) and body:
@@ -324,7 +332,7 @@ def own_lines(node: ast.stmt) -> tuple[int, int]:
 
 
 def head_expressions(node: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions of a statement itself, not of the statements in it."""
+    """Yield the expressions of a statement itself, not of the statements in it."""
     for name, value in ast.iter_fields(node):
         if name in BLOCKS or name in ("handlers", "decorator_list", "returns", "annotation"):
             continue
@@ -342,7 +350,7 @@ def _as_list(value: object) -> Sequence[object]:
 
 
 def expressions(node: ast.stmt) -> Iterator[ast.expr]:
-    """Every expression in a statement's own text."""
+    """Yield every expression in a statement's own text."""
     for head in head_expressions(node):
         yield from _expressions_below(head)
 

@@ -22,7 +22,7 @@ _ERROR = regex(r"^(?:E\s+)?([A-Za-z_][\w.]*(?:Error|Exception|Iteration))\b(.*)$
 
 
 def error_kinds(reasons: Iterable[str]) -> frozenset[str]:
-    """The kinds of error that failing tests ended with."""
+    """Return the kinds of error that failing tests ended with."""
     found: set[str] = set()
     for why in reasons:
         if why == "time":
@@ -118,7 +118,9 @@ def rank_lines(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[S
 
 
 def _share(node: ast.stmt, parts: int, source: Source) -> float:
-    """How much of its score a statement keeps: some only tell of a fault, or of what follows."""
+    """Return how much of its score a statement keeps: some only tell of a fault, or of what
+    follows.
+    """
     if isinstance(node, FRAMES) and not parts:
         return HOLLOW
     if isinstance(node, ast.Expr) and not any(isinstance(each, DEEDS) for each in ast.walk(node)):
@@ -133,7 +135,9 @@ def _name(node: ast.expr) -> str:
 
 
 def add_signs(places: Sequence[SuspectLine], signs: Iterable[Sign]) -> list[SuspectLine]:
-    """The places with what trial changes showed added to their scores, still the worst first."""
+    """Return the places with what trial changes showed added to their scores, still the worst
+    first.
+    """
     more = {(sign.path, sign.line): sign for sign in signs}
     found: list[SuspectLine] = []
     for place in places:
@@ -145,7 +149,7 @@ def add_signs(places: Sequence[SuspectLine], signs: Iterable[Sign]) -> list[Susp
 
 
 def _ochiai_scores(tests: Sequence[Traced], sources: Mapping[str, Source]) -> dict[Key, float]:
-    """The score of each statement that failing tests run, for the tests that run it."""
+    """Return the score of each statement that failing tests run, for the tests that run it."""
     failing = [test for test in tests if test.has_failed]
     ran_red, ran_green = _count_failing(failing), count_passing(tests)
     deepest, on_trace = _traceback_shares(failing)
@@ -167,7 +171,9 @@ def _ochiai_scores(tests: Sequence[Traced], sources: Mapping[str, Source]) -> di
 
 
 def _heads(best: Mapping[Key, float], sources: Mapping[str, Source]) -> Iterator[tuple[Key, float]]:
-    """What let suspicious lines run: the conditions and loops around them, the nearest first."""
+    """Yield what let suspicious lines run: the conditions and loops around them, the nearest
+    first.
+    """
     for (path, line), score in best.items():
         source = sources[path]
         node = source.statement_at(line)
@@ -182,7 +188,9 @@ def _heads(best: Mapping[Key, float], sources: Mapping[str, Source]) -> Iterator
 def _definitions(
     best: Mapping[Key, float], sources: Mapping[str, Source]
 ) -> Iterator[tuple[Key, float]]:
-    """What suspicious lines go by and no test runs: constants, and defaults of their function."""
+    """Yield what suspicious lines go by and no test runs: constants, and defaults of their
+    function.
+    """
     for (path, line), score in best.items():
         source = sources[path]
         node = source.statement_at(line)
@@ -191,7 +199,7 @@ def _definitions(
 
 
 def count_passing(tests: Sequence[Traced]) -> Counter[Key]:
-    """How many passing tests run each line."""
+    """Return how many passing tests run each line."""
     found: Counter[Key] = Counter()
     for test in tests:
         if test.end == "pass":
@@ -200,7 +208,9 @@ def count_passing(tests: Sequence[Traced]) -> Counter[Key]:
 
 
 def _count_failing(failing: Sequence[Traced]) -> dict[Key, float]:
-    """How many failing tests run each line, those for less that did so well before they failed."""
+    """Return how many failing tests run each line, those for less that did so well before they
+    failed.
+    """
     found: dict[Key, float] = {}
     for test in failing:
         # What ran before the last assertion that went well has been checked, to some degree.
@@ -218,7 +228,7 @@ def _project_lines(lines: Mapping[str, Iterable[int]]) -> Iterator[Key]:
 
 
 def _traceback_shares(failing: Sequence[Traced]) -> tuple[Counter[Any], Counter[Any]]:
-    """The share of failing tests whose traceback ends at, or goes through, a line."""
+    """Return the share of failing tests whose traceback ends at, or goes through, a line."""
     deepest: Counter[Any] = Counter()
     through: Counter[Any] = Counter()
     for test in failing:

@@ -30,29 +30,29 @@ class MadeCall(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether the call was made and did what it should."""
+        """Return whether the call was made and did what it should."""
         return self.answer.ok
 
     @property
     def suite(self) -> SuiteReport | None:
-        """The run of the tests that this call made, or None where none took place."""
+        """Return the run of the tests that this call made, or None where none took place."""
         return latest_of(self.answer.evidence, SuiteReport)
 
     @property
     def suspects(self) -> tuple[Suspect, ...]:
-        """The lines that `localise_faults` suspects."""
+        """Return the lines that `localise_faults` suspects."""
         finding = self.answer.finding
         return finding.lines if isinstance(finding, SuspectLines) else ()
 
     @property
     def search(self) -> CandidateSearch | None:
-        """What `try_candidates` found; None where it could not search."""
+        """Return what `try_candidates` found; None where it could not search."""
         finding = self.answer.finding
         return finding if isinstance(finding, CandidateSearch) else None
 
     @property
     def matches(self) -> tuple[Match, ...]:
-        """The lines that `grep` matched."""
+        """Return the lines that `grep` matched."""
         finding = self.answer.finding
         return finding.shown if isinstance(finding, TextMatches) else ()
 
@@ -74,30 +74,30 @@ class ThreadFacts(NamedTuple):
 
     @property
     def runs(self) -> tuple[SuiteReport, ...]:
-        """The runs of the tests, whichever tool made them."""
+        """Return the runs of the tests, whichever tool made them."""
         suites = (deed.suite for deed in self.deeds if deed.tool in TESTING)
         return tuple(suite for suite in suites if suite is not None)
 
     @property
     def red_run(self) -> SuiteReport | None:
-        """The first run that saw a test fail."""
+        """Return the first run that saw a test fail."""
         return next((run for run in self.runs if run.failed), None)
 
     @property
     def is_rejected(self) -> bool:
-        """Whether the governor's last word was that the work is not done."""
+        """Return whether the governor's last word was that the work is not done."""
         return bool(self.heard) and self.heard[-1].kind == "rejection"
 
     def last(self, tool: str) -> MadeCall | None:
-        """The last call of a tool."""
+        """Return the last call of a tool."""
         return next((deed for deed in reversed(self.deeds) if deed.tool == tool), None)
 
     def count(self, tool: str) -> int:
-        """How often a tool was called."""
+        """Return how often a tool was called."""
         return sum(deed.tool == tool for deed in self.deeds)
 
     def since(self, tool: str) -> tuple[MadeCall, ...]:
-        """The calls after the last one of a tool; all of them where it was never called."""
+        """Return the calls after the last one of a tool; all of them where it was never called."""
         for i in range(len(self.deeds) - 1, -1, -1):
             if self.deeds[i].tool == tool:
                 return self.deeds[i + 1 :]
@@ -105,7 +105,7 @@ class ThreadFacts(NamedTuple):
 
 
 def read_thread(request: Request) -> ThreadFacts:
-    """What a request wants, and what was done about it so far."""
+    """Return what a request wants, and what was done about it so far."""
     lines = request.lines
     return ThreadFacts(
         request.run,
@@ -119,7 +119,7 @@ def read_thread(request: Request) -> ThreadFacts:
 
 
 def _is_told(line: ThreadLine) -> bool:
-    """Whether the governor says something there; where a card stands is no news."""
+    """Return whether the governor says something there; where a card stands is no news."""
     return line.speaker is Speaker.GOVERNOR and bool(line.text) and line.kind != STANDING
 
 
@@ -139,7 +139,7 @@ def _has_rested(lines: Sequence[ThreadLine]) -> bool:
 
 
 def has_run(suite: SuiteReport) -> bool:
-    """Whether any test was run to its end."""
+    """Return whether any test was run to its end."""
     return suite.passed + suite.failed > 0
 
 
@@ -226,34 +226,34 @@ _PLAIN = regex(
 
 
 def is_about_failure(request: str) -> bool:
-    """Whether a request speaks of something that does not work."""
+    """Return whether a request speaks of something that does not work."""
     return bool(FAILING.search(request))
 
 
 def may_ask_for_repair(request: str) -> bool:
-    """Whether failing tests may show what a request wants: in doubt they may."""
+    """Return whether failing tests may show what a request wants: in doubt they may."""
     return bool(SUITE.search(request)) or not ORDER.search(request)
 
 
 def clearly_asks_for_repair(request: str) -> bool:
-    """Whether it clearly does, for requests that are read as larger than a fix."""
+    """Return whether it clearly does, for requests that are read as larger than a fix."""
     return bool(SUITE.search(request)) or (is_about_failure(request) and not ORDER.search(request))
 
 
 def is_mere_question(request: str) -> bool:
-    """Whether a request wants to know, and does not report what should be different."""
+    """Return whether a request wants to know, and does not report what should be different."""
     return bool(QUESTION.search(request))
 
 
 def name_asked_about(request: str) -> str:
-    """The name that a question is about, unless it asks why something fails."""
+    """Return the name that a question is about, unless it asks why something fails."""
     if is_about_failure(request) and not WHERE.search(request):
         return ""
     return symbol_in(request)
 
 
 def symbol_in(request: str) -> str:
-    """The name in the code that a question is about, if it is about one."""
+    """Return the name in the code that a question is about, if it is about one."""
     for pattern in (_QUOTED, _CODELIKE):
         for found in pattern.finditer(request):
             name = next(filter(None, found.groups()), "").strip().removesuffix("()")

@@ -55,7 +55,9 @@ class ProgressReport:
 
 
 def interrupted_result(tool: str) -> Result:
-    """The result of a call that was ended with nothing to show; a driver may make it again."""
+    """Return the result of a call that was ended with nothing to show; a driver may make it
+    again.
+    """
     text = f"`{tool}` was interrupted: the run is to rest."
     return Result(False, text, error=INTERRUPTED)
 
@@ -134,10 +136,10 @@ def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
 
 
 def _looked_into(choice: Choice) -> Choice:
-    """The Python suite that a settled command starts, or the choice as it is.
+    """Return the Python suite that a settled command starts, or the choice as it is.
 
-    The command is what the user says tests the project: another suite that the survey would find
-    is not asked in its place.
+    The command is what the user says tests the project: another suite that the survey would find is
+    not asked in its place.
     """
     words = shlex.split(choice.command, comments=True)
     while words and _STARTS.fullmatch(words[0]):
@@ -153,7 +155,9 @@ _STARTS = regex(r"(?:.*/)?python[\d.]*|-m|uv|poetry|pdm|hatch|run")
 
 
 async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -> TrialReport:
-    """What the program reports for these orders; lines reported before it died are there, too."""
+    """Return what the program reports for these orders; lines reported before it died are there,
+    too.
+    """
     context, choice = stage.context, stage.choice
     limits = context.settings.suite_limits
     if orders["seconds"] is not None:

@@ -27,13 +27,13 @@ _WRAPPERS = names("timeout env nohup nice time stdbuf command exec poetry uv pip
 
 
 def verification_kind(command: str) -> str | None:
-    """The strongest thing a command proves: tests, types, build, lint, import or syntax."""
+    """Return the strongest thing a command proves: tests, types, build, lint, import or syntax."""
     proven = {finding.proves for finding in findings_of(command)}
     return next((kind for kind in STRENGTH if kind in proven), None)
 
 
 def cannot_fail(command: str) -> str | None:
-    """Why a command proves nothing because it always succeeds, or None if it may fail."""
+    """Return why a command proves nothing because it always succeeds, or None if it may fail."""
     root = read(command)
     if isinstance(root, str):
         return None
@@ -48,7 +48,7 @@ def _statements(node: Node) -> list[Node]:
 
 
 def _last(statements: Sequence[Node], parent: Node) -> str | None:
-    """A sequence succeeds when its last statement does, unless told to stop earlier."""
+    """Return a sequence succeeds when its last statement does, unless told to stop earlier."""
     last = statements[-1]
     following = parent.children[parent.children.index(last) + 1 :]
     if any(child.type == "&" for child in following):
@@ -61,7 +61,7 @@ def _last(statements: Sequence[Node], parent: Node) -> str | None:
 
 
 def _always(node: Node) -> str | None:
-    """Why this statement always succeeds, or None."""
+    """Return why this statement always succeeds, or None."""
     children = _statements(node)
     if node.type in ("program", "compound_statement", "subshell"):
         if node.children[0].type == "((" or not children:
@@ -108,7 +108,7 @@ def _pipeline(children: Sequence[Node]) -> str | None:
 
 
 def _never(node: Node) -> str | None:
-    """Why this statement always fails, which its negation turns into success."""
+    """Return why this statement always fails, which its negation turns into success."""
     words = [word.value for child in _statements(node) for word in words_of(child)]
     if node.type == "command" and (words == ["false"] or words[:1] == ["exit"]):
         return f"`! {text_of(node)}` always succeeds"
@@ -116,7 +116,7 @@ def _never(node: Node) -> str | None:
 
 
 def _branches(node: Node) -> str | None:
-    """An `if` whose every outcome succeeds."""
+    """Return an `if` whose every outcome succeeds."""
     parts = [child for child in node.children if child.is_named and child.type != "comment"]
     body = [p for p in parts if p.type not in ("elif_clause", "else_clause")]
     clauses = [p for p in parts if p.type in ("elif_clause", "else_clause")]
@@ -127,7 +127,7 @@ def _branches(node: Node) -> str | None:
 
 
 def _constant(node: Node) -> str | None:
-    """A test of nothing but constants gives the same answer every time."""
+    """Return a test of nothing but constants gives the same answer every time."""
     if any(c.type in ("-f", "-e") for c in node.children) or "$" in text_of(node):
         return None
     inner = _statements(node)

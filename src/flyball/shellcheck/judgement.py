@@ -19,7 +19,7 @@ class CommandKind(StrEnum):
 
     @property
     def severity(self) -> int:
-        """The place in the order above; the whole is as severe as its worst part."""
+        """Return the place in the order above; the whole is as severe as its worst part."""
         return _ORDER.index(self)
 
 
@@ -46,7 +46,7 @@ class CommandEffect(StrEnum):
 
     @property
     def severity(self) -> int:
-        """The place in the order above."""
+        """Return the place in the order above."""
         return tuple(CommandEffect).index(self)
 
 
@@ -84,7 +84,7 @@ class Finding(NamedTuple):
 
     @property
     def effect(self) -> CommandEffect:
-        """How this may be run. The only place that tells."""
+        """Return how this may be run. The only place that tells."""
         if self.veto and self.kind is not CommandKind.DESTRUCTIVE:
             return CommandEffect.OUTSIDE
         if self.away and self.kind not in (CommandKind.READ_ONLY, CommandKind.VERIFICATION):
@@ -96,7 +96,7 @@ class Finding(NamedTuple):
         return _EFFECTS[self.kind]
 
     def at_least(self, floor: CommandKind, reason: str) -> Finding:
-        """The same finding, or one raised to the floor."""
+        """Return the same finding, or one raised to the floor."""
         if self.kind.severity >= floor.severity:
             return self
         return self._replace(kind=floor, reason=f"{self.reason}; {reason}")

@@ -38,7 +38,7 @@ class Fields(TypedDict, total=False):
 
 
 def rule(kind: CommandKind, does: str, **fields: Unpack[Fields]) -> Rule:
-    """One rule."""
+    """Return one rule."""
     return Rule(
         kind=kind,
         does=does,
@@ -69,5 +69,5 @@ def table(rows: Mapping[str, Rule]) -> dict[str, Rule]:
 
 
 def each(names: str, row: Rule) -> dict[str, Rule]:
-    """The same rule for several names."""
+    """Return the same rule for several names."""
     return dict.fromkeys(names.split(), row)

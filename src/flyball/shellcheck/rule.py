@@ -39,12 +39,12 @@ class Inquiry(Protocol):
 
     @property
     def scope(self) -> Scope:
-        """Where the command stands."""
+        """Return where the command stands."""
         ...
 
     @property
     def fed(self) -> Word | None:
-        """The text that the command itself pipes into this part of it."""
+        """Return the text that the command itself pipes into this part of it."""
         ...
 
     def command(self, words: Sequence[Word]) -> list[Finding]:
@@ -97,11 +97,11 @@ class Rule(NamedTuple):
 
     @property
     def has_teeth(self) -> bool:
-        """Whether an option that hides in a word could change what it does."""
+        """Return whether an option that hides in a word could change what it does."""
         return bool(self.writes or self.mutates or self.destroys or self.runs or self.places)
 
     def takes_value(self, flag: str) -> bool:
-        """Whether the word after this option belongs to it."""
+        """Return whether the word after this option belongs to it."""
         return any(flag in names for names in self._valued)
 
     @property
@@ -109,7 +109,7 @@ class Rule(NamedTuple):
         return self.valued, self.writes, self.places, self.runs, self.reads
 
     def heeds(self, flag: str) -> bool:
-        """Whether the tables say anything about this option."""
+        """Return whether the tables say anything about this option."""
         return self.takes_value(flag) or flag in self.mutates or flag in self.destroys
 
 
@@ -127,11 +127,11 @@ class SortedWords(NamedTuple):
     doubtful: tuple[Word, ...]
 
     def has(self, *names: str) -> bool:
-        """Whether one of these options is given."""
+        """Return whether one of these options is given."""
         return any(flag in names for flag, _ in self.flags)
 
     def keeps(self, *names: str) -> bool:
-        """Whether one of these options is given, and no other word takes it back."""
+        """Return whether one of these options is given, and no other word takes it back."""
         bare = {name.lstrip("-") for name in names}
         for flag, value in self.flags:
             off = value is not None and (value.value or "").lower() not in _ON
@@ -143,7 +143,7 @@ class SortedWords(NamedTuple):
         return self.has(*names)
 
     def value(self, *names: str) -> Word | None:
-        """The value of the last of these options."""
+        """Return the value of the last of these options."""
         found = [value for flag, value in self.flags if flag in names and value is not None]
         return found[-1] if found else None
 
@@ -176,7 +176,7 @@ def parse(rule: Rule, words: Sequence[Word], *, stop_at_operand: bool = False) -
 
 
 def _is_long(rule: Rule, text: str) -> bool:
-    """Whether a word with one dash is, as a whole, a long name that the tables hold."""
+    """Return whether a word with one dash is, as a whole, a long name that the tables hold."""
     name = text.partition("=")[0]
     return len(name) > 2 and rule.heeds(name)
 
@@ -230,7 +230,7 @@ def _take_cluster(
 
 
 def named(flag: str, names: frozenset[str], rule: Rule) -> bool:
-    """Whether an option is one of these, or may be short for one."""
+    """Return whether an option is one of these, or may be short for one."""
     if flag in names:
         return True
     if not flag.startswith("--") or len(flag) < 3 or flag in rule.known or rule.takes_value(flag):
@@ -255,7 +255,7 @@ def judge_rule(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> list[Find
 
 
 def asks_for_help(words: Sequence[Word]) -> bool:
-    """Whether the only thing asked for is help or a version."""
+    """Return whether the only thing asked for is help or a version."""
     return len(words) == 2 and words[1].value in ("--help", "--version")
 
 
@@ -286,7 +286,7 @@ def _judge_subcommand(
 
 
 def judge_words(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> list[Finding]:
-    """The general judgement: options first, then operands."""
+    """Return the general judgement: options first, then operands."""
     text = " ".join(word.source for word in words)
     program = words[0].source
     if rule.fixed and (odd := next((w for w in words if w.value is None), None)):
@@ -315,7 +315,7 @@ def _option_finding(
 def _flag_finding(
     inquiry: Inquiry, rule: Rule, flag: str, value: Word | None, program: str, text: str
 ) -> Finding | None:
-    """What one option makes of the command, if it makes anything."""
+    """Return what one option makes of the command, if it makes anything."""
     said = f"{program} {flag}"
     if named(flag, rule.runs, rule):
         return Finding(text, CommandKind.UNKNOWN, f"{said} runs another program or loads code")
@@ -334,7 +334,7 @@ def _flag_finding(
 
 
 def written(inquiry: Inquiry, text: str, program: str, targets: Sequence[Word | None]) -> Finding:
-    """A write to these targets: mutating, or refused where none may be."""
+    """Return a write to these targets: mutating, or refused where none may be."""
     paths = [_path_of(target) for target in targets]
     if targets and all(path in ("/dev/null", "/dev/stdout", "/dev/stderr") for path in paths):
         return Finding(text, CommandKind.READ_ONLY, f"{program} writes to no file")
@@ -350,7 +350,7 @@ def written(inquiry: Inquiry, text: str, program: str, targets: Sequence[Word | 
 
 
 def _path_of(target: Word | None) -> str | None:
-    """The path a word names; one that is known to stay inside stands for itself."""
+    """Return the path a word names; one that is known to stay inside stands for itself."""
     if target is None:
         return None
     return target.source.strip('"') if target.local else target.value
@@ -392,12 +392,12 @@ _PATTERN_GIVEN = frozenset(("-e", "--regexp", "-f", "--file", "--files", "--from
 
 
 def _is_many(word: Word) -> bool:
-    """Whether a word may turn into several."""
+    """Return whether a word may turn into several."""
     return word.glob or (word.splits and not word.tame)
 
 
 def _read_words(rule: Rule, parsed: SortedWords) -> list[Word]:
-    """The words of which the contents would be shown."""
+    """Return the words of which the contents would be shown."""
     told = [value for flag, value in parsed.flags if value and named(flag, rule.reads, rule)]
     if rule.operands in (Operands.TEXT, Operands.NAMES, Operands.NONE):
         return told
@@ -408,17 +408,19 @@ def _read_words(rule: Rule, parsed: SortedWords) -> list[Word]:
 
 
 def secret_among(words: Iterable[Word]) -> str | None:
-    """The first file to read that is a secret, or is named so that nobody can tell it is not."""
+    """Return the first file to read that is a secret, or is named so that nobody can tell it is
+    not.
+    """
     return next((word.source for word in words if word.made or _is_secret(word)), None)
 
 
 def named_secret(words: Iterable[Word]) -> str | None:
-    """The first word that names a secret."""
+    """Return the first word that names a secret."""
     return next((word.source for word in words if _is_secret(word)), None)
 
 
 def computed(word: Word) -> bool:
-    """Whether a name is made up at run time, and nothing tells that it is no secret's."""
+    """Return whether a name is made up at run time, and nothing tells that it is no secret's."""
     if word.value is not None:
         return False
     return any(map(may_be_secret, word.likely.split()))
@@ -435,12 +437,12 @@ def _is_secret(word: Word) -> bool:
 
 
 def _all_hidden(part: str) -> bool:
-    """Whether a pattern matches all hidden files, those with secrets among them."""
+    """Return whether a pattern matches all hidden files, those with secrets among them."""
     return part.startswith((".*", ".[", ".?")) and fnmatchcase(".env", part)
 
 
 def secret_finding(text: str, what: str) -> Finding:
-    """The refusal to read a secret."""
+    """Return the refusal to read a secret."""
     return Finding(
         text,
         CommandKind.READ_ONLY,

@@ -38,13 +38,13 @@ _DROPS = Pattern(
 
 
 def drops_data(words: Sequence[str]) -> str | None:
-    """The first word, or pair of words, that tells a program to throw data away."""
+    """Return the first word, or pair of words, that tells a program to throw data away."""
     pairs = [f"{first}:{second}" for first, second in itertools.pairwise(words)]
     return next((said for said in (*words[1:], *pairs) if _DROPS.fullmatch(said.lower())), None)
 
 
 def task_kind(name: str) -> tuple[CommandKind, str]:
-    """What a task of this name is taken for, and what it proves."""
+    """Return what a task of this name is taken for, and what it proves."""
     plain = name.lower()
     if _DEPLOYS.search(plain) or _DROPS.fullmatch(plain):
         return CommandKind.DESTRUCTIVE, ""

@@ -97,7 +97,7 @@ def findings_of(
 
 
 def commands_in(command: str, *, root: str = "") -> tuple[tuple[str, ...], ...]:
-    """The words of every simple command that would run, also inside of `sh -c` or `env`.
+    """Return the words of every simple command that would run, also inside of `sh -c` or `env`.
 
     Of a word that is not known beforehand there is its beginning; of text that is not understood,
     nothing.

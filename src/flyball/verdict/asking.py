@@ -23,7 +23,7 @@ _REPAIR = regex(
 def asked_for(
     request: str, promised: Iterable[str], intent: Intent | None, *, wants_red: bool
 ) -> AskedFor:
-    """What was asked for and said beforehand.
+    """Return what was asked for and said beforehand.
 
     A request that names tests wants those green; one that only says that tests fail wants all of
     them. Whoever repairs or rearranges changes no expectation unasked.

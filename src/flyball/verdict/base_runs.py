@@ -89,7 +89,7 @@ class BaseRuns:
         self._write(self._file(tree, suite), msgspec.json.encode(stored))
 
     def repeated(self, tree: str, suite: PartSuite) -> dict[str, tuple[int, int]]:
-        """How often tests were red in how many runs, of those that were run again before."""
+        """Return how often tests were red in how many runs, of those that were run again before."""
         file = self._file(tree, suite).with_suffix(".again")
         try:
             return msgspec.json.decode(file.read_bytes(), type=dict[str, tuple[int, int]])
@@ -122,7 +122,9 @@ class BaseRuns:
 
 
 def _installed(project: Path, programs: str) -> str:
-    """What tells one toolchain from another without starting it: when things were installed."""
+    """Return what tells one toolchain from another without starting it: when things were
+    installed.
+    """
     signs = ("node_modules", "node_modules/.package-lock.json", ".venv", "venv", "vendor")
     packages = sorted(project.glob(".venv/lib/python*/site-packages"))
     found = [project / sign for sign in signs] + packages

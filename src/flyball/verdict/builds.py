@@ -45,6 +45,8 @@ async def build_ahead(context: CallContext, tree: str, suite: PartSuite) -> None
 
 
 def _mark(context: CallContext, suite: PartSuite) -> Path:
-    """What says that a tree's suite was built; at worst it is built once more, or while it runs."""
+    """Return what says that a tree's suite was built; at worst it is built once more, or while it
+    runs.
+    """
     named = json.dumps([context.tree, suite.runner, suite.at, context.env.get("PATH", "")])
     return context.built / f"{hashlib.sha256(named.encode()).hexdigest()[:32]}.mark"

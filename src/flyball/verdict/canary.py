@@ -119,7 +119,7 @@ APART = frozenset({"jest", "vitest", "ava", "node"})
 def canary_for(
     runner: str, tests: Iterable[tuple[str, str]], word: str, loads: Sequence[str] = ()
 ) -> Canary | None:
-    """A file of failing tests beside one of the suite's own; None where none can be made.
+    """Return a file of failing tests beside one of the suite's own; None where none can be made.
 
     Where the runner keeps test files apart, `loads` are files of the product that it loads first.
     `tests` are the suite's test files with their texts, `word` a lower-case word drawn for this
@@ -162,7 +162,9 @@ def canary_for(
 
 
 def _sibling(path: str, word: str) -> str:
-    """A name that the patterns which found one test file find, too: all but its stem stays."""
+    """Return a name that the patterns which found one test file find, too: all but its stem
+    stays.
+    """
     stem, dot, rest = posixpath.basename(path).partition(".")
     start = "test-zz" if stem in ("test", "tests") else "zz"
     return f"{start}-{word}{dot}{rest}"

@@ -30,7 +30,7 @@ Texts = Mapping[str, str | None]
 def change_facts(
     trees: Trees, before: Land, after: Land, changes: Sequence[Changed], head: str
 ) -> ChangeFacts:
-    """The facts of a change between two trees that lie checked out."""
+    """Return the facts of a change between two trees that lie checked out."""
     files = tuple([change.path for change in changes])
     old = _texts(trees, {change.path: change.before for change in changes})
     new = _texts(trees, {change.path: change.after for change in changes})
@@ -99,7 +99,9 @@ def _shared(land: Land, changed: Texts, side: frozenset[str]) -> frozenset[str]:
 
 
 def _runs_examples(land: Land, code: Sequence[str]) -> bool:
-    """Whether anything that decides about tests, or a changed file, runs a session's examples."""
+    """Return whether anything that decides about tests, or a changed file, runs a session's
+    examples.
+    """
     near = [path for path in land.files if is_test_path(path) or is_test_config(path)]
     return any("doctest" in land.text(path) for path in (*near, *code) if land.has(path))
 
@@ -115,7 +117,7 @@ def _texts(trees: Trees, entries: Mapping[str, TreeEntry | None]) -> dict[str, s
 
 
 def _testing_side(land: Land, changed: Texts) -> frozenset[str]:
-    """Those of the changed files that decide about tests in this tree."""
+    """Return those of the changed files that decide about tests in this tree."""
     present = {path for path, text in changed.items() if text is not None}
     # The walk leaves hidden folders out; configuration in them counts if it was changed.
     every = present.union(land.files)

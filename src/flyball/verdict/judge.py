@@ -53,7 +53,9 @@ from flyball.verdict.type_checks import loosened_settings
 def judge_change(
     suites: tuple[SuiteRuns, ...], change: ChangeFacts, asked: AskedFor
 ) -> ChangeVerdict:
-    """The verdict on a change, from runs on clean checkouts and nothing that a driver chose."""
+    """Return the verdict on a change, from runs on clean checkouts and nothing that a driver
+    chose.
+    """
     found = [
         *_unkept(change),
         *(each for suite in suites for each in _of_suite(suite, change, asked)),
@@ -221,7 +223,7 @@ def _quoted(run: TreeRun) -> str:
 
 
 def _speaks_as_one(*runs: TreeRun) -> bool:
-    """Whether nothing is told test by test, so that the exit code stands for all of them."""
+    """Return whether nothing is told test by test, so that the exit code stands for all of them."""
     return not any(run.is_counted for run in runs)
 
 
@@ -359,7 +361,7 @@ _NO_TEST = regex(r"\bhook\b|(?i:set_?up|tear_?down)|::\(|_FailedTest|^(.+)::\1$|
 
 
 def _told(suite: SuiteRuns) -> tuple[bool, ...]:
-    """Whether the runs before, with the old tests and after spoke of any test at all."""
+    """Return whether the runs before, with the old tests and after spoke of any test at all."""
     return tuple(
         [any(run.counts or ()) for run in (suite.old, suite.old_tests_new_code, suite.new) if run]
     )
@@ -401,7 +403,7 @@ def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
 def _regression(
     suite: SuiteRuns, names: Iterable[str], what: tuple[str, str], do: str
 ) -> ChangeFinding:
-    """One finding for all the names; `what` is the verb for one and for several."""
+    """Return one finding for all the names; `what` is the verb for one and for several."""
     found = tuple(sorted(names))
     who = "it passed before the change or is" if len(found) == 1 else "they passed before or are"
     return ChangeFinding(
@@ -454,7 +456,7 @@ def _reached(suites: tuple[SuiteRuns, ...], change: ChangeFacts) -> Iterator[Cha
 
 
 def _differs(suite: SuiteRuns) -> bool:
-    """Whether the old and the new testing side give one test two different ends."""
+    """Return whether the old and the new testing side give one test two different ends."""
     if suite.old_tests_new_code is None or suite.new is None:
         return False
     old, new = suite.old_tests_new_code.ends, suite.new.ends

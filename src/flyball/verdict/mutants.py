@@ -44,7 +44,8 @@ async def count_noticed(
     compared: TreePair,
     runs: Sequence[SuiteRuns] = (),
 ) -> Noticed:
-    """How many small changes to the new lines the tests notice; no count where nobody can tell.
+    """Return how many small changes to the new lines the tests notice; no count where nobody can
+    tell.
 
     The runs of the verdict say how long the tests take, and how they end for the code as it is.
     """
@@ -67,7 +68,7 @@ async def count_noticed(
 
 
 def _seconds_of_one(suite: PartSuite, compared: TreePair, run: TreeRun) -> float:
-    """How long one trial takes at least, by the run of the same tests on the same tree."""
+    """Return how long one trial takes at least, by the run of the same tests on the same tree."""
     reached = reached_tests(suite, compared)
     files = reached.files if words_for(suite, reached) else run.seconds
     return sum(run.seconds.get(file, 0.0) for file in files)
@@ -114,7 +115,7 @@ def _said(mutant: tests.Mutant) -> str:
 def choose_mutants(
     context: CallContext, suite: PartSuite, compared: TreePair
 ) -> tuple[tests.Mutant, ...]:
-    """A handful of small changes, from as many of the new lines as there are."""
+    """Return a handful of small changes, from as many of the new lines as there are."""
     trees = context.workspace.trees
     new = trees.entries(TreeHash(compared.head), _product(suite, compared))
     blobs = trees.contents([entry.blob for entry in new.values()])
@@ -140,7 +141,7 @@ def _product(suite: PartSuite, compared: TreePair) -> list[str]:
 def _new_lines(
     context: CallContext, compared: TreePair, texts: Mapping[str, bytes]
 ) -> dict[str, frozenset[int]]:
-    """The lines of the product that are new; tests that stand beside the code are none."""
+    """Return the lines of the product that are new; tests that stand beside the code are none."""
     trees = context.workspace.trees
     old = trees.entries(TreeHash(compared.base), sorted(texts))
     blobs = trees.contents([entry.blob for entry in old.values()])
@@ -157,7 +158,7 @@ def _new_lines(
 
 
 def added_lines(before: bytes, after: bytes) -> Iterator[int]:
-    """The numbers of the lines that one text has and the other had not."""
+    """Yield the numbers of the lines that one text has and the other had not."""
     matcher = SequenceMatcher(None, before.split(b"\n"), after.split(b"\n"), autojunk=False)
     for tag, _, _, first, last in matcher.get_opcodes():
         if tag in ("replace", "insert"):

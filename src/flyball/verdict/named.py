@@ -32,14 +32,14 @@ _RUNNERS = regex(
 
 
 def is_suite(what: str) -> bool:
-    """Whether the words name a test run, whichever part of it."""
+    """Return whether the words name a test run, whichever part of it."""
     return bool(_RUNNERS.search(what) or _WHOLE.match(what.strip()))
 
 
 def resolve_named(
     named: Sequence[str], runs: Iterable[TreeRun], checks: Iterable[CheckEnd]
 ) -> tuple[tuple[Named, ...], tuple[str, ...]]:
-    """What each name came to, and the names that say nothing a program could run.
+    """Return what each name came to, and the names that say nothing a program could run.
 
     A test that is named must be green itself. A suite is the whole suite's business, which the
     verdict judges test by test: naming a part of it does not make the part enough.
@@ -69,7 +69,7 @@ def resolve_named(
 
 
 def _tests_named(what: str, runs: Iterable[TreeRun]) -> Mapping[str, CaseOutcome]:
-    """The tests whose own name, not only their file's, stands among the words.
+    """Return the tests whose own name, not only their file's, stands among the words.
 
     A file that is named whole is no promise about each old failure in it, so only functions count.
     """
@@ -87,7 +87,7 @@ _PYTHON_TEST = regex(r"(?:^|/)(test_\w+|\w+_test)\.py(?:::([\w:]+))?$")
 
 
 def _missing_tests(what: str, runs: Sequence[TreeRun]) -> str:
-    """The test file or test among the words of which no run tells, where all tests were run.
+    """Return the test file or test among the words of which no run tells, where all tests were run.
 
     Only Python's runners always tell in which file a test stands.
     """

@@ -17,7 +17,7 @@ MOST = 6
 
 
 async def run_named(context: CallContext, tree: str, commands: Sequence[str]) -> list[CheckEnd]:
-    """How each command that verifies and can fail ends on a clean checkout of a tree."""
+    """Return how each command that verifies and can fail ends on a clean checkout of a tree."""
     wanted = [command for command in commands if _verifies(command)][:MOST]
     if not wanted:
         return []
@@ -27,7 +27,7 @@ async def run_named(context: CallContext, tree: str, commands: Sequence[str]) ->
 
 
 def _verifies(command: str) -> bool:
-    """Whether a text is a command that checks something, and could say no."""
+    """Return whether a text is a command that checks something, and could say no."""
     found = judge(command, phase="verify")
     return found.kind is CommandKind.VERIFICATION and not cannot_fail(command)
 

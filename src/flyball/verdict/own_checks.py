@@ -29,7 +29,9 @@ class OwnChecks(NamedTuple):
 async def run_checks(
     context: CallContext, base: str, head: str, parts: Sequence[Part], seen_red: Sequence[str] = ()
 ) -> OwnChecks:
-    """Every check of these parts, and those seen red in the run, held against the tree before."""
+    """Return every check of these parts, and those seen red in the run, held against the tree
+    before.
+    """
     wanted = [(part.path, name) for part in parts for name in part.checks]
     wanted += [(".", name) for name in seen_red if (".", name) not in wanted]
     if not wanted:
@@ -67,5 +69,5 @@ def _first(item: CheckReport) -> str:
 
 
 def ended_well(checks: Sequence[CheckEnd]) -> bool:
-    """Whether something was named as a check, and all of it passes."""
+    """Return whether something was named as a check, and all of it passes."""
     return bool(checks) and all(check.exit_code == 0 for check in checks)

@@ -49,12 +49,14 @@ def changed_promises(
 
 
 def _is_run(test: ChangedTest, before: TreeRun) -> bool:
-    """Whether a suite runs this; examples in documentation mostly are for readers alone."""
+    """Return whether a suite runs this; examples in documentation mostly are for readers alone."""
     return test.function != EXAMPLE or any(file_of(name) == test.path for name in before.ends)
 
 
 def changed_examples(before: Texts, after: Texts) -> tuple[ChangedTest, ...]:
-    """How the examples of an interpreter's session in each file compare with what they were."""
+    """Return how the examples of an interpreter's session in each file compare with what they
+    were.
+    """
     found: list[ChangedTest] = []
     for path, old in sorted(before.items()):
         lost = Counter(_examples(old or "")) - Counter(_examples(after.get(path) or ""))
@@ -77,7 +79,7 @@ def changed_examples(before: Texts, after: Texts) -> tuple[ChangedTest, ...]:
 
 
 def _examples(text: str) -> Iterator[tuple[str, str]]:
-    """What is typed in each example, and what is expected to be answered."""
+    """Yield what is typed in each example, and what is expected to be answered."""
     for found in _SESSION.finditer(text):
         said = re.sub(r"\n\s*\.\.\. ?", "\n", found["said"]).strip()
         answer = "\n".join(line.strip() for line in found["answer"].strip("\n").split("\n"))
@@ -120,7 +122,7 @@ def _told_by_text_alone(
     asked: AskedFor,
     told: set[str],
 ) -> Iterator[ChangeFinding]:
-    """What became of the tests in old files that the new code cannot load.
+    """Yield what became of the tests in old files that the new code cannot load.
 
     Nobody knows how such a test would end, whether it failed before or not: what it asks now may be
     less than it did, in its own text or by what it uses.
@@ -165,7 +167,7 @@ _DOES_NOT_RUN = "; as it was, it does not run on the new code"
 
 
 def _end_of(name: str, kept: TreeRun) -> str:
-    """What the old test says of the new code, to be put behind what became of it."""
+    """Return what the old test says of the new code, to be put behind what became of it."""
     return _FAILS if name in kept.red else _DOES_NOT_RUN
 
 
@@ -179,7 +181,8 @@ def _short(names: Iterable[str]) -> list[str]:
 
 
 def _is_uncollected(file: str, run: TreeRun) -> bool:
-    """Whether an old test file could not even be loaded, as when a name that it imports moved.
+    """Return whether an old test file could not even be loaded, as when a name that it imports
+    moved.
 
     Then every test in it fails alike and says nothing: the texts that did not change are the same
     promises still, and those that did are compared.
@@ -202,7 +205,7 @@ def _weight(test: ChangedTest, asked: AskedFor) -> Weight:
 
 
 def _speaks_of(text: str, name: str) -> bool:
-    """Whether a text names a test; one that is called by a plain word must be in quotes."""
+    """Return whether a text names a test; one that is called by a plain word must be in quotes."""
     named = re.escape(name)
     if name.isalpha():
         return re.search(rf"[`'\"“«]{named}[`'\"”»]", text) is not None
@@ -210,12 +213,12 @@ def _speaks_of(text: str, name: str) -> bool:
 
 
 def is_named(name: str, wanted: tuple[str, ...]) -> bool:
-    """Whether one of these words is part of a test's name."""
+    """Return whether one of these words is part of a test's name."""
     return any(each in name for each in wanted)
 
 
 def is_spoken_of(name: str, texts: Iterable[str]) -> bool:
-    """Whether one of the texts names the test by its function."""
+    """Return whether one of the texts names the test by its function."""
     function = re.split(r"::|\.| > ", name)[-1]
     return any(_speaks_of(text, function) for text in texts)
 
@@ -235,7 +238,9 @@ def _promise(
 
 
 def _unexplained(suite: SuiteRuns, name: str, kept: TreeRun) -> Iterator[ChangeFinding]:
-    """The text of the test is as it was; one that fails now is a regression, and told as that."""
+    """Yield the text of the test is as it was; one that fails now is a regression, and told as
+    that.
+    """
     now = suite.new
     if now is not None and name in now.red:
         return
@@ -264,6 +269,8 @@ def _without_package(name: str) -> str:
 
 
 def is_explained(name: str, change: ChangeFacts) -> bool:
-    """Whether a test that is gone lives on under another name, or its end is a question already."""
+    """Return whether a test that is gone lives on under another name, or its end is a question
+    already.
+    """
     test = _text_of(name, change)
     return test is not None and test.became != ""

@@ -284,7 +284,7 @@ _LANGUAGES = {
 def runner_reaches(
     before: Texts, after: Texts, testing_side: frozenset[str]
 ) -> tuple[RunnerReach, ...]:
-    """Every place of a change that reaches into the runner, each in a sentence."""
+    """Return every place of a change that reaches into the runner, each in a sentence."""
     found: list[RunnerReach] = []
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
@@ -312,7 +312,7 @@ def _by_name(path: str, old: str | None, new: str) -> Iterator[RunnerReach]:
 
 
 def _npm_setting(path: str, old: str, new: str) -> str:
-    """A setting by which npm starts its scripts that was not so before."""
+    """Return a setting by which npm starts its scripts that was not so before."""
     if posixpath.basename(path) != ".npmrc":
         return ""
     added = (_STARTS_SCRIPTS.match(line) for line in new.split("\n") if line not in old.split("\n"))
@@ -420,7 +420,9 @@ def _always_equal(path: str, known: set[str], new: str) -> Iterator[RunnerReach]
 
 
 def _fixed_answer(node: ast.AST) -> str:
-    """The name of a comparison that does not depend on what it is compared with, if it is one."""
+    """Return the name of a comparison that does not depend on what it is compared with, if it is
+    one.
+    """
     match node:
         case ast.FunctionDef(name=name, args=ast.arguments(args=args), body=body) if (
             name in _ANSWERS
@@ -441,7 +443,9 @@ def _fixed_answer(node: ast.AST) -> str:
 
 
 def _says_yes_to_all(answer: ast.expr | None, other: str) -> bool:
-    """Whether an answer is true by something that the other side has no part in but its type."""
+    """Return whether an answer is true by something that the other side has no part in but its
+    type.
+    """
     match answer:
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=asked), *_]):
             return asked == other

@@ -16,7 +16,7 @@ NO_ROWS: Mapping[str, int] = MappingProxyType({})
 
 
 def file_of(name: str) -> str:
-    """The file that a test stands in, as its name tells."""
+    """Return the file that a test stands in, as its name tells."""
     return name.partition("::")[0]
 
 
@@ -48,7 +48,7 @@ class TreeRun(NamedTuple):
     """The first lines of what the runner itself said where it could not run the tests."""
 
     def where(self, *wanted: CaseOutcome) -> frozenset[str]:
-        """The tests that ended in one of these ways."""
+        """Return the tests that ended in one of these ways."""
         return frozenset([name for name, end in self.ends.items() if end in wanted])
 
     @property
@@ -60,7 +60,9 @@ class TreeRun(NamedTuple):
         return self.where(CaseOutcome.PASSED)
 
     def passed(self, names: Iterable[str]) -> frozenset[str]:
-        """Those of the tests that passed; one that has subtests is told of only where it fails."""
+        """Return those of the tests that passed; one that has subtests is told of only where it
+        fails.
+        """
         return frozenset([name for name in names if self._has_passed(name)])
 
     def _has_passed(self, name: str) -> bool:
@@ -82,7 +84,7 @@ class Unsteady(NamedTuple):
 
     @property
     def was_flaky(self) -> bool:
-        """Whether it ended both ways before the change, so that it says nothing now."""
+        """Return whether it ended both ways before the change, so that it says nothing now."""
         return 0 < self.red_before < self.runs_before
 
 
@@ -197,7 +199,7 @@ class ChangeFacts(NamedTuple):
 
     @property
     def put_back(self) -> frozenset[str]:
-        """What the old tests run with: the testing side, and the files that they share."""
+        """Return what the old tests run with: the testing side, and the files that they share."""
         return self.testing_side | {each.path for each in self.shared}
 
 

@@ -29,7 +29,7 @@ _SCRIPTS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".vue"
 
 
 def select_tests(changed: Iterable[str], texts: Mapping[str, str]) -> tuple[str, ...]:
-    """The test files, of all source files of a part, that changed or reach what changed."""
+    """Return the test files, of all source files of a part, that changed or reach what changed."""
     uses = {path: _uses(path, text, texts) for path, text in texts.items()}
     reached = {path for path in changed if path in texts}
     grew = True
@@ -41,7 +41,8 @@ def select_tests(changed: Iterable[str], texts: Mapping[str, str]) -> tuple[str,
 
 
 def find_tests_apart(changed: Iterable[str], texts: Mapping[str, str]) -> frozenset[str]:
-    """The test files that certainly do not use what changed: they import none of it themselves.
+    """Return the test files that certainly do not use what changed: they import none of it
+    themselves.
 
     A name that a package hands on from a changed file counts as imported from that file.
     """
@@ -77,12 +78,12 @@ _DEFINED = regex(
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a runner would look for tests in the file."""
+    """Return whether a runner would look for tests in the file."""
     return TEST_NAME.fullmatch(posixpath.basename(path)) is not None
 
 
 def count_tests(texts: Mapping[str, str]) -> int:
-    """How many test functions the test files hold, as far as their texts tell."""
+    """Return how many test functions the test files hold, as far as their texts tell."""
     total = 0
     for path, text in texts.items():
         if is_test_file(path):
@@ -92,7 +93,7 @@ def count_tests(texts: Mapping[str, str]) -> int:
 
 
 def _uses(path: str, text: str, files: Mapping[str, str]) -> set[str]:
-    """The files of the part that a file imports."""
+    """Return the files of the part that a file imports."""
     ending = posixpath.splitext(path)[1]
     if ending == ".py":
         return _python_uses(path, text, files)
@@ -118,7 +119,7 @@ def _python_uses(path: str, text: str, files: Mapping[str, str]) -> set[str]:
 
 
 def _python_files(path: str, module: str, files: Mapping[str, str]) -> set[str]:
-    """Every file that a dotted name may mean: also below `src`, and packages on its way."""
+    """Return every file that a dotted name may mean: also below `src`, and packages on its way."""
     dots = len(module) - len(module.lstrip("."))
     name = module.lstrip(".").replace(".", "/")
     if dots:
@@ -149,7 +150,9 @@ def _script_uses(path: str, text: str, files: Mapping[str, str]) -> set[str]:
 
 
 def _go_uses(path: str, text: str, files: Mapping[str, str]) -> set[str]:
-    """A Go file sees its whole package, and the packages whose folder ends an import path."""
+    """Return a Go file sees its whole package, and the packages whose folder ends an import
+    path.
+    """
     folders = {posixpath.dirname(each) for each in files if each.endswith(".go")}
     named = _GO.findall(text)
     own = posixpath.dirname(path)

@@ -60,11 +60,11 @@ _ENDINGS = ("", ".py", ".js", ".cjs", ".mjs", ".ts", ".mts", ".cts", ".json", "/
 
 
 def find_testing_side(paths: Iterable[str], read: Read, part: str = TOP) -> frozenset[str]:
-    """The files of a part that are tests, or decide which tests run, how, and against what.
+    """Return the files of a part that are tests, or decide which tests run, how, and against what.
 
-    Configuration in the directories around the part counts, since runners look upwards for it.
-    What is named by a configuration that cannot be read is unknown; the configuration itself is
-    in the answer anyway.
+    Configuration in the directories around the part counts, since runners look upwards for it. What
+    is named by a configuration that cannot be read is unknown; the configuration itself is in the
+    answer anyway.
     """
     every = frozenset(paths)
     own = {path for path in every if is_within(path, part)}
@@ -98,10 +98,11 @@ _RUNNER_CONFIG = regex(
 def find_shared(
     changed: Iterable[str], side: frozenset[str], paths: Iterable[str], read: Read
 ) -> frozenset[str]:
-    """Those of the changed files that tests and the product both read, or only tests may read.
+    """Return those of the changed files that tests and the product both read, or only tests may
+    read.
 
-    Of the testing side: manifests, recipes, and product files that a configuration has loaded.
-    Of the rest: what a test names that is no code, and code that only tests import and that holds
+    Of the testing side: manifests, recipes, and product files that a configuration has loaded. Of
+    the rest: what a test names that is no code, and code that only tests import and that holds
     nothing but values, or checks. What such a file decides is a question, never an accusation.
     """
     wanted = frozenset(changed)
@@ -131,7 +132,8 @@ _NAMED = regex(
 
 
 def find_tested(side: Iterable[str], paths: Iterable[str], read: Read) -> frozenset[str]:
-    """The code that a configuration has loaded first and whose functions tests call themselves.
+    """Return the code that a configuration has loaded first and whose functions tests call
+    themselves.
 
     It is what they test: whether they can still fail with it is for their inverted runs to show.
     """
@@ -147,7 +149,7 @@ def find_tested(side: Iterable[str], paths: Iterable[str], read: Read) -> frozen
 
 
 def is_testing_alone(path: str) -> bool:
-    """Whether a file of the testing side is nothing to the product."""
+    """Return whether a file of the testing side is nothing to the product."""
     *folders, name = path.split("/")
     return (
         is_test_path(path)
@@ -159,7 +161,9 @@ def is_testing_alone(path: str) -> bool:
 
 
 def _mentions(path: str, tests: str) -> bool:
-    """Whether tests name the folder that data lies in, as where they read all that is there."""
+    """Return whether tests name the folder that data lies in, as where they read all that is
+    there.
+    """
     folder = path.rpartition("/")[0].rpartition("/")[2]
     return bool(folder and re.search(rf"[\"'/\s]{re.escape(folder)}[\"'/]", tests))
 
@@ -185,7 +189,7 @@ _FAILS = regex(
 
 
 def _is_values_or_checks(path: str, text: str) -> bool:
-    """Whether code holds nothing but values, or is made of checks."""
+    """Return whether code holds nothing but values, or is made of checks."""
     if "/__init__." in f"/{path}":
         return False
     if not _DEFINES.search(text) or (_CHECKS.search(text) and _FAILS.search(text)):
@@ -201,7 +205,7 @@ def _is_values_or_checks(path: str, text: str) -> bool:
 
 
 def _is_for_tests(path: str, texts: Mapping[str, str]) -> bool:
-    """Whether tests import a source file and no other code does."""
+    """Return whether tests import a source file and no other code does."""
     stem = re.escape(_module_name(path))
     folder = re.escape(path.rpartition("/")[0].rpartition("/")[2] or stem)
     named = re.compile(
@@ -225,7 +229,7 @@ _IMPORTED = regex(r".*\.(?:py|[cm]?[jt]sx?)")
 
 
 def _speaks(path: str) -> bool:
-    """Whether a file may name what tests or the code read."""
+    """Return whether a file may name what tests or the code read."""
     is_script = _SOURCE.fullmatch(path) or (is_test_path(path) and _SCRIPT.fullmatch(path))
     return bool(is_script)
 
@@ -237,7 +241,7 @@ _RECIPES = regex(rf"{_MAKEFILE.pattern}|[Jj]ustfile")
 
 
 def is_shared(path: str) -> bool:
-    """Whether a file of the testing side bears on tests in other files than itself."""
+    """Return whether a file of the testing side bears on tests in other files than itself."""
     name = path.rpartition("/")[2]
     # Runners collect `test_*`; what is called `tests_*` is there for them, and what was recorded
     # belongs to a test elsewhere.
@@ -245,10 +249,10 @@ def is_shared(path: str) -> bool:
 
 
 def is_data(folder: str) -> bool:
-    """Whether a directory holds what tests feed to the code rather than a project.
+    """Return whether a directory holds what tests feed to the code rather than a project.
 
-    Data places say so by their name. Below a test place only another test place (`tests/e2e`) is
-    a project of its own; `tests/cases/app` is the material of a test.
+    Data places say so by their name. Below a test place only another test place (`tests/e2e`) is a
+    project of its own; `tests/cases/app` is the material of a test.
     """
     names = folder.split("/")
     if any(DATA_DIRS.fullmatch(name) for name in names):
@@ -263,7 +267,7 @@ _FILES_OF_PYTEST = regex(
 
 
 def _collected_by(config: str) -> Iterator[str]:
-    """The patterns by which pytest is told to find test files."""
+    """Yield the patterns by which pytest is told to find test files."""
     for found in _FILES_OF_PYTEST.findall(config):
         yield from re.findall(r"[^\s\"',\[\]]+", found)
 
@@ -294,14 +298,16 @@ def _is_helper(path: str) -> bool:
 
 
 def _module_name(path: str) -> str:
-    """The last name by which a file is imported: a package goes by its directory."""
+    """Return the last name by which a file is imported: a package goes by its directory."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in ("index", "__init__", "mod") else stem
 
 
 def _mentioned(files: Iterable[str], sources: Sequence[str], read: Read) -> set[str]:
-    """Which of these files are imported by one of the sources, judged by the last name alone."""
+    """Return which of these files are imported by one of the sources, judged by the last name
+    alone.
+    """
     stems: dict[str, set[str]] = {}
     for file in files:
         stems.setdefault(_module_name(file), set()).add(file)
@@ -321,7 +327,7 @@ def _mentioned(files: Iterable[str], sources: Sequence[str], read: Read) -> set[
 
 
 def _named_by(path: str, text: str, files: frozenset[str]) -> Iterator[str]:
-    """The files that a configuration has the runner load, where they are in the tree."""
+    """Yield the files that a configuration has the runner load, where they are in the tree."""
     folder = path.rpartition("/")[0]
     for word in _words(path.rpartition("/")[2], text):
         bare = re.sub(r"^(?:<rootDir>|\$\{?\w+\}?)/", "", word).partition(":")[0]
@@ -346,7 +352,9 @@ _RECIPE = regex(
 
 
 def _words(name: str, text: str) -> Iterator[str]:
-    """What a configuration names: by the keys that load files, plugins, scripts and recipes."""
+    """Yield what a configuration names: by the keys that load files, plugins, scripts and
+    recipes.
+    """
     if name == "package.json":
         yield from _package_words(text)
         return
@@ -378,7 +386,7 @@ def _package_words(text: str) -> Iterator[str]:
 
 
 def _recipe_words(text: str) -> Iterator[str]:
-    """The scripts in the recipes that `test` and `check` reach, and every included file."""
+    """Yield the scripts in the recipes that `test` and `check` reach, and every included file."""
     yield from re.findall(r"^-?include[ \t]+(\S+)", text, re.M)
     rules = {
         name: (found["needs"].split(), found["recipe"])
@@ -398,7 +406,7 @@ def _recipe_words(text: str) -> Iterator[str]:
 
 
 def _command_words(command: str) -> Iterator[str]:
-    """The scripts among a command's words, and what its options have loaded."""
+    """Yield the scripts among a command's words, and what its options have loaded."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -12,7 +12,7 @@ def fixed_tests(suite: SuiteRuns) -> frozenset[str]:
 
 
 def old_failures(suite: SuiteRuns) -> frozenset[str]:
-    """The tests that failed before and still do."""
+    """Return the tests that failed before and still do."""
     if suite.old is None or suite.new is None:
         return frozenset()
     return (suite.old.red & suite.new.red) - suite.set_aside
@@ -47,7 +47,7 @@ def _not_loaded(suite: SuiteRuns, new: TreeRun, old_code: TreeRun) -> frozenset[
 
 
 def strength_shown(suites: tuple[SuiteRuns, ...], asked: AskedFor) -> ChangeStrength:
-    """The weakest suite speaks for the change: each was reached by it."""
+    """Return the weakest suite speaks for the change: each was reached by it."""
     if suites:
         shown = [strength_of(suite) for suite in suites]
         # Where one part went from red to green, a neighbour that stayed green weakens nothing.
@@ -60,7 +60,7 @@ def strength_shown(suites: tuple[SuiteRuns, ...], asked: AskedFor) -> ChangeStre
 
 
 def strength_of(suite: SuiteRuns) -> ChangeStrength:
-    """How much one suite shows of the change."""
+    """Return how much one suite shows of the change."""
     new = suite.new
     if new is None or new.trouble:
         return ChangeStrength.UNVERIFIED
@@ -82,5 +82,5 @@ def strength_of(suite: SuiteRuns) -> ChangeStrength:
 
 
 def could_not_run(run: TreeRun) -> bool:
-    """Whether a run ended badly without telling of its tests, or is no evidence at all."""
+    """Return whether a run ended badly without telling of its tests, or is no evidence at all."""
     return bool(run.trouble) or (not run.is_counted and run.exit_code != 0)

@@ -68,7 +68,9 @@ class TreePair(NamedTuple):
 async def run_suites(
     context: CallContext, suite: PartSuite, compared: TreePair, *, is_new: bool = False
 ) -> SuiteRuns:
-    """The runs of one suite, those that can differ; `is_new` where the tree before had none."""
+    """Return the runs of one suite, those that can differ; `is_new` where the tree before had
+    none.
+    """
     if is_new:
         c = await run_tree(context, compared.head, suite)
         d = await _new_tests(context, suite, compared, None, c, None)
@@ -172,7 +174,8 @@ async def _repeat(
 
 
 def _beside(run: TreeRun, names: frozenset[str]) -> frozenset[str]:
-    """The tests in the same files, which cost next to nothing more: what breaks at times may show.
+    """Return the tests in the same files, which cost next to nothing more: what breaks at times may
+    show.
 
     Only as many as can be asked for by name.
     """
@@ -182,7 +185,7 @@ def _beside(run: TreeRun, names: frozenset[str]) -> frozenset[str]:
 
 
 async def _is_silenced(context: CallContext, suite: PartSuite, compared: TreePair) -> bool:
-    """Whether tests no longer fail where the code that changed is loaded beside them."""
+    """Return whether tests no longer fail where the code that changed is loaded beside them."""
     facts = compared.facts
     code = [path for path in facts.files if path not in facts.put_back]
     near = [path for path in code if SCRIPT.fullmatch(path) and is_within(path, suite.at)]
@@ -223,7 +226,9 @@ async def _before_and_after(
     known: BaseRuns,
     before: Taken | None,
 ) -> _Both:
-    """The suite on both trees; one that takes too long is run where the change reaches it."""
+    """Return the suite on both trees; one that takes too long is run where the change reaches
+    it.
+    """
     if before is None:
         a, c = await asyncio.gather(
             run_tree(context, compared.base, suite), run_tree(context, compared.head, suite)
@@ -247,7 +252,7 @@ async def _before_and_after(
 
 
 def reached_tests(suite: PartSuite, compared: TreePair) -> Selection:
-    """The test files of a part that the change reaches."""
+    """Return the test files of a part that the change reaches."""
     own = compared.land.below(suite.at)
     prefix = "" if suite.at == "." else f"{suite.at}/"
     texts = {f"{prefix}{path}": own.text(path) for path in own.files if SOURCE.fullmatch(path)}
@@ -255,7 +260,7 @@ def reached_tests(suite: PartSuite, compared: TreePair) -> Selection:
 
 
 async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -> _Both | None:
-    """The tests that the change reaches, where the runner can be told to run only those."""
+    """Return the tests that the change reaches, where the runner can be told to run only those."""
     wanted = reached_tests(suite, compared)
     if not words_for(suite, wanted):
         return None
@@ -288,7 +293,7 @@ async def _old_tests(
     *,
     is_known_slow: bool = False,
 ) -> _OldTests | None:
-    """The new code with the testing side from before, where the change touched it."""
+    """Return the new code with the testing side from before, where the change touched it."""
     put_back = compared.facts.put_back
     side = [path for path in put_back if is_within(path, suite.at)]
     around = [path for path in put_back if is_shared(path)]
@@ -305,7 +310,7 @@ async def _with_old(
     touched: tuple[str, ...],
     reached: Selection | None = None,
 ) -> _OldTests:
-    """The new code with these files as they were before."""
+    """Return the new code with these files as they were before."""
     tree = _with_side_of(context.workspace, compared.head, compared.base, touched)
     files = _present(context.workspace, compared.base, touched)
     if any(map(is_shared, touched)):
@@ -335,7 +340,9 @@ async def _held_against(
     a: Taken,
     c: Taken,
 ) -> _KeptTests:
-    """The old testing side on the new code; files that the product reads, too, are told apart."""
+    """Return the old testing side on the new code; files that the product reads, too, are told
+    apart.
+    """
     shared = frozenset([each.path for each in compared.facts.shared])
     run = _merged(old, a, c, compared.facts)
     if shared.isdisjoint(old.touched):
@@ -372,7 +379,9 @@ def _merged(old: _OldTests, a: Taken, c: Taken, facts: ChangeFacts) -> TreeRun:
 async def _added_tests(
     context: CallContext, suite: PartSuite, compared: TreePair
 ) -> TreeRun | None:
-    """The old code with the tests that are new going by their texts, where those can be named."""
+    """Return the old code with the tests that are new going by their texts, where those can be
+    named.
+    """
     if suite.runner != "pytest" or suite.at != TOP:
         return None
     facts = compared.facts
@@ -397,7 +406,7 @@ async def _new_tests(
     c: Taken,
     early: TreeRun | None,
 ) -> TreeRun | None:
-    """The old code with the new testing side: new tests must fail there."""
+    """Return the old code with the new testing side: new tests must fail there."""
     if early is not None and not early.trouble and early.red & c.run.green:
         return early
     side = [path for path in compared.facts.put_back if is_within(path, suite.at)]
@@ -427,7 +436,7 @@ async def _count_red(
     least: int = 2,
     moved: Mapping[str, str] = NOT_MOVED,
 ) -> dict[str, tuple[int, int]]:
-    """How often each test was red, of how many runs of the same tree.
+    """Return how often each test was red, of how many runs of the same tree.
 
     A test that differs is run again, up to five times. One that ends differently alone may only
     need the company in which it failed: that is no chance, so then the whole company is asked.
@@ -459,7 +468,7 @@ async def _count_red(
 
 
 def _is_red(taken: Taken, name: str) -> bool:
-    """Whether a test failed; one with subtests that nobody tells of has passed."""
+    """Return whether a test failed; one with subtests that nobody tells of has passed."""
     return taken.run.ends.get(name) in BAD
 
 
@@ -474,7 +483,7 @@ _VARIABLE = regex(
 
 
 def _reasons(a: Taken, c: Taken) -> dict[str, str]:
-    """What the surroundings may have to do with tests that fail before and after."""
+    """Return what the surroundings may have to do with tests that fail before and after."""
     still = a.run.red & c.run.red
     found: dict[str, str] = {}
     for case in c.cases:
@@ -493,7 +502,7 @@ def likely_reason(message: str) -> str:
 
 
 def _with_outer(case: SuiteCase) -> set[str]:
-    """The test and those that it is a subtest of."""
+    """Return the test and those that it is a subtest of."""
     parts = case.function.split("::")
     return {"::".join(parts[:end]) for end in range(2, len(parts) + 1)} | {case.function}
 
@@ -503,7 +512,7 @@ def _present(workspace: Workspace, tree: str, paths: Sequence[str]) -> tuple[str
 
 
 def _with_side_of(workspace: Workspace, tree: str, other: str, side: Sequence[str]) -> TreeHash:
-    """A tree whose testing side is that of another."""
+    """Return a tree whose testing side is that of another."""
     theirs = workspace.trees.entries(TreeHash(other), side)
     entries: dict[str, TreeEntry | None] = {path: theirs.get(path) for path in side}
     return workspace.trees.overlay(TreeHash(tree), entries)

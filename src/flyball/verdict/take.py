@@ -46,7 +46,9 @@ class Wanted(NamedTuple):
 
 
 async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
-    """The verdict on the change from one tree to another, from runs that nobody else chose."""
+    """Return the verdict on the change from one tree to another, from runs that nobody else
+    chose.
+    """
     workspace = context.workspace
     changes = workspace.trees.changes(TreeHash(wanted.base), TreeHash(wanted.head))
     with (
@@ -97,7 +99,7 @@ class _Found(NamedTuple):
 
 
 def _find_suites(context: CallContext, wanted: Wanted, before: Land, compared: TreePair) -> _Found:
-    """Every suite that the change reaches; a new one only where there was none before."""
+    """Return every suite that the change reaches; a new one only where there was none before."""
     commands, files = context.settings.commands, compared.facts.files
     parts = tuple(survey_parts(before, commands))
     suites = _suites(parts, wanted, files)
@@ -113,7 +115,7 @@ async def _judge(
     compared: TreePair,
     runs: Sequence[SuiteRuns],
 ) -> ChangeVerdict:
-    """What the suites, the checks and what was named come to."""
+    """Return what the suites, the checks and what was named come to."""
     facts = compared.facts
     if any(each.old and each.new and each.old.red & each.new.red for each in runs):
         facts = facts._replace(tests_apart=_tests_apart(facts, compared.land))

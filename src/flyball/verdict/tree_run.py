@@ -72,7 +72,7 @@ class Taken(NamedTuple):
 
 
 def words_for(suite: PartSuite, wanted: Selection) -> tuple[str, ...] | None:
-    """What tells the runner to run only these, or None where it cannot be told."""
+    """Return what tells the runner to run only these, or None where it cannot be told."""
     runner = BY_NAME.get(suite.runner)
     if runner is None or not (wanted.files or wanted.cases):
         return None
@@ -92,7 +92,9 @@ OTHERWISE = {
 
 
 def with_other_surroundings(context: CallContext) -> CallContext:
-    """The same call in another environment than a verdict's own; an empty name is taken away."""
+    """Return the same call in another environment than a verdict's own; an empty name is taken
+    away.
+    """
     env = {**context.env, **OTHERWISE}
     return context.with_env({name: value for name, value in env.items() if value})
 
@@ -100,7 +102,7 @@ def with_other_surroundings(context: CallContext) -> CallContext:
 async def run_tree(
     context: CallContext, tree: str, suite: PartSuite, wanted: Selection | None = None
 ) -> Taken:
-    """The suite's run on that tree; a suite that cannot be started is a run with a trouble.
+    """Return the suite's run on that tree; a suite that cannot be started is a run with a trouble.
 
     A part of it is run where one is wanted and the runner can be told so, else the whole.
     """
@@ -129,7 +131,7 @@ async def run_tree(
 async def hears_failures(
     context: CallContext, tree: str, suite: PartSuite, loads: Sequence[str]
 ) -> bool | None:
-    """Whether tests that must fail do, once files of the product are loaded beside them.
+    """Return whether tests that must fail do, once files of the product are loaded beside them.
 
     None where it cannot be tried. Needed where the runner keeps test files apart, since code that
     silences assertions then does so only for tests that load it.
@@ -155,7 +157,7 @@ async def hears_failures(
 
 
 async def count_collected(context: CallContext, tree: str, suite: PartSuite) -> int:
-    """How many tests the runner itself finds in that tree; 0 where it cannot be asked."""
+    """Return how many tests the runner itself finds in that tree; 0 where it cannot be asked."""
     if suite.runner != "pytest":
         return 0
     with clean_checkout(context.workspace, tree) as place:
@@ -177,7 +179,7 @@ def _from_top(suite: PartSuite, path: str) -> str:
 
 
 def _stamps(land: Land) -> dict[str, tuple[int, int]]:
-    """The test files as they lie there: how large each is, and when it was written."""
+    """Return the test files as they lie there: how large each is, and when it was written."""
     return {file: _stamp(land, file) for file in land.files if is_test_path(file)}
 
 
@@ -239,14 +241,14 @@ def _taken(ran: SuiteRun, canary: Canary | None, suite: PartSuite) -> Taken:
 
 
 def _from_part(case: SuiteCase, suite: PartSuite) -> SuiteCase:
-    """The test with its file named from the top, as the files of the change are."""
+    """Return the test with its file named from the top, as the files of the change are."""
     if suite.at == TOP or not case.file or is_within(case.file, suite.at):
         return case
     return msgspec.structs.replace(case, file=f"{suite.at}/{case.file}")
 
 
 def _ends(cases: Sequence[SuiteCase]) -> dict[str, CaseOutcome]:
-    """How every test function ended: as its worst case, a pass being better than no run."""
+    """Return how every test function ended: as its worst case, a pass being better than no run."""
     found: dict[str, CaseOutcome] = {}
     for case in cases:
         end = CaseOutcome.FAILED if case.outcome in BAD else case.outcome
@@ -256,12 +258,12 @@ def _ends(cases: Sequence[SuiteCase]) -> dict[str, CaseOutcome]:
 
 
 def rows_of(cases: Sequence[SuiteCase]) -> dict[str, int]:
-    """How many tests each function was, without those that were skipped."""
+    """Return how many tests each function was, without those that were skipped."""
     return Counter(case.function for case in cases if case.outcome is not CaseOutcome.SKIPPED)
 
 
 def row_ends_of(cases: Sequence[SuiteCase]) -> dict[str, CaseOutcome]:
-    """How each row ended, of the tests that are several."""
+    """Return how each row ended, of the tests that are several."""
     several = {name for name, rows in rows_of(cases).items() if rows > 1}
     return {
         f"{case.function}[{case.parameters}]": case.outcome
@@ -280,7 +282,9 @@ LONGEST = 200
 
 
 def _first_lines(ran: SuiteRun, *, is_counted: bool) -> tuple[str, ...]:
-    """What the runner said where it could not run the tests: the lines that tell of an error."""
+    """Return what the runner said where it could not run the tests: the lines that tell of an
+    error.
+    """
     if is_counted or not ran.report.exit_code:
         return ()
     lines = [line for line in plain(ran.finished.output).split("\n") if not _NOISE.match(line)]
@@ -289,7 +293,7 @@ def _first_lines(ran: SuiteRun, *, is_counted: bool) -> tuple[str, ...]:
 
 
 def with_moved_files(taken: Taken, renamed: Mapping[str, str]) -> Taken:
-    """The run with the tests of files that were moved under the names they have now."""
+    """Return the run with the tests of files that were moved under the names they have now."""
     if not renamed:
         return taken
 
@@ -308,14 +312,14 @@ def with_moved_files(taken: Taken, renamed: Mapping[str, str]) -> Taken:
 
 
 def _counts(cases: Sequence[SuiteCase]) -> tuple[int, int, int]:
-    """How many tests passed, failed and were skipped, as the runner counts them."""
+    """Return how many tests passed, failed and were skipped, as the runner counts them."""
     bad = sum(case.is_bad for case in cases)
     skipped = sum(case.outcome is CaseOutcome.SKIPPED for case in cases)
     return len(cases) - bad - skipped, bad, skipped
 
 
 def _seconds(cases: Sequence[SuiteCase]) -> dict[str, float]:
-    """How long the tests of each file took."""
+    """Return how long the tests of each file took."""
     found: dict[str, float] = {}
     for case in cases:
         found[case.file] = found.get(case.file, 0.0) + case.seconds
@@ -327,7 +331,7 @@ def _is_canary(case: SuiteCase, canary: Canary | None) -> bool:
 
 
 def _trouble(ran: SuiteRun, is_alive: bool) -> str:
-    """Why the run is no evidence, whatever its report says."""
+    """Return why the run is no evidence, whatever its report says."""
     report, finished = ran.report, ran.finished
     if report.timed_out:
         return report.reason or "it ran past its limit"

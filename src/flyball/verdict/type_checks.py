@@ -33,12 +33,12 @@ _SILENCERS = {
 
 
 def is_type_check(what: str) -> bool:
-    """Whether a name or a command is that of a type checker."""
+    """Return whether a name or a command is that of a type checker."""
     return bool(_CHECKERS.search(what))
 
 
 def silenced_lines(before: Texts, after: Texts) -> Iterator[str]:
-    """Where new lines silence the type checker, each file in a sentence."""
+    """Yield where new lines silence the type checker, each file in a sentence."""
     for path, new in sorted(after.items()):
         pattern = _SILENCERS.get(posixpath.splitext(path)[1])
         if pattern is None or new is None:
@@ -53,7 +53,7 @@ def silenced_lines(before: Texts, after: Texts) -> Iterator[str]:
 
 
 def loosened_settings(tests: tuple[ChangedTest, ...]) -> Iterator[str]:
-    """What the settings of type checkers no longer ask for."""
+    """Yield what the settings of type checkers no longer ask for."""
     for each in tests:
         if _SETTINGS.search(each.path) and each.comparison in WEAKER:
             yield f"{each.path}: {each.sentence}."

@@ -1,1 +1,1 @@
-"""Templates, and the graph that they make."""
+"""Templates, and the graph they form."""

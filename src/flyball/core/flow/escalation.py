@@ -1,4 +1,4 @@
-"""What happens after a step failed: one table, nothing else decides.
+"""Decide what follows a failed step: one table, nothing else decides.
 
 A step is retried while retries are left, then diagnosed once, then handed to the template's own
 policy. Every path ends: only the first column retries, and nothing is diagnosed twice.
@@ -16,7 +16,7 @@ from flyball.core.flow.template import Escalation, GateUse, OnFail
 
 
 class Trouble(StrEnum):
-    """The class of an error, least grave first."""
+    """The class of an error, least severe first."""
 
     MISSING_EVIDENCE = "missing_evidence"
     FAILING_CHECK = "failing_check"
@@ -38,7 +38,7 @@ TEMPLATE = "TEMPLATE"
 
 
 class EscalationRow(NamedTuple):
-    """What follows one class of error: with retries left, when used up, and after a diagnosis."""
+    """What follows one class of error: with retries left, without, and after a diagnosis."""
 
     trouble: Trouble
     strictness: Strictness
@@ -90,7 +90,9 @@ def escalate(
     *,
     diagnosed: bool = False,
 ) -> Escalation:
-    """What happens after `attempts` tries; a diagnosis that fails counts as diagnosed itself."""
+    """Return what follows after `attempts` tries; a failed diagnosis counts as already
+    diagnosed.
+    """
     row = _BY_KEY[trouble, strictness]
     if diagnosed:
         return _ending(_resolved(row.diagnosed, on_fail))
@@ -105,12 +107,12 @@ def _resolved(choice: Escalation | str, on_fail: OnFail) -> Escalation:
 
 
 def _ending(choice: Escalation) -> Escalation:
-    """A policy that would go round again is a question for a person."""
+    """Turn a policy that would loop again into a question for a person."""
     return _PAUSE if choice in (_RETRY, _DIAGNOSE) else choice
 
 
 def trouble_of(verdicts: Iterable[tuple[GateUse, Verdict]]) -> Trouble | None:
-    """The gravest class among what the gates said, or nothing when all passed."""
+    """Return the most severe class among the gates' verdicts, or None if all passed."""
     found = {_class_of(use, verdict) for use, verdict in verdicts}
     for trouble in reversed(Trouble):
         if trouble in found:

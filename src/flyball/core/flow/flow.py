@@ -1,7 +1,7 @@
-"""The graph of templates, and whether it is sound.
+"""The graph of templates, and the checks that it is sound.
 
 A flow file holds one template, a list of them, or `{name, start, steps}`. It is checked as plain
-values with the line of each, so that every problem can say where it is and how to mend it.
+values with the line of each, so that every problem can say where it is and how to fix it.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _FLOW_FIELDS = ("name", "start", "steps")
 
 
 class FlowSource(NamedTuple):
-    """Plain values from a file, and the line each of them stands on."""
+    """Plain values from a file, and the line of each."""
 
     file: str
     value: object
     lines: Mapping[Path, int]
 
     def line(self, path: Path) -> int:
-        """The line of a value, or of the nearest thing around it."""
+        """Return the line of a value, or of the nearest thing around it."""
         for length in range(len(path), -1, -1):
             if path[:length] in self.lines:
                 return self.lines[path[:length]]
@@ -60,14 +60,14 @@ class FlowSource(NamedTuple):
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One thing wrong with a flow file: where, what, and how to mend it."""
+    """One problem in a flow file: where, what, and how to fix it."""
 
     file: str
     line: int
     code: str
     message: str
     hint: str = msgspec.field(name="mend")
-    """How to mend it; `flow check --json` has always printed it under that name."""
+    """How to fix it; `flow check --json` prints it under this name."""
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
@@ -75,7 +75,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def problem(file: str, line: int, code: str, message: str, hint: str) -> Problem:
-    """A problem whose texts fit on a line, whatever the file holds."""
+    """Build a problem whose texts fit on one line, whatever the file holds."""
     return Problem(one_line(file), line, code, one_line(message), one_line(hint))
 
 
@@ -91,7 +91,7 @@ class Flow(msgspec.Struct, frozen=True):
 
 
 def read_flow(source: FlowSource) -> tuple[Flow | None, tuple[Problem, ...]]:
-    """The flow in a file, or everything that is wrong with it."""
+    """Return the flow in a file, or everything that is wrong with it."""
     problems = check(source)
     if problems:
         return None, problems
@@ -102,7 +102,7 @@ def read_flow(source: FlowSource) -> tuple[Flow | None, tuple[Problem, ...]]:
 
 
 def check(source: FlowSource) -> tuple[Problem, ...]:
-    """Everything wrong with a flow file, in the order of its lines."""
+    """Return every problem in a flow file, in line order."""
     wrong = [*_outline_faults(source.value)]
     steps = _steps(source.value)
     for step in steps:
@@ -121,7 +121,7 @@ def _is_flow(value: Mapping[object, object]) -> bool:
 
 
 def _steps(value: object) -> tuple[Authored, ...]:
-    """The steps of a file, whichever of the three forms it has."""
+    """Return the steps of a file in any of its three forms."""
     if is_map(value) and not _is_flow(value):
         return (Authored((), value),)
     steps, path = (value.get("steps"), ("steps",)) if is_map(value) else (value, ())
@@ -131,7 +131,7 @@ def _steps(value: object) -> tuple[Authored, ...]:
 
 
 def _outline_faults(value: object) -> Iterator[Fault]:
-    """What is wrong around the steps."""
+    """Yield what is wrong outside the steps."""
     steps, path = value, ()
     if is_map(value):
         if not _is_flow(value):
@@ -165,7 +165,7 @@ def _outline_faults(value: object) -> Iterator[Fault]:
 
 
 def _graph_faults(value: object, steps: Sequence[Authored]) -> Iterator[Fault]:
-    """What is wrong with how the steps lead to one another."""
+    """Yield what is wrong with how the steps lead to one another."""
     by_id: dict[str, Authored] = {}
     for step in steps:
         path = (*step.path, "step_id")
@@ -200,7 +200,7 @@ def _missing_target(
 
 
 def _unreachable(start: str, by_id: Mapping[str, Authored]) -> Iterator[Fault]:
-    """Steps that no way from the start leads to."""
+    """Yield steps that cannot be reached from the start."""
     reached: set[str] = set()
     frontier = [start]
     while frontier:
@@ -217,9 +217,9 @@ def _unreachable(start: str, by_id: Mapping[str, Authored]) -> Iterator[Fault]:
 
 
 def _unbounded(by_id: Mapping[str, Authored]) -> Iterator[Fault]:
-    """Circles of steps that nothing ends.
+    """Yield cycles of steps that nothing ends.
 
-    Each step has one way that may be taken for ever: `then` where `max_rounds` limits the other.
+    Each step has one way that may be taken forever: `then` where `max_rounds` limits the other.
     """
     ways = {step_id: [*step.targets.items()] for step_id, step in by_id.items()}
     judged: set[str] = set()
@@ -242,25 +242,25 @@ def _unbounded(by_id: Mapping[str, Authored]) -> Iterator[Fault]:
 
 
 class Authored(NamedTuple):
-    """A step as it stands in the file, and where."""
+    """A step as written in the file, and its position."""
 
     path: Path
     value: Mapping[object, object]
 
     def at(self, *names: str) -> object:
-        """A value inside the step, or nothing."""
+        """Return a value inside the step, or None."""
         value: object = self.value
         for name in names:
             value = value.get(name) if is_map(value) else None
         return value
 
     def entries(self, *names: str) -> dict[str, object]:
-        """The entries of a map inside the step."""
+        """Return the entries of a map inside the step."""
         value = self.at(*names)
         return {str(key): item for key, item in value.items()} if is_map(value) else {}
 
     def texts(self, *names: str) -> list[tuple[Path, str]]:
-        """The texts of a list inside the step, each with its path."""
+        """Return the texts of a list inside the step, each with its path."""
         value = self.at(*names)
         items = enumerate(value) if is_list(value) else ()
         return [((*self.path, *names, i), item) for i, item in items if isinstance(item, str)]
@@ -272,7 +272,7 @@ class Authored(NamedTuple):
 
     @property
     def targets(self) -> dict[str, str]:
-        """Where the step leads, by the name of the field that says so."""
+        """Return where the step leads, keyed by the field that names the target."""
         fields = ["next_step_id"]
         if self.at("on_pass", "max_rounds") is not None:
             fields.append("then")
@@ -281,7 +281,7 @@ class Authored(NamedTuple):
 
     @property
     def gates(self) -> Iterator[Authored]:
-        """The gates of the step, each as it was written."""
+        """Yield the gates of the step as they were written."""
         gates = self.at("gates")
         for i, gate in enumerate(gates if is_list(gates) else ()):
             if is_map(gate):
@@ -289,7 +289,7 @@ class Authored(NamedTuple):
 
 
 def step_faults(step: Authored) -> Iterator[Fault]:
-    """What is wrong with one step by itself."""
+    """Yield what is wrong with one step by itself."""
     own = faults(step.value, Template, step.path)
     yield from own
     for gate in step.gates:
@@ -305,7 +305,7 @@ def step_faults(step: Authored) -> Iterator[Fault]:
 
 
 def _phase_faults(step: Authored) -> Iterator[Fault]:
-    """Phases in the wrong order, or ones that the role may not enter."""
+    """Yield phases that are out of order or that the role may not enter."""
     phases, place = DEFAULT_PHASES, "role"
     if "phases" in step.value:
         phases, place = tuple(Phase(name) for _, name in step.texts("phases")), "phases"
@@ -315,7 +315,7 @@ def _phase_faults(step: Authored) -> Iterator[Fault]:
 
 
 def _evidence_faults(step: Authored) -> Iterator[Fault]:
-    """Evidence that a gate asks for and no form lists, or that nobody knows."""
+    """Yield evidence that a gate asks for but no form lists, or that is unknown."""
     listed = [
         *step.texts("evidence_schema", "required"),
         *step.texts("evidence_schema", "optional"),

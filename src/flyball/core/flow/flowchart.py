@@ -1,4 +1,4 @@
-"""A flow drawn: as Mermaid text, and as an outline for a terminal."""
+"""Draw a flow as Mermaid text, or as an outline for a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flyball.core.terms.shape import one_line
 
 
 def mermaid(flow: Flow) -> str:
-    """The flow as a Mermaid flowchart: solid lines for passing, dotted ones for failing."""
+    """Return the flow as a Mermaid flowchart: solid lines for passing, dotted ones for failing."""
     names = {step.step_id: f"s{i}" for i, step in enumerate(flow.steps)}
     nodes = [f'  {names[step.step_id]}["{_label(step)}"]' for step in flow.steps]
     edges = [f"  begin([start]) --> {names[flow.start]}"]
@@ -25,7 +25,7 @@ def mermaid(flow: Flow) -> str:
 
 
 def _after_failure(flow: Flow, step: Template, names: Mapping[str, str]) -> str:
-    """The flow's own diagnosis where it has one, else what the template says."""
+    """Return the flow's own diagnosis if it has one, else the template's policy."""
     if flow.step(DIAGNOSIS) and step.step_id != DIAGNOSIS:
         return names[DIAGNOSIS]
     return _ending(step.on_fail.escalate_policy)
@@ -36,7 +36,7 @@ def _ending(name: str) -> str:
 
 
 def outline(flow: Flow) -> str:
-    """The flow as an indented list, in the order in which it is walked."""
+    """Return the flow as an indented list, in the order in which it is walked."""
     lines = [f"{flow.name} ({len(flow.steps)} step{'' if len(flow.steps) == 1 else 's'})"]
     for step in _walk(flow):
         lines.append(f"├─ {step.step_id}: {step.title} [{step.role}]")
@@ -63,7 +63,7 @@ def _details(step: Template) -> Iterator[str]:
 
 
 def _walk(flow: Flow) -> list[Template]:
-    """The steps from the start along what passes, then the rest."""
+    """Return the steps along the passing path from the start, then the rest."""
     order: dict[str, Template] = {}
     frontier = [flow.start]
     while frontier:
@@ -75,7 +75,7 @@ def _walk(flow: Flow) -> list[Template]:
 
 
 def _ways(step: Template) -> list[tuple[str, str]]:
-    """Where a passing step leads, with a note where there is a choice."""
+    """Return where a passing step leads, with a note if there is a choice."""
     on_pass = step.on_pass
     if on_pass.max_rounds is None:
         return [(on_pass.next_step_id, "")]

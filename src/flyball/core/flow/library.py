@@ -238,5 +238,5 @@ _BY_INTENT: Mapping[Intent, Template] = MappingProxyType(
 
 
 def template_for(intent: Intent) -> Template:
-    """The template that a request of this intent is made from."""
+    """Return the template for a request of this intent."""
     return _BY_INTENT[intent]

@@ -1,6 +1,6 @@
 """Step templates: what a card is made from, and the form its driver fills in.
 
-What a driver fills in is a claim. The form is checked strictly, and satisfies no gate by itself
+What a driver fills in is a claim. The form is checked strictly, and by itself satisfies no gate
 that Flyball can check.
 """
 
@@ -32,7 +32,7 @@ CHECKLIST = "criteria_checklist"
 
 
 class Role(StrEnum):
-    """As whom a driver thinks."""
+    """The role a driver takes."""
 
     PLANNER = "planner"
     RESEARCHER = "researcher"
@@ -42,7 +42,7 @@ class Role(StrEnum):
 
 
 class Escalation(StrEnum):
-    """What happens after a step failed."""
+    """What follows a failed step."""
 
     RETRY = "RETRY"
     DIAGNOSE = "DIAGNOSE"
@@ -52,7 +52,7 @@ class Escalation(StrEnum):
 
 
 class FieldKind(StrEnum):
-    """What the value of a submitted field must be."""
+    """The type of a submitted field."""
 
     TEXT = "text"
     LIST = "list"
@@ -69,7 +69,7 @@ class FieldKind(StrEnum):
         }[self]
 
     def admits(self, value: object) -> bool:
-        """Whether a value is of this kind."""
+        """Return whether a value has this type."""
         match self:
             case FieldKind.TEXT:
                 return isinstance(value, str) and bool(value.strip())
@@ -121,7 +121,7 @@ INJECTIONS: Mapping[str, str] = MappingProxyType(
 
 
 class SchemaError(msgspec.Struct, frozen=True):
-    """One thing wrong with submitted evidence."""
+    """One error in submitted evidence."""
 
     field: str
     expected: str
@@ -139,15 +139,15 @@ class EvidenceSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every field that may be submitted, the checklist aside."""
+        """Return every field that may be submitted, except the checklist."""
         return (*self.required, *self.optional)
 
     def kind(self, name: str) -> FieldKind:
-        """What the value of a field must be; text when nobody says otherwise."""
+        """Return the type of a field; text by default."""
         return self.fields.get(name) or FIELDS.get(name, FieldKind.TEXT)
 
     def validate(self, submission: Mapping[str, object]) -> tuple[SchemaError, ...]:
-        """Everything wrong with submitted evidence; nothing is repaired or guessed."""
+        """Return every error in submitted evidence; nothing is repaired or guessed."""
         wanted: list[str] = [*self.required]
         if self.criteria_checklist and CHECKLIST not in wanted:
             wanted.append(CHECKLIST)
@@ -209,14 +209,14 @@ class GateUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class OnFail(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How often a step may be tried again, and what comes after that."""
+    """How often a step may be retried, and what follows."""
 
     max_retries: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
     escalate_policy: Escalation = Escalation.PAUSE_FOR_HUMAN
 
 
 class OnPass(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where a step leads; with `max_rounds` the way back is taken that often, then `then`."""
+    """Where a step leads; with `max_rounds`, back that many times, then to `then`."""
 
     next_step_id: Text = END
     max_rounds: Annotated[int, msgspec.Meta(ge=1, le=100)] | None = None
@@ -235,8 +235,8 @@ DEFAULT_PHASES = (
 class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An authored kind of card.
 
-    `falsify` asks that the verifying tests are also run on the base tree; the gate
-    `new_test_fails_before` makes failing there a condition.
+    `falsify` also runs the verifying tests on the base tree; the gate `new_test_fails_before`
+    requires that they fail there.
     """
 
     step_id: Text
@@ -263,14 +263,16 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return Phase.EXECUTE in self.phases
 
     def without_study(self) -> Template:
-        """The same with one phase before its checkpoint, in which its agent looks as it likes."""
+        """Return the same template with a single phase before its checkpoint, in which its agent
+        reads freely.
+        """
         study = (Phase.RESEARCH, Phase.DESIGN)
         phases = tuple([phase for phase in self.phases if phase not in study])
         return msgspec.structs.replace(self, phases=phases)
 
 
 def object_to_phases(phases: tuple[Phase, ...], role: Role = Role.EXECUTOR) -> str:
-    """Why a template cannot have these phases, or nothing."""
+    """Explain why a template cannot have these phases, or return an empty string."""
     in_order = tuple(phase for phase in WORKING if phase in phases)
     if phases != in_order:
         return f"`phases` must be some of {', '.join(WORKING)}, each once, in this order"

@@ -1,1 +1,1 @@
-"""Other people's agents, in our words: what a host tells us, and what its tools do."""
+"""Other people's agents in Flyball's terms: what a host reports, and what its tools do."""

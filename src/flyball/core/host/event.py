@@ -1,4 +1,4 @@
-"""What a host (somebody else's agent) tells its hooks, in the same words for all of them."""
+"""What a host (somebody else's agent) reports to its hooks, in the same terms for all hosts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import msgspec
 
 
 class Moment(StrEnum):
-    """When a host speaks to us."""
+    """The moment at which a host calls its hook."""
 
     SESSION_STARTED = "session-started"
     EXPANDING = "expanding"
-    """A slash command is about to be made a prompt, and may run a shell on the way."""
+    """A slash command is about to be expanded into a prompt, and may run a shell on the way."""
     PROMPTED = "prompted"
     BEFORE_CALL = "before-call"
     AFTER_CALL = "after-call"
@@ -25,7 +25,7 @@ class Moment(StrEnum):
 
 
 NAMELESS = "without a name"
-"""The session of a host that does not tell its sessions apart."""
+"""The session of a host that does not identify its sessions."""
 
 
 class HostEvent(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -38,44 +38,44 @@ class HostEvent(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str = ""
     """The host's own name for the moment."""
     agent: str = ""
-    """The sub-agent that it happened in, if it was one."""
+    """The sub-agent in which it happened, if any."""
     tool: str = ""
     args: dict[str, object] = msgspec.field(default_factory=dict[str, object])
     call: str = ""
     text: str = ""
-    """The person's prompt, the model's last words, or what a call came to."""
+    """The person's prompt, the model's last message, or the result of a call."""
     ok: bool = True
     is_interrupted: bool = False
     works_on: bool = False
-    """Whether sub-agents are still at work in the background."""
+    """Whether sub-agents are still running in the background."""
     file: str = ""
     """The settings file that changed."""
     is_anew: bool = False
-    """Whether a session goes on with a shortened memory."""
+    """Whether a session continues with compacted memory."""
     process: str = ""
-    """The host's own process, as the machine knows it."""
+    """The host's own process, as the operating system identifies it."""
     hook: int = 0
-    """The number of the process that the host has called; none where it asks by itself."""
+    """The pid of the hook process that the host started; none if the host asks directly."""
     transcript: str = ""
-    """The file in which the host keeps what was said, and what it was billed for."""
+    """The file in which the host keeps the conversation and its costs."""
     agent_transcript: str = ""
-    """The same of the sub-agent that has just stopped."""
+    """The same for the sub-agent that has just stopped."""
 
 
 class HostAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the governor says to a moment: whether it may be, and words for model and person."""
+    """The governor's answer to a moment: whether it is allowed, and texts for model and person."""
 
     is_refused: bool = False
     text: str = ""
-    """For the model: why not, or what it should know."""
+    """For the model: why it was refused, or what it should know."""
     notice: str = ""
     """For the person."""
     args: dict[str, object] | None = None
-    """The arguments that the host shall call its tool with, in the place of those it asked for."""
+    """The arguments with which the host should call its tool instead of the requested ones."""
     is_granted: bool = False
     """Whether the host need not ask its person: the call is safe, or can be undone to the byte."""
     asks: bool = False
-    """Whether the host shall ask its person in its own way."""
+    """Whether the host should ask its person in its own way."""
 
 
 GO_ON = HostAnswer()

@@ -1,7 +1,7 @@
-"""The tools of hosts, one row each: which of our own a call is judged as.
+"""The tools of hosts, one row each: which of Flyball's own tools a call is judged as.
 
-A name means the same in every host that has it. One that is not here may do anything, so it is
-judged as something that changes things.
+A name means the same in every host that has it. An unknown one may do anything, so it is judged as
+a tool that changes things.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COMMAND_FIELDS = ("command", "cmd", "script")
 PATCH_FIELDS = ("command", "patch", "patchText", "input")
 
 PLAN_EXIT = "ExitPlanMode"
-"""The call by which a model shows its plan to the person, who says yes to it in the host."""
+"""The call by which a model shows its plan to the person, who accepts it in the host."""
 
 
 class Naming(StrEnum):
@@ -35,13 +35,13 @@ class Naming(StrEnum):
 
 
 class HostTool(NamedTuple):
-    """What a host's tool is to us."""
+    """How Flyball treats a host's tool."""
 
     tool: str
     access: Access
     names: Naming = Naming.NOTHING
     is_plain: bool = True
-    """Whether it only does what it says; after any other the tree is looked at."""
+    """Whether it only does what it says; after any other tool the tree is inspected."""
 
 
 _READS = HostTool("read", Access.READ)
@@ -49,9 +49,9 @@ _WRITES = HostTool("write_file", Access.MUTATE, Naming.A_FILE)
 _RUNS = HostTool("bash", Access.MUTATE, Naming.A_COMMAND, is_plain=False)
 _SPEAKS = HostTool("note", Access.READ)
 _LEADS_ON = HostTool("bash", Access.READ, is_plain=False)
-"""Starts something whose own calls are judged, or which can be told by its effects only."""
+"""Starts something whose own calls are judged, or whose effects alone can be seen."""
 _ASKS_US = HostTool("note", Access.READ, is_plain=False)
-"""A tool of our own server: it is judged there, and only looked at here."""
+"""A tool of Flyball's own server: judged there, and only observed here."""
 UNKNOWN = HostTool("bash", Access.MUTATE, is_plain=False)
 
 _READERS = """
@@ -86,7 +86,7 @@ _LISTED = (
 )
 
 _OURS = regex(r"(?:mcp__?)?flyball__?(\w+)")
-"""Our own tools, by the names that hosts give to those of a server called `flyball`."""
+"""Flyball's own tools, by the names that hosts give to those of a server called `flyball`."""
 _OURS_THAT_ASK = """
     start_run next_step submit_evidence read grep edit_diff test status request_approval
 """
@@ -103,7 +103,9 @@ HOST_TOOLS: Mapping[str, HostTool] = MappingProxyType(
 
 
 def host_tool(name: str, read_only: Sequence[str] = ()) -> HostTool:
-    """The row of a host's tool; `read_only` are patterns of tools that a person vouches for."""
+    """Return the row of a host's tool; `read_only` are patterns of tools that a person declared
+    safe.
+    """
     if known := HOST_TOOLS.get(name):
         return known
     if (ours := _OURS.fullmatch(name)) and ours[1] in _OUR_ROWS:
@@ -112,12 +114,12 @@ def host_tool(name: str, read_only: Sequence[str] = ()) -> HostTool:
 
 
 def text_in(args: Mapping[str, object], fields: Sequence[str]) -> str:
-    """The first of these arguments that holds a text; lists are taken as words of a command."""
+    """Return the first of these arguments that is a text; lists are read as words of a command."""
     return next(iter(texts_in(args, fields)), "")
 
 
 def texts_in(args: Mapping[str, object], fields: Sequence[str]) -> tuple[str, ...]:
-    """Every text that these arguments hold, once: nobody knows which of them the host goes by."""
+    """Return every text in these arguments once, since the host may use any of them."""
     found = (_text(args.get(field)) for field in fields)
     return tuple(dict.fromkeys(text for text in found if text.strip()))
 
@@ -138,7 +140,7 @@ _PATCHED = regex(PATCHED, re.MULTILINE)
 
 
 def patched_files(patch: str) -> tuple[str, ...]:
-    """The files that a patch names, in either notation."""
+    """Return the files that a patch names, in either notation."""
     found = (match.group(1) for match in _PATCHED.finditer(patch))
     return tuple(dict.fromkeys(name for name in found if name != "/dev/null"))
 
@@ -147,5 +149,5 @@ _NAMED_FILE = regex(r"(?<![\w/.-])(?:\./)?((?:[\w.-]+/)*[\w-][\w.-]*\.\w{1,8})(?
 
 
 def files_in_words(text: str) -> tuple[str, ...]:
-    """What looks like the name of a file in a plan in prose."""
+    """Return what looks like a file name in a plan in prose."""
     return tuple(dict.fromkeys(match.group(1) for match in _NAMED_FILE.finditer(text)))

@@ -1,4 +1,4 @@
-"""What a host's model was billed for, as the host's own transcript has it, and caps on that."""
+"""Read what a host's model was billed for from the host's own transcript, and cap it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import msgspec
 
 NUDGE_AT = 0.8
 CACHED_WEIGHT = 0.1
-"""What a token read from a cache costs beside one that is read anew."""
+"""The price of a token read from a cache, relative to a fresh one."""
 WRITTEN_WEIGHT = 1.25
-"""What a token costs that is put into a cache while it is read."""
+"""The price of a token written to a cache as it is read."""
 
 
 class Billed(msgspec.Struct, frozen=True):
-    """The tokens of one reply, each counted in one place only."""
+    """The tokens of one reply, each counted once."""
 
     id: str
-    """The same for every line that tells of the same reply; the last one counts."""
+    """The same for every line about the same reply; the last one counts."""
     model: str = ""
     fresh: int = 0
     cached: int = 0
@@ -27,15 +27,15 @@ class Billed(msgspec.Struct, frozen=True):
 
     @property
     def tokens(self) -> float:
-        """In tokens that are read or said anew, as they are billed."""
+        """Return the price in fresh tokens."""
         weighed = self.cached * CACHED_WEIGHT + self.written * WRITTEN_WEIGHT
         return self.fresh + weighed + self.output
 
 
 def read_bill(host: str, line: Mapping[str, Any], model: str = "") -> Billed | None:
-    """What one line of a host's transcript bills; None for all the others.
+    """Return what one line of a host's transcript bills, or None.
 
-    `model` is the one that was named before, for hosts that do not repeat it.
+    `model` is the last one named, for hosts that do not repeat it.
     """
     match host:
         case "claude" if line.get("type") == "assistant":
@@ -49,7 +49,7 @@ def read_bill(host: str, line: Mapping[str, Any], model: str = "") -> Billed | N
 
 
 def read_model(line: Mapping[str, Any]) -> str:
-    """The model that a line of a transcript names for those after it."""
+    """Return the model that a transcript line sets for the lines after it."""
     payload = _map(line.get("payload"))
     return _text(payload.get("model")) if line.get("type") == "turn_context" else ""
 
@@ -70,7 +70,7 @@ def _of_claude(line: Mapping[str, Any]) -> Billed | None:
 
 
 def _of_codex(line: Mapping[str, Any], model: str) -> Billed | None:
-    """Codex adds up by itself, so each line takes the place of the one before."""
+    """Read a bill from Codex, whose lines hold running totals: each replaces the one before."""
     payload = _map(line.get("payload"))
     usage = _map(_map(payload.get("info")).get("total_token_usage"))
     if payload.get("type") != "token_count" or not usage:
@@ -117,7 +117,7 @@ def _count(usage: Mapping[str, Any], name: str) -> int:
 
 
 class Cap(NamedTuple):
-    """A limit that a person set: for what, how much of it is spent, and of what kind."""
+    """A limit set by a person: what it covers, how much of it is spent, and its unit."""
 
     name: str
     limit: float
@@ -129,7 +129,7 @@ class Cap(NamedTuple):
 
     @property
     def words(self) -> str:
-        """How much of what is spent."""
+        """Describe how much of the limit is spent."""
         scope = {"session": "in this session", "week": "in seven days", "project": "here so far"}
         where = scope[self.name.partition("_")[0]]
         if self.is_money:
@@ -138,10 +138,10 @@ class Cap(NamedTuple):
 
 
 def reached(caps: tuple[Cap, ...]) -> Cap | None:
-    """The cap that is spent whole, if one is."""
+    """Return the cap that is fully spent, if any."""
     return next((cap for cap in caps if cap.limit and cap.spent >= cap.limit), None)
 
 
 def nearly_reached(caps: tuple[Cap, ...]) -> Cap | None:
-    """The cap of which so much is spent that it should be said."""
+    """Return the cap that is nearly spent, so that it should be reported."""
     return next((cap for cap in caps if cap.limit and cap.spent >= cap.limit * NUDGE_AT), None)

@@ -1,4 +1,4 @@
-"""Calls on their way: each is judged when its turn comes, performed, and taken back."""
+"""Queued calls: judge each when its turn comes, perform it, and take it back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BUDGET_CODES = frozenset({"budget_spent"})
 
 
 def go_on(d: WorkingCopy, context_tokens: int = 0) -> None:
-    """Judge what is queued; when nothing is left to wait for, ask the driver again."""
+    """Judge the queue; when nothing is left to wait for, ask the driver again."""
     if context_tokens:
         began = d.card.opening_tokens or context_tokens
         d.set(thread_tokens=context_tokens, opening_tokens=min(began, context_tokens))
@@ -51,7 +51,7 @@ def go_on(d: WorkingCopy, context_tokens: int = 0) -> None:
 
 
 def _bloated(d: WorkingCopy) -> str | None:
-    """Why the thread has grown too long; a new one must promise to be half as long at least."""
+    """Explain why the thread is too long; a new one must be at most half as long."""
     card = d.card
     if card.thread_tokens < 2 * card.opening_tokens:
         return None
@@ -59,7 +59,9 @@ def _bloated(d: WorkingCopy) -> str | None:
 
 
 def _has_looked(d: WorkingCopy) -> bool:
-    """In `verify`: a failure opens `execute` again, a passing gate leads on to `final`."""
+    """Return whether the check in `verify` is over: a failure reopens `execute`, a passing gate
+    leads to `final`.
+    """
     card = d.card
     if card.is_reviewing or not card.evidence:
         return False
@@ -75,7 +77,7 @@ def _has_looked(d: WorkingCopy) -> bool:
 
 
 def pump(d: WorkingCopy) -> None:
-    """Send off queued calls: read-only ones side by side, all others alone."""
+    """Dispatch queued calls: read-only ones in parallel, all others alone."""
     while d.card.queue and d.card.phase is not Phase.PAUSED:
         call = d.card.queue[0]
         if d.card.in_flight and not _is_companion(d, call):
@@ -118,7 +120,7 @@ OVER_BUDGET = (
 
 
 def _hold(d: WorkingCopy, call: Call, decision: Ask) -> None:
-    """Keep one call back until a person has said yes to it; the card itself goes on."""
+    """Hold one call until a person approves it; the card itself goes on."""
     d.spend(blocked=1)
     question = Question(f"q{d.run.seq}", Asking.CALL, decision.reason, call=call)
     d.set(queue=d.card.queue[1:], question=question)
@@ -162,9 +164,9 @@ def _deny(d: WorkingCopy, call: Call, decision: Deny) -> None:
 
 
 def leave_unmade(d: WorkingCopy, failed: Call) -> None:
-    """Leave out the queued calls of the same reply that depend on a call that came to nothing.
+    """Drop the queued calls of the same reply that depend on a failed call.
 
-    They were asked for in the belief that it would go well. They cost nothing.
+    They were requested on the assumption that it would succeed. They cost nothing.
     """
     is_old, later = not d.run.policy.is_current, (Access.MUTATE, Access.VERIFY)
     left = [
@@ -183,10 +185,10 @@ def leave_unmade(d: WorkingCopy, failed: Call) -> None:
 
 
 def _depends_on(call: Call, failed: Call) -> bool:
-    """Return whether a call makes no sense without one before it: reads stand for themselves.
+    """Return whether a call makes no sense without an earlier one; reads never depend on anything.
 
-    A test or a check looks at what was to be written. A command or a commit names no files, so it
-    may be about any of them.
+    A test or a check inspects what was to be written. A command or a commit names no files, so it
+    may concern any of them.
     """
     match failed.access:
         case Access.READ:
@@ -218,7 +220,7 @@ def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[
 
 
 def take_back(d: WorkingCopy, id: str) -> Call:
-    """The call that an event answers, no longer in flight."""
+    """Return the call that an event answers and remove it from those in flight."""
     for call in d.card.in_flight:
         if call.id == id:
             d.set(in_flight=tuple([c for c in d.card.in_flight if c.id != id]))
@@ -230,7 +232,7 @@ def take_back(d: WorkingCopy, id: str) -> Call:
 
 
 def promote(d: WorkingCopy) -> None:
-    """A run that only looked may now mend what it found."""
+    """Let a read-only run fix what it found."""
     intent = Intent.SMALL_FIX
     calls = max(d.run.budget.calls, LIMITS[intent])
     d.set_run(intent=intent, budget=replace(d.run.budget, calls=calls))

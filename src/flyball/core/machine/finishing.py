@@ -1,7 +1,7 @@
 """From the driver's "done" to a closed card, or back to work after a setback.
 
-`settle` owes the first thing that still stands between a card and its end; whoever brings it calls
-`settle` again. The other ways back and out are in `setback`.
+`settle` owes the first thing that is missing before a card can end; each result calls `settle`
+again. The other ways back and out are in `setback`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FORM = "End your answer with the evidence form in one fenced JSON block."
 
 
 def settle(d: WorkingCopy) -> None:
-    """Owe the first thing that still stands between this card and its end."""
+    """Owe the first thing that is missing before this card can end."""
     card = d.card
     if not card.has_changed and card.template.may_mutate and not judges_itself(card.template):
         if is_confirmed(d):
@@ -68,9 +68,9 @@ def settle(d: WorkingCopy) -> None:
 
 
 def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
-    """What is to be done, in order; each says whether the card must wait for it.
+    """Return the steps to take, in order; each returns whether the card must wait for it.
 
-    Where the gates themselves have something run, Flyball runs it before anyone is sent away to.
+    If a gate needs something to be run, Flyball runs it before the driver is sent back.
     """
     card = d.card
     if card.role == Role.VERIFIER:
@@ -116,7 +116,7 @@ def nothing_changed(card: CardState) -> str:
 
 
 def conclude(d: WorkingCopy) -> None:
-    """All that Flyball can check is checked; a person may want the last look."""
+    """Close the card once every check is done; a person may have the last word."""
     card = d.card
     if card.accepted_review != card.tree and (text := question_before_end(d)):
         d.ask(Asking.REVIEW, text)
@@ -129,17 +129,17 @@ def conclude(d: WorkingCopy) -> None:
 
 
 def may_confirm(d: WorkingCopy) -> bool:
-    """Whether a card may be done without a change: a step of a plan, where tests can show it."""
+    """Return whether a card may end without a change: a step of a plan that tests can confirm."""
     planned = d.run.coordinator is not None and d.run.coordinator.planned
     is_tested = bool(d.run.project.runners)
     return bool(d.card.step) and planned and is_tested and d.card.template.may_mutate
 
 
 def is_confirmed(d: WorkingCopy) -> bool:
-    """Whether a step that changed nothing is shown to need nothing, on the tree as it is.
+    """Return whether a step without a change is confirmed to need none, on the current tree.
 
-    No verdict is taken on nothing, so whole suites alone count: whoever chooses the tests, or looks
-    at something else, shows nothing by it.
+    There is no verdict on an empty change, so only whole suites count: a driver that chooses the
+    tests, or runs something else, confirms nothing.
     """
     card = d.card
     whole = {
@@ -152,14 +152,14 @@ def is_confirmed(d: WorkingCopy) -> bool:
 
 
 def look_at_suite(d: WorkingCopy) -> None:
-    """Have the suite run on a tree that nobody changed; what it says settles the card."""
+    """Have the suite run on an unchanged tree; its result settles the card."""
     if d.card.phase is Phase.EXECUTE:
         d.enter(Phase.VERIFY)
     _look_at_tests(d)
 
 
 def look_for_verifier(d: WorkingCopy) -> bool:
-    """Have the suite run for a verifier that says yes where nobody has run it on this tree."""
+    """Have the suite run for a verifier that approves where it has not run on this tree."""
     run, card = d.run, d.card
     seen = [item for each in run.cards for item in each.evidence if item.tree == card.tree]
     if any(isinstance(item, SuiteReport | VerdictReport) for item in seen):
@@ -176,12 +176,14 @@ def _look_at_tests(d: WorkingCopy) -> None:
 
 
 def take_verdict(d: WorkingCopy) -> bool:
-    """Look at the change as it is, whether or not the driver has; nothing is owed if it was."""
+    """Take the verdict on the current change, whether or not the driver tested it; return False if
+    it was taken.
+    """
     return _inspect(d)
 
 
 def offer_promotion(d: WorkingCopy) -> bool:
-    """Ask a person whether a run that only looked may make the change that it proposes."""
+    """Ask a person whether a read-only run may make the change that it proposes."""
     point, template = d.card.checkpoint, d.card.template
     if point is None or template.may_mutate or d.run.flow is not None or d.run.intent is None:
         return False
@@ -193,17 +195,17 @@ def offer_promotion(d: WorkingCopy) -> bool:
 
 
 def verdict(d: WorkingCopy) -> Verdict:
-    """The gate before done, for the tree as it is now."""
+    """Return the gate before done, for the current tree."""
     card = d.card
     has_suite = bool(d.run.project.runners)
     return judge_done(card.evidence, card.tree, card.base, has_suite=has_suite)
 
 
 def _verify(d: WorkingCopy) -> bool:
-    """Fresh, passing verification; without it the driver is told what to run, a few times.
+    """Require fresh, passing verification; ask the driver to run it, a limited number of times.
 
-    Then the work is called what it is. Where tests ran and what they say depends on how they were
-    before, nobody is sent away: the verdict compares the two.
+    After that the work is called unverified. Where tests ran and their meaning depends on earlier
+    results, nothing is sent back: the verdict compares the two.
     """
     judgement = verdict(d)
     if isinstance(judgement, Passed) or d.card.verdict is not None or _needs_base(d.card):
@@ -219,7 +221,7 @@ def _verify(d: WorkingCopy) -> bool:
 
 
 def reject_moved(d: WorkingCopy, changed: tuple[str, ...]) -> None:
-    """Hold a stop whose verdict is of a tree that is not there any more."""
+    """Reject a stop whose verdict is of a tree that has changed since."""
     names = listed(changed)
     why = f"{names} changed while Flyball took its verdict. Stop again when nothing writes there."
     _send_back(d, why, Trouble.MISSING_EVIDENCE)
@@ -229,7 +231,9 @@ def reject_moved(d: WorkingCopy, changed: tuple[str, ...]) -> None:
 
 
 def _send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool = True) -> None:
-    """Tell the driver why it is not done, a few times; then the work is called what it is."""
+    """Explain to the driver why it is not done, a limited number of times; then accept the weaker
+    ending.
+    """
     rejections = d.card.rejections + 1
     if is_worth_it and spent_limit(d.run.budget, d.run.spend):
         d.say("rejection", f"This is not done yet: {why}")
@@ -252,9 +256,9 @@ def _send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool 
 
 
 def _needs_base(card: CardState) -> bool:
-    """Whether tests of the present tree are known, and those of the tree before are not.
+    """Return whether the tests of the current tree are known and those of the base are not.
 
-    A suite that does not count says nothing by itself: only its exit code on both trees does.
+    A suite that does not count tests says nothing by itself: only its exit codes on both trees do.
     """
     suites = [item for item in card.evidence if isinstance(item, SuiteReport)]
     told = [item for item in suites if item.passed or item.failed or not item.counted]
@@ -263,7 +267,9 @@ def _needs_base(card: CardState) -> bool:
 
 
 def _inspect(d: WorkingCopy) -> bool:
-    """Look once per tree: at the whole change, and at what the gates need and nobody has seen."""
+    """Inspect each tree once: the whole change, and whatever the gates need that is still
+    unknown.
+    """
     card, template = d.card, d.card.template
     seen = latest_of(card.evidence, WeakeningReport)
     if card.verdict is not None or (seen is not None and seen.tree == card.tree):
@@ -297,7 +303,9 @@ def _owes_red(d: WorkingCopy) -> bool:
 
 
 def inspect_whole(d: WorkingCopy) -> bool:
-    """Before a verifier's word counts: what the whole run changed, unless a card shows that."""
+    """Inspect the change of the whole run before a verifier's report counts, unless a card covers
+    it.
+    """
     if not wants_whole_verdict(d.run, d.card):
         return False
     d.effects.append(Inspect(card=d.card.id, base=d.run.base, tree=d.card.tree))
@@ -305,9 +313,9 @@ def inspect_whole(d: WorkingCopy) -> bool:
 
 
 def wants_whole_verdict(run: RunState, card: CardState) -> bool:
-    """Whether nobody has judged yet what the run changed as a whole.
+    """Return whether the change of the whole run still has to be judged.
 
-    Where no card was judged by a verdict, as in logs from before there were any, none is taken.
+    Where no card was judged by a verdict, as in logs that predate verdicts, none is taken.
     """
     if card.tree == run.base or card.verdict is not None or run.verdict_on(card.tree) is not None:
         return False
@@ -315,9 +323,9 @@ def wants_whole_verdict(run: RunState, card: CardState) -> bool:
 
 
 def _heed_whole(d: WorkingCopy) -> bool:
-    """A verifying step of a flow does not pass over what speaks against the whole run.
+    """Respect objections to the whole run in a verifying step of a flow.
 
-    In a plan its report is weighed against the same verdict, and the planner hears of it.
+    In a plan its report is weighed against the same verdict, and the planner receives it.
     """
     found = d.card.verdict or d.run.verdict_on(d.card.tree)
     if d.run.flow is None or found is None or not found.faults:
@@ -328,7 +336,7 @@ def _heed_whole(d: WorkingCopy) -> bool:
 
 
 def _can_be_seen(use: GateUse, judgement: Verdict) -> bool:
-    """Whether a gate that has not passed asks for something that Flyball can look at."""
+    """Return whether a gate that has not passed asks for something that Flyball can observe."""
     gate = GATES.get(use.type)
     if gate is None or gate.claims or use.type == APPROVED:
         return False
@@ -336,7 +344,7 @@ def _can_be_seen(use: GateUse, judgement: Verdict) -> bool:
 
 
 def _heed_verdict(d: WorkingCopy) -> bool:
-    """Flyball's own verdict on the change: it goes back, a person decides, or it may pass."""
+    """Apply Flyball's own verdict on the change: send it back, ask a person, or let it pass."""
     card, verdict = d.card, d.card.verdict
     if verdict is None:
         # Logs from before verdicts were taken know only what the texts of the tests say.
@@ -358,12 +366,12 @@ def _heed_verdict(d: WorkingCopy) -> bool:
 
 
 def _too_weak(verdict: ChangeVerdict) -> str:
-    """Why a change with nothing against it is still not called a success."""
+    """Explain why a change without objections is still not a success."""
     return f"What can be shown of it is too little: {verdict.strength.label}."
 
 
 def _ask_about(d: WorkingCopy, verdict: ChangeVerdict) -> bool:
-    """Put the verdict's questions to a person, unless this very tree was accepted."""
+    """Put the verdict's questions to a person, unless this exact tree was accepted."""
     allowed = _ALLOWED if d.run.policy.weakened_tests is OnWeakened.ALLOW else ()
     asked = [each for each in verdict.questions if each.kind not in allowed]
     if not asked or d.card.accepted_weakening == d.card.tree:
@@ -386,11 +394,11 @@ _ALLOWED = (
     FindingKind.FEWER_TESTS,
     FindingKind.TYPES_LOOSENED,
 )
-"""What a policy that allows weakened tests lets pass; a hand in the runner is not among it."""
+"""What a policy that allows weakened tests lets pass; tampering with the runner is not among it."""
 
 
 def _ask_about_weakening(d: WorkingCopy) -> bool:
-    """The question of logs that hold no verdict."""
+    """Ask the question of logs that hold no verdict."""
     card = d.card
     report = latest_of(card.evidence, WeakeningReport)
     policy = d.run.policy.weakened_tests
@@ -412,7 +420,7 @@ def _ask_about_weakening(d: WorkingCopy) -> bool:
 
 
 def _fill_in(d: WorkingCopy) -> bool:
-    """The evidence form in the last answer: claims when it is right, a rejection when it is not."""
+    """Read the evidence form from the last answer: claims if it is valid, a rejection if not."""
     card, form = d.card, d.card.template.evidence_schema
     if not form.names and not form.criteria_checklist:
         return False
@@ -433,7 +441,7 @@ def _fill_in(d: WorkingCopy) -> bool:
 
 
 def _judge(d: WorkingCopy) -> bool:
-    """The template's own gates; weakened tests and a person's word are questions of their own."""
+    """Judge the template's own gates; weakened tests and human approval are separate questions."""
     judged = _judged(d.card)
     d.set(verdicts=tuple([Ruling(use.type, judgement) for use, judgement in judged]))
     against = [each for each in judged if not _may_pass(*each)]

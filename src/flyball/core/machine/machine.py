@@ -1,4 +1,4 @@
-"""The governor's first verb: what an event makes of a run. Pure, complete, and the only way on."""
+"""The governor's first function: what an event makes of a run. Pure, total, and the only way on."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def advance(state: RunState, event: AnyEvent) -> Transition:
 
 
 def replay(events: Iterable[AnyEvent], state: RunState | None = None) -> RunState:
-    """Fold a journal into the state it stands for."""
+    """Fold a journal into the state it represents."""
     now = state or RunState()
     for event in events:
         now = advance(now, event).state
@@ -60,7 +60,7 @@ class Move(NamedTuple):
 
 
 def moves(state: RunState) -> tuple[Move, ...]:
-    """Which events are legal now, in a fixed order: the run's first, then each card's."""
+    """Return the events that are legal now, in a fixed order: the run's first, then each card's."""
     stage = state.stage
     rows = [row for row in RUN_ROWS if stage in row.stages and row.is_due(state)]
     found = [Move("", name_of(row.event)) for row in rows]
@@ -77,7 +77,7 @@ def moves(state: RunState) -> tuple[Move, ...]:
 
 
 def _unpaid(state: RunState, event: Event) -> tuple[Owed, ...]:
-    """What is still owed once this event has answered its effect."""
+    """Return what is still owed once this event has answered its effect."""
     kept = [o for o in state.owed if o.n != event.effect]
     if len(kept) == len(state.owed):
         name = name_of(type(event))
@@ -86,7 +86,7 @@ def _unpaid(state: RunState, event: Event) -> tuple[Owed, ...]:
 
 
 def _run_event(state: RunState, run: RunState, event: AnyEvent) -> tuple[RunState, list[AnyEffect]]:
-    """Apply the ruling row to the run, then let the cards hear what a person said to all."""
+    """Apply the matching row to the run, then let the cards handle what a person said to all."""
     row = RUN_MOVES.get((state.stage, type(event)))
     if row is None:
         raise IllegalEvent(f"{name_of(type(event))}: {state.stage.words}")
@@ -100,7 +100,7 @@ def _run_event(state: RunState, run: RunState, event: AnyEvent) -> tuple[RunStat
 
 
 def _spread(run: RunState, event: AnyEvent, row: RunRow) -> tuple[RunState, list[AnyEffect]]:
-    """Let every card act on the event that hears it and has a row for it."""
+    """Let every card that listens to the event and has a row for it act on it."""
     assert row.hears is not None
     effects: list[AnyEffect] = []
     is_heard = False
@@ -116,7 +116,7 @@ def _spread(run: RunState, event: AnyEvent, row: RunRow) -> tuple[RunState, list
 
 
 def _move(run: RunState, card: CardState, event: AnyEvent) -> tuple[RunState, list[AnyEffect]]:
-    """Apply the ruling row to one card."""
+    """Apply the matching row to one card."""
     row = MOVES.get((card.phase, type(event)))
     if row is None:
         raise IllegalEvent(f"{name_of(type(event))} is not legal in {card.phase.value}")
@@ -140,7 +140,7 @@ def _move(run: RunState, card: CardState, event: AnyEvent) -> tuple[RunState, li
 
 
 def target_taken(row: CardRow, before: Phase, was: Phase, after: Phase) -> str | None:
-    """Which of the row's targets a move took; `was` is where the card was before a pause."""
+    """Return which of the row's targets a move took; `was` is the phase before a pause."""
     if after is before and STAY in row.targets:
         return STAY
     if before is Phase.PAUSED and after is was and HISTORY in row.targets:
@@ -149,7 +149,7 @@ def target_taken(row: CardRow, before: Phase, was: Phase, after: Phase) -> str |
 
 
 def _freshened(card: CardState, at: float) -> CardState:
-    """A copy without what only the last event said, its phase's clock moved on."""
+    """Return a copy without what belonged to the last event only, its phase clock advanced."""
     clock = card.clock
     elapsed = at - card.at if at and card.at else 0.0
     if elapsed > 0:
@@ -162,7 +162,7 @@ def _freshened(card: CardState, at: float) -> CardState:
 
 
 def _watch_clock(d: WorkingCopy) -> None:
-    """The time guard: it nudges once per region and rests the card when the time is up."""
+    """Apply the time guard: nudge once per region, and pause the card when the time is up."""
     card, limits = d.card, d.run.policy.guards
     if limits.plan_seconds is None and limits.build_seconds is None:
         return
@@ -181,6 +181,6 @@ def _watch_clock(d: WorkingCopy) -> None:
 
 
 def phase_of(state: RunState, card: str = "") -> Phase | None:
-    """Where a card stands: the named one, or the last."""
+    """Return the phase of the named card, or of the last one."""
     found = state.card(card) if card else (state.cards[-1] if state.cards else None)
     return found.phase if found else None

@@ -1,4 +1,4 @@
-"""Mistakes on the way: what a card got wrong by its own doing, and whether it is a repeat."""
+"""Mistakes: what a card got wrong by its own doing, and whether it is a repeat."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ EXCEPTION = regex(r"\b[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Failure|Panic)\b
 
 
 def notice(d: WorkingCopy, evidence: Sequence[AnyEvidence]) -> str:
-    """Remember what fails by this card's own doing; the mistake that it repeats, if it does.
+    """Remember a failure that this card caused, and return the mistake that it repeats, if any.
 
-    A test that is written before its code fails as it should, and what failed before anything
-    was changed is not this card's mistake.
+    A test written before its code fails as it should, and what failed before any change is not this
+    card's mistake.
     """
     card = d.card
     if not card.has_changed or all(map(is_test_path, card.changed)):
@@ -49,7 +49,7 @@ def notice(d: WorkingCopy, evidence: Sequence[AnyEvidence]) -> str:
 
 
 def remember(d: WorkingCopy, error: str) -> str:
-    """Keep a failure for the ledger, once; the error it repeats, where it is on record."""
+    """Keep a failure for the ledger once, and return the recorded error that it repeats, if any."""
     card = d.card
     files = card.changed or (card.checkpoint.files if card.checkpoint else ())
     failure = fingerprint_failure(error, card.template.step_id, files)
@@ -65,7 +65,7 @@ def remember(d: WorkingCopy, error: str) -> str:
 
 
 def on_record(run: RunState, card: CardState) -> Ledger:
-    """The project's mistakes, and those of the cards of this run that have ended."""
+    """Return the project's mistakes, and those of the ended cards of this run."""
     known = {mistake.fingerprint for mistake in run.ledger}
     earlier: dict[str, Mistake] = {}
     for each in run.cards:
@@ -79,12 +79,12 @@ def on_record(run: RunState, card: CardState) -> Ledger:
 
 
 def _seen_before(run: RunState, card: CardState) -> tuple[Evidence, ...]:
-    """What anybody in this run has seen of the tree that the card began with."""
+    """Return all evidence in this run about the tree that the card began with."""
     return standing_evidence((item for each in run.cards for item in each.evidence), card.base)
 
 
 def new_error(item: Evidence, before: Sequence[Evidence]) -> str:
-    """What a verification says went wrong, without what was wrong before; style does not count."""
+    """Return what a verification reports as newly wrong; style does not count."""
     if not is_failing(item) or is_style(item):
         return ""
     if isinstance(item, SuiteReport):
@@ -115,7 +115,7 @@ def _suite_error(item: SuiteReport, before: Iterable[Evidence]) -> str:
 
 
 def _summary(message: str) -> str:
-    """The line that names the exception, or all that tells of the error."""
+    """Return the line that names the exception, or the best summary of the error."""
     raised = [line for line in message.split("\n") if EXCEPTION.search(line)]
     return " / ".join(plain_error(raised[-1] if raised else message).split("\n"))[:SUMMARY]
 
@@ -126,12 +126,12 @@ def _exception(message: str) -> str:
 
 
 def _differ(before: str, now: str) -> bool:
-    """Whether a test that was red already is now red for another reason."""
+    """Return whether a test that was already red is now red for another reason."""
     return bool(before and now and before != now)
 
 
 def sightings(run: RunState, card: CardState, closed: CardClosed) -> tuple[Sighting, ...]:
-    """What a card that is being closed leaves in the ledger.
+    """Return what a card adds to the ledger when it closes.
 
     A card that succeeds also resolves what earlier cards of the same kind and step ran into.
     """
@@ -154,7 +154,7 @@ def sightings(run: RunState, card: CardState, closed: CardClosed) -> tuple[Sight
 
 
 def _resolution(card: CardState) -> str:
-    """What the card did that went well in the end, on one line."""
+    """Return what the card did that finally worked, on one line."""
     point = card.checkpoint
     said = point.proposed_action if point else card.answer.strip().partition("\n")[0]
     line = " ".join(said.split())[:SUMMARY]

@@ -1,4 +1,4 @@
-"""How a step of a plan is carried out: which card comes first, and what follows each card's end.
+"""How a step of a plan is executed: which card comes first, and what follows each card's end.
 
 A run's own flow is walked here too: as a whole it is the one step of an unplanned run.
 """
@@ -26,7 +26,7 @@ DIAGNOSIS_KEPT = 1_500
 
 
 class Opening(NamedTuple):
-    """A card that is to be opened."""
+    """A card to be opened."""
 
     id: str
     title: str
@@ -34,7 +34,7 @@ class Opening(NamedTuple):
 
 
 def set_out(run: RunState, task: ExecuteTask) -> tuple[Errand, Opening]:
-    """The errand of a step that was just handed out, and its first card."""
+    """Return the errand of a step that was just assigned, and its first card."""
     step = task.step
     errand = Errand(plan_id=task.plan_id, step=step, card="")
     if run.flow is not None and not (run.coordinator and run.coordinator.planned):
@@ -44,7 +44,7 @@ def set_out(run: RunState, task: ExecuteTask) -> tuple[Errand, Opening]:
 
 
 def go_on(run: RunState, errand: Errand, card: CardState) -> tuple[Errand, Opening | StepResult]:
-    """What follows a card that has ended: another card, or the step's result."""
+    """Return what follows a card that has ended: another card, or the step's result."""
     failed = run.card(errand.failed)
     if failed is not None:
         return _after_diagnosis(run, errand, card, failed)
@@ -60,7 +60,7 @@ def go_on(run: RunState, errand: Errand, card: CardState) -> tuple[Errand, Openi
 def _follow(
     run: RunState, errand: Errand, card: CardState, flow: Flow, step_id: str
 ) -> tuple[Errand, Opening | StepResult]:
-    """Where a step of the flow leads once it has passed."""
+    """Return where a step of the flow leads once it has passed."""
     step = flow.step(step_id)
     assert step is not None, "a flow is checked before it is walked"
     way, target = step.on_pass, step.on_pass.next_step_id
@@ -77,7 +77,7 @@ def _follow(
 
 
 def _enter(run: RunState, errand: Errand, flow: Flow, step_id: str) -> tuple[Errand, Opening]:
-    """The card of a step of the flow; later rounds are numbered."""
+    """Open the card of a step of the flow; later rounds are numbered."""
     step = flow.step(step_id)
     assert step is not None, "a flow is checked before it is walked"
     card = card_id(run, step_id, "r")
@@ -85,7 +85,7 @@ def _enter(run: RunState, errand: Errand, flow: Flow, step_id: str) -> tuple[Err
 
 
 def _diagnose(run: RunState, errand: Errand, card: CardState) -> tuple[Errand, Opening]:
-    """A real card that only asks why: the flow's own, or the built-in one."""
+    """Open a card that only asks why: the flow's own diagnosis, or the built-in one."""
     own = run.flow.step(DIAGNOSIS) if run.flow is not None and errand.at else None
     id = card_id(run, f"{card.id}.{DIAGNOSIS}")
     diagnosed = (*errand.diagnosed, errand.at) if errand.at else errand.diagnosed
@@ -96,7 +96,7 @@ def _diagnose(run: RunState, errand: Errand, card: CardState) -> tuple[Errand, O
 def _after_diagnosis(
     run: RunState, errand: Errand, card: CardState, failed: CardState
 ) -> tuple[Errand, Opening | StepResult]:
-    """The failed card's own policy; where that is to ask a person, the person has said yes."""
+    """Apply the failed card's own policy; where it asks a person, the person has approved."""
     then = after_diagnosis(run, failed)
     if card.phase is not Phase.SUCCEEDED:
         said = f"{failed.ending_reason}\nNot diagnosed: {card.ending_reason}"
@@ -129,7 +129,7 @@ def _over(
     success: bool = False,
     escalation: Escalation | None = None,
 ) -> tuple[Errand, StepResult]:
-    """The step's result: what its cards changed, and what is known of the tree they left."""
+    """Return the step's result: what its cards changed, and what is known of the tree they left."""
     cards = [each for each in run.cards if each.id in errand.cards]
     here = [each for each in cards if each.tree == card.tree]
     seen = [item.id for each in here for item in each.evidence if item.tree == card.tree]
@@ -146,13 +146,13 @@ def _over(
 
 
 def numbered_name(run: RunState, name: str) -> str:
-    """A card's name: the step's in the first iteration, with a number in the later ones."""
+    """Name a card: the step's name in the first iteration, with a number in later ones."""
     iteration = run.coordinator.iteration if run.coordinator else 1
     return name if iteration == 1 else f"{name}.{iteration}"
 
 
 def card_id(run: RunState, name: str, mark: str = "", *, step: str | None = None) -> str:
-    """A name as a card's id: fit for a file, and unlike the id of every card not of this step."""
+    """Turn a name into a card id that is valid as a file name and unique outside this step."""
     plain = UNSAFE.sub("_", name).strip(".")[:LONGEST] or "step"
     # Case does not count: the id names a folder, and some file systems know only one case. Cards of
     # the same step are left out, so that a step handed out again finds the id it had.

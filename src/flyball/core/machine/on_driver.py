@@ -1,7 +1,7 @@
-"""One small handler per row of the table: what the driver says, and how a card comes and goes.
+"""One small handler per row of the table: what the driver says, and how a card starts and ends.
 
 A handler changes the working copy and names the next phase by entering it; `advance` checks that
-its row allows that phase. Calls coming back are in `on_outcome`, a person's words in `on_person`.
+its row allows that phase. Results of calls are in `on_outcome`, a person's answers in `on_person`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SPOKEN: dict[str, Callable[..., Message | Unclear]] = {
     Role.PLANNER: spoken_plan,
     Role.VERIFIER: spoken_report,
 }
-"""How the last words of those cards are read whose answer is a message."""
+"""How to read the last words of cards whose answer is a message."""
 
 EMPTY_REPLY = "Your reply was empty. Make a call, or stop with an answer in words."
 NO_REPLY = "the reply ended in an error"
@@ -61,13 +61,13 @@ FINISH = (
     "your answer."
 )
 WRAP_UP_AT = 3
-"""At so many replies without call or stop Flyball looks for itself what the work has come to."""
+"""After this many replies without a call or a stop, Flyball itself inspects the work."""
 CONFIRM_IT = (
     "Nothing is changed yet. If what this step asks for holds already, run `test` to show it and "
     "stop again; else make the change with `edit_diff`."
 )
 IDLE_STOPS = 2
-"""How often a driver that stops with nothing changed is asked to go on."""
+"""How often a driver that stops without a change is asked to go on."""
 STATE_IT = (
     "Nothing may be changed before a checkpoint. Call `checkpoint` with goal, findings, "
     "proposed_action, files and verify_with."
@@ -75,7 +75,7 @@ STATE_IT = (
 
 
 def reply(d: WorkingCopy, event: DriverReplied) -> None:
-    """The driver spoke: pass on its calls, or find out what its silence means."""
+    """Handle a reply: queue its calls, or find out what a reply without calls means."""
     d.use(event.usage)
     d.set(turns=d.card.turns + 1)
     stop = _count_looks(d, event)
@@ -109,7 +109,7 @@ def reply(d: WorkingCopy, event: DriverReplied) -> None:
 
 
 def _count_looks(d: WorkingCopy, event: DriverReplied) -> Trip | None:
-    """What a provider looked up is over, so it is not judged; it counts like any other call."""
+    """Count searches made by the provider: they are over, so they are not judged."""
     hard: Trip | None = None
     for look in event.looks:
         d.spend(calls=1)
@@ -121,9 +121,9 @@ def _count_looks(d: WorkingCopy, event: DriverReplied) -> Trip | None:
 
 
 def _take_summary(d: WorkingCopy) -> None:
-    """The words of a driver whose budget is spent: the answer, where they can be one.
+    """Take the last words of a driver whose budget is spent as the answer, if they can be one.
 
-    What was changed is looked at before a person is asked for more: it may be done already.
+    The change is inspected before a person is asked for more: it may be done already.
     """
     card = d.card
     if card.is_reviewing:
@@ -139,7 +139,7 @@ def _take_summary(d: WorkingCopy) -> None:
 
 
 def wrap_up(d: WorkingCopy) -> None:
-    """Flyball takes its verdict unasked; what it finds leads on as if the driver had stopped."""
+    """Take the verdict unasked; the result is handled as if the driver had stopped."""
     d.enter(Phase.VERIFY)
     if not take_verdict(d):
         settle(d)
@@ -160,7 +160,9 @@ def _reply_without_calls(d: WorkingCopy, event: DriverReplied) -> None:
 
 
 def _let_talk(d: WorkingCopy, finish: Finish) -> None:
-    """A reply that was cut off or only announced something: on it goes, but not for ever."""
+    """Let a driver continue whose reply was cut off or only announced something, but not
+    forever.
+    """
     card, limit = d.card, d.run.policy.max_continues
     d.set(continues=card.continues + 1)
     if card.continues > limit:
@@ -187,7 +189,7 @@ def _nudge_on(d: WorkingCopy, kind: Kind, text: str) -> None:
 
 
 def stop(d: WorkingCopy) -> None:
-    """The driver means to be done with this phase."""
+    """Handle a driver's claim to be done with this phase."""
     card = d.card
     if card.phase is Phase.EXECUTE:
         if not card.has_changed and not judges_itself(card.template):
@@ -207,9 +209,9 @@ def stop(d: WorkingCopy) -> None:
 
 
 def _leave_unchanged(d: WorkingCopy) -> None:
-    """Nothing is changed: that is said a few times, and then it is the end it calls itself.
+    """Ask for a change a few times, then end as *nothing changed*.
 
-    A step whose criteria hold already is done; whether they do is seen, not believed.
+    A step whose criteria already hold is done; that is checked, not assumed.
     """
     card = d.card
     d.set(idle_stops=card.idle_stops + 1)
@@ -236,13 +238,13 @@ def _looks_itself(d: WorkingCopy) -> bool:
 
 
 def _knows_suite(card: CardState) -> bool:
-    """Return whether Flyball has seen what the tests say of the present tree."""
+    """Return whether Flyball knows the test results of the current tree."""
     seen = [each for each in card.evidence if isinstance(each, SuiteReport)]
     return any(each.tree == card.tree and not each.selected for each in seen)
 
 
 def _leave_checkpoint(d: WorkingCopy) -> None:
-    """A card that owes a checkpoint is told so once; one that only looks is done with it."""
+    """Remind a card once that it owes a checkpoint; end one that only reads."""
     card = d.card
     d.set(idle_stops=card.idle_stops + 1)
     if not card.template.may_mutate and card.checkpoint is not None:
@@ -294,13 +296,13 @@ def _leave_recon(d: WorkingCopy) -> None:
 
 
 def _has_seen_nothing(card: CardState) -> bool:
-    """Whether a driver that is to change something stops before it has made a single call."""
+    """Return whether a driver that should change something stops before making a single call."""
     is_first = card.phase is Phase.ANALYZE_CODE and not card.calls and not card.idle_stops
     return is_first and card.template.may_mutate
 
 
 def _fault(d: WorkingCopy) -> str | None:
-    """What is wrong with a planner's plan or a verifier's report; None for whoever owes neither."""
+    """Return what is wrong with a planner's plan or a verifier's report, or None."""
     card = d.card
     read = None if card.step else SPOKEN.get(card.role)
     if read is None:
@@ -326,7 +328,7 @@ def _ask_again(d: WorkingCopy, fault: str) -> None:
 
 
 def _try_or_rest(d: WorkingCopy, why: str) -> None:
-    """A person is asked; whoever said yes beforehand has said it once, and nobody is waited for."""
+    """Ask a person; if somebody approved in advance, that approval counts once and nobody waits."""
     if not d.run.policy.assume_yes:
         d.ask(Asking.FAILURE, f"{why} Try once more?")
     elif not d.card.setbacks:
@@ -337,7 +339,7 @@ def _try_or_rest(d: WorkingCopy, why: str) -> None:
 
 
 def last_word(d: WorkingCopy, event: DriverReplied) -> None:
-    """In `final` the driver only answers; whatever it asks for besides is not made."""
+    """Accept the driver's answer in `final`; calls it makes there are ignored."""
     d.use(event.usage)
     d.spend(blocked=len(event.calls))
     d.set(turns=d.card.turns + 1)
@@ -358,7 +360,9 @@ def last_word(d: WorkingCopy, event: DriverReplied) -> None:
 
 
 def no_last_word(d: WorkingCopy, event: DriverFailed) -> None:
-    """A driver that cannot sum up does not undo work that is done; an answer is asked for again."""
+    """Keep finished work of a driver that cannot sum up; only ask again if the answer is all there
+    is.
+    """
     if _owes_an_answer(d):
         retry(d, event.error, retryable=event.retryable)
     else:
@@ -366,18 +370,18 @@ def no_last_word(d: WorkingCopy, event: DriverFailed) -> None:
 
 
 def _owes_an_answer(d: WorkingCopy) -> bool:
-    """Whether the answer is all there is to this card, and nobody has given it yet."""
+    """Return whether the answer is all this card produces, and is still missing."""
     card = d.card
     return card.ending is Ending.SUCCEEDED and not card.answer and not card.has_changed
 
 
 def retry_driver(d: WorkingCopy, event: DriverFailed) -> None:
-    """Nobody replied: ask again for a while."""
+    """Ask again for a while when nobody replied."""
     retry(d, event.error, retryable=event.retryable)
 
 
 def retry(d: WorkingCopy, error: str, *, retryable: bool) -> None:
-    """Ask again after a pause that doubles, then leave it to a person."""
+    """Ask again after a delay that doubles, then leave it to a person."""
     errors = d.card.driver_errors + 1
     d.set(driver_errors=errors)
     if retryable and errors <= d.run.policy.max_driver_errors:
@@ -389,23 +393,23 @@ def retry(d: WorkingCopy, error: str, *, retryable: bool) -> None:
 
 
 def pause(d: WorkingCopy, event: PauseAsked) -> None:
-    """Rest until the person who asked for it, or another one, lets the card go on."""
+    """Pause until a person lets the card continue."""
     d.ask(Asking.PERSON, f"{event.by} asked for a pause.")
 
 
 def stay(_d: WorkingCopy, _event: object) -> None:
-    """Nothing to do: the card waits already."""
+    """Do nothing: the card is already waiting."""
 
 
 def cancel(d: WorkingCopy, event: Cancelled) -> None:
-    """End the card at once; what was under way is not waited for."""
+    """End the card at once, without waiting for pending calls."""
     reason = f"Cancelled by {event.by}. {event.why}".rstrip()
     d.set(ending=Ending.CANCELLED, ending_reason=reason, question=None, queue=(), in_flight=())
     d.enter(Phase.CANCELLED)
 
 
 def begin_thread(d: WorkingCopy, _event: ThreadReset) -> None:
-    """A new attempt at the same card; the checkpoint, the evidence and the tree stay."""
+    """Start a new attempt at the same card; the checkpoint, the evidence and the tree stay."""
     # The guards' memory is of an attempt: a new driver must not be stopped for the old one's loop.
     d.set(attempt=d.card.attempt + 1, memory=Memory())
     if d.run.policy.hosted and d.card.phase is Phase.VERIFY:
@@ -415,7 +419,7 @@ def begin_thread(d: WorkingCopy, _event: ThreadReset) -> None:
 
 
 def end_card(d: WorkingCopy, event: CardClosed) -> None:
-    """The last row: only a verified card, or one that had nothing to verify, succeeds."""
+    """End the card: only a verified card, or one with nothing to verify, succeeds."""
     if event.error:
         d.set(ending=Ending.FAILED, ending_reason=event.error)
     d.set(commit=event.commit)

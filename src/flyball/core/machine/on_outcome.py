@@ -1,4 +1,4 @@
-"""Handlers for what comes back: outcomes of calls, checkpoints, notes, appeals, evidence."""
+"""Handlers for results: outcomes of calls, checkpoints, notes, appeals, evidence."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
 
 
 def take_outcome(d: WorkingCopy, event: CallReturned) -> None:
-    """A call came back: take its evidence, let the guards see it, go on.
+    """Handle the outcome of a call: keep its evidence, update the guards, go on.
 
-    A mistake that is on record ends the thread that repeats it, once.
+    A recorded mistake ends the thread that repeats it, once.
     """
     trip, repeated = _keep_outcome(d, event)
     if trip:
@@ -47,12 +47,14 @@ def take_outcome(d: WorkingCopy, event: CallReturned) -> None:
 
 
 def take_outcome_in_pause(d: WorkingCopy, event: CallReturned) -> None:
-    """One of several calls came back after another had paused the card."""
+    """Handle the outcome of a call that returns after another one paused the card."""
     _keep_outcome(d, event)
 
 
 def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str]:
-    """The trip that stops the card, and the mistake on record that the call has repeated."""
+    """Return the guard trip that stops the card, and the recorded mistake that the call
+    repeated.
+    """
     call = take_back(d, event.call)
     # A red test run did what it was asked for; a read or an edit that failed did not.
     if not event.outcome.ok and call.access is not Access.VERIFY:
@@ -73,7 +75,7 @@ def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str
 
 
 def _take_tree(d: WorkingCopy, call: Call, event: CallReturned | CallInterrupted) -> None:
-    """The tree a call left, and which of its files only programs made."""
+    """Record the tree after a call, and which of its files were made by programs only."""
     if isinstance(event, CallReturned) and event.base:
         _move_base(d, event.base)
     known, made = {*d.card.changed}, dict.fromkeys(d.card.made)
@@ -93,7 +95,7 @@ def _take_tree(d: WorkingCopy, call: Call, event: CallReturned | CallInterrupted
 
 
 def _move_base(d: WorkingCopy, base: TreeHash) -> None:
-    """Begin from a tree that has what others changed meanwhile: it is not the card's doing."""
+    """Move the base to a tree with other people's changes: they are not the card's doing."""
     if d.run.tree == d.run.base == d.card.base:
         d.set_run(base=base, tree=base, snapshot=base)
     d.set(base=base)
@@ -140,19 +142,19 @@ def _step(call: Call, event: CallReturned) -> GuardStep:
 
 
 def _statuses(event: CallReturned) -> list[object]:
-    """The exit statuses of what a call ran, as far as they are known."""
+    """Return the exit statuses of what a call ran, as far as they are known."""
     seen = [getattr(item, "exit_code", None) for item in event.evidence]
     return [event.outcome.data.get("exit_code"), *seen]
 
 
 def report_interruption(d: WorkingCopy, event: CallInterrupted) -> None:
-    """Say that a call was cut off, and go on: only the driver can tell what that means."""
+    """Report an interrupted call to the driver and go on: only the driver can judge its effect."""
     report_interruption_in_pause(d, event)
     go_on(d)
 
 
 def report_interruption_in_pause(d: WorkingCopy, event: CallInterrupted) -> None:
-    """Say so, and let the card rest."""
+    """Report an interrupted call, and keep the card paused."""
     call = take_back(d, event.call)
     _take_tree(d, call, event)
     _tell_put_back(d, call, event.put_back)
@@ -161,7 +163,7 @@ def report_interruption_in_pause(d: WorkingCopy, event: CallInterrupted) -> None
 
 
 def take_checkpoint(d: WorkingCopy, event: CheckpointStated) -> None:
-    """A checkpoint opens `execute`, at once or when a person has seen it."""
+    """Open `execute` on a checkpoint, at once or after a person has seen it."""
     if event.call:
         take_back(d, event.call)
     # A checkpoint restated on an unchanged tree is talk, so it does not end a row of reading on.
@@ -211,7 +213,9 @@ PROPOSED = (
 
 
 def _may_propose(d: WorkingCopy) -> bool:
-    """Whether a checkpoint can open `execute`: a step that only looks is part of something else."""
+    """Return whether a checkpoint can open `execute`; a read-only step is part of something
+    else.
+    """
     template, intent = d.card.template, d.run.intent
     return template.may_mutate or (
         d.run.flow is None
@@ -221,15 +225,15 @@ def _may_propose(d: WorkingCopy) -> bool:
 
 
 def open_build(d: WorkingCopy) -> None:
-    """The checkpoint holds: what was queued behind it is judged in `execute`."""
+    """Accept the checkpoint and judge the calls queued behind it in `execute`."""
     d.enter(Phase.EXECUTE)
     go_on(d)
 
 
 def take_note(d: WorkingCopy, event: Noted) -> None:
-    """Keep a note and go on, unless a guard has heard enough of them.
+    """Keep a note and go on, unless a guard has seen enough of them.
 
-    A reviewer that has named the risk has done all that it was asked for.
+    A reviewer that has named the risk has done all that was asked.
     """
     if stop := _keep_note(d, event):
         halt(d, stop)
@@ -241,7 +245,7 @@ def take_note(d: WorkingCopy, event: Noted) -> None:
 
 
 def take_note_in_pause(d: WorkingCopy, event: Noted) -> None:
-    """Keep a note that was under way when the card paused."""
+    """Keep a note that was on its way when the card paused."""
     _keep_note(d, event)
 
 
@@ -256,13 +260,13 @@ def _keep_note(d: WorkingCopy, event: Noted) -> Trip | None:
 
 
 def put_off_appeal(d: WorkingCopy, event: Appealed) -> None:
-    """A person is being asked something else already."""
+    """Defer an appeal while a person is being asked something else."""
     take_back(d, event.call)
     d.say("denial", "Not now: a person is asked something else. Appeal again later.", event.call)
 
 
 def take_appeal(d: WorkingCopy, event: Appealed) -> None:
-    """One appeal per denied call; promises cannot be appealed."""
+    """Allow one appeal per denied call; promises cannot be appealed."""
     take_back(d, event.call)
     for i, denial in enumerate(d.card.denials):
         # Drivers name the call or only its tool; either way each denial is appealed once.
@@ -284,7 +288,7 @@ def take_appeal(d: WorkingCopy, event: Appealed) -> None:
 
 
 def take_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:
-    """What an inspection found; the way to `final` goes on from there."""
+    """Take an inspection's findings and continue toward `final`."""
     _keep_evidence(d, event.evidence)
     if event.undone:
         names = ", ".join(event.undone)
@@ -301,12 +305,12 @@ def take_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:
 
 
 def keep_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:
-    """Something observed from outside, such as a page that loads; it changes no plan."""
+    """Keep an observation from outside, such as a page that loads; it changes no plan."""
     _keep_evidence(d, event.evidence)
 
 
 def take_claims(d: WorkingCopy, event: EvidenceSubmitted) -> None:
-    """A claim: kept apart from evidence, and it satisfies only what asks for claims."""
+    """Keep a claim, apart from evidence; it satisfies only gates that ask for claims."""
     claims = {**d.card.claims, **event.fields}
     if errors := d.card.template.evidence_schema.validate(claims):
         wrong = "\n".join(f"- {error.message}" for error in errors)
@@ -318,7 +322,7 @@ def take_claims(d: WorkingCopy, event: EvidenceSubmitted) -> None:
 def set_tree(
     d: WorkingCopy, tree: TreeHash, changed: tuple[str, ...], made: tuple[str, ...] | None = None
 ) -> None:
-    """A new tree makes all evidence stale but what was seen on the base."""
+    """Set the current tree; all evidence becomes stale except what was observed on the base."""
     card = d.card
     if tree == card.tree:
         return
@@ -338,7 +342,7 @@ def set_tree(
 
 
 def _keep_evidence(d: WorkingCopy, evidence: tuple[AnyEvidence, ...]) -> str:
-    """Keep what was observed; the mistake on record that it repeats, if it does."""
+    """Keep an observation, and return the recorded mistake that it repeats, if any."""
     if not evidence:
         return ""
     d.set(evidence=(*d.card.evidence, *evidence))

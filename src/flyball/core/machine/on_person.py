@@ -1,4 +1,4 @@
-"""Handlers for what a person says: answers, extensions, letting a run go on.
+"""Handlers for a person's input: answers, extensions, resuming.
 
 These events arrive from a person's surface only; no model can forge them.
 """
@@ -27,7 +27,7 @@ from flyball.errors import IllegalEvent
 
 
 def take_answer(d: WorkingCopy, event: Answered) -> None:
-    """A person spoke; the model cannot forge this."""
+    """Handle a person's answer; a model cannot forge it."""
     question = d.card.question
     assert question is not None, "the table lets only the asked card hear an answer"
     # First back to where the card was: the handlers below enter phases, and a row that leads out of
@@ -42,7 +42,7 @@ def take_answer(d: WorkingCopy, event: Answered) -> None:
 
 
 def answer_held_call(d: WorkingCopy, event: Answered) -> None:
-    """Grant or refuse the one call that a host's model was told to ask about."""
+    """Grant or refuse the one call that a host's model was asked to get approved."""
     question = d.card.question
     assert question is not None, "the table lets only the asked card hear an answer"
     assert question.call is not None, "around a host only calls are held"
@@ -110,7 +110,7 @@ def _on_weakening(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: 
 
 
 def _accepted(card: CardState, by: str) -> tuple[AnyEvidence, ...]:
-    """The evidence of a card, whose verdict now names who accepted what it asked about."""
+    """Return the card's evidence with the verdict naming who accepted what it asked about."""
     return tuple(
         [
             replace(item, verdict=replace(item.verdict, accepted_by=by or "a person"))
@@ -146,7 +146,7 @@ def _on_review(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str
 
 
 def _approve(d: WorkingCopy, event: Answered, what: str) -> None:
-    """A person's yes to this very tree is evidence; no driver can give it."""
+    """Record a person's approval of this exact tree as evidence; no driver can produce it."""
     card = d.card
     id = f"{card.id}.{what}.{event.question}"
     report = ApprovalReport(id=id, tree=card.tree, by=event.by, granted=True, what=what)
@@ -196,23 +196,23 @@ ANSWERS = {
 
 
 def start_afresh(d: WorkingCopy, question: Question, words: str = "") -> None:
-    """After a guard: a new thread, and the time of the phase begins anew."""
+    """Start a new thread after a guard tripped, and restart the phase clock."""
     d.set(clock=Clock())
     d.reset_thread(should_reset(hard_guard=question.guard) or question.text, words)
 
 
 def give_up(d: WorkingCopy, reason: str) -> None:
-    """End because a person does not want the card to go on."""
+    """End the card because a person does not want to continue it."""
     finish(d, Ending.STOPPED, reason)
 
 
 def tell_extension(d: WorkingCopy, event: Extended) -> None:
-    """A working card simply has more to spend (the run's budget was raised already)."""
+    """Inform a working card that it has more to spend; the run's budget was already raised."""
     d.say("guidance", f"{event.by} added {counted(event.calls, 'call')} to the budget: {event.why}")
 
 
 def end_pause_for_budget(d: WorkingCopy, event: Extended) -> None:
-    """More calls answer the question about the budget, and no other one."""
+    """Answer a pending question about the budget with more calls, and no other question."""
     question = d.card.question
     if question is None or question.kind is not Asking.EXTENSION:
         return
@@ -222,7 +222,7 @@ def end_pause_for_budget(d: WorkingCopy, event: Extended) -> None:
 
 
 def resume(d: WorkingCopy, event: Resumed) -> None:
-    """Go on where the card was; what needs an answer keeps waiting for it."""
+    """Continue where the card was; open questions stay open."""
     question = d.card.question
     kind = question.kind if question else Asking.PERSON
     # A person may have edited files meanwhile. That is taken over even if the question stays open:

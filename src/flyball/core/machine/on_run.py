@@ -1,4 +1,4 @@
-"""Handlers for the run's own events: from request to response, around whatever its cards do."""
+"""Handlers for the run's own events, from request to response."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ from flyball.core.terms.phase import Phase
 from flyball.errors import IllegalEvent
 
 Course = tuple[RunState, list[AnyEffect]]
-"""The run as an event leaves it, and the effects that follow."""
+"""The run after an event, and the effects that follow."""
 
 
 def start(run: RunState, event: RunStarted) -> Course:
-    """Settle what the run is held to; where nobody said what is wanted, have the request read."""
+    """Fix the policy of the run; without an explicit intent, have the request classified."""
     policy = event.policy
     run = replace(
         run,
@@ -106,7 +106,7 @@ def tighten(run: RunState, event: Tightened) -> Course:
 
 
 def read_intent(run: RunState, event: IntentRead) -> Course:
-    """The request is understood: its budget is set, and a workspace is owed."""
+    """Set the budget for the classified request; a workspace is owed next."""
     return _with_intent(run, event.intent, event.budget), [OpenWorkspace()]
 
 
@@ -116,7 +116,7 @@ def _with_intent(run: RunState, intent: Intent, calls: int) -> RunState:
 
 
 def begin_work(run: RunState, event: WorkspaceReady) -> Course:
-    """The run has a tree: the coordinator begins."""
+    """Start the coordinator once the run has a tree."""
     intent = run.intent
     assert intent is not None, "the table opens a workspace only for a known intent"
     run = replace(
@@ -146,7 +146,9 @@ def _publish(messages: tuple[AnyMessage, ...]) -> list[AnyEffect]:
 
 
 def deliver(run: RunState, event: Messaged) -> Course:
-    """A message came off the bus: open the card it asks for, or let the coordinator judge it."""
+    """Return a message came off the bus: open the card it asks for, or let the coordinator judge
+    it.
+    """
     assert run.coordinator is not None, "the table lets nobody speak before the coordinator"
     match message := event.message:
         case ExecuteTask():
@@ -169,7 +171,7 @@ def deliver(run: RunState, event: Messaged) -> Course:
 
 
 def _take_plan(run: RunState, plan: ExecutionPlan) -> Course:
-    """Begin a plan: on what an earlier one left, or from where that one began."""
+    """Start a plan: on top of what an earlier one left, or from where that one started."""
     assert run.coordinator is not None
     state, messages = coordinate(run.coordinator, plan)
     run = replace(run, coordinator=state)
@@ -182,7 +184,7 @@ def _take_plan(run: RunState, plan: ExecutionPlan) -> Course:
 
 
 def take_back(run: RunState, event: RolledBack) -> Course:
-    """The work of a failed plan is gone: its cards say so, and the next plan starts from there."""
+    """Record that the work of a failed plan was rolled back; the next plan starts from there."""
     if not event.effect:
         raise IllegalEvent("rolled-back: nobody was asked to take anything back")
     cards = tuple(
@@ -227,7 +229,7 @@ def _open_card(run: RunState, new: Opening, *, step: str = "", beside: bool = Fa
 
 
 def _open_verifier(run: RunState, iteration: int, goal: str) -> Course:
-    """Open the verifier's card; Flyball looks first where it has not, so that its word is there."""
+    """Open the verifier's card; Flyball runs the suite first, so that its own verdict exists."""
     new = Opening(f"verify.{iteration}", f"Verify: {goal}", LIBRARY["verify"])
     opened, effects = _open_card(run, new, beside=True)
     card = opened.card(new.id)
@@ -237,7 +239,7 @@ def _open_verifier(run: RunState, iteration: int, goal: str) -> Course:
 
 
 def card_ended(run: RunState, card: CardState) -> Course:
-    """What a card that has just ended means to the coordinator."""
+    """Return what a card that has just ended means to the coordinator."""
     # A card beside the run's own tree leaves it to `card-closed`, which knows what merging made.
     if not card.place:
         run = replace(run, tree=card.tree)
@@ -275,7 +277,7 @@ def _results(run: RunState, plan_id: str, result: StepResult) -> AnyMessage:
 
 
 def _planned(run: RunState, card: CardState) -> Course:
-    """The plan that a planner's card ended with, or the lack of one."""
+    """Return the plan that a planner's card ended with, or the lack of one."""
     assert run.coordinator is not None
     id = f"{run.run}-{card.id}"
     found = spoken_plan(card.answer, id=id, request_id=run.run)
@@ -292,20 +294,22 @@ NOTHING_CHANGED = (
 
 
 def _has_left_all(run: RunState, verifier: CardState) -> bool:
-    """Whether a run that was to change something comes to its end with everything as it was.
+    """Return whether a run that should change something ends without any change.
 
-    Green tests show that of a step beside others, and never that what was asked for is there.
+    Green tests confirm one step among others, but never that the request itself was fulfilled.
     """
     was_to_change = any(card.step and card.template.may_mutate for card in run.cards)
     return was_to_change and verifier.tree == run.base
 
 
 NO_STEP = "goal"
-"""What an issue is about that no step can be blamed for."""
+"""The subject of an issue that no single step caused."""
 
 
 def _reported(run: RunState, card: CardState) -> VerificationReport:
-    """The report that a verifier's card ended with; a yes that nothing shows is an issue."""
+    """Return the report that a verifier's card ended with; an approval without evidence is an
+    issue.
+    """
     assert run.coordinator is not None
     id = f"{run.run}-{card.id}"
     found = spoken_report(card.answer, id=id, request_id=run.run)
@@ -324,7 +328,7 @@ def _reported(run: RunState, card: CardState) -> VerificationReport:
 
 
 def _is_shown(run: RunState, verifier: CardState) -> bool:
-    """Whether what the run changed was seen to work, by runs that neither of its drivers chose."""
+    """Return whether the change was confirmed by runs that neither of its drivers chose."""
     found = run.verdict_on(verifier.tree)
     if found is not None:
         # What a person must decide was put to them on the card that did it, and a test that fails
@@ -337,29 +341,29 @@ def _is_shown(run: RunState, verifier: CardState) -> bool:
 
 
 def extend(run: RunState, event: Extended) -> Course:
-    """A person's word raises the budget before the cards hear of it."""
+    """Raise the budget before the cards learn of it."""
     extension = Extension(event.by, event.calls, event.why)
     return replace(run, budget=run.budget.extend(extension)), []
 
 
 def pass_on(run: RunState, _event: Event) -> Course:
-    """Only the cards act on it."""
+    """Return only the cards act on it."""
     return run, []
 
 
 def cancel(run: RunState, event: Cancelled) -> Course:
-    """Nothing that was owed is wanted any more, and the answer is that a person ended it."""
+    """Drop everything that was owed, and answer that a person cancelled the run."""
     why = event.why or f"by {event.by}"
     return _order(replace(run, owed=()), Cancel(why=why), Status.CANCELLED, f"Cancelled {why}.")
 
 
 def refuse(run: RunState, event: WorkspaceFailed) -> Course:
-    """Without a tree nothing can be done, and the answer says why."""
+    """Answer why nothing can be done without a tree."""
     return _order(run, Fail(error=event.error), Status.FAILED, event.error)
 
 
 def _order(run: RunState, order: Order, status: Status, message: str) -> Course:
-    """Have the coordinator answer; before there is one, answer in its place."""
+    """Let the coordinator answer; before one exists, answer directly."""
     if run.coordinator is not None:
         state, messages = coordinate(run.coordinator, order)
         return replace(run, coordinator=state), _publish(messages)

@@ -1,7 +1,7 @@
-"""Setbacks and ends: back to work after one, or out of the card.
+"""Setbacks and endings: back to work, or out of the card.
 
-`fall_short` is the way back, as the one table of escalations has it, and `finish` the only way to
-`final`.
+`fall_short` is the way back, following the one table of escalations, and `finish` is the only way
+to `final`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def finish(d: WorkingCopy, ending: Ending, reason: str, *, needs_words: bool = F
 
 
 def fall_short(d: WorkingCopy, trouble: Trouble, why: str, *, is_spent: bool = False) -> None:
-    """The card does not pass: the one table says what follows. `is_spent` leaves no retry."""
+    """Handle a card that does not pass, following the escalation table; `is_spent` leaves no
+    retry.
+    """
     card = d.card
     setbacks = card.setbacks + 1
     d.set(setbacks=setbacks, trouble=trouble)
@@ -57,9 +59,9 @@ def fall_short(d: WorkingCopy, trouble: Trouble, why: str, *, is_spent: bool = F
 
 
 def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") -> None:
-    """Back to work on the same card; what was looked at will be looked at anew.
+    """Return to work on the same card; everything will be inspected again.
 
-    A thread that came to nothing, or that repeated a mistake on record, is not gone on with.
+    A thread that led nowhere, or that repeated a recorded mistake, is replaced by a new one.
     """
     card = d.card
     # These are taken once per tree: left in place, the same tree would not be looked at anew.
@@ -91,7 +93,7 @@ def fail(d: WorkingCopy, escalation: Escalation, why: str) -> None:
 
 
 def question_before_end(d: WorkingCopy) -> str:
-    """What a person is asked before the card ends, or nothing."""
+    """Return what a person is asked before the card ends, or nothing."""
     card, template = d.card, d.card.template
     if failed := diagnosed_by(d.run, card):
         return _for_diagnosis(d, failed)
@@ -105,7 +107,7 @@ def question_before_end(d: WorkingCopy) -> str:
 
 
 def _for_diagnosis(d: WorkingCopy, failed: CardState) -> str:
-    """One question about a diagnosis; where its answer would change nothing, none."""
+    """Return one question about a diagnosis; where its answer would change nothing, none."""
     then = after_diagnosis(d.run, failed)
     template, flow = d.card.template, d.run.flow
     is_own = flow is not None and flow.step(DIAGNOSIS) is not None
@@ -131,23 +133,23 @@ def halt(d: WorkingCopy, trip: Trip) -> None:
 
 
 def is_laid_out(run: RunState) -> bool:
-    """Whether the run follows a plan or a flow, so that a failure has somewhere to go."""
+    """Return whether the run follows a plan or a flow, so that a failure has somewhere to go."""
     return run.flow is not None or (run.coordinator is not None and run.coordinator.planned)
 
 
 def errand_of(run: RunState, card: CardState) -> Errand | None:
-    """The errand that a card is on, if it is on one."""
+    """Return the errand that a card is on, if it is on one."""
     return next((each for each in run.errands if each.card == card.id), None)
 
 
 def diagnosed_by(run: RunState, card: CardState) -> CardState | None:
-    """The failed card that this one diagnoses."""
+    """Return the failed card that this one diagnoses."""
     errand = errand_of(run, card)
     return run.card(errand.failed) if errand else None
 
 
 def after_diagnosis(run: RunState, failed: CardState) -> Escalation:
-    """What the failed card's own policy asks for once it is diagnosed."""
+    """Return what the failed card's own policy asks for once it is diagnosed."""
     return escalate(
         failed.trouble or Trouble.FAILING_CHECK,
         failed.setbacks,

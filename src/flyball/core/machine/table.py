@@ -109,7 +109,7 @@ class CardRow(NamedTuple):
 
 
 def on(region: str, event: type[Event], rule: Rule, *targets: str) -> CardRow:
-    """A row, its targets listed at its end."""
+    """Return a row, its targets listed at its end."""
     return CardRow(region, event, rule, targets)
 
 
@@ -194,7 +194,7 @@ MOVES = _index()
 
 
 def row_for(phase: Phase, event: type[Event]) -> CardRow | None:
-    """The row that rules here: the innermost one for this event."""
+    """Return the row that rules here: the innermost one for this event."""
     return MOVES.get((phase, event))
 
 

@@ -36,12 +36,14 @@ VARYING = tuple(
 
 
 def fingerprint(text: str) -> str:
-    """A digest of an error that survives new numbers, addresses, times, paths and temp names."""
+    """Return a digest of an error that survives new numbers, addresses, times, paths and temp
+    names.
+    """
     return digest(plain_error(text))
 
 
 def plain_error(text: str) -> str:
-    """The lines of a text that name the error, without what varies from run to run."""
+    """Return the lines of a text that name the error, without what varies from run to run."""
     lines = [line for line in text.split("\n") if line.strip() and not FRAME_LINE.match(line)]
     telling = [line for line in lines if ERROR_LINE.search(line)] or lines[-5:]
     return "\n".join(dict.fromkeys(map(_plain, telling[:ERROR_LINES_KEPT])))
@@ -75,7 +77,7 @@ _PASSING = tuple(
 
 
 def without_passing_things(text: str) -> str:
-    """A text in which times, durations, addresses and temporary paths no longer differ."""
+    """Return a text in which times, durations, addresses and temporary paths no longer differ."""
     for pattern, plain in _PASSING:
         text = pattern.sub(plain, text)
     return text

@@ -1,10 +1,10 @@
-"""Doom-loop guards: which there are, when each speaks up, and what it says then.
+"""Doom-loop guards: which exist, when each one trips, and its message.
 
 Each guard has a soft level (a nudge, given once when it is newly reached) and a hard level (an
-escalation, reported at and beyond it). Outcomes are compared, not only calls: the same call with
-a changed outcome is progress.
+escalation, reported at and beyond it). Outcomes are compared, not only calls: the same call with a
+changed outcome is progress.
 
-Nobody is stopped by what a single reply did: an answer must have been heard and ignored.
+A single reply never trips the hard level: the driver must have received an answer and ignored it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class TripLevel(StrEnum):
 
 
 class Trip(msgspec.Struct, frozen=True):
-    """What a guard noticed: which one, how grave it is, and the reason as a clause."""
+    """What a guard noticed: which guard, how severe, and the reason as a clause."""
 
     guard: str
     level: TripLevel
@@ -90,7 +90,7 @@ class GuardLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def time_trip(parent: str, elapsed: float, limits: GuardLimits) -> Trip | None:
-    """Whether `plan` or `build` has used up its wall clock, or nearly so."""
+    """Return whether `plan` or `build` has used up its wall clock, or nearly so."""
     allowed = {"plan": limits.plan_seconds, "build": limits.build_seconds}.get(parent)
     if allowed is None:
         return None

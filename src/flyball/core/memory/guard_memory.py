@@ -1,7 +1,7 @@
-"""What the guards remember, a small value folded from the steps of one attempt, and what it trips.
+"""What the guards remember: a small value folded from the steps of one attempt, and what it trips.
 
-What counts is a reply, not a call. A driver that asks for five things at once has had no answer in
-between, so one reply moves a counter once, whatever its calls came to; only a call that it repeats
+What counts is a reply, not a call. A driver that requests five things at once had no answer in
+between, so one reply moves a counter once, whatever the results of its calls; only a call repeated
 word for word counts again.
 """
 
@@ -44,7 +44,7 @@ class GuardStep(msgspec.Struct, frozen=True):
 
     @property
     def has_failed(self) -> bool:
-        """Whether it came to nothing: refused, not applied, or a check that did not pass."""
+        """Return whether it failed: refused, not applied, or a check that did not pass."""
         return self.kind == "refused" or not self.ok or bool(self.error)
 
 
@@ -79,7 +79,7 @@ class Memory(msgspec.Struct, frozen=True, omit_defaults=True):
     monologues: int = 0
     moved: tuple[str, ...] = ()
     reply: int = 0
-    """The reply that is being looked at, and what is known only of it."""
+    """The current reply, and what is known about it alone."""
     before: RecentSteps = RecentSteps()
     last: str = ""
     repeats: int = 0
@@ -147,12 +147,12 @@ def _next_reply(memory: Memory, step: GuardStep) -> Memory:
 
 
 def _raised(was: Memory, name: str, count: int) -> int:
-    """A counter after a step; what this reply has counted already is not counted again."""
+    """Return a counter after a step; each reply counts once."""
     return min(count, getattr(was, name)) if name in was.raised else count
 
 
 def _moved(was: Memory, now: Memory, step: GuardStep) -> Iterator[str]:
-    """The guards that this very step brought nearer to a trip, in the order of the table."""
+    """Yield the guards that this step moved closer to a trip, in table order."""
     row = now.notes if step.kind == "note" else now.work
     if row.kept != UNKEPT or (step.kind != "note" and now.repeats > 1):
         yield "repetition"
@@ -175,14 +175,14 @@ COUNTED = (
     ("unrun-edits", "unrun"),
     ("refused", "refused"),
 )
-"""Guards that look at nothing but a counter."""
+"""Guards that consider nothing but a counter."""
 
 
 def _rows(was: Memory, step: GuardStep) -> dict[str, Any]:
-    """Notes do not break a row of work, so that a loop cannot hide behind them.
+    """Update the rows of equal steps; notes do not break a row, so a loop cannot hide behind them.
 
-    A second call of the same reply makes the reply's mark another one; the row is followed anew
-    from where it stood before that reply.
+    A second call of the same reply changes the reply's mark; the row is then recomputed from where
+    it was before that reply.
     """
     mark = f"{step.call} {step.outcome}"
     if step.kind == "note":
@@ -211,7 +211,7 @@ OF_ROWS = ("before", "last", "repeats", "repeats_now")
 
 
 def _short_mark(mark: str) -> str:
-    """A mark that stays short, however many calls a reply holds."""
+    """Return a mark that stays short, however many calls a reply holds."""
     return mark if len(mark) <= 40 else digest(mark)
 
 
@@ -234,7 +234,9 @@ def _follow(row: RecentSteps, mark: str) -> RecentSteps:
 
 
 def _trees(memory: Memory, step: GuardStep) -> tuple[tuple[str, ...], int]:
-    """The newest tree is last, hashes are shortened, and an unchanged tree is no return."""
+    """Append the tree: the newest is last, hashes are shortened, and an unchanged tree is no
+    return.
+    """
     trees = memory.trees
     tree = step.tree if len(step.tree) <= 12 else step.tree[:6] + step.tree[-6:]
     if not tree or (trees and trees[-1] == tree):
@@ -254,10 +256,10 @@ def _check(memory: Memory, step: GuardStep) -> tuple[str, int]:
 
 
 def _stagnation(memory: Memory, step: GuardStep) -> tuple[str, str, tuple[str, ...], bool, int]:
-    """Count after how many different edits the same check failed in the same way.
+    """Count how many different edits left the same check failing in the same way.
 
     A passing check clears the error only when it is the check that had failed: a green lint run
-    says nothing about the test that stays red. What a look at a file or an edit says is no check.
+    says nothing about the test that stays red. Reading a file or making an edit is not a check.
     """
     m = memory
     if step.error and step.kind in ("verify", "run"):
@@ -320,7 +322,7 @@ def _unrun(memory: Memory, step: GuardStep) -> int:
 
 
 def trips(memory: Memory, limits: GuardLimits) -> tuple[Trip, ...]:
-    """What the last step tripped: each guard at most once, in the order of `GUARDS`."""
+    """Return what the last step tripped: each guard at most once, in the order of `GUARDS`."""
     found = [_trip(memory, limits, guard) for guard in memory.moved]
     return tuple([trip for trip in found if trip])
 
@@ -352,7 +354,7 @@ COUNTERS = {
     "refused": "refused",
     "monologue": "monologues",
 }
-"""Where the memory counts what a guard looks at; rows are counted otherwise."""
+"""The field in which the memory counts for each guard; rows are counted differently."""
 
 LEVELS = {guard: guard.replace("-", "_") for guard in GUARDS}
 
@@ -375,7 +377,7 @@ def _trip(memory: Memory, limits: GuardLimits, guard: str) -> Trip | None:
 
 
 def _cycle(row: RecentSteps, limits: GuardLimits) -> Trip | None:
-    """The shortest period that has lasted long enough; a row of equal steps is repetition."""
+    """Return a trip for the shortest period that lasted long enough; equal steps are repetition."""
     stretch = [kept + period for period, kept in enumerate(row.kept, 1)]
     soft: Trip | None = None
     for period in range(2, limits.cycle_max + 1):

@@ -21,7 +21,7 @@ def should_reset(
     replanned: bool = False,
     hard_guard: str = "",
 ) -> str | None:
-    """Why the card should go on in a new thread, or None; the most telling reason wins."""
+    """Return why the card should continue in a new thread, or None; the strongest reason wins."""
     if hard_guard:
         return f"the {hard_guard} guard stopped this thread"
     if ledger_match:
@@ -44,14 +44,14 @@ class HandOver(msgspec.Struct, frozen=True, omit_defaults=True):
     open_issues: tuple[str, ...] = ()
     do_not_repeat: tuple[str, ...] = ()
     words: str = ""
-    """What a person said about it."""
+    """What a person said about the card."""
 
 
 def handover(facts: HandOver, cap: int = DEFAULT_CAP) -> str:
-    """The text a new thread starts from, at most `cap` characters unless the goal alone is longer.
+    """Return the text a new thread starts from, at most `cap` characters unless the goal is longer.
 
-    The goal and a person's words are never cut. When room is short every section keeps its newest
-    entries (the plan its first) and says how many were left out.
+    The goal and a person's words are never cut. When space is short every section keeps its newest
+    entries (the plan its first) and says how many were omitted.
     """
     head = f"# Hand-over\n\n## Goal\n{facts.goal.strip()}\n"
     if words := facts.words.strip():
@@ -70,7 +70,7 @@ def handover(facts: HandOver, cap: int = DEFAULT_CAP) -> str:
 
 
 class HandoverSection(msgspec.Struct, frozen=True):
-    """One list of the hand-over; the plan is cut from its end, the others from their start."""
+    """One list of the hand-over; the plan is cut at its end, the others at their start."""
 
     title: str
     entries: tuple[str, ...]
@@ -117,7 +117,7 @@ def _short(entry: str) -> str:
 
 
 class RunnerVerb(StrEnum):
-    """What whoever drives a chat window by hand has to do."""
+    """What a person who drives a chat window by hand has to do."""
 
     COPY_TO_CLIPBOARD = "COPY_TO_CLIPBOARD"
     NEW_THREAD = "NEW_THREAD"
@@ -133,7 +133,7 @@ class RunnerAction(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def runner_actions(text: str) -> tuple[RunnerAction, ...]:
-    """Carry a hand-over into a new thread of a chat window, in order."""
+    """Return the actions that carry a hand-over into a new chat thread, in order."""
     return (
         RunnerAction(RunnerVerb.COPY_TO_CLIPBOARD, text),
         RunnerAction(RunnerVerb.NEW_THREAD),

@@ -56,10 +56,10 @@ def fingerprint_failure(error: str, step_kind: str = "", files: Iterable[str] = 
 
 
 def find_alike(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> Ledger:
-    """The entries that this failure repeats or resembles, best first.
+    """Return the entries that this failure repeats or resembles, best first.
 
-    The same error text is required; the same kind of step, a common file, a known resolution and
-    a higher count decide the order.
+    The same error text is required; the same kind of step, a common file, a known resolution and a
+    higher count decide the order.
     """
     alike = [
         m
@@ -71,7 +71,9 @@ def find_alike(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> L
 
 
 def recognise(ledger: Sequence[Mistake], failure: Failure) -> Mistake | None:
-    """The entry that this failure repeats: the very same, or the same error in a common file."""
+    """Return the entry that this failure repeats: an exact match, or the same error in a common
+    file.
+    """
     for mistake in find_alike(ledger, failure, len(ledger)):
         if mistake.fingerprint == failure.fingerprint or _is_near(mistake, failure):
             return mistake
@@ -86,11 +88,11 @@ def pick_relevant(
     files: Iterable[str] = (),
     about: str = "",
 ) -> Ledger:
-    """What is worth telling whoever begins on such a step, the most telling first.
+    """Return the mistakes worth showing at the start of such a step, the most relevant first.
 
-    What went wrong already comes first, then entries about these files, then those of the same
-    kind of step that are about something the step speaks of, or about nothing in particular.
-    Without a kind every entry is worth telling. The rest would only be read in vain.
+    What already went wrong comes first, then entries about these files, then those of the same kind
+    of step that share words with it, or are about nothing in particular. Without a kind every entry
+    is included.
     """
     repeated = [found for failure in failures if (found := recognise(ledger, failure))]
     named, words = set(map(_tidy, files)), _telling_words(about)
@@ -120,7 +122,9 @@ def pick_relevant(
 
 
 def _is_akin(mistake: Mistake, step_kind: str, words: frozenset[str], is_vague: bool) -> bool:
-    """Whether a mistake of the same kind of step may be met again in a step about these words."""
+    """Return whether a mistake of the same kind of step may be met again in a step about these
+    words.
+    """
     if mistake.step_kind != step_kind:
         return False
     told = " ".join((mistake.error, *mistake.files))
@@ -153,7 +157,7 @@ COMMON = frozenset(
         "wrong",
     ]
 )
-"""Words that tell nothing about what a failure or a step is about."""
+"""Words that say nothing about what a failure or a step is about."""
 
 
 def _telling_words(text: str) -> frozenset[str]:
@@ -161,7 +165,9 @@ def _telling_words(text: str) -> frozenset[str]:
 
 
 def injection(mistakes: Sequence[Mistake], cap: int = 2000) -> str:
-    """What a prompt should say about earlier mistakes: whole entries, at most `cap` characters."""
+    """Return what a prompt should say about earlier mistakes: whole entries, at most `cap`
+    characters.
+    """
     text = ""
     for mistake in mistakes:
         entry = f"- {mistake_words(mistake)}"
@@ -176,7 +182,7 @@ HEADING = "This project has seen these failures before. Do not repeat what led t
 
 
 def mistake_words(mistake: Mistake) -> str:
-    """A mistake in one sentence, and what resolved it in another."""
+    """Return a mistake in one sentence, and what resolved it in another."""
     times = "once" if mistake.count == 1 else f"{mistake.count} times"
     place = f" in {', '.join(mistake.files)}" if mistake.files else ""
     step = f" during {mistake.step_kind}" if mistake.step_kind else ""
@@ -198,7 +204,7 @@ def _rank(mistake: Mistake, failure: Failure) -> tuple[bool, bool, int, bool, in
 
 
 def _is_near(mistake: Mistake, failure: Failure) -> bool:
-    """Whether the files leave room for it being the same mistake."""
+    """Return whether the files leave room for it being the same mistake."""
     if not mistake.files or not failure.files:
         return True
     return bool(set(mistake.files) & set(failure.files))

@@ -1,1 +1,1 @@
-"""Plan, execute, verify: the coordinator and what it says and hears."""
+"""Plan, execute, verify: the coordinator and its messages."""

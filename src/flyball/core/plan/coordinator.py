@@ -1,7 +1,7 @@
-"""Plan, execute, verify, plan anew: a pure machine per run.
+"""Plan, execute, verify, replan: a pure machine per run.
 
-Every legal move is a row of `ROWS`. A message for which the present stage has no row is a duplicate
-or late, and changes nothing.
+Every legal move is a row of `ROWS`. A message without a row for the current stage is a duplicate or
+late, and changes nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ STEPS_AT_ONCE = 4
 
 
 class Stage(StrEnum):
-    """Where a run stands between request and response."""
+    """The stage of a run between request and response."""
 
     INTAKE = "intake"
     PLANNING = "planning"
@@ -53,7 +53,7 @@ class Stage(StrEnum):
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
-    """Something told to the coordinator from outside the bus."""
+    """An instruction to the coordinator from outside the bus."""
 
 
 class Begin(Order, frozen=True, kw_only=True, tag="begin"):
@@ -61,19 +61,19 @@ class Begin(Order, frozen=True, kw_only=True, tag="begin"):
 
 
 class Cancel(Order, frozen=True, kw_only=True, tag="cancel"):
-    """A person wants no more of it."""
+    """A person cancelled the run."""
 
     why: str = ""
 
 
 class Fail(Order, frozen=True, kw_only=True, tag="fail"):
-    """Something broke that no plan can mend."""
+    """Something failed that no plan can fix."""
 
     error: str
 
 
 class Unplanned(Order, frozen=True, kw_only=True, tag="unplanned"):
-    """The planner came to an end without a plan."""
+    """The planner ended without a plan."""
 
     why: str
 
@@ -129,7 +129,7 @@ def begin(
     planned: bool | None = None,
     templates: tuple[str, ...] = (),
 ) -> Move:
-    """Start on a request: a big one asks for a plan, a small one is one step by itself."""
+    """Start a request: a large one asks for a plan, a small one is a single step."""
     state = Coordinator(
         request_id=request_id,
         user_request=user_request,
@@ -144,7 +144,9 @@ def begin(
 
 
 def coordinate(state: Coordinator, message: AnyMessage | Order) -> Move:
-    """The next state and what to say; an error inside becomes the failed response."""
+    """Return the next state and the messages to send; an internal error becomes the failed
+    response.
+    """
     row = TABLE.get((state.stage, type(message)))
     if row is None:
         return state, ()
@@ -197,13 +199,13 @@ def _take_plan(state: Coordinator, plan: ExecutionPlan) -> Move:
 
 
 def _take_no_plan(state: Coordinator, order: Unplanned) -> Move:
-    """Without a plan nothing follows: the planner was told what is wrong, and so was a person."""
+    """End without a plan: the planner and the person were shown what is wrong."""
     issue = _issue("plan", order.why.rstrip("."), Severity.CRITICAL)
     return _respond(state, Status.FAILED, "There is no plan.", (*state.issues, issue))
 
 
 def _start_steps(state: Coordinator) -> Move:
-    """Hand out the steps whose dependencies are done, as many as may run side by side."""
+    """Send out the steps whose dependencies are done, as many as may run in parallel."""
     plan = _plan_of(state)
     done = [each.step_id for each in state.results]
     steps = [step for step in ready_steps(plan, done) if step.id not in state.started]
@@ -236,7 +238,7 @@ def _take_results(state: Coordinator, message: ExecutionResults) -> Move:
 
 
 def _after_results(state: Coordinator) -> Move:
-    """Go on with the plan, or draw the conclusion once nothing is under way."""
+    """Continue the plan, or conclude once nothing is in progress."""
     if len(state.results) < len(state.started):
         return state, ()
     failed = [each for each in state.results if not each.success]
@@ -260,7 +262,7 @@ def _after_results(state: Coordinator) -> Move:
 
 
 def _conclude(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
-    """What execution comes to: done, a new plan, or the end."""
+    """Return the outcome of execution: done, a new plan, or the end."""
     if not issues:
         return _succeed(state)
     wishes = {each.escalation for each in state.results if not each.success}
@@ -287,7 +289,7 @@ def _take_report(state: Coordinator, report: VerificationReport) -> Move:
 
 
 def _unshown(state: Coordinator) -> tuple[Issue, ...]:
-    """Where success is said but not shown by evidence of the governor's own."""
+    """Return the steps that claim success without evidence of the governor's own."""
     issues = [
         _issue(each.step_id, "The change has no passing verification", Severity.CRITICAL)
         for each in state.results
@@ -318,7 +320,7 @@ def _plan_anew(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
 
 
 def _succeed(state: Coordinator) -> Move:
-    """A small request is answered in the card's own words, a plan by its goal."""
+    """Answer a small request in the card's own words, and a plan by its goal."""
     said = "" if state.planned else state.results[-1].summary
     message = said or f"Reached: {_plan_of(state).goal}"
     return _respond(state, Status.SUCCESS, message, state.issues)
@@ -327,7 +329,7 @@ def _succeed(state: Coordinator) -> Move:
 def _respond(
     state: Coordinator, status: Status, message: str, issues: Iterable[Issue] = ()
 ) -> Move:
-    """Say the one user_response."""
+    """Send the one user_response."""
     issues = tuple(issues)
     response = UserResponse(
         request_id=state.request_id,
@@ -390,7 +392,7 @@ TABLE = {(row.stage, row.message): row for row in ROWS}
 
 
 def progress(state: Coordinator) -> str:
-    """One line for people about where the run stands."""
+    """Return one line for people about the state of the run."""
     match state.stage:
         case Stage.INTAKE:
             return "Reading the request…"
@@ -408,6 +410,6 @@ def progress(state: Coordinator) -> str:
 
 
 def _reason(issue: Issue) -> str:
-    """An issue as a short clause."""
+    """Return an issue as a short clause."""
     clause = issue.issue.strip().rstrip(".").partition(": ")[0]
     return clause[:1].lower() + clause[1:]

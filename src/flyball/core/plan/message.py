@@ -1,6 +1,6 @@
-"""What coordinator, planner, executor and verifier say to each other.
+"""Messages between coordinator, planner, executor and verifier.
 
-Names and fields are a contract: they travel over the bus, into the journal and to other programs.
+Names and fields are a contract: they go over the bus, into the journal and to other programs.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class NextAction(MessagePart, frozen=True, kw_only=True):
 class Message(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True
 ):
-    """Something said about one request."""
+    """A message about one request."""
 
     request_id: Id
 
@@ -178,5 +178,5 @@ MESSAGES: tuple[type[Message], ...] = AnyMessage.__args__
 
 
 def name_of(kind: type[Message]) -> str:
-    """A message's name on the bus."""
+    """Return a message's name on the bus."""
     return str(kind.__struct_config__.tag)

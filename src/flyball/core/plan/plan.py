@@ -1,4 +1,4 @@
-"""Plans: whether one can be carried out, and which of its steps may begin."""
+"""Plans: whether one can be executed, and which of its steps may start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEP_ID = regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 def plan_issues(plan: ExecutionPlan, templates: Collection[str] = ()) -> tuple[Issue, ...]:
-    """Why a plan cannot be carried out; the planner gets these back."""
+    """Return why a plan cannot be carried out; the planner gets these back."""
     if not plan.steps:
         return (_issue("plan", f"The plan has no steps; give it 1 to {MAX_STEPS}"),)
     issues: list[Issue] = []
@@ -57,7 +57,7 @@ def _step_issues(step: Step, ids: Collection[str], templates: Collection[str]) -
 
 
 def _stuck(plan: ExecutionPlan) -> list[str]:
-    """The steps that can never begin because they wait for each other."""
+    """Return the steps that can never start because they wait for each other."""
     done: set[str] = set()
     while step := ready_steps(plan, done):
         done.update(each.id for each in step)
@@ -65,7 +65,7 @@ def _stuck(plan: ExecutionPlan) -> list[str]:
 
 
 def ready_steps(plan: ExecutionPlan, done: Collection[str]) -> tuple[Step, ...]:
-    """The steps that may run now, side by side, in the plan's order."""
+    """Return the steps that may run now in parallel, in the plan's order."""
     return tuple(
         step
         for step in plan.steps
@@ -74,7 +74,7 @@ def ready_steps(plan: ExecutionPlan, done: Collection[str]) -> tuple[Step, ...]:
 
 
 def rolls_back(plan: ExecutionPlan) -> bool:
-    """Whether the plan begins from its snapshot, without a failed iteration's work."""
+    """Return whether the plan begins from its snapshot, without a failed iteration's work."""
     return any(step.work is Work.ROLLBACK for step in plan.steps)
 
 
@@ -91,7 +91,7 @@ class Errand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cards: tuple[str, ...] = ()
     """Every card that worked on it so far, the present one last."""
     at: str = ""
-    """Where it stands in the run's flow, if it goes through one."""
+    """The step's position in the run's flow, if it has one."""
     rounds: dict[str, int] = {}
     """How often each bounded way back was taken."""
     failed: str = ""

@@ -1,8 +1,8 @@
-"""What planner and verifier say, read as the message they mean.
+"""Parse the answers of planner and verifier into messages.
 
-Both end with one JSON block. It is read generously in its form, and not at all in its content: what
-it leaves open stays open, and what cannot be understood is said back in a sentence, with the line
-and column where it ends to be JSON.
+Both end with one JSON block. Its form is parsed leniently, its content not at all: what it leaves
+out stays missing, and what cannot be parsed is reported in a sentence with the line and column at
+which it stops being JSON.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ REPORT_FORM = '{"goal_achieved": false, "issues": [], "next_actions": []}'
 
 
 class Unclear(msgspec.Struct, frozen=True):
-    """Why an answer cannot be read, in a sentence that says what to write instead."""
+    """Why an answer cannot be parsed, and what to write instead."""
 
     why: str
 
 
 def spoken_plan(text: str, *, id: str, request_id: str) -> ExecutionPlan | Unclear:
-    """The plan in a planner's answer."""
+    """Return the plan in a planner's answer."""
     value = _plan_block(text)
     if value is None:
         return _unread(text, "plan", PLAN_FORM)
@@ -68,7 +68,7 @@ def spoken_plan(text: str, *, id: str, request_id: str) -> ExecutionPlan | Uncle
 
 
 def _unread(text: str, what: str, form: str) -> Unclear:
-    """Why an answer holds nothing that can be read: what is there is no JSON, or nothing is."""
+    """Explain why an answer cannot be parsed: it holds invalid JSON, or none."""
     fault = json_fault(text)
     if not fault:
         return Unclear(f"Your answer holds no {what}. End it with one JSON block: {form}")
@@ -76,10 +76,10 @@ def _unread(text: str, what: str, form: str) -> Unclear:
 
 
 def _plan_block(text: str) -> dict[str, Any] | None:
-    """The JSON object that holds a plan, with its steps under their own name.
+    """Return the JSON object that holds a plan, with its steps under their own name.
 
-    `EMIT_PLAN {"tasks": […]}` and `{"EMIT_PLAN": {…}}` can only mean the same; a `PROCEED` beside
-    it is the planner's consent to its own plan, which nobody asked for.
+    `EMIT_PLAN {"tasks": […]}` and `{"EMIT_PLAN": {…}}` can only mean the same; a `PROCEED` next to
+    it is the planner's approval of its own plan, which is ignored.
     """
     if steps := _bare_list(text):
         return {"steps": _tasks(steps)}
@@ -97,7 +97,7 @@ def _plan_block(text: str) -> dict[str, Any] | None:
 
 
 def _bare_list(text: str) -> list[object]:
-    """The steps of an answer whose last block is nothing but a list of them."""
+    """Return the steps of an answer whose last block is nothing but a list of them."""
     for block in json_blocks(text):
         value = json_value(block)
         if is_map(value):
@@ -115,7 +115,7 @@ def _tasks(value: object) -> object:
 
 
 def spoken_report(text: str, *, id: str, request_id: str) -> VerificationReport | Unclear:
-    """The report in a verifier's answer."""
+    """Return the report in a verifier's answer."""
     value = _block(text, "goal_achieved")
     if value is None:
         return _unread(text, "report", REPORT_FORM)
@@ -135,7 +135,7 @@ def spoken_report(text: str, *, id: str, request_id: str) -> VerificationReport 
 
 
 def split_answer(text: str) -> tuple[Mapping[str, object] | None, str]:
-    """The last JSON object in an answer, whatever it is about, and the words around it."""
+    """Return the last JSON object in an answer, whatever it is about, and the text around it."""
     for match in reversed([*FENCED.finditer(text)]):
         fields = _block(match[2], "")
         if fields is not None:
@@ -150,7 +150,7 @@ def split_answer(text: str) -> tuple[Mapping[str, object] | None, str]:
 
 
 def _block(text: str, key: str) -> dict[str, Any] | None:
-    """The last JSON object in an answer that has this key: fenced, or all there is."""
+    """Return the last JSON object in an answer that has this key: fenced, or the whole answer."""
     for block in json_blocks(text):
         value = json_value(block)
         if is_map(value) and (not key or key in value):
@@ -197,7 +197,7 @@ MEANINGS: Mapping[str, tuple[str, ...]] = {
 
 
 def _named(value: Mapping[object, object], field: str) -> object:
-    """A field of a step, under whichever of its names it stands."""
+    """Return a field of a step under any of its names."""
     found = [value[name] for name in MEANINGS[field] if value.get(name) not in (None, "", [])]
     if field == "id" and found and not STEP_ID.fullmatch(str(found[0])):
         # A step's name may be a sentence: that is its title, and it has no id.
@@ -239,7 +239,7 @@ def _text(value: object, what: str) -> str:
 
 
 def _texts(value: object, what: str) -> tuple[str, ...]:
-    """A list of texts; one text stands for a list of one, and a number for its digits."""
+    """Return a list of texts; one text stands for a list of one, and a number for its digits."""
     if value is None:
         return ()
     if isinstance(value, str | int):

@@ -1,4 +1,4 @@
-"""What a clause may do, and how an order is told by its verb."""
+"""What a clause asks for, and how an order is recognised by its verb."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ GENERAL = HeardAct(Act.SOCIAL, "is a question of general knowledge", is_question
 
 
 def hear_order(bare: str, opener: str = "") -> HeardAct | None:
-    """A clause that tells to do something, by its leading verb."""
+    """Return the act of a clause that is an order, by its leading verb."""
     if contains(bare, lexicon.TROUBLE_CJK) and not contains(bare, lexicon.FIX_CJK):
         return None
     if re.match(lexicon.SUBJECT, bare):
@@ -73,14 +73,14 @@ def hear_order(bare: str, opener: str = "") -> HeardAct | None:
 
 
 def _is_generic(bare: str) -> bool:
-    """Whether an explanation is asked of the world rather than of this project."""
+    """Return whether an explanation is asked of the world rather than of this project."""
     if says(bare, lexicon.PROJECT):
         return False
     return says(bare, lexicon.THEORY) or not says(bare, r"the|this|that|these|it|our|my|how")
 
 
 def verb_of(bare: str) -> str:
-    """The verb of doing that the clause begins with, or nothing."""
+    """Return the action verb that the clause begins with, or an empty string."""
     build = opening_words(bare, lexicon.BUILD, lexicon.BUILD_CJK)
     verb = max(build, opening_words(bare, lexicon.FIX, lexicon.FIX_CJK), key=len)
     if verb and re.match(rf"(?:{lexicon.NOUN_OR_VERB}) (?:{lexicon.BE})\b", bare):
@@ -89,7 +89,7 @@ def verb_of(bare: str) -> str:
 
 
 def _likely_verb(bare: str) -> str:
-    """An unknown word in the place of an English imperative, right before its object."""
+    """Return an unknown word in the position of an English imperative, right before its object."""
     found = re.match(lexicon.IMPERATIVE, bare)
     if not found:
         return ""
@@ -99,7 +99,7 @@ def _likely_verb(bare: str) -> str:
 
 
 def _told_last(bare: str) -> HeardAct | None:
-    """A clause whose verb comes last, as in German requests."""
+    """Return the act of a clause whose verb comes last, as in German requests."""
     first, _, last = bare.rpartition(" ")
     if first and (order := hear_order(f"{last} {first}")):
         return order
@@ -107,7 +107,7 @@ def _told_last(bare: str) -> HeardAct | None:
 
 
 def _size(clause: str, verb: str) -> Act:
-    """How much a directive asks for: a touch, a piece of work, or the whole."""
+    """Return how much a directive asks for: a touch, a piece of work, or the whole."""
     is_small = says(clause, lexicon.SMALL)
     is_big = says(clause, lexicon.BIG)
     if says(clause, lexicon.WHOLE, lexicon.WHOLE_CJK) and not opening_words(
@@ -127,7 +127,7 @@ def _size(clause: str, verb: str) -> Act:
 
 
 def size_of(text: str) -> Act:
-    """How much work a description of less than the whole amounts to."""
+    """Return how much work a description of less than the whole amounts to."""
     return Act.BUILD if says(text, lexicon.BIG) and not says(text, lexicon.SMALL) else Act.FIX
 
 
@@ -149,7 +149,7 @@ def _is_verb(word: str) -> bool:
 
 
 def correct_spelling(clause: str) -> str:
-    """Mends one slip in the first word: chnage → change, adress → address."""
+    """Correct one typo in the first word: chnage → change, adress → address."""
     first, _, rest = clause.partition(" ")
     if not 4 <= len(first) <= 12 or _is_verb(first) or _is_verb(first.removesuffix("s")):
         return clause
@@ -160,7 +160,7 @@ def correct_spelling(clause: str) -> str:
 
 
 def _is_slip(word: str, verb: str) -> bool:
-    """Whether a word is a verb with two letters swapped, or with one lost or doubled."""
+    """Return whether a word is a verb with two letters swapped, or with one lost or doubled."""
     if len(word) == len(verb):
         at = next(
             (n for n, pair in enumerate(zip(word, verb, strict=True)) if pair[0] != pair[1]), 0

@@ -1,8 +1,8 @@
-"""Which kind of change a request asks for: a fix, a feature, a refactoring or documents.
+"""The kind of change a request asks for: a fix, a feature, a refactoring or documents.
 
-The intent says how much work a request is; the kind says what has to be shown of the work. Where a
-request asks for several kinds, the one that owes the most counts: a fix before a feature, a feature
-before a refactoring, and documents last.
+The intent says how much work a request is; the kind says what has to be shown of the result. Where
+a request asks for several kinds, the one with the highest burden counts: a fix before a feature, a
+feature before a refactoring, and documents last.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ _REARRANGES = (
     "|переименуйте|переименуй|переименовать|refaktorisiere|refaktoriere|refactorise|refactoriza"
     "|重构|重命名|リファクタ"
 )
-"""Verbs that arrange code anew, where nothing else is said of what it shall do."""
+"""Verbs that rearrange code, when nothing else is said about what it should do."""
 
 _MOVES = "split|move|sort|reorder|format|merge|pull|unify|clean|convert|replace|factor|make|turn"
-"""Verbs that do so where they are said of code."""
+"""Verbs that do so when their object is code."""
 
 _CODE = regex(
     r"\b(?:modules?|class(?:es)?|functions?|methods?|helpers?|imports?|packages?|constants?|loops?"
@@ -70,7 +70,7 @@ _CODE = regex(
 _PURPOSE = regex(
     r"\bso (?:that )?(?!.*\b(?:eas\w+|read\w*|test\w*|reus\w+|clear\w*|simpl\w+)\b)\w+"
 )
-"""What shall be different afterwards, unless it is how the code reads."""
+"""A desired difference in behaviour, as opposed to how the code reads."""
 
 _ARRANGED = regex(
     r"\b(?:dead|unused|duplicate[d]?|unreachable|commented[- ]out|redundant) (?:\w+ ){0,2}?"
@@ -79,13 +79,13 @@ _ARRANGED = regex(
     r"|\btype (?:hints?|annotations?)\b|\binto (?:\w+ ){0,4}?(?:modules?|class(?:es)?|files?"
     r"|functions?|packages?|methods?|helpers?|dataclass(?:es)?)\b"
 )
-"""What only tidying speaks of, whatever verb it uses."""
+"""Words that only occur in requests to tidy, with any verb."""
 
 _SHOWN = regex(
     r"\b(?:button|label|header|heading|title|menu|page|link|banner|footer|tab|caption|column"
     r"|colou?r|message|screen|icon)s?\b"
 )
-"""What somebody sees: to rename or to move that is a change of behaviour."""
+"""Visible things: renaming or moving them changes behaviour."""
 
 _DOCUMENTS = regex(
     r"\b(?:readme|changelog|contributing|license|docs?|docstrings?|documentation|comments?|guides?"
@@ -152,7 +152,7 @@ def _kind(clause: Clause) -> ChangeKind:
 
 
 def _rearranges(text: str, verb: str) -> bool:
-    """Return whether code is to be arranged anew, with nothing said of what it shall do."""
+    """Return whether code is to be rearranged, with nothing said about what it should do."""
     if _ARRANGED.search(text):
         return True
     if _SHOWN.search(text) or _PURPOSE.search(text):
@@ -162,7 +162,7 @@ def _rearranges(text: str, verb: str) -> bool:
 
 
 def _asks_for_documents(text: str, verb: str) -> bool:
-    """Return whether what is written is meant for readers, and not for the machine."""
+    """Return whether the text to write is for readers, and not for the machine."""
     if opening_words(verb, _DOCUMENTS_VERB):
         return True
     found = _DOCUMENTS.search(text)

@@ -1,4 +1,6 @@
-"""Reading a request: what its clauses do, what the conversation says, what a small model weighs."""
+"""Classify a request: what its clauses ask, what the conversation adds, what a small model
+weighs.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,16 @@ SETTLED = 0.9
 MOST_REASONS = 6
 
 ORDERED = 0.55
-"""How likely it must be that something is to be changed, where a known verb tells to."""
+"""The minimum probability that something is to be changed, when a known verb orders it."""
 
 UNORDERED = 0.9
-"""The same where nobody gave such an order."""
+"""The same without such an order."""
 
 WISHES = ("says how it should be", "wishes", "names a", "speaks of", "orders what was said")
-"""Cues of clauses that may belong to a question as well as to an order."""
+"""Cues of clauses that may be part of a question as well as of an order."""
 
 GUESSES = (*WISHES, "seems to tell")
-"""Cues that do not rest on a known verb."""
+"""Cues that do not rely on a known verb."""
 
 _ORDER: tuple[Intent, ...] = tuple(Intent)
 
@@ -61,7 +63,7 @@ _MEANS: Mapping[Act, Intent] = MappingProxyType(
 
 
 def verdict(speech: Speech) -> Intent:
-    """What the rules alone make of a request."""
+    """Return what the rules alone make of a request."""
     acts = set(speech.acts)
     if _only_asks(speech):
         acts -= DIRECTIVES
@@ -101,7 +103,9 @@ def _intent(text: str, history: Sequence[Turn]) -> Reading:
 
 
 def features(speech: Speech, history: Sequence[Turn]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What the model weighs: what the rules made of a request, and its words after those before."""
+    """Return the model's input: what the rules derived from a request, and its words after earlier
+    ones.
+    """
     return rule_features(speech, verdict(speech)), word_features(speech, _before(history))
 
 
@@ -116,7 +120,7 @@ def _before(history: Sequence[Turn]) -> PriorTalk | None:
 
 
 def is_settled(text: str, history: Sequence[Turn]) -> bool:
-    """Whether the conversation alone says what a reply means."""
+    """Return whether the conversation alone decides what a reply means."""
     return _in_context(hear(text), history) is not None
 
 
@@ -129,7 +133,7 @@ def _in_context(speech: Speech, history: Sequence[Turn]) -> ReplyMeaning | None:
 
 
 def reading_from(speech: Speech, likely: Sequence[float]) -> Reading:
-    """The reading of a request that stands alone, from how likely each intent is."""
+    """Return the reading of a request without context, from how likely each intent is."""
     barred = _barred(speech)
     shares = {i: share for i, share in zip(_ORDER, likely, strict=True) if i not in barred}
     ranked = sorted(shares, key=lambda intent: (-shares[intent], LIMITS[intent]))
@@ -151,20 +155,20 @@ def reading_from(speech: Speech, likely: Sequence[float]) -> Reading:
 
 
 def _is_doubtful(speech: Speech, shares: Mapping[Intent, float]) -> bool:
-    """Whether it is too unlikely, for what was said, that something is to be changed."""
+    """Return whether a change is too unlikely to have been requested, given what was said."""
     bold = sum(share for intent, share in shares.items() if intent in MAY_MUTATE)
     is_order = _orders(speech, GUESSES) or bool(set(speech.acts) & {Act.CONTINUE, Act.FORBID})
     return bold < (ORDERED if is_order else UNORDERED) * sum(shares.values())
 
 
 def _only_asks(speech: Speech) -> bool:
-    """Whether a question comes with wishes and opinions, but with no order."""
+    """Return whether a question comes with wishes and opinions, but without an order."""
     asks = any(clause.heard.is_question for clause in speech.clauses)
     return asks and not _orders(speech) and Act.CONTINUE not in speech.acts
 
 
 def _orders(speech: Speech, unlike: tuple[str, ...] = WISHES) -> bool:
-    """Whether any clause tells to change something, by a cue unlike these."""
+    """Return whether any clause orders a change, by a cue other than these."""
     return any(
         clause.heard.act in DIRECTIVES and not clause.heard.cue.startswith(unlike)
         for clause in speech.clauses
@@ -172,7 +176,7 @@ def _orders(speech: Speech, unlike: tuple[str, ...] = WISHES) -> bool:
 
 
 def _barred(speech: Speech) -> frozenset[Intent]:
-    """The intents that a request cannot have, whatever its words weigh."""
+    """Return the intents that a request cannot have, whatever the model's weights say."""
     barred: set[Intent] = set()
     is_bare_paste = speech.has_trouble_paste and not _orders(speech)
     if speech.is_read_only or not speech.clauses or is_bare_paste or _only_asks(speech):

@@ -1,4 +1,4 @@
-"""Reads a short reply in the light of what was said before it."""
+"""Interpret a short reply in its conversation."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ OFFER_SIGNS = 400
 
 
 class ReplyMeaning(NamedTuple):
-    """What a reply amounts to once its context is known."""
+    """The meaning of a reply in its context."""
 
     act: Act
     reason: str
 
 
 def follow_up(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning | None:
-    """What a reply means after an offer by the assistant and a request by the user."""
+    """Return what a reply means after an offer by the assistant and a request by the user."""
     if speech.is_read_only or not speech.acts or speech.has_trouble_paste:
         return None
     return (
@@ -52,10 +52,10 @@ _POINTS_BACK = r"it|this|that|them|these|those|too|as well|also"
 
 
 def consents(text: str, command: str) -> bool:
-    """Return whether a person's words are a clear yes to a command that they were asked about.
+    """Return whether a person clearly approves a command they were asked about.
 
-    A yes with a condition, a question or anything to look at first is none; an order that names
-    what the command does ("push it") is one.
+    A yes with a condition, a question or a request to look first is not clear; an order that names
+    what the command does ("push it") is.
     """
     speech = hear(text)
     acts = set(speech.acts)
@@ -68,7 +68,7 @@ def consents(text: str, command: str) -> bool:
 
 
 def goes_on(text: str, request: str, answer: str = "") -> bool:
-    """Return whether a prompt goes on with the request before it, and does not begin another."""
+    """Return whether a prompt continues the request before it instead of starting a new one."""
     speech = hear(text)
     found = follow_up(speech, answer, hear(request))
     if found is not None:
@@ -89,7 +89,7 @@ def _refused(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning
 
 
 def _more_of_the_same(speech: Speech, request: Speech | None) -> ReplyMeaning | None:
-    """A few words that adjust or extend the change just made."""
+    """Return a few words that adjust or extend the change just made."""
     if request is None or not _is_change(request) or len(speech.text.split()) > 9:
         return None
     if not says(speech.text, lexicon.MORE) or "?" in speech.text:
@@ -102,7 +102,7 @@ def _more_of_the_same(speech: Speech, request: Speech | None) -> ReplyMeaning | 
 
 
 def _unrestricted(speech: Speech) -> Speech:
-    """The reply without the clauses that only say how far its yes goes."""
+    """Return the reply without clauses that only limit its yes."""
     first, *rest = speech.clauses
     if first.heard.act not in (Act.ASSENT, Act.CONTINUE) and not opening_words(
         first.text, lexicon.DO_IT
@@ -136,7 +136,7 @@ def _agreed(speech: Speech, offer: str) -> ReplyMeaning | None:
 
 
 def _ordered(speech: Speech, offer: str) -> ReplyMeaning | None:
-    """An order to do "it", where nothing was offered in so many words."""
+    """Interpret an order to do "it" when nothing was explicitly offered."""
     if set(speech.acts) & (DIRECTIVES | {Act.CONTINUE}):
         return None
     if offer and says(speech.text, lexicon.DO_IT):
@@ -154,7 +154,7 @@ def _went_on(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning
 
 
 def _asked_on(speech: Speech, request: Speech | None) -> ReplyMeaning | None:
-    """A question cut short, such as "and the logs?"."""
+    """Return a question cut short, such as "and the logs?"."""
     if (
         request is None
         or len(speech.text.split()) > 5
@@ -174,7 +174,7 @@ def _is_change(request: Speech | None) -> bool:
 
 
 def _picked(text: str) -> str:
-    """The option that a reply picks: a digit or a letter, or nothing."""
+    """Return the option that a reply picks: a digit or a letter, or nothing."""
     found = re.search(lexicon.OPTION, text)
     if found:
         return next(filter(None, found.groups()))
@@ -185,7 +185,7 @@ def _picked(text: str) -> str:
 
 
 def _offered(offer: str, reply: str) -> Act | None:
-    """The act that the assistant offered to perform."""
+    """Return the act that the assistant offered to perform."""
     plain = clean_text(_end(offer)).text
     if picked := _picked(reply):
         parts = re.split(r"(?:^|\s)\(?([1-9a-d])[.):]\s", plain)
@@ -201,13 +201,13 @@ def _offered(offer: str, reply: str) -> Act | None:
 
 
 def _end(offer: str) -> str:
-    """The last paragraphs, where an answer that tells much puts its offer."""
+    """Return the last paragraphs, where a long answer puts its offer."""
     parts = offer.strip().split("\n\n")[-OFFER_PARTS:]
     return "\n\n".join(parts)[-OFFER_SIGNS:]
 
 
 def _offer_in(piece: str, whole: str, *, is_asking: bool) -> Act | None:
-    """What one clause offers to do."""
+    """Return what one clause offers to do."""
     if contains(piece, lexicon.PROPOSAL_CJK):
         order = hear_order(piece)
         return order.act if order else None
@@ -228,7 +228,7 @@ def _offer_in(piece: str, whole: str, *, is_asking: bool) -> Act | None:
 
 
 def _weight(text: str) -> Act:
-    """How big a piece of work a description is."""
+    """Return how big a piece of work a description is."""
     if says(text, lexicon.WHOLE, lexicon.WHOLE_CJK) or _counts_many(text):
         return Act.WHOLE
     orders = {order.act for piece, _ in clauses(text) if (order := hear_order(piece))} & DIRECTIVES
@@ -236,6 +236,6 @@ def _weight(text: str) -> Act:
 
 
 def _counts_many(text: str) -> bool:
-    """Whether a tally speaks of many things: "3 of 25", "31 open bugs"."""
+    """Return whether a count refers to many things: "3 of 25", "31 open bugs"."""
     counts = re.findall(lexicon.TALLY, head_and_tail(text).casefold())
     return any(int(a or b) >= MANY for a, b in counts)

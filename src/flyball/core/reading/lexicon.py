@@ -1,7 +1,7 @@
-"""The words and turns of phrase by which a request is recognised, in the languages that are read.
+"""The words and phrases by which a request is recognised, in all supported languages.
 
-Each name is one alternation of a regular expression, most of it plain phrases, from `lexicon.txt`.
-Entries are matched as whole words; the `_CJK` twins anywhere, since those scripts do not part their
+Each name is one alternation of a regular expression, mostly plain phrases, from `lexicon.txt`.
+Entries are matched as whole words; the `_CJK` twins anywhere, since those scripts do not separate
 words.
 """
 
@@ -11,7 +11,7 @@ from functools import cache
 from pkgutil import get_data
 
 FILE = "lexicon.txt"
-"""`[NAME]`, then the lines of its value, which continue each other; a comment begins with `# `."""
+"""`[NAME]`, then the lines of its value, which continue one another; a comment starts with `# `."""
 
 
 @cache

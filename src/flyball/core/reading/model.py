@@ -1,4 +1,4 @@
-"""A small linear model over the words of a request and the acts heard in it."""
+"""A small linear model over the words of a request and the acts found in it."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ USUAL = 40
 
 
 class PriorTalk(NamedTuple):
-    """What was said before a request."""
+    """The conversation before a request."""
 
     ends_asking: bool
     verdict: str
 
 
 def rule_features(speech: Speech, verdict: str) -> tuple[int, ...]:
-    """What the rules made of the request."""
+    """Return what the rules derived from the request."""
     return _buckets(_rule_names(speech, verdict))
 
 
 def word_features(speech: Speech, before: PriorTalk | None = None) -> tuple[int, ...]:
-    """The words of the request, and what they answer."""
+    """Return the words of the request, and of what it answers."""
     text = " ".join(clause.text for clause in speech.clauses)
     return _buckets((*_word_names(text), *_talk_names(speech, before)))
 
 
 def feature_share(features: float) -> float:
-    """How much each of so many features counts, so that a long text is not a louder one."""
+    """Return how much each of so many features counts, so that a long text is not a louder one."""
     return sqrt(USUAL / features) if features else 1.0
 
 
@@ -98,7 +98,7 @@ class Weights(NamedTuple):
 
 @cache
 def weights() -> Weights:
-    """The trained weights, read when a request is first weighed and not on import."""
+    """Return the trained weights, read when a request is first weighed and not on import."""
     # Not importlib.resources: importing that alone takes longer than all of this room.
     data = get_data("flyball.core.reading", FILE)
     assert data is not None
@@ -108,7 +108,7 @@ def weights() -> Weights:
 
 
 def likelihoods(buckets: Sequence[int]) -> tuple[float, ...]:
-    """How likely each intent is, from the smallest budget to the largest."""
+    """Return how likely each intent is, from the smallest budget to the largest."""
     table, scale, bias = weights()
     scale *= feature_share(len(buckets))
     totals = list(bias)

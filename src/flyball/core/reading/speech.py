@@ -1,4 +1,4 @@
-"""Hears a request as a row of clauses, each with the act it performs."""
+"""Parse a request into clauses, each with the act it performs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Clause(NamedTuple):
 
 
 class Speech(NamedTuple):
-    """A request, heard: its clauses, and what was set aside."""
+    """A parsed request: its clauses, and what was set aside."""
 
     clauses: tuple[Clause, ...]
     text: str
@@ -40,7 +40,7 @@ class Speech(NamedTuple):
 
     @property
     def acts(self) -> tuple[Act, ...]:
-        """The acts in order."""
+        """Return the acts in order."""
         return tuple(clause.heard.act for clause in self.clauses)
 
 
@@ -66,7 +66,7 @@ def hear(text: str) -> Speech:
 
 
 def _tagged(heard: tuple[Clause, ...], pieces: list[tuple[str, bool]]) -> tuple[Clause, ...]:
-    """The clauses, of which a statement with a tag asks: "so we need both, right?"."""
+    """Return the clauses, of which a statement with a tag asks: "so we need both, right?"."""
     found = list(heard)
     for n in range(1, len(found)):
         tag, has_mark = pieces[n]
@@ -78,7 +78,9 @@ def _tagged(heard: tuple[Clause, ...], pieces: list[tuple[str, bool]]) -> tuple[
 
 
 def _in_one_breath(clause: Clause, heard: tuple[Clause, ...]) -> Clause:
-    """The clause, or an order for what was said around it: "live cursors? let's do it"."""
+    """Return the clause, or an order for its topic when one follows directly: "live cursors? let's
+    do it".
+    """
     if clause.heard.act is Act.ASIDE and says(clause.text, lexicon.AWAY):
         is_told = any(other.heard.act in DIRECTIVES for other in heard)
         return clause._replace(heard=ALONE) if is_told else clause
@@ -111,13 +113,13 @@ def _judge(piece: str, has_mark: bool) -> HeardAct:
 
 
 def _without_clitic(bare: str) -> str:
-    """The clause with its leading verb freed of a pronoun: montre-moi → montre."""
+    """Return the clause with its leading verb freed of a pronoun: montre-moi → montre."""
     bare = re.sub(r"^(?:l[aeo]s?|me) (?=\w+(?:er|ir|re|ar)\b)|^l'(?=\w)", "", bare)
     return re.sub(r"^(\w{3,})-(?:moi|nous|les?|la|l[ao]s?|me|[ao]s?)\b", r"\1", bare)
 
 
 def _manners(piece: str, *, has_mark: bool) -> HeardAct | None:
-    """A clause of nothing but manners, consent or refusal."""
+    """Return a clause of nothing but manners, consent or refusal."""
     if opening_words(piece, lexicon.PRAISE) and not (has_mark or says(piece, lexicon.TROUBLE)):
         return HeardAct(Act.SOCIAL, "praises or thanks")
     go_on = (lexicon.CONTINUE, lexicon.CONTINUE_CJK)
@@ -147,7 +149,7 @@ def _manners(piece: str, *, has_mark: bool) -> HeardAct | None:
 
 
 def _bared(clause: str) -> tuple[str, str]:
-    """The clause without its polite or joining openers, and the request among those."""
+    """Return the clause without its polite or joining openers, and the request among those."""
     opener = ""
     clause = re.sub(r"@[\w./-]+\s*|^/(?=\w+$)", "", clause) or clause
     while True:
@@ -161,7 +163,7 @@ def _bared(clause: str) -> tuple[str, str]:
 
 
 def _asked(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
-    """A clause that asks, unless it only asks politely for something to be done."""
+    """Return a clause that asks, unless it only asks politely for something to be done."""
     if contains(bare, lexicon.POLITE_CJK) and verb_of(bare):
         return None
     if re.match(lexicon.FRIENDLIER, bare):
@@ -179,7 +181,7 @@ def _asked(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
 
 
 def _permission(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
-    """A request to be allowed asks: could we drop it without breaking anything?"""
+    """Return a request to be allowed asks: could we drop it without breaking anything?"""
     is_ours = opener.startswith(("could we", "can we"))
     is_doubt = opener in ("we should", "we ought to", "wir sollten", "you should")
     if has_mark and (is_doubt or (is_ours and says(bare, "without|safely|breaking|already|yet"))):
@@ -218,7 +220,7 @@ def _question(bare: str) -> HeardAct:
 
 
 def _stated(piece: str, bare: str) -> HeardAct:
-    """A clause that neither asks nor tells."""
+    """Return the act of a clause that is neither a question nor an order."""
     if says(piece, lexicon.UNDERSTAND):
         return HeardAct(Act.INQUIRE, "wishes to understand")
     if opening_words(bare, lexicon.SELF) and not (
@@ -248,13 +250,13 @@ def _stated(piece: str, bare: str) -> HeardAct:
 
 
 def _remark(bare: str) -> HeardAct:
-    """Something said of the world: most of what people tell an agent unasked is trouble."""
+    """Return the act of a remark: most unasked statements to an agent report trouble."""
     is_long = len(bare.split()) >= SHORT or (not bare.isascii() and len(bare) >= LONG_SIGNS)
     return HeardAct(Act.REPORT if is_long else Act.ASIDE, "says something else")
 
 
 def _fragment(bare: str) -> HeardAct | None:
-    """A few words that describe what happens, or name what is wanted."""
+    """Return the act of a few words that describe what happens, or name what is wanted."""
     size = len(bare.split())
     if re.match(lexicon.FEATURE_PHRASE, bare):
         return HeardAct(Act.BUILD, "names a feature")

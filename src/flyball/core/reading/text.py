@@ -51,21 +51,21 @@ UNPARTED = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"))
 
 
 class CleanedText(NamedTuple):
-    """A request without what was pasted into it, and whether the paste told of trouble."""
+    """A request without pasted output, and whether that output reported trouble."""
 
     text: str
     has_trouble_paste: bool
 
 
 class Shape(NamedTuple):
-    """An entry of a word list that is more than a phrase, and what a text must hold to match."""
+    """An entry of a word list that is more than a phrase, and what a text must contain to match."""
 
     needles: tuple[str, ...]
     pattern: str
 
 
 class Lexicon(NamedTuple):
-    """A word list, made ready: phrases to look up, and shapes to match."""
+    """A prepared word list: phrases to look up, and patterns to match."""
 
     phrases: frozenset[str]
     shapes: tuple[Shape, ...]
@@ -78,9 +78,10 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _lexicon(alternation: str) -> Lexicon:
-    """Phrases are looked up, and shapes compiled only for a text that might match.
+    """Prepare a word list: phrases are looked up, patterns compiled only for texts that might
+    match.
 
-    Compiling each list as one regular expression would take longer than all the rest of a reading.
+    Compiling each list as one regular expression would take longer than the rest of the reading.
     """
     phrases: set[str] = set()
     others: list[Shape] = []
@@ -93,7 +94,7 @@ def _lexicon(alternation: str) -> Lexicon:
 
 
 def _entries(alternation: str) -> Iterator[str]:
-    """The alternatives, of which each may hold alternations of its own."""
+    """Yield the alternatives, each of which may contain alternations."""
     pending = ""
     for piece in alternation.split("|"):
         if not pending and "(" not in piece:
@@ -106,7 +107,7 @@ def _entries(alternation: str) -> Iterator[str]:
 
 
 def _needles(shape: str) -> tuple[str, ...]:
-    """The literal beginnings, one of which occurs in every text of this shape."""
+    """Return the literal beginnings, one of which occurs in every text of this shape."""
     shape = shape.removeprefix("^").removeprefix(".*")
     if not shape.startswith("(?:"):
         return (_beginning(shape),)
@@ -132,7 +133,7 @@ def _fitting_patterns(known: Lexicon, text: str) -> Iterator[re.Pattern[str]]:
 
 @lru_cache(maxsize=64)
 def _phrases(text: str) -> frozenset[str]:
-    """Every run of up to six words in the text."""
+    """Return every run of up to six words in the text."""
     spans = [found.span() for found in _compile(r"\w+(?:['-]\w+)*").finditer(text)]
     runs: set[str] = set()
     for n, (start, _) in enumerate(spans):
@@ -145,7 +146,7 @@ def _phrases(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _openings(text: str) -> tuple[str, ...]:
-    """The first words of the text, the longest run first."""
+    """Return the first words of the text, the longest run first."""
     found: list[str] = []
     end = 0
     for word in _compile(r"\w+(?:['-]\w+)*").finditer(text):
@@ -157,7 +158,7 @@ def _openings(text: str) -> tuple[str, ...]:
 
 
 def says(text: str, latin: str, cjk: str = "") -> bool:
-    """Whether any of these words occurs."""
+    """Return whether any of these words occurs."""
     known = _lexicon(latin)
     if not known.phrases.isdisjoint(_phrases(text)):
         return True
@@ -167,12 +168,12 @@ def says(text: str, latin: str, cjk: str = "") -> bool:
 
 
 def contains(text: str, cjk: str) -> bool:
-    """Whether any of these signs occurs, in a script that does not part its words."""
+    """Return whether any of these signs occurs, in a script that does not part its words."""
     return bool(cjk) and not text.isascii() and _compile(cjk).search(text) is not None
 
 
 def opening_words(text: str, latin: str, cjk: str = "") -> str:
-    """The longest words of this kind that the text begins with, or nothing."""
+    """Return the longest phrase of this kind that the text begins with, or an empty string."""
     known = _lexicon(latin)
     best = next((run for run in _openings(text) if run in known.phrases), "")
     for pattern in _fitting_patterns(known, text):
@@ -185,7 +186,7 @@ def opening_words(text: str, latin: str, cjk: str = "") -> str:
 
 
 def says_only(text: str, *kinds: tuple[str, str]) -> bool:
-    """Whether the text holds nothing but words of these kinds."""
+    """Return whether the text consists only of phrases of these kinds."""
     rest = text
     while rest:
         said = max((opening_words(rest, latin, cjk) for latin, cjk in kinds), key=len)
@@ -196,14 +197,14 @@ def says_only(text: str, *kinds: tuple[str, str]) -> bool:
 
 
 def head_and_tail(text: str) -> str:
-    """The head and the tail of a text too long to be a request."""
+    """Return the head and the tail of a text too long to be a request."""
     if len(text) <= HEAD + TAIL:
         return text
     return f"{text[:HEAD]}\n{text[-TAIL:]}"
 
 
 def clean_text(text: str) -> CleanedText:
-    """The text in one case and form, without code, traces, logs and quotations."""
+    """Return the text in one case and form, without code, traces, logs and quotations."""
     whole = head_and_tail(text).encode("utf-8", "replace").decode("utf-8")
     plain = unicodedata.normalize("NFKC", whole).casefold().replace("’", "'").replace("\r\n", "\n")
     told = False
@@ -221,7 +222,7 @@ def clean_text(text: str) -> CleanedText:
 
 
 def _without_output(lines: list[str]) -> tuple[str, bool]:
-    """The lines that a person wrote, and whether what a machine wrote told of trouble."""
+    """Return the lines that a person wrote, and whether the pasted output reported trouble."""
     written = [line for line in lines if line.strip()]
     if len(written) < 2:
         is_trouble = any(map(_tells_trouble, written))
@@ -236,7 +237,7 @@ def _without_output(lines: list[str]) -> tuple[str, bool]:
 
 
 def _is_trouble(pasted: list[str], kept: list[str]) -> bool:
-    """Whether a paste shows trouble: it says so, or it comes without a word about it."""
+    """Return whether pasted text shows trouble: it says so, or it comes without any comment."""
     signs = TROUBLE_MARKS.split()
     told = any(sign in line for line in pasted for sign in signs) or any(
         map(_tells_trouble, pasted)
@@ -249,7 +250,7 @@ def _tells_trouble(line: str) -> bool:
 
 
 def _is_output(line: str) -> bool:
-    """Whether a machine wrote a line: a trace, a log, code, or anything but words."""
+    """Return whether a machine wrote a line: a trace, a log, code, or anything but words."""
     if _tells_trouble(line) or _compile(LOG_LINE).search(line) or "\t" in line.strip():
         return True
     if _is_unparted(line) or line.rstrip().endswith("?"):
@@ -262,20 +263,20 @@ def _is_output(line: str) -> bool:
 
 
 def _is_unparted(line: str) -> bool:
-    """Whether a line holds signs of a script that does not part words."""
+    """Return whether a line holds signs of a script that does not part words."""
     if line.isascii():
         return False
     return any(first <= sign <= last for sign in line for first, last in UNPARTED)
 
 
 def _is_spoken(line: str) -> bool:
-    """Whether a line amid output begins as people ask or tell."""
+    """Return whether a line amid output begins like a question or a request."""
     kinds = (lexicon.FIX, lexicon.INQUIRE, lexicon.QUESTION, lexicon.REQUEST)
     return line.rstrip().endswith("?") or any(opening_words(line.strip(), kind) for kind in kinds)
 
 
 def _ends_in_order(line: str) -> bool:
-    """Whether an error on one line is followed by what to do about it."""
+    """Return whether an error on one line is followed by what to do about it."""
     ends = r"\s(?:please|pls|can you|could you|-|->|→|,)\s|[.,;?]\s"
     *before, tail = _compile(ends).split(line)
     kinds = (lexicon.FIX, lexicon.BUILD, lexicon.QUESTION)
@@ -283,7 +284,7 @@ def _ends_in_order(line: str) -> bool:
 
 
 def _joins_clauses(before: str, after: str) -> bool:
-    """Whether an "and" stands between two clauses, and not between two words of one."""
+    """Return whether an "and" joins two clauses, and not two words of one."""
     if opening_words(before, lexicon.QUESTION) or opening_words(before, lexicon.WISHED):
         return False
     is_noun = (
@@ -301,7 +302,7 @@ def _joins_clauses(before: str, after: str) -> bool:
 
 
 def clauses(text: str) -> list[tuple[str, bool]]:
-    """The clauses in order, each with whether a question mark ends it."""
+    """Return the clauses in order, each with whether a question mark ends it."""
     found: list[tuple[str, bool]] = []
     start = 0
     for cut in _compile(lexicon.SEPARATOR).finditer(text):

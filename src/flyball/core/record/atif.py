@@ -1,8 +1,8 @@
-"""A run's log as an ATIF trajectory: what was said, called and observed, for other people's tools.
+"""Export a run's log as an ATIF trajectory for other tools.
 
 The Agent Trajectory Interchange Format has steps of a user, an agent and a system. Here the user is
-the person, the agent is whoever drives, and the system is the governor. What a call came to stands
-in the step that asked for it, also where it was refused.
+the person, the agent is the driver, and the system is the governor. The result of a call belongs to
+the step that requested it, even where it was refused.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Step = dict[str, Any]
 def trajectory(
     events: Iterable[AnyEvent], version: str, stamp: Callable[[float], str]
 ) -> dict[str, Any]:
-    """One trajectory for a whole run; each step says in `extra` which card it belongs to.
+    """Return one trajectory for a whole run; each step names its card in `extra`.
 
-    `stamp` writes a moment as the format has it.
+    `stamp` formats a time for ATIF.
     """
     told = _Steps(stamp)
     state = RunState()
@@ -118,7 +118,7 @@ class _Steps:
             }
 
     def _observe(self, line: ThreadLine) -> None:
-        """What a call came to; a word about a call that nobody asked for has no place to stand."""
+        """Add the result of a call to its step; a line about an unknown call is dropped."""
         step = self._asked.get((line.card, line.call), {})
         results = step.setdefault("observation", {"results": []})["results"]
         results.append({"source_call_id": line.call, "content": line.text})

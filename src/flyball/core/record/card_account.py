@@ -1,4 +1,4 @@
-"""What a run's log tells of one card: when it began, and how often which tool was used."""
+"""Summarise one card from a run's log: when it began, and how often each tool was used."""
 
 from __future__ import annotations
 

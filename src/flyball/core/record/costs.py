@@ -25,10 +25,10 @@ NOBODY = "(run)"
 
 
 class CostRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What was spent in one phase of one card, by one role.
+    """The cost of one phase of one card, by role.
 
-    Times are in seconds: what the driver was waited for, and what everything else took, which is
-    Flyball's own time with the calls that it made.
+    Times are in seconds: waiting for the driver, and everything else, which is Flyball's own time
+    including calls.
     """
 
     card: str
@@ -46,7 +46,7 @@ class CostRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CostTally:
-    """What a run cost so far, for whoever folds its log anyway: folding is most of the work."""
+    """The cost of a run so far, computed while its log is folded."""
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str, str], CostRow] = {}
@@ -58,7 +58,7 @@ class CostTally:
         self._rows[key] = _together(self._rows.get(key), row)
 
     def rows(self) -> tuple[CostRow, ...]:
-        """The rows in the order in which they began, and last all of them together."""
+        """Return the rows in the order in which they began, and last all of them together."""
         found = tuple(self._rows.values())
         whole: CostRow | None = None
         for row in found:
@@ -67,7 +67,7 @@ class CostTally:
 
 
 def costs(events: Iterable[AnyEvent]) -> tuple[CostRow, ...]:
-    """The rows of a run's log, and last all of them together."""
+    """Return the rows of a run's log, and last all of them together."""
     state, tally = RunState(), CostTally()
     for event in events:
         after = advance(state, event).state
@@ -77,7 +77,7 @@ def costs(events: Iterable[AnyEvent]) -> tuple[CostRow, ...]:
 
 
 def _row(before: RunState, event: AnyEvent, after: RunState) -> CostRow:
-    """What one event adds; what a person took to answer is nobody's cost."""
+    """Return what one event adds; time spent waiting for a person costs nothing."""
     card = before.card(event.card) if isinstance(event, CardEvent) else None
     since = card.at if card is not None else before.at
     passed = max(event.at - since, 0.0) if event.effect and event.at and since else 0.0
@@ -100,7 +100,9 @@ def _row(before: RunState, event: AnyEvent, after: RunState) -> CostRow:
 
 
 def _replies(event: AnyEvent) -> tuple[Usage, ...]:
-    """What each reply in an event cost: the driver's, or that of a model which saw a picture."""
+    """Return the cost of each reply in an event: the driver's, or that of a model that judged a
+    picture.
+    """
     match event:
         case DriverReplied():
             return (event.usage,)
@@ -131,5 +133,5 @@ def _together(known: CostRow | None, row: CostRow) -> CostRow:
 
 
 def is_spent(row: CostRow) -> bool:
-    """Whether a row says anything at all."""
+    """Return whether a row contains any cost."""
     return any(getattr(row, name) for name in SUMS)

@@ -54,7 +54,7 @@ def as_json() -> dict[str, Any]:
 
 
 def state_value(phase: Phase) -> str | dict[str, Any]:
-    """A phase as XState writes it: nested objects around the leaf's name."""
+    """Return a phase as XState writes it: nested objects around the leaf's name."""
     value: str | dict[str, Any] = ""
     for part in reversed(_path(phase.value)):
         value = {part: value} if value else part
@@ -62,12 +62,12 @@ def state_value(phase: Phase) -> str | dict[str, Any]:
 
 
 def guard_name(row: CardRow, target: str) -> str:
-    """The predicate that stands for "this rule chose this target"."""
+    """Return the name of the predicate "this rule chose this target"."""
     return f"{row.rule_name}:{target}"
 
 
 def as_xstate() -> dict[str, Any]:
-    """A config that XState v5 runs; whoever runs it supplies the named guards."""
+    """Return a config for XState v5; its user supplies the named guards."""
     root: dict[str, Any] = {"id": MACHINE, "initial": "live", "states": {}}
     for phase in Phase:
         node = root
@@ -87,7 +87,9 @@ def as_xstate() -> dict[str, Any]:
 
 
 def _nodes(root: dict[str, Any], row: CardRow) -> list[dict[str, Any]]:
-    """Where a row stands in the config: `paused` lies beside `live`, so it repeats live's rows."""
+    """Return the position of a row in the config: `paused` is a sibling of `live`, so it repeats
+    its rows.
+    """
     if row.region != LIVE:
         return [_node(root, row.region)]
     nodes = [root["states"]["live"]]
@@ -117,7 +119,7 @@ def _transition(row: CardRow, target: str) -> dict[str, str]:
 
 
 def as_mermaid() -> str:
-    """A state diagram; moves that stay where they are are left out."""
+    """Return a state diagram; moves that stay where they are are left out."""
     lines = ["stateDiagram-v2", "    [*] --> live"]
     lines += _mermaid_states(as_xstate()["states"], 1)
     edges: dict[tuple[str, str], list[str]] = {}
@@ -136,7 +138,7 @@ def as_mermaid() -> str:
 
 
 def run_as_mermaid() -> str:
-    """A state diagram of a run; moves that stay where they are are left out."""
+    """Return a state diagram of a run; moves that stay where they are are left out."""
     lines = ["stateDiagram-v2", f"    [*] --> {RunStage.NEW}"]
     edges: dict[tuple[RunStage, RunStage], list[str]] = {}
     for row in RUN_ROWS:

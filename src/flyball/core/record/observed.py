@@ -14,7 +14,7 @@ from flyball.core.terms.evidence import TreeHash
 from flyball.core.terms.phase import Phase
 
 OBSERVED = "observed"
-"""What the log of a run that is only observed says of it, beside who drives it."""
+"""The marker in the log of a run that is only observed."""
 WOULD_UNDO = "would_undo"
 BLOCK, HOLD, TAKE_BACK = "would-block", "would-hold", "would-take-back"
 ITS_OWN = "refused"
@@ -22,7 +22,7 @@ ITS_OWN = "refused"
 
 
 class WouldBe(NamedTuple):
-    """Something that a governed agent would not have got away with, and the tree it stood on."""
+    """An action that Flyball would have blocked, and the tree at that time."""
 
     rule: str
     at: float
@@ -33,7 +33,9 @@ class WouldBe(NamedTuple):
 
 
 def would_be(events: Iterable[AnyEvent], is_check: Callable[[str], bool]) -> Iterator[WouldBe]:
-    """Go through the log of an observed run; `is_check` tells commands that can prove something."""
+    """Yield what would have been blocked in an observed run; `is_check` recognises verifying
+    commands.
+    """
     state = RunState()
     proved: set[TreeHash] = set()
     for event in events:
@@ -52,7 +54,7 @@ def would_be(events: Iterable[AnyEvent], is_check: Callable[[str], bool]) -> Ite
 
 
 def _blocked(event: AnyEvent, before: CardState, now: CardState) -> Iterator[WouldBe]:
-    """Calls that would not have been made, or not without a person."""
+    """Yield calls that would have been denied, or would have needed a person."""
     asked = {call.id: call for call in event.calls} if isinstance(event, DriverReplied) else {}
     for judged in now.judged:
         if judged.call in asked and judged.answer != "allow":
@@ -67,7 +69,7 @@ def _blocked(event: AnyEvent, before: CardState, now: CardState) -> Iterator[Wou
 
 
 def _held(event: AnyEvent, before: CardState, proved: set[TreeHash]) -> Iterator[WouldBe]:
-    """A stop on a tree on which nothing was seen to pass."""
+    """Yield a stop on a tree on which nothing was seen to pass."""
     if not isinstance(event, DriverReplied) or event.calls or event.finish is not Finish.STOP:
         return
     if before.has_changed and before.tree not in proved:

@@ -25,7 +25,7 @@ from flyball.errors import UsageError
 
 
 def is_open_hands(recording: object) -> bool:
-    """Whether a decoded document is a recording of OpenHands."""
+    """Return whether a decoded document is a recording of OpenHands."""
     entries = _listed(recording)
     flat = _flat(entries)
     events = [cast("Json", entry) for entry in flat if isinstance(entry, Mapping)]
@@ -33,7 +33,7 @@ def is_open_hands(recording: object) -> bool:
 
 
 def _flat(entries: list[object]) -> list[object]:
-    """Pairs of an action and what it came to, one after the other."""
+    """Return pairs of an action and its result as one flat list."""
     flat: list[object] = []
     for entry in entries:
         flat += cast("list[object]", entry) if isinstance(entry, list) else [entry]
@@ -53,12 +53,12 @@ def _is_old(entry: Json) -> bool:
 
 
 def open_hands_steps(recording: object) -> tuple[GuardStep, ...]:
-    """The steps of a decoded recording, either format."""
+    """Return the steps of a decoded recording, either format."""
     return tuple(map(step_of, open_hands_turns(recording)))
 
 
 def open_hands_turns(recording: object) -> list[RecordedTurn]:
-    """What was done in a decoded recording, either format."""
+    """Return what was done in a decoded recording, either format."""
     events = entries_of(_flat(_listed(recording)), "history")
     is_new = any("kind" in event for event in events)
     turns = [*(_new_turns if is_new else _old_turns)(events)]
@@ -157,7 +157,7 @@ UNASKED = frozenset({"kind", "security_risk", "summary", "is_input", "timeout", 
 
 
 def open_hands_end(recording: object) -> str | None:
-    """What was said when the work was handed in; None where it never was."""
+    """Return the message with which the work was submitted, or None if it never was."""
     for event in reversed(entries_of(_flat(_listed(recording)), "history")):
         if event.get("action") == "finish":
             args = object_of(event.get("args"))
@@ -168,5 +168,5 @@ def open_hands_end(recording: object) -> str | None:
 
 
 def _number(replies: dict[str, int], name: str) -> int:
-    """The number of a reply that is known by a name; one without is a reply of its own."""
+    """Return the number of a named reply; a call without one is a reply of its own."""
     return replies.setdefault(name, len(replies) + 1) if name else 0

@@ -15,7 +15,7 @@ class PagePictures(msgspec.Struct, frozen=True, omit_defaults=True):
 
     url: str
     after: str = ""
-    """Nothing where the page was only seen before the change."""
+    """Empty if the page was only viewed before the change."""
     before: str = ""
     difference: str = ""
     share: float = 0.0
@@ -23,17 +23,17 @@ class PagePictures(msgspec.Struct, frozen=True, omit_defaults=True):
     is_stale: bool = False
     """Whether something was changed after the last one was taken."""
     said: str = ""
-    """What was said of the last one against an expectation, and by whom."""
+    """How the last picture was judged against an expectation, and by whom."""
 
     @property
     def files(self) -> dict[str, str]:
-        """What each picture shows, and where it is."""
+        """Return what each picture shows, and its file."""
         named = {"before": self.before, "after": self.after, "difference": self.difference}
         return {what: path for what, path in named.items() if path}
 
 
 def pictures_of(card: CardState) -> tuple[PagePictures, ...]:
-    """The pictures of every page that was looked at for a card, in the order of the first look."""
+    """Return the pictures of every page viewed for a card, in the order of the first view."""
     seen: dict[str, list[ConsoleReport | VisualReport]] = {}
     for item in card.evidence:
         if isinstance(item, ConsoleReport | VisualReport) and item.picture:
@@ -72,6 +72,8 @@ def _said(looks: Iterable[ConsoleReport | VisualReport], tree: str) -> str:
 
 
 def page_of(url: str) -> str:
-    """An address without its host and port, which may be others after each start of a server."""
+    """Return an address without its host and port, which may be others after each start of a
+    server.
+    """
     _, _, rest = url.partition("://")
     return f"/{rest.partition('/')[2]}".partition("#")[0]

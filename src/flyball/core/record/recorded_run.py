@@ -1,9 +1,9 @@
-"""A recording of SWE-agent as the log of a run that was only observed.
+"""Read a SWE-agent recording as the log of a run that was only observed.
 
-What the recording says was done is told as it was said, and judged as if a governor had been there:
-a write before any checkpoint is refused, and then made all the same, because it was. Nothing in it
-is evidence, since Flyball saw none of it: trees have labels that no tree of ours can have, and
-however the recording ends, the run ends as one that nobody verified.
+The recorded actions are judged as if a governor had been present: a write before any checkpoint is
+denied, and then recorded anyway, because it happened. Nothing in it is evidence, since Flyball saw
+none of it: trees get labels that no real tree can have, and however the recording ends, the run
+ends unverified.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import PLAN, Phase
 
 RECORDED = "recorded"
-"""What a run's log says of it that was read from a recording, beside who drove it."""
+"""The marker in the log of a run that was read from a recording."""
 AGENT = "swe-agent"
 NOBODY = "nobody (recorded)"
 ASSUMED = "(assumed: the recorded agent was not asked to state it)"
@@ -56,9 +56,9 @@ ACCESS = {
 
 
 def recorded_run(recording: object, run: str, clean: Callable[[str], str]) -> Sequence[AnyEvent]:
-    """The log of a decoded recording; whatever it is not is said in a sentence.
+    """Return the log of a decoded recording; invalid input raises an error that explains it.
 
-    `clean` takes the secrets that are known out of what the recording says.
+    `clean` removes known secrets from the recorded text.
     """
     turns = turns_in(recording)
     paths = [text_of(call_in(turn.action.strip())[1].get("path")) for turn in turns]
@@ -82,7 +82,7 @@ def recorded_run(recording: object, run: str, clean: Callable[[str], str]) -> Se
 
 
 def _request(recording: object) -> str:
-    """The first thing that the recorded agent was asked, where the messages are kept."""
+    """Return the first thing that the recorded agent was asked, where the messages are kept."""
     if isinstance(recording, Mapping):
         document = cast("Json", recording)
         recording = document.get("history") or document.get("messages")
@@ -107,7 +107,7 @@ class _Log:
         self._files = files
         self._state = RunState()
         self._said: list[str] = []
-        """Words without a call: they are told with the next one."""
+        """Text without a call: it is added to the next one."""
 
     @property
     def _card(self) -> CardState:
@@ -119,7 +119,7 @@ class _Log:
         self._settle()
 
     def turn(self, number: int, turn: RecordedTurn) -> None:
-        """Tell what was asked for, and what came back, although the governor would have refused."""
+        """Record a request and its result, even if the governor would have denied it."""
         if turn.said.strip():
             self._said.append(turn.said.strip())
         action = turn.action.strip()
@@ -134,7 +134,7 @@ class _Log:
         self._come_back(number, turn, call)
 
     def end(self, how: str) -> None:
-        """Tell the last words, and that nobody has verified anything."""
+        """Record the last words, and that nothing was verified."""
         words = "\n\n".join(self._said)
         if words:
             self._driver_says((), Finish.STOP, words)
@@ -207,7 +207,7 @@ class _Log:
         self._settle()
 
     def _settle(self) -> None:
-        """Deliver what the run owes itself, and go on where a person would have been asked."""
+        """Deliver pending effects, and continue where a person would have been asked."""
         while self._state.owed and isinstance(effect := self._state.owed[0].effect, Publish):
             self._add(Messaged(message=effect.message, effect=self._state.owed[0].n))
         if self._state.cards and self._card.phase is Phase.PAUSED:

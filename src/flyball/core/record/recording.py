@@ -1,4 +1,4 @@
-"""What the guards say of a recorded run: another agent's, or an exported one of our own."""
+"""Apply the guards to a recorded run: another agent's, or an exported one of Flyball's own."""
 
 from __future__ import annotations
 
@@ -57,10 +57,11 @@ EXPORT_AGAIN = "Export the run again with `flyball runs export`."
 def judge_recording(
     data: bytes, limits: GuardLimits | None = None, *, for_journals: bool = False
 ) -> GuardReport:
-    """Judge a file's contents; whatever it is not is said in a sentence without its name.
+    """Judge a file's contents; invalid input raises an error that explains it without the file's
+    name.
 
-    A journal of our own is judged by the policy that it ran under, unless these limits are meant
-    for journals too.
+    A Flyball journal is judged by the policy that it ran under, unless these limits apply to
+    journals too.
     """
     text = text_in(data)
     first, _, rest = text.lstrip().partition("\n")
@@ -85,9 +86,9 @@ def judge_steps(steps: Sequence[GuardStep], limits: GuardLimits) -> GuardReport:
 
 
 def judge_events(events: Iterable[AnyEvent], limits: GuardLimits | None = None) -> GuardReport:
-    """Replay a journal under its own policy and collect what its guards said, or would say.
+    """Replay a journal under its own policy and collect what its guards reported, or would report.
 
-    Under other limits the run would have gone another way; only what was done is judged then.
+    Under other limits the run would have taken another course; only its actual steps are judged.
     """
     state, number = RunState(), 0
     seen: list[tuple[int, tuple[Trip, ...]]] = []
@@ -108,7 +109,7 @@ def judge_events(events: Iterable[AnyEvent], limits: GuardLimits | None = None) 
 
 
 def _is_observed(before: CardState | None, after: CardState) -> bool:
-    """Whether the guards saw a step; a new attempt only forgets."""
+    """Return whether the guards saw a step; a new attempt only resets them."""
     return before is not None and after.memory not in (before.memory, Memory())
 
 
@@ -148,7 +149,7 @@ def _events(text: str, version: int) -> Iterator[AnyEvent]:
 
 
 def text_in(data: bytes) -> str:
-    """A file's contents as text, of which there must be some."""
+    """Return a file's contents as text, of which there must be some."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -159,7 +160,7 @@ def text_in(data: bytes) -> str:
 
 
 def document_in(text: str) -> object:
-    """What a text holds as JSON."""
+    """Return what a text holds as JSON."""
     try:
         return cast("object", json.loads(text))
     except json.JSONDecodeError as error:

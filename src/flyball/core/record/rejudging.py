@@ -1,6 +1,6 @@
-"""What another policy would have said to the calls of a recorded run.
+"""Judge the calls of a recorded run under another policy.
 
-Every call is judged where it stood in the recorded run: a call that would have been blocked is
+Every call is judged in its place in the recorded run: a call that would have been blocked is
 reported, and the next one is judged as if nothing had changed before it.
 """
 
@@ -22,7 +22,7 @@ from flyball.core.terms.phase import Phase
 
 
 class Rejudged(msgspec.Struct, frozen=True):
-    """One call: what was said to it, and what would have been."""
+    """One call: the recorded decision, and the one under the other policy."""
 
     seq: int
     card: str
@@ -76,7 +76,7 @@ def rejudge(events: Iterable[AnyEvent], policy: Policy) -> Rejudgement:
 
 
 def with_policy(state: RunState, policy: Policy) -> RunState:
-    """A state as it would be under another policy, all else being equal."""
+    """Return a state as it would be under another policy, all else being equal."""
     budget = replace(
         state.budget,
         reserve=policy.reserve,
@@ -106,7 +106,7 @@ def _calls(
 
 
 def _call(card: CardState | None, event: AnyEvent, id: str) -> Call | None:
-    """The call of that name, among what was asked just now, queued, or put to a person."""
+    """Return the call of that name, among what was asked just now, queued, or put to a person."""
     asked = event.calls if isinstance(event, DriverReplied) else ()
     waiting = card.queue if card else ()
     put = (card.question.call,) if card and card.question and card.question.call else ()
@@ -116,7 +116,7 @@ def _call(card: CardState | None, event: AnyEvent, id: str) -> Call | None:
 def _judge_alone(
     before: RunState, after: RunState, card: CardState, index: int, call: Call, policy: Policy
 ) -> Judged:
-    """Judge a call that the other course did not reach, as it stood in the recorded one."""
+    """Judge a call that the other course did not reach, in its place in the recorded one."""
     later = {judged.call for judged in card.judged[index:]}
     sent = [each for each in card.in_flight if each.id in later]
     spend = replace(after.spend, calls=after.spend.calls - sum(cost(each) for each in sent))

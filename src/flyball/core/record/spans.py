@@ -1,9 +1,9 @@
-"""A run's log as OpenTelemetry spans, by the names of its conventions for generative AI.
+"""Export a run's log as OpenTelemetry spans, following the conventions for generative AI.
 
-A run is a workflow, a card an agent in it; below a card lie the requests to its model, its tool
-calls and Flyball's own looks. Names, counts, times and outcomes are told, and never what was said,
-written or read. The same log gives the same spans with the same ids, whoever tells them and
-however often: a run that several processes drove is one trace.
+A run is a workflow, a card an agent in it; below a card are the requests to its model, its tool
+calls and Flyball's own inspections. Names, counts, times and outcomes are exported, never what was
+said, written or read. The same log always gives the same spans with the same ids: a run driven by
+several processes is one trace.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Value = str | int | float | tuple[str, ...]
 Attributes = dict[str, Value]
 
 OWN = "flyball"
-"""The workflow's name, and the provider of whoever drives without being a model."""
+"""The workflow's name, and the provider of a driver that is not a model."""
 PROVIDERS = {
     "azure": "azure.ai.openai",
     "bedrock": "aws.bedrock",
@@ -58,7 +58,7 @@ PROVIDERS = {
 }
 """Providers that the conventions know by another name."""
 NO_REPLY = "driver"
-"""The kind of error of a driver that failed; what it said of that is not told."""
+"""The error type of a driver that failed; its message is not exported."""
 
 
 class TraceSpan(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ class TraceSpan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Deed(NamedTuple):
-    """Something within a card: what names it for ever, when it was, and what is said of it."""
+    """Something within a card: its permanent id, its time, and its attributes."""
 
     key: str
     card: CardState
@@ -90,7 +90,7 @@ class _Deed(NamedTuple):
 
 
 def spans_of(events: Iterable[AnyEvent]) -> Iterator[TraceSpan]:
-    """The spans of a whole log; what has not ended ends with it."""
+    """Yield the spans of a whole log; unfinished ones end with it."""
     state, told = RunState(), SpanTeller()
     for event in events:
         after = advance(state, event).state
@@ -101,7 +101,7 @@ def spans_of(events: Iterable[AnyEvent]) -> Iterator[TraceSpan]:
 
 
 class SpanTeller:
-    """Tells the spans that each event ends, for whoever folds a log from its start."""
+    """Yields the spans that each event ends, while a log is folded from its start."""
 
     def __init__(self) -> None:
         self._trace = ""
@@ -111,7 +111,7 @@ class SpanTeller:
         """When each card that has not ended began."""
 
     def take(self, before: RunState, event: AnyEvent, after: RunState) -> Iterator[TraceSpan]:
-        """The spans that end with an event, inner ones first."""
+        """Yield the spans that end with an event, inner ones first."""
         if isinstance(event, RunStarted):
             self._trace = _digest(event.run, str(event.at))[:32]
             self._driver = event.shell.get("driver", "").removeprefix("model:")
@@ -131,7 +131,7 @@ class SpanTeller:
             yield from self.open_spans(after)
 
     def open_spans(self, state: RunState) -> Iterator[TraceSpan]:
-        """The cards that have not ended, and the run itself, as if they ended now."""
+        """Yield the cards that have not ended, and the run itself, as if they ended now."""
         for card in state.cards:
             if card.id in self._since:
                 yield self._card_span(card, state)
@@ -186,7 +186,7 @@ class SpanTeller:
     def _deeds(
         self, before: RunState, card: CardState, event: CardEvent, seq: int
     ) -> Iterator[TraceSpan]:
-        """What was done or asked for a card, and is over with this event."""
+        """Yield what was done or requested for a card and ends with this event."""
         deed = _Deed(str(seq), card, card.at or event.at, event.at, _about(before, card))
         match event:
             # A host does not say what it asked its model, only which calls that wants.
@@ -214,7 +214,9 @@ class SpanTeller:
                 return
 
     def _chat(self, deed: _Deed, model: str, usage: Usage, more: Attributes) -> TraceSpan:
-        """A request to a model; the journal keeps the one that answered, so it is the one asked."""
+        """Return a request to a model; the journal keeps the one that answered, so it is the one
+        asked.
+        """
         name = model.partition(":")[2] or model
         told: Attributes = {
             "gen_ai.operation.name": "chat",
@@ -232,7 +234,7 @@ class SpanTeller:
         return self._deed_span(deed, f"chat {name}".strip(), told | more, is_request=True)
 
     def _pictures(self, deed: _Deed, evidence: Sequence[AnyEvidence]) -> Iterator[TraceSpan]:
-        """The requests to a model that looked at pictures, some time within a look."""
+        """Yield the requests to a model that judged pictures during an inspection."""
         for n, item in enumerate(evidence):
             if isinstance(item, VisualReport) and item.usage != Usage():
                 asked = deed._replace(key=f"{deed.key} {n}")
@@ -244,7 +246,7 @@ class SpanTeller:
                 yield self._tool(deed, made.name, call, error)
 
     def _denials(self, card: CardState, at: float, after: RunState) -> Iterator[TraceSpan]:
-        """Calls that were refused: they took no time, and were never made."""
+        """Yield calls that were denied: they took no time, and were never made."""
         about: Attributes = {**_about(after, card), "flyball.decision": "deny"}
         for n, judged in enumerate(card.judged):
             if judged.answer == "deny":
@@ -314,7 +316,7 @@ def _digest(*words: str) -> str:
 
 
 def _provider(model: str) -> str:
-    """Who offers a model, from `provider:model`; what has no provider is our own."""
+    """Return the provider in `provider:model`; a name without one is Flyball's own."""
     family, sep, _ = model.partition(":")
     is_own = not sep or family in ("scripted", "relay", "own", "host")
     return OWN if is_own else PROVIDERS.get(family, family)

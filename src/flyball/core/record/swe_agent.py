@@ -1,8 +1,8 @@
-"""Recorded SWE-agent and mini-SWE-agent runs as steps that the guards can judge.
+"""Read recorded SWE-agent and mini-SWE-agent runs as steps for the guards.
 
-A recording knows calls and what came back, but not the tree; what is unknown stays empty, so that
-the guards which need it are silent. A command whose effect is unclear is of kind `run`, which no
-guard counts against a driver.
+A recording has calls and results, but not the tree; unknown values stay empty, so the guards that
+need them are silent. A command whose effect is unclear is of kind `run`, which no guard counts
+against a driver.
 """
 
 from __future__ import annotations
@@ -22,27 +22,29 @@ Json = Mapping[str, object]
 
 
 class RecordedTurn(NamedTuple):
-    """One thing the driver did, and what it saw afterwards."""
+    """One action of the driver, and its result."""
 
     action: str
-    """What was asked for; nothing is a reply without a call."""
+    """The action; empty for a reply without a call."""
     seen: str
     place: str = ""
     status: int | None = None
     """The exit status, where the recording has it."""
     reply: int = 0
-    """Which reply asked for it; nothing is one of its own."""
+    """The reply that requested it; empty for a reply of its own."""
     said: str = ""
-    """The words beside it."""
+    """The text next to it."""
 
 
 def steps_of(recording: object) -> tuple[GuardStep, ...]:
-    """The steps of a decoded `.traj` file, of its steps alone, or of its messages alone."""
+    """Return the steps of a decoded `.traj` file, of its steps alone, or of its messages alone."""
     return tuple(step_of(turn) for turn in turns_of(recording))
 
 
 def turns_of(recording: object) -> list[RecordedTurn]:
-    """What was done in a decoded `.traj` file, of its steps alone, or of its messages alone."""
+    """Return what was done in a decoded `.traj` file, of its steps alone, or of its messages
+    alone.
+    """
     name, value = "trajectory", recording
     if isinstance(recording, Mapping):
         document = cast("Json", recording)
@@ -67,7 +69,7 @@ WANTED = (
 
 
 def entries_of(value: object, name: str) -> list[Json]:
-    """A list of objects, or a sentence about what is there instead."""
+    """Return a list of objects, or raise an error that says what was found instead."""
     if not isinstance(value, list):
         raise UsageError(f"`{name}` is not a list of steps.", WANTED)
     entries = cast("list[object]", value)
@@ -120,7 +122,7 @@ RETURN_CODE = regex(r"\s*<returncode>(-?\d+)</returncode>")
 
 
 def _status(seen: str) -> int | None:
-    """The exit status that mini-SWE-agent puts before what a command printed."""
+    """Return the exit status that mini-SWE-agent puts before what a command printed."""
     found = RETURN_CODE.match(seen)
     return int(found[1]) if found else None
 
@@ -142,7 +144,7 @@ def _content(message: Json) -> str:
 
 
 def _call_text(call: object) -> str:
-    """A function call as the command line that it stands for."""
+    """Return a function call as the equivalent command line."""
     outer = object_of(call)
     function = object_of(outer.get("function")) or outer
     name, arguments = text_of(function.get("name")), function.get("arguments")
@@ -154,7 +156,7 @@ SHELLS = frozenset({"bash", "execute_bash", "shell", "terminal", "run"})
 
 
 def command_line(name: str, values: Json) -> str:
-    """A tool and its arguments as the command line that they stand for."""
+    """Return a tool and its arguments as the equivalent command line."""
     command = values.get("command")
     if name in SHELLS and isinstance(command, str):
         return command
@@ -169,7 +171,7 @@ PARAMETER = regex(r"<parameter=(\w+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 
 
 def _quoted_action(said: str) -> str:
-    """The last call in a reply's words: between tags, or the last fenced block."""
+    """Return the last call in a reply's words: between tags, or the last fenced block."""
     if tagged := cast("list[tuple[str, str]]", TAGGED.findall(said)):
         name, inside = tagged[-1]
         return command_line(name, dict(PARAMETER.findall(inside)))
@@ -178,7 +180,7 @@ def _quoted_action(said: str) -> str:
 
 
 def text_of(value: object) -> str:
-    """The text of a field: plain, in content parts, or whatever else was recorded there."""
+    """Return the text of a field: plain, in content parts, or anything else that was recorded."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -195,13 +197,13 @@ def text_of(value: object) -> str:
 
 
 def _place(state: object) -> str:
-    """Where the driver stands after a step: the open file and the working directory."""
+    """Return the driver's position after a step: the open file and the working directory."""
     known = object_of(state)
     return f"{text_of(known.get('open_file'))} {text_of(known.get('working_dir'))}"
 
 
 def object_of(value: object) -> Json:
-    """An object, also one that was recorded as its JSON text; empty where there is none."""
+    """Return an object, even one recorded as JSON text; empty if there is none."""
     if isinstance(value, str):
         try:
             value = cast("object", json.loads(value))
@@ -230,7 +232,7 @@ REFUSAL = regex(
 
 
 def without_noise(seen: str) -> str:
-    """What came back, without what differs between equal outcomes."""
+    """Return what came back, without what differs between equal outcomes."""
     for needed, pattern, plain in NOISE:
         if needed in seen:
             seen = pattern.sub(plain, seen)
@@ -238,7 +240,7 @@ def without_noise(seen: str) -> str:
 
 
 def step_of(turn: RecordedTurn) -> GuardStep:
-    """One turn, reduced to what the guards compare."""
+    """Return one turn, reduced to what the guards compare."""
     seen = without_noise(turn.seen)
     outcome = digest([seen, turn.place])
     action = turn.action.strip()
@@ -303,7 +305,7 @@ PREFIX = regex(r"^\s*(?:\(|\{\s|!\s|sudo\s|time\s|timeout\s+\S+\s|nohup\s|env\s|
 
 
 def kind_of(action: str) -> Kind:
-    """What a command line does, as far as its words tell."""
+    """Return what a command line does, as far as its text shows."""
     words = action.split(None, 2)
     if words[0] in EDITOR_TOOLS:
         return "read" if words[1:2] == ["view"] else "mutate"
@@ -319,13 +321,15 @@ def kind_of(action: str) -> Kind:
 
 
 def also_runs(action: str) -> bool:
-    """Whether a command line that writes also runs what can tell whether the work is right."""
+    """Return whether a command line that writes also runs something that can verify the work."""
     line = QUOTED.sub("Q", HEREDOC.sub(r"<< \3", action))
     return any(_kind_of_part(part) == "verify" for part in SEPARATOR.split(line))
 
 
 def _kind_of_part(part: str) -> Kind | None:
-    """None for a part that says nothing about the whole, like `cd`."""
+    """Return the kind of one part, or None for a part such as `cd` that says nothing about the
+    whole.
+    """
     words = PREFIX.sub("", part).split()
     if not words or words[0] in SILENT:
         return None

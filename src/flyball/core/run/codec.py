@@ -1,8 +1,8 @@
-"""Events, states and lines as bytes. What every release wrote, every later one reads.
+"""Encode events, states and lines as bytes. Every later release reads what an earlier one wrote.
 
-A stored event carries the version of the format that wrote it; `UPGRADES[n]` turns the plain data
-of version n + 1 into that of the next. A stored state is only a cache of the fold: one from another
-version is folded anew.
+A stored event carries the format version that wrote it; `UPGRADES[n]` turns the plain data of
+version n + 1 into that of the next. A stored state is only a cache of the fold: one from another
+version is recomputed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def _without_plans(data: dict[str, Any]) -> dict[str, Any]:
-    """Before version 2 nothing was planned, whatever the size of a request."""
+    """Upgrade version 1, in which nothing was planned, whatever the size of a request."""
     policy = data.get("policy", {})
     if data.get("type") != "run-started" or not isinstance(policy, dict):
         return data
@@ -66,7 +66,7 @@ def decode_event(body: bytes, version: int = VERSION) -> AnyEvent:
 
 
 def storable(event: AnyEvent) -> AnyEvent:
-    """The same event with every character that UTF-8 cannot hold made visible."""
+    """Return the same event with every character that UTF-8 cannot hold made visible."""
     return msgspec.convert(_plain(msgspec.to_builtins(event)), type(event))
 
 
@@ -86,7 +86,7 @@ def _plain(value: Any) -> Any:
 
 
 def decode_state(body: bytes, version: int) -> RunState | None:
-    """The cached state, or None when it must be folded anew."""
+    """Return the cached state, or None if it must be recomputed."""
     if version != VERSION:
         return None
     try:
@@ -96,7 +96,9 @@ def decode_state(body: bytes, version: int) -> RunState | None:
 
 
 def decode_lines(bodies: Iterable[bytes]) -> list[ThreadLine]:
-    """The lines of a thread, in the order given; one that cannot be read raises `Corrupt`."""
+    """Return the lines of a thread, in the order given; one that cannot be read raises
+    `Corrupt`.
+    """
     try:
         return [_line.decode(body) for body in bodies]
     except msgspec.MsgspecError as error:

@@ -19,7 +19,7 @@ class Allow(msgspec.Struct, frozen=True, tag="allow"):
 
 
 class Ask(msgspec.Struct, frozen=True, tag="ask"):
-    """A person must say yes to this very call."""
+    """A person must approve this exact call."""
 
     code: str
     reason: str
@@ -242,7 +242,7 @@ def decide(state: RunState, call: Call, card: str = "") -> Decision:
 
 
 def judge(run: RunState, card: CardState, call: Call) -> Decision:
-    """The first objection wins; without one a doubtful call is a person's to grant."""
+    """Return the first objection wins; without one a doubtful call is a person's to grant."""
     if call.fault:
         return Deny("malformed", call.fault)
     for objection in OBJECTIONS:
@@ -271,10 +271,10 @@ def _doubt(run: RunState, card: CardState, call: Call) -> Ask | None:
 
 
 def web_looks(run: RunState, card: CardState) -> int:
-    """How often the provider may look at the web in its next reply.
+    """Return how many web searches and fetches the provider may make in its next reply.
 
-    A provider looks before anybody could be asked, so the question is put beforehand, as for any
-    call that reads; what the budget has left, less its reserve, bounds the answer.
+    A provider searches before anybody can be asked, so permission is settled beforehand, as for any
+    call that reads; the remaining budget, less its reserve, bounds the answer.
     """
     if not run.policy.web:
         return 0
@@ -286,14 +286,15 @@ def web_looks(run: RunState, card: CardState) -> int:
 
 
 MOST_LOOKS = 8
-"""The most looks at the web in one reply: after so many the driver must say what it found."""
+"""The most web lookups in one reply: after that the driver must say what it found."""
 
 
 def may_replace_untracked(run: RunState, card: CardState, call: Call, path: str) -> bool:
-    """Whether an allowed call may also remove or overwrite this file that is in no commit.
+    """Return whether an allowed call may also delete or overwrite this uncommitted file.
 
-    Whoever names the file was asked about it. What a program did to a file that its call does not
-    name is covered only by a person's yes to that very command: nobody was asked about a test run.
+    If the call names the file, a person was asked about it. What a program did to a file that its
+    call does not name is covered only by a person's approval of that exact command: a test run was
+    never approved.
     """
     if path in call.writes:
         return True
@@ -302,20 +303,20 @@ def may_replace_untracked(run: RunState, card: CardState, call: Call, path: str)
 
 
 def may_build(run: RunState, card: CardState) -> bool:
-    """Whether this card is allowed to change anything at all."""
+    """Return whether this card is allowed to change anything at all."""
     return Phase.EXECUTE in card.template.phases and (
         run.intent is None or run.intent in MAY_MUTATE
     )
 
 
 def new_drift(card: CardState, checkpoint: Checkpoint, call: Call) -> tuple[str, ...]:
-    """The files a call would change that neither the checkpoint nor earlier drift names."""
+    """Return the files a call would change that neither the checkpoint nor earlier drift names."""
     named = (*checkpoint.files, *card.drift)
     return tuple([path for path in call.writes if not is_named(path, named)])
 
 
 def is_named(path: str, names: Collection[str]) -> bool:
-    """A file is named by itself or by a directory above it."""
+    """Return whether a file is named, itself or by a directory above it."""
     if path in names:
         return True
     return any(name.endswith("/") and path.startswith(name) for name in names)

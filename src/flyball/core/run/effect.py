@@ -65,9 +65,9 @@ class Perform(CardEffect, frozen=True, kw_only=True, tag="perform"):
 
 
 class Inspect(CardEffect, frozen=True, kw_only=True, tag="inspect"):
-    """Look at the whole change against its base. Answered by `evidence-taken`.
+    """Inspect the whole change against its base. Answered by `evidence-taken`.
 
-    For each of `gates` something must be run or read that nobody has looked at yet. `wants_red`
+    For each of `gates` something must be run or read that has not been inspected yet. `wants_red`
     asks the verdict for a test that fails without the change.
     """
 
@@ -78,9 +78,9 @@ class Inspect(CardEffect, frozen=True, kw_only=True, tag="inspect"):
 
 
 class ResetThread(CardEffect, frozen=True, kw_only=True, tag="reset-thread"):
-    """Write a hand-over and begin a new thread. Answered by `thread-reset`.
+    """Write a hand-over and start a new thread. Answered by `thread-reset`.
 
-    `words` is what a person has said that the new thread must hear.
+    `words` is what a person said that the new thread must know.
     """
 
     reason: str
@@ -122,15 +122,15 @@ SIDE_BY_SIDE = 8
 
 
 def lane_of(owed: Owed) -> str:
-    """The card that an effect is owed to, or the run itself."""
+    """Return the card that an effect is owed to, or the run itself."""
     return owed.effect.card if isinstance(owed.effect, CardEffect) else RUN
 
 
 def startable(due: Sequence[Owed], under_way: Sequence[Owed]) -> Sequence[Sequence[Owed]]:
-    """The batches that may start now, in the order owed.
+    """Return the batches that may start now, in the order owed.
 
-    What is owed to the run waits for all before it, and all behind it waits for it. Closing a card
-    writes the tree that all cards share, so only one does at a time.
+    An effect of the run waits for all before it, and all after wait for it. Closing a card writes
+    the tree that all cards share, so only one does so at a time.
     """
     batches: dict[str, list[Owed]] = {}
     taken = {lane_of(each) for each in under_way}

@@ -1,6 +1,6 @@
-"""How a run, or one of its cards, ended. Every surface asks here, and none composes it itself.
+"""How a run, or one of its cards, ended. Every surface asks here instead of composing it.
 
-Both answers are derived from what is stored, so that logs of earlier versions get them as well.
+Both answers are derived from what is stored, so that logs of earlier versions have them too.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def ending_of(run: RunState) -> Ending | None:
 
 
 def status_of(run: RunState) -> str:
-    """Return the one word for a run in lists; it follows from how the run ended."""
+    """Return a run's one-word status for lists; it follows from how the run ended."""
     ending = ending_of(run)
     if ending is None:
         return RUNNING
@@ -90,7 +90,7 @@ def _reached(run: RunState) -> Ending:
 
 
 def _left_all(run: RunState, last: CardState | None) -> bool:
-    """Return whether a plan was carried out and left everything as it was."""
+    """Return whether a plan was executed and changed nothing."""
     if last is None or last.template.role is not Role.VERIFIER or run.tree != run.base:
         return False
     was_to_change = any(card.step and card.template.may_mutate for card in run.cards)

@@ -55,14 +55,14 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run-started"):
     templates: tuple[Template, ...] = ()
     """The project's own templates that its user trusts."""
     shell: dict[str, str] = {}
-    """What the shell needs to go on with the run in another process; the core ignores it."""
+    """What the shell needs to resume the run in another process; the core ignores it."""
 
     def __post_init__(self) -> None:
         _require("run-started", run=self.run, request=self.request)
 
 
 class IntentRead(Event, frozen=True, kw_only=True, tag="intent-read"):
-    """The request was understood; `by` says whether rules, a model or the user did."""
+    """The request was classified; `by` says whether rules, a model or the user decided."""
 
     intent: Intent
     budget: int
@@ -78,7 +78,7 @@ class WorkspaceReady(Event, frozen=True, kw_only=True, tag="workspace-ready"):
     project: Project = Project()
     branch: str = ""
     ledger: tuple[Mistake, ...] = ()
-    """The project's mistakes, as the ledger has them when the run begins."""
+    """The project's mistakes, as in the ledger when the run begins."""
     has_carried: bool = False
     """Whether the user's uncommitted work came along, as the first commit of the branch."""
 
@@ -113,7 +113,7 @@ class Finish(StrEnum):
 
 
 class DriverReplied(CardEvent, frozen=True, kw_only=True, tag="driver-replied"):
-    """The driver said something and may have asked for calls."""
+    """The driver replied and may have requested calls."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -123,7 +123,7 @@ class DriverReplied(CardEvent, frozen=True, kw_only=True, tag="driver-replied"):
     estimate: int = 0
     """How many tokens the request held, by our own estimate, where the driver reports none."""
     looks: tuple[WebLook, ...] = ()
-    """What its provider searched and fetched on the way to this reply, in the driver's name."""
+    """What its provider searched and fetched for this reply, on the driver's behalf."""
 
 
 class DriverFailed(CardEvent, frozen=True, kw_only=True, tag="driver-failed"):
@@ -148,11 +148,11 @@ class CallReturned(CardEvent, frozen=True, kw_only=True, tag="call-returned"):
     created: tuple[str, ...] = ()
     """Files that a program made where none was."""
     base: TreeHash = ""
-    """What the card is compared with from now on: others have changed the same checkout."""
+    """The new base of the card: others have changed the same checkout."""
 
 
 class CallInterrupted(CardEvent, frozen=True, kw_only=True, tag="call-interrupted"):
-    """A call was under way when the process died; nobody knows how far it got."""
+    """A call was in progress when the process died; its effect is unknown."""
 
     call: str
     tree: TreeHash
@@ -162,7 +162,7 @@ class CallInterrupted(CardEvent, frozen=True, kw_only=True, tag="call-interrupte
 
 
 class CheckpointStated(CardEvent, frozen=True, kw_only=True, tag="checkpoint-stated"):
-    """The driver said what it found and what it will do."""
+    """The driver stated what it found and what it will do."""
 
     goal: str
     findings: str
@@ -192,7 +192,7 @@ class Noted(CardEvent, frozen=True, kw_only=True, tag="noted"):
 
 
 class Appealed(CardEvent, frozen=True, kw_only=True, tag="appealed"):
-    """A driver asked a person to look at a denied call again."""
+    """A driver asked a person to review a denied call."""
 
     call: str
     about: str
@@ -205,7 +205,7 @@ class EvidenceTaken(CardEvent, frozen=True, kw_only=True, tag="evidence-taken"):
     evidence: tuple[AnyEvidence, ...]
     undone: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    """What is not as it was when the look began: somebody has changed it meanwhile."""
+    """The files that changed since the inspection began: somebody else modified them."""
 
 
 class EvidenceSubmitted(CardEvent, frozen=True, kw_only=True, tag="evidence-submitted"):
@@ -237,15 +237,15 @@ class Extended(Event, frozen=True, kw_only=True, tag="extended"):
 
 
 class PauseAsked(Event, frozen=True, kw_only=True, tag="pause-asked"):
-    """A person wants the run to rest."""
+    """A person asked for the run to pause."""
 
     by: str
 
 
 class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
-    """A person lets the run go on; `tree` is what the workspace looks like now.
+    """A person resumed the run; `tree` is the current state of the workspace.
 
-    `places` has the trees of the cards that work beside it.
+    `places` has the trees of the cards that work in parallel.
     """
 
     by: str
@@ -253,12 +253,12 @@ class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
     places: dict[str, TreeHash] = {}
 
     def tree_of(self, place: str) -> TreeHash:
-        """What the tree of a card looks like now, or nothing if nobody has looked."""
+        """Return the current tree of a card, or None if it has not been inspected."""
         return self.places.get(place, "") if place else self.tree
 
 
 class Tightened(Event, frozen=True, kw_only=True, tag="tightened"):
-    """The machine that drives the run from now on has a policy of its own, which holds as well."""
+    """The machine that now drives the run has a policy of its own, which applies as well."""
 
     by: str
     policy: Policy = Policy()
@@ -273,7 +273,7 @@ class Cancelled(Event, frozen=True, kw_only=True, tag="cancelled"):
 
 
 class ThreadReset(CardEvent, frozen=True, kw_only=True, tag="thread-reset"):
-    """The card goes on in a new thread that starts from a hand-over."""
+    """The card continues in a new thread that starts from a hand-over."""
 
     reason: str
     text: str
@@ -282,7 +282,7 @@ class ThreadReset(CardEvent, frozen=True, kw_only=True, tag="thread-reset"):
 class CardClosed(CardEvent, frozen=True, kw_only=True, tag="card-closed"):
     """The card's work is committed and its artifacts are written.
 
-    `tree` is what the run's own tree came to when the work of a card beside it was taken in.
+    `tree` is the run's tree after the work of a parallel card was merged.
     """
 
     commit: str = ""
@@ -320,5 +320,5 @@ EVENTS: tuple[type[Event], ...] = AnyEvent.__args__
 
 
 def name_of(kind: type[Event]) -> str:
-    """An event's name in the journal, the diagram and the documents."""
+    """Return an event's name in the journal, the diagram and the documents."""
     return str(kind.__struct_config__.tag)

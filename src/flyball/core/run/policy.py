@@ -1,4 +1,4 @@
-"""What a run is held to, and what is known of the project it works on."""
+"""The policy of a run, and what is known of the project it works on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OnWeakened(StrEnum):
 
 
 EDITION = 3
-"""The rules by which runs begin: Flyball looks itself at a stop, a question holds one call."""
+"""The rules under which runs begin: Flyball inspects at a stop, a question holds one call."""
 
 
 class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -57,8 +57,9 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
     edition: int = EDITION
     """The format under whose rules the run was begun; it is folded by them for ever."""
     hosted: bool = False
-    """The driver is an agent in its own program: it has none of our tools to verify with, so that
-    its stop is what the verdict is taken on; and its person follows it there."""
+    """The driver is an agent in its own program: it cannot use Flyball's tools to verify, so the
+    verdict is taken at its stop; and its person follows it there.
+    """
     slack: int = 1
     """How many times a budget of calls may be spent before calls are refused."""
     weakened_tests: OnWeakened = OnWeakened.ASK
@@ -100,7 +101,7 @@ def _either(one: bool, other: bool) -> bool:
 
 
 def _later_of(*order: str) -> Callable[[str, str], str]:
-    """Return a rule for words in an order; a word that is not in it is the strictest."""
+    """Return a rule that picks the later word in an order; an unknown word is the strictest."""
 
     def rule(one: str, other: str) -> str:
         return max(one, other, key=lambda each: order.index(each) if each in order else len(order))
@@ -170,7 +171,7 @@ class Project(msgspec.Struct, frozen=True, omit_defaults=True):
     """What Flyball found in the workspace that can verify a change."""
 
     runners: tuple[str, ...] = ()
-    """What can run its tests; without any, a change is shown by checks."""
+    """What can run its tests; without any, a change is verified by checks."""
     checks: tuple[str, ...] = ()
     has_git: bool = True
     sandbox: str = "none"

@@ -58,7 +58,7 @@ class Asking(StrEnum):
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a person is asked, and how the card goes on."""
+    """A question to a person, and how the card continues."""
 
     id: str
     kind: Asking
@@ -70,7 +70,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Ending(StrEnum):
-    """How a run or a card ended; `core.run.ending` says it, and cards store what it rests on."""
+    """How a run or a card ended; `core.run.ending` decides it, and cards store what it rests on."""
 
     SUCCEEDED = "succeeded"
     ANSWERED = "answered"
@@ -84,18 +84,18 @@ class Ending(StrEnum):
 
     @property
     def words(self) -> str:
-        """The ending as people are told of it."""
+        """Return the ending as shown to people."""
         return "nothing changed" if self is Ending.UNCHANGED else self.value.replace("-", " ")
 
 
 class Said(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something the governor tells the driver: the answer to a call, or a word in the thread."""
+    """Something the governor says to the driver: the answer to a call, or a line in the thread."""
 
     kind: str
     text: str
     call: str = ""
     guard: str = ""
-    """The guard that speaks, where one does."""
+    """The guard that speaks, if any."""
 
 
 class Denial(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -155,7 +155,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     step: str = ""
     """The step of the plan that this card works on; planner and verifier have none."""
     place: str = ""
-    """The worktree beside the run's own that this card works in, if it has one."""
+    """The parallel worktree that this card works in, if it has one."""
     phase: Phase = Phase.ANALYZE_CODE
     was: Phase = Phase.ANALYZE_CODE
     attempt: int = 1
@@ -170,7 +170,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     granted: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     released: tuple[str, ...] = ()
-    """Files whose keep regions were let go of, by the policy or a person."""
+    """Files whose keep regions were released, by the policy or a person."""
     denials: tuple[Denial, ...] = ()
 
     evidence: tuple[AnyEvidence, ...] = ()
@@ -208,21 +208,21 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     ending: Ending | None = None
     ending_reason: str = ""
     setbacks: int = 0
-    """How often the card fell short of its own gates."""
+    """How often the card failed its own gates."""
     form_slips: int = 0
     halted: Trip | None = None
     """Why a guard stopped the card while calls were still under way."""
     verdicts: tuple[Ruling, ...] = ()
-    """What each gate said when it was last asked."""
+    """What each gate answered when it was last asked."""
     trouble: Trouble | None = None
     """The class of the last setback."""
     escalation: Escalation | None = None
-    """What the card's end asks for, where the template's policy says so."""
+    """What the card's end asks for, if the template's policy says so."""
     failures: tuple[Failure, ...] = ()
-    """What went wrong on the way, as the ledger will know it."""
+    """The failures so far, in the form the ledger keeps."""
     commit: str = ""
     commit_message: str = ""
-    """What the driver wants its commit to say."""
+    """The driver's proposed commit message."""
     is_taken_back: bool = False
 
     said: tuple[Said, ...] = ()
@@ -234,23 +234,24 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.phase not in ENDINGS
 
     def asks_about(self, digest: str) -> bool:
-        """Return whether a person is asked about this very call."""
+        """Return whether a person is being asked about this exact call."""
         question = self.question
         return question is not None and question.call is not None and question.call.digest == digest
 
     @property
     def held_call(self) -> Call | None:
-        """The call that waits for a person's yes, if one does."""
+        """Return the call that waits for a person's approval, if any."""
         return self.question.call if self.question else None
 
     @property
     def has_changed(self) -> bool:
-        """Whether the tree differs from where the card began."""
+        """Return whether the tree differs from where the card began."""
         return self.tree != self.base
 
     @property
     def subject(self) -> str:
-        """The first line of its commit: what the change does, not what somebody complained of.
+        """Return the first line of its commit: what the change does, rather than the complaint
+        behind it.
 
         The title is the last choice, since that of a run's only card is the request.
         """
@@ -272,7 +273,9 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def review(self) -> Remark:
-        """What was noted of risk and assumptions, or a reviewer's own words where nothing was."""
+        """Return what was noted of risk and assumptions, or a reviewer's own words where nothing
+        was.
+        """
         risks = [remark.risk for remark in self.remarks if remark.risk]
         said = [remark.text for remark in self.remarks if remark.role == Role.REVIEWER]
         assumed = dict.fromkeys(each for remark in self.remarks for each in remark.assumptions)
@@ -281,24 +284,24 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def strength(self) -> Strength:
-        """How much is shown of the present tree."""
+        """Return how much is shown of the present tree."""
         return strongest(self.evidence, self.tree, self.base)
 
     @property
     def verdict(self) -> ChangeVerdict | None:
-        """What Flyball says of the change as it is now, if it was asked."""
+        """Return Flyball's verdict on the current change, if it was taken."""
         found = latest_of(self.evidence, VerdictReport)
         return found.verdict if found is not None and found.tree == self.tree else None
 
     @property
     def label(self) -> str:
-        """How much is shown of the present tree, in words that every surface uses."""
+        """Return how much is shown of the present tree, in words that every surface uses."""
         verdict = self.verdict
         return verdict.headline if verdict is not None else self.strength.label
 
     @property
     def status(self) -> str:
-        """The column of the board this card stands in."""
+        """Return the board column of this card."""
         if self.is_taken_back:
             return "reverted"
         if self.phase is Phase.SUCCEEDED:
@@ -316,12 +319,12 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def _cut(line: str) -> str:
-    """As many whole words as fit."""
+    """Shorten a line to as many whole words as fit."""
     return f"{line[:LONGEST_SUBJECT].rpartition(' ')[0] or line[:LONGEST_SUBJECT]}…"
 
 
 class RunStage(StrEnum):
-    """Where a run stands between request and response; it follows from what is known of it."""
+    """The stage of a run between request and response, derived from what is known of it."""
 
     NEW = "new"
     READING = "reading"
@@ -331,7 +334,7 @@ class RunStage(StrEnum):
 
     @property
     def words(self) -> str:
-        """Why an event that is not for this stage is not legal."""
+        """Return why an event that is not for this stage is not legal."""
         return {
             RunStage.NEW: "the run has not started",
             RunStage.READING: "the intent is not known yet",
@@ -385,7 +388,7 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
         return RunStage.OPENING if self.coordinator is None else RunStage.WORKING
 
     def verdict_on(self, tree: TreeHash) -> ChangeVerdict | None:
-        """What Flyball says of all that the run changed to come to a tree, if it was asked."""
+        """Return Flyball's verdict on everything the run changed up to a tree, if it was taken."""
         for card in self.cards:
             for item in card.evidence:
                 if isinstance(item, VerdictReport) and (item.base, item.tree) == (self.base, tree):
@@ -398,17 +401,17 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def paused(self) -> tuple[CardState, ...]:
-        """The cards that wait for a person."""
+        """Return the cards that wait for a person."""
         return tuple([card for card in self.cards if card.phase is Phase.PAUSED])
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nothing more happens until somebody speaks."""
+        """Return whether nothing more happens until somebody acts."""
         return self.has_ended or not self.due
 
     @property
     def due(self) -> tuple[Owed, ...]:
-        """What the shell must do now, in order.
+        """Return what the shell must do now, in order.
 
         Paused cards keep their effects for later, and cards that work side by side are closed in
         the order in which they were opened.
@@ -420,7 +423,9 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple(owed for owed in self.owed if not _must_wait(owed.effect, waiting, beside))
 
     def left_behind(self, card: str = "") -> tuple[str, ...]:
-        """Files that only programs made and no tool wrote, up to and with a card: not committed."""
+        """Return files that only programs made and no tool wrote, up to and with a card: not
+        committed.
+        """
         found: dict[str, None] = {}
         for each in self.cards:
             written = {*each.changed} - {*each.made}
@@ -445,7 +450,7 @@ def _must_wait(effect: AnyEffect, paused: list[str], beside: list[str]) -> bool:
 
 
 class Transition(NamedTuple):
-    """What an event makes of a run: the next state, and the effects newly owed."""
+    """The result of an event: the next state, and the effects newly owed."""
 
     state: RunState
     effects: tuple[AnyEffect, ...]

@@ -1,8 +1,8 @@
-"""Threads: what each driver of a card has said and heard, as a projection of the journal.
+"""Threads: what each driver of a card said and received, as a projection of the journal.
 
-Every request ends with where its card stands, in one line: the phase, the calls that are left, and
-what is missing. So no driver has to guess, and none is asked to go on after its own words. Nobody
-else composes that line. It is no part of the state: it follows from what is known.
+Every request ends with one line about its card: the phase, the remaining calls, and what is
+missing. So no driver has to guess, and none has to continue after its own words. The line is
+composed only here. It is not part of the state: it follows from it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from flyball.core.terms.phase import RECON_PHASES, Phase
 
 
 class Speaker(StrEnum):
-    """Who says a line of a thread."""
+    """The author of a line of a thread."""
 
     DRIVER = "driver"
     TOOL = "tool"
@@ -67,25 +67,25 @@ class ThreadLine(msgspec.Struct, frozen=True, omit_defaults=True):
     artifact: str = ""
     images: tuple[str, ...] = ()
     kind: str = ""
-    """What sort of word the governor's is, as `Said` has it."""
+    """The kind of a governor's line, as in `Said`."""
     guard: str = ""
-    """The guard that speaks, where one does."""
+    """The guard that speaks, if any."""
     ok: bool = False
     """Whether a call was made and did what it should."""
     error: str = ""
     evidence: tuple[AnyEvidence, ...] = ()
     """What Flyball observed in a call."""
     finding: AnyFinding | None = None
-    """What the tool found, so that nobody has to read it out of the text."""
+    """The tool's finding, so that it need not be parsed from the text."""
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether it answers a call that was cut off: nobody knows what came of it."""
+        """Return whether it answers a call that was interrupted, so that its effect is unknown."""
         return INTERRUPTED in (self.kind, self.error)
 
 
 def thread_lines(before: RunState, event: Event, after: RunState) -> tuple[ThreadLine, ...]:
-    """The lines that an event adds to the threads of the cards it touched."""
+    """Return the lines that an event adds to the threads of the cards it touched."""
     lines: list[ThreadLine] = []
     for card in after.cards:
         previous = before.card(card.id)
@@ -102,7 +102,9 @@ def thread_lines(before: RunState, event: Event, after: RunState) -> tuple[Threa
 
 
 def _standings(before: RunState, after: RunState) -> list[ThreadLine]:
-    """Where each card stands whose driver is asked next: the last line of that request."""
+    """Return the status line of each card whose driver is asked next: the last line of that
+    request.
+    """
     lines: list[ThreadLine] = []
     for owed in after.owed:
         effect = owed.effect
@@ -158,7 +160,7 @@ def _returned(card: CardState, event: CallReturned) -> ThreadLine:
 
 
 def _result(card: CardState, call: str, text: str) -> ThreadLine:
-    """What a call came to, for whoever asked for it."""
+    """Return the result of a call as a line for its caller."""
     tool, understood = next(
         ((each.tool, each.understood) for each in card.in_flight if each.id == call), ("", "")
     )
@@ -169,7 +171,9 @@ def _result(card: CardState, call: str, text: str) -> ThreadLine:
 
 
 def _answers(previous: CardState, card: CardState) -> list[ThreadLine]:
-    """What the governor said: the answer to a call goes to who asked, a word to who is next."""
+    """Return what the governor said: an answer goes to the caller, anything else to the next
+    driver.
+    """
     lines: list[ThreadLine] = []
     for said in card.said:
         role = previous.role if said.call else card.role
@@ -180,7 +184,7 @@ def _answers(previous: CardState, card: CardState) -> list[ThreadLine]:
 
 
 def trim_to(lines: Sequence[ThreadLine], limit: int) -> tuple[ThreadLine, ...]:
-    """The thread in at most about `limit` characters: old tool output becomes a pointer."""
+    """Return the thread in at most about `limit` characters: old tool output becomes a pointer."""
     total = sum(len(line.text) for line in lines)
     trimmed = list(lines)
     for i, line in enumerate(trimmed[:-2]):
@@ -197,11 +201,13 @@ def trim_to(lines: Sequence[ThreadLine], limit: int) -> tuple[ThreadLine, ...]:
 
 POINTER = 200
 LONGEST_WORDS = 16_000
-"""How much of one reply's words is kept in a thread; a driver need not read more of its own."""
+"""How much of one reply's text is kept in a thread; a driver need not reread more of its own."""
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """A text in about `limit` characters: its head, its tail, and how much is left out between."""
+    """Return a text in about `limit` characters: its head, its tail, and how much is left out
+    between.
+    """
     if len(text) <= limit:
         return text
     head, tail = limit * 3 // 4, limit // 4
@@ -210,11 +216,11 @@ def cut_middle(text: str, limit: int) -> str:
 
 
 STANDING = "standing"
-"""What kind of word it is in a thread."""
+"""The kind of a status line."""
 
 
 def standing(run: RunState, card: CardState, think: Think) -> str:
-    """The line that ends the request which answers this effect."""
+    """Return the line that ends the request which answers this effect."""
     return f"[{_where(run, card, think)}] {_missing(run, card, think)}"
 
 
@@ -246,7 +252,7 @@ OWED_BY_ROLE: dict[str, str] = {
     Role.PLANNER: "Missing: the plan, in one JSON block.",
     Role.VERIFIER: "Missing: your report, in one JSON block.",
 }
-"""Whoever is asked for one thing alone is told that, whatever the phase."""
+"""What a role with a single duty is asked for, whatever the phase."""
 
 IN_WORDS = "Missing: your answer, in words. No call is made any more."
 NO_CALLS = (
@@ -264,7 +270,7 @@ def _missing_in_recon(run: RunState, card: CardState, think: Think) -> str:
 
 
 def is_verified(run: RunState, card: CardState) -> bool:
-    """Whether a change was made and the tree as it is now has passed."""
+    """Return whether a change was made and the current tree has passed."""
     seen = judge_done(card.evidence, card.tree, card.base, has_suite=bool(run.project.runners))
     return card.has_changed and isinstance(seen, Passed)
 

@@ -15,14 +15,14 @@ from flyball.core.terms.budget import Usage
 from flyball.core.terms.phase import Phase
 
 STOPPED = "Stopped by a guard. "
-"""How the question begins that a guard's hard level asks."""
+"""How the question of a guard's hard level begins."""
 
 
 class WorkingCopy:
-    """The few verbs that rules need, on private copies of run and card.
+    """The few operations that rules need, on private copies of run and card.
 
-    Until `advance` returns them nobody else holds these copies, so they are written in place:
-    copying a frozen value for every single change would cost more than all the rules.
+    Until `advance` returns them these copies are not shared, so they are modified in place: copying
+    a frozen value for every change would cost more than all the rules.
     """
 
     __slots__ = ("card", "effects", "run")
@@ -31,7 +31,7 @@ class WorkingCopy:
         self.run = run
         self.card = card
         self.effects: list[AnyEffect] = []
-        """What the rule owes; it is numbered when the event has been applied."""
+        """The effects that the rule owes; they are numbered once the event is applied."""
 
     def set(self, **changes: Any) -> None:
         card = self.card
@@ -66,7 +66,7 @@ class WorkingCopy:
 
     @property
     def has_debt(self) -> bool:
-        """Whether something is owed to this card from before."""
+        """Return whether something is owed to this card from before."""
         return any(getattr(owed.effect, "card", "") == self.card.id for owed in self.run.owed)
 
     def think(self, *, text_only: bool = False, wait: float = 0.0) -> None:
@@ -77,12 +77,14 @@ class WorkingCopy:
         )
 
     def reject(self, text: str, **changes: Any) -> None:
-        """Tell the driver why it is not done, and ask it again; in `final` it only has words."""
+        """Explain to the driver why it is not done, and ask again; in `final` it can only
+        answer.
+        """
         self.set(**changes, said=(*self.card.said, Said("rejection", text)))
         self.think(text_only=self.card.phase is Phase.FINAL)
 
     def forget(self) -> None:
-        """Nothing that was owed to this card before is wanted any more."""
+        """Drop everything that was owed to this card."""
         drop_owed(self.run, self.card.id)
         self.set(queue=(), in_flight=())
 
@@ -105,7 +107,7 @@ class WorkingCopy:
         self.set(judged=(*self.card.judged, judged))
 
     def ask(self, kind: Asking, text: str, **more: Any) -> None:
-        """Rest until a person answers, and remember where."""
+        """Pause until a person answers, and remember where."""
         held = self.card.held_call
         if held is not None and self.run.policy.hosted:
             # A call that a host's model was told to ask about can still be granted.
@@ -114,7 +116,7 @@ class WorkingCopy:
         self.set(question=question, was=self.card.phase, phase=Phase.PAUSED)
 
     def halt(self, trip: Trip) -> None:
-        """A guard's hard level: rest, and let a person look."""
+        """Pause at a guard's hard level, and let a person look."""
         self.ask(Asking.GUARD, f"{STOPPED}{trip.sentence}", guard=trip.guard)
 
     def return_from_pause(self) -> None:
@@ -122,13 +124,13 @@ class WorkingCopy:
         self.set(phase=self.card.was, question=None)
 
     def observe(self, step: GuardStep) -> Trip | None:
-        """Let the guards see a step: soft trips are said, the first hard one is returned."""
+        """Let the guards see a step: soft trips are reported, the first hard one is returned."""
         memory = remember(self.card.memory, replace(step, reply=self.card.turns))
         self.set(memory=memory)
         return self.heed(trips(memory, self.run.policy.guards))
 
     def heed(self, tripped: tuple[Trip, ...]) -> Trip | None:
-        """Record trips and say the soft ones; the first hard one comes back."""
+        """Record trips and report the soft ones; return the first hard one."""
         if not tripped:
             return None
         self.set(tripped=(*self.card.tripped, *tripped))

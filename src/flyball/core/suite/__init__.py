@@ -1,1 +1,1 @@
-"""The parts of a repository, how each is tested, and what of it is the testing side."""
+"""The parts of a repository, how each is tested, and which files belong to the testing side."""

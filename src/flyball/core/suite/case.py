@@ -22,9 +22,9 @@ BAD = frozenset({CaseOutcome.FAILED, CaseOutcome.ERROR})
 
 
 class SuiteCase(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One test: where it stands, what it is called, how it ended and how long it took.
+    """One test: where it is, its name, how it ended and how long it took.
 
-    Part and runner are those of the run it belongs to. What a runner does not tell stays empty.
+    Part and runner are those of its run. What a runner does not report stays empty.
     """
 
     name: str
@@ -39,12 +39,12 @@ class SuiteCase(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def function(self) -> str:
-        """What is compared between two trees: parameters may hold times and paths."""
+        """Return what is compared between two trees: parameters may hold times and paths."""
         return "::".join(filter(None, (self.file, *self.suite, self.name)))
 
     @property
     def label(self) -> str:
-        """The whole name, as a person and a report read it."""
+        """Return the whole name, as shown to people and in reports."""
         own = f"{self.name}[{self.parameters}]" if self.parameters else self.name
         return self.spelling or " > ".join(filter(None, (self.file, *self.suite, own)))
 
@@ -54,7 +54,9 @@ class SuiteCase(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def merged(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
-    """Each test once: one that reports twice (its end and its clean-up) ended as its worst."""
+    """Return each test once: one that reports twice (its end and its clean-up) ended as its
+    worst.
+    """
     found: dict[str, SuiteCase] = {}
     for case in cases:
         before = found.get(case.label)
@@ -63,7 +65,7 @@ def merged(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
 
 
 def told_apart(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
-    """Every test kept; those that share a whole name are numbered in the order they ran."""
+    """Return every test; those that share a whole name are numbered in the order they ran."""
     seen: dict[str, int] = {}
     found: list[SuiteCase] = []
     for case in cases:
@@ -76,7 +78,7 @@ def told_apart(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
 
 
 def digest_of(cases: Iterable[SuiteCase]) -> str:
-    """A short hash of which tests there were and how each ended, whatever their order."""
+    """Return a short hash of the tests and their outcomes, independent of order."""
     lines = sorted(f"{case.label}\0{case.outcome}" for case in cases)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] if lines else ""
 

@@ -1,4 +1,4 @@
-"""What a part's own files say it is called and what it needs, read without running anything."""
+"""Read a part's name and dependencies from its own files, without running anything."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Declared(NamedTuple):
 
 
 def declared(manifests: Mapping[str, str]) -> Declared:
-    """All that the manifests of one directory (file name → text) say together."""
+    """Return what the manifests of one directory (file name → text) declare together."""
     found = [
         read(text)
         for name, text in manifests.items()
@@ -48,7 +48,9 @@ def dependencies(parts: Mapping[str, Declared]) -> dict[str, tuple[str, ...]]:
 
 
 def _lies_in(place: str, part: str) -> bool:
-    """Whether a directory is a part or lies in it; all lies in the top, which says nothing."""
+    """Return whether a directory is a part or inside it; the top contains all, which says
+    nothing.
+    """
     return place == part or (part != "." and place.startswith(f"{part}/"))
 
 
@@ -57,7 +59,7 @@ def _table(value: Any) -> Mapping[str, Any]:
 
 
 def _texts(value: Any) -> list[str]:
-    """The texts of a value: one, those of a list, or those of a table's lists."""
+    """Return the texts of a value: one, those of a list, or those of a table's lists."""
     if isinstance(value, str):
         return [value]
     if table := _table(value):
@@ -125,7 +127,7 @@ def _pyproject(text: str) -> Declared:
 
 
 def _spelt(name: str) -> str:
-    """A Python name as the index compares it."""
+    """Return a Python name as the index compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -169,7 +171,7 @@ def _go_mod(text: str) -> Declared:
 
 
 def _by_place(pattern: str) -> Callable[[str], Declared]:
-    """Manifests that name a neighbour only by where it lies."""
+    """Return a reader for manifests that name a neighbour only by its path."""
 
     def read(text: str) -> Declared:
         found = [place.replace("\\", "/") for place in re.findall(pattern, text)]

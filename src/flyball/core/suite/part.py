@@ -10,14 +10,14 @@ TOP = "."
 
 
 class PartSuite(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One way to test a part: the runner, the directory it starts in, and what it is told."""
+    """One way to test a part: the runner, its start directory, and its arguments."""
 
     runner: str
     at: str = TOP
     command: str = ""
     """A command that a person settled, or the project's own script; empty where we build it."""
     origin: str = ""
-    """The source of settings that its command stands in, where a person settled it."""
+    """The source of the settings that contain its command, if a person chose it."""
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -28,20 +28,20 @@ class Part(msgspec.Struct, frozen=True, omit_defaults=True):
     suites: tuple[PartSuite, ...] = ()
     checks: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
-    """Paths of the parts that this one says it needs."""
+    """Paths of the parts that this one declares as dependencies."""
     check_origin: str = ""
-    """The source of settings that its one check stands in, where a person settled it."""
+    """The source of the settings that contain its one check, if a person chose it."""
 
 
 def is_within(path: str, part: str) -> bool:
-    """Whether a path lies in a directory; everything lies in the top."""
+    """Return whether a path is inside a directory; everything is inside the top."""
     return part == TOP or path == part or path.startswith(f"{part}/")
 
 
 def owner_of(parts: Sequence[Part], path: str) -> Part | None:
-    """The innermost part around a file that has a suite of its own.
+    """Return the innermost part around a file that has a suite of its own.
 
-    Where none has, it is the innermost part there is: somebody must answer for the file.
+    Without one, return the innermost part: every file belongs to some part.
     """
     around = sorted(
         (part for part in parts if is_within(path, part.path)),
@@ -52,7 +52,9 @@ def owner_of(parts: Sequence[Part], path: str) -> Part | None:
 
 
 def reached(parts: Sequence[Part], paths: Iterable[str]) -> tuple[Part, ...]:
-    """The owners of these files and every part that needs one of them, in the order of `parts`."""
+    """Return the owners of these files and every part that needs one of them, in the order of
+    `parts`.
+    """
     touched = {owner.path for path in paths if (owner := owner_of(parts, path))}
     grew = True
     while grew:

@@ -1,4 +1,4 @@
-"""The commands that somebody settled for directories: what tests, checks or serves one."""
+"""The commands configured for directories: what tests, checks or serves one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from flyball.errors import ConfigError, EmptyCommand, NoSuchDirectory, Unbalance
 
 
 class SettledCommand(msgspec.Struct, frozen=True):
-    """A command, and the source of settings that it stands in."""
+    """A command, and the settings source that contains it."""
 
     command: str
     origin: str
 
 
 class ProjectCommands(msgspec.Struct, frozen=True):
-    """Directory → its settled command, from the project's top; the survey heeds them first."""
+    """Directory → its configured command, from the project's top; the survey uses them first."""
 
     tests: Mapping[str, SettledCommand] = {}
     checks: Mapping[str, SettledCommand] = {}
@@ -32,7 +32,7 @@ NOTHING_SETTLED = ProjectCommands()
 
 
 class ProjectPlace(NamedTuple):
-    """Where the project and the user's own files lie, for directories that are named whole."""
+    """The project's location and the user's files, for directories given as absolute paths."""
 
     top: str = ""
     home: str = ""
@@ -48,11 +48,11 @@ def add_commands(
     origin: str,
     place: ProjectPlace = ANYWHERE,
 ) -> dict[str, SettledCommand]:
-    """The commands known so far and those that a source writes, which win.
+    """Return the known commands and those of another source, which win.
 
-    A bare command is meant for the top. A directory that is named whole and lies in another project
-    is none of this one's. A command that says nothing, or that no shell could read, is an
-    error: found only when the tests run, it would look like a failing suite.
+    A bare command is for the top directory. An absolute directory inside another project is
+    ignored. An empty command, or one that no shell could parse, is an error: found only when the
+    tests run, it would look like a failing suite.
     """
     found = dict(known)
     for directory, command in _table(value, key, origin).items():
@@ -67,7 +67,7 @@ def add_commands(
 
 
 def directory_in(directory: str, place: ProjectPlace) -> str:
-    """A directory from the project's top; it stays whole where it lies elsewhere."""
+    """Return a directory relative to the project's top; it stays absolute if it is elsewhere."""
     named = directory.strip() or TOP
     if named == "~" or named.startswith("~/"):
         named = f"{place.home or '/'}{named[1:]}"

@@ -1,1 +1,3 @@
-"""The words that every other room speaks: phases, intents, calls, budgets, evidence, shapes."""
+"""The vocabulary that all other packages share: phases, intents, calls, budgets, evidence,
+shapes.
+"""

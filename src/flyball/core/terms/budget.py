@@ -33,7 +33,9 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def limit(self) -> int:
-        """Calls in all; extensions are a person's word and go past the ceiling."""
+        """Return the total number of calls; extensions come from a person and may exceed the
+        ceiling.
+        """
         limit = min(self.calls, self.ceiling)
         for each in self.extensions:
             limit += each.calls
@@ -41,7 +43,9 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_reported(self) -> bool:
-        """Whether reaching the limit is only said: a host's model has reasons of its own."""
+        """Return whether reaching the limit is only reported: a host's model is governed by its
+        host.
+        """
         return self.slack > 1
 
     def extend(self, extension: Extension) -> Budget:
@@ -74,12 +78,12 @@ class Spend(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def cost(call: Call) -> int:
-    """What a call takes from the budget."""
+    """Return what a call takes from the budget."""
     return 0 if call.tool in FREE_TOOLS else 1
 
 
 def spent_limit(budget: Budget, spend: Spend) -> str:
-    """Which limit is used up, in words, or nothing."""
+    """Return which limit is used up, in words, or nothing."""
     limit = budget.limit * budget.slack
     if budget.calls and spend.calls >= limit:
         return f"all {limit} tool calls are spent"
@@ -91,7 +95,7 @@ def spent_limit(budget: Budget, spend: Spend) -> str:
 
 
 def is_reserved(budget: Budget, spend: Spend, call: Call, *, has_mutated: bool) -> bool:
-    """Whether this call would eat what is kept for verification."""
+    """Return whether this call would eat what is kept for verification."""
     needs_reserve = (has_mutated or call.access is Access.MUTATE) and not budget.is_reported
     if not needs_reserve or call.access is Access.VERIFY or call.tool in FREE_TOOLS:
         return False

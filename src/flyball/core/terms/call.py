@@ -70,20 +70,20 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
     keeps_regions: bool = True
     fault: str = ""
     understood: str = ""
-    """What was taken for what, where the driver spelt it otherwise."""
+    """How the arguments were interpreted, if the driver spelled them differently."""
     called: str = ""
-    """What a host calls the tool; it is judged as ours."""
+    """The host's name for the tool; the call is judged as Flyball's own tool."""
     preview: str = ""
-    """What an edit would make of the files, computed for the person who is to let it through."""
+    """What an edit would make of the files, computed for the person who has to approve it."""
 
     @property
     def name(self) -> str:
-        """The tool's name as the driver knows it."""
+        """Return the tool's name as the driver knows it."""
         return self.called or self.tool
 
     @property
     def writes(self) -> tuple[str, ...]:
-        """The paths it would change."""
+        """Return the paths it would change."""
         return tuple(fact.path for fact in self.paths if fact.write)
 
 
@@ -92,7 +92,9 @@ WEB_SEARCH, WEB_FETCH = "web_search", "web_fetch"
 
 
 class WebLook(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A search or a fetch that a model's provider made inside a reply: it is over when we hear."""
+    """A search or a fetch that a model's provider made inside a reply: it is over when it is
+    reported.
+    """
 
     id: str
     tool: str
@@ -107,7 +109,7 @@ class WebLook(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 INTERRUPTED = "interrupted"
-"""What a call is that was cut off: it may have done part of its work, or none."""
+"""The status of an interrupted call: it may have done part of its work, or none."""
 
 
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -126,7 +128,7 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def digest(value: object) -> str:
-    """A short stable digest of a JSON-like value; the order of keys does not matter."""
+    """Return a short stable digest of a JSON-like value; the order of keys does not matter."""
     try:
         data = msgspec.json.encode(value, order="deterministic")
     except (UnicodeEncodeError, OverflowError):

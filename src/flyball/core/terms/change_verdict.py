@@ -1,4 +1,4 @@
-"""What Flyball says about a whole change: its strength, what speaks against it, what ran.
+"""Flyball's verdict on a whole change: its strength, the objections, what ran.
 
 Only values. `verdict/judge.py` decides them, `verdict/words.py` puts them into words.
 """
@@ -53,7 +53,7 @@ class Weight(StrEnum):
 
 
 class VerdictStatus(StrEnum):
-    """What a verdict comes to."""
+    """The overall result of a verdict."""
 
     SHOWN = "shown"
     QUESTION = "a question"
@@ -107,7 +107,7 @@ class ChangeFinding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SuiteLine(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One run of one suite, as people are told of it."""
+    """One run of one suite, as shown to people."""
 
     run: str
     part: str
@@ -117,7 +117,7 @@ class SuiteLine(msgspec.Struct, frozen=True, omit_defaults=True):
     skipped: int = 0
     elapsed: float = 0.0
     of: int = 0
-    """How many tests the whole suite has, where only some of them ran."""
+    """The size of the whole suite, if only some of its tests ran."""
     trouble: str = ""
 
 
@@ -143,7 +143,7 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     flaky: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     shared_literals: tuple[str, ...] = ()
-    """Values that stand in the tests and in the new code alike."""
+    """Values that occur both in the tests and in the new code."""
     mutants: MutantCount | None = None
     left_behind: tuple[str, ...] = ()
     """Files that only commands made; they are not part of the change."""
@@ -154,13 +154,13 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of some fixed test it could not be shown that it can still fail."""
     accepted_by: str = ""
     is_unchanged: bool = False
-    """There is no change to judge: `old_failures` are the tests that fail as it is."""
+    """There is no change to judge: `old_failures` are the tests that fail without one."""
 
     @property
     def headline(self) -> str:
-        """The label with its counts: "12 of 1,994 tests: red → green (new tests)".
+        """Return the label with its counts: "12 of 1,994 tests: red → green (new tests)".
 
-        Where something speaks against the change, that is said in its place.
+        An objection to the change is returned in its place.
         """
         if self.is_unchanged:
             return f"nothing changed{self._still_red}"
@@ -188,7 +188,7 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def _open(self) -> str:
-        """The first thing that stands against "succeeded", in a few words."""
+        """Return the first thing that prevents "succeeded", in a few words."""
         # A missing red test is said by the label itself.
         sorts = (self.faults, VerdictStatus.NOT_SHOWN), (self.questions, VerdictStatus.QUESTION)
         for found, word in sorts:
@@ -198,36 +198,38 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def blocking(self) -> tuple[ChangeFinding, ...]:
-        """What sends the work back."""
+        """Return what sends the work back."""
         return tuple([each for each in self.findings if each.weight is Weight.BLOCKS])
 
     @property
     def faults(self) -> tuple[ChangeFinding, ...]:
-        """What is wrong with the change itself, whether or not a test was wanted for it."""
+        """Return what is wrong with the change itself, whether or not a test was required for
+        it.
+        """
         red = FindingKind.NOTHING_FAILED_BEFORE
         return tuple([each for each in self.blocking if each.kind is not red])
 
     @property
     def questions(self) -> tuple[ChangeFinding, ...]:
-        """What a person must decide, unless somebody has."""
+        """Return what a person must decide, unless it was decided already."""
         if self.accepted_by:
             return ()
         return tuple([each for each in self.findings if each.weight is Weight.ASKS])
 
     @property
     def is_strong(self) -> bool:
-        """Whether enough is shown: by tests, or by whatever there is where there are none."""
+        """Return whether enough is shown: by tests, or by other evidence where there are none."""
         least = ChangeStrength.EXIT_MENDED if self.has_suite else ChangeStrength.SHOWN
         return self.strength >= least
 
     @property
     def is_shown(self) -> bool:
-        """Whether "succeeded" may be said: enough is shown, and nothing is open against it."""
+        """Return whether "succeeded" may be said: enough is shown, and no objection is open."""
         return self.is_strong and not self.blocking and not self.questions
 
     @property
     def status(self) -> VerdictStatus:
-        """Shown, a question to a person where nothing else is wrong, or not shown."""
+        """Return shown, a question if nothing else is wrong, or not shown."""
         if self.is_shown:
             return VerdictStatus.SHOWN
         is_open = self.blocking or not self.questions

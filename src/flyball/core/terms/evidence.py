@@ -17,7 +17,7 @@ TreeHash = str
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
-    """One observation: what was looked at, on which tree, how long it took."""
+    """One observation: what was observed, on which tree, how long it took."""
 
     id: str
     tree: TreeHash
@@ -46,9 +46,9 @@ class SuiteReport(Evidence, frozen=True, kw_only=True, tag="suite-report"):
     reason: str = ""
     part: str = "."
     counted: bool = True
-    """Whether single tests could be told apart; where not, the exit code is all there is."""
+    """Whether single tests were identified; if not, there is only the exit code."""
     digest: str = ""
-    """Of every test and how it ended, so that two runs can be told apart without their lists."""
+    """A digest of every test and its outcome, to compare two runs without their lists."""
 
     @property
     def first_failure(self) -> str:
@@ -60,13 +60,15 @@ class SuiteReport(Evidence, frozen=True, kw_only=True, tag="suite-report"):
 
     @property
     def is_red(self) -> bool:
-        """Whether it speaks against the tree; an uncounted end with exit 0 speaks for nothing."""
+        """Return whether it counts against the tree; an uncounted run with exit 0 counts for
+        nothing.
+        """
         is_open = not self.counted and self.exit_code == 0 and not self.timed_out
         return not self.is_green and not is_open
 
 
 class CheckKind(StrEnum):
-    """What a check looks at, strongest first."""
+    """What a check examines, strongest first."""
 
     BUILD = "build"
     TYPES = "types"
@@ -84,11 +86,11 @@ class CheckReport(Evidence, frozen=True, kw_only=True, tag="check-report"):
     problems: tuple[str, ...] = ()
     count: int = 0
     is_of_change: bool = False
-    """Whether it tells only of what the change introduced, as language servers are asked to."""
+    """Whether it reports only what the change introduced, as language servers are asked to."""
 
 
 class CommandReport(Evidence, frozen=True, kw_only=True, tag="command-report"):
-    """A command that Flyball ran; `proves_nothing` says why it is no verification."""
+    """A command that Flyball ran; `proves_nothing` says why it does not verify anything."""
 
     command: str
     exit_code: int
@@ -104,7 +106,7 @@ class HttpReport(Evidence, frozen=True, kw_only=True, tag="http-report"):
     status: int
     error: str = ""
     own: bool = False
-    """Whether it is a server that Flyball started from this very tree."""
+    """Whether it is a server that Flyball started from this exact tree."""
 
 
 class PictureChange(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -139,25 +141,25 @@ class VisualReport(Evidence, frozen=True, kw_only=True, tag="visual-report"):
     ok: bool
     note: str = ""
     own: bool = False
-    """Whether it came from a server that Flyball started from this very tree."""
+    """Whether it came from a server that Flyball started from this exact tree."""
     picture: str = ""
     """Where the picture is, from the project's top."""
     judged_by: str = ""
     """The model that judged it; without one only what is plainly wrong was looked for."""
     opinion: str = ""
-    """What a model said of it."""
+    """A model's opinion of it."""
     usage: Usage = Usage()
     """What that cost."""
     change: PictureChange | None = None
 
     @property
     def is_unjudged(self) -> bool:
-        """Whether no model held it against the expectation."""
+        """Return whether no model held it against the expectation."""
         return self.own and not self.judged_by
 
 
 class BaseRun(Evidence, frozen=True, kw_only=True, tag="base-run"):
-    """The same suite on the tree from before the change; `tree` is what it is to speak for."""
+    """The same suite on the tree before the change; `tree` is the one it is evidence for."""
 
     report: str
     base: TreeHash
@@ -182,7 +184,7 @@ class WeakeningReport(Evidence, frozen=True, kw_only=True, tag="weakening-report
 
 
 class VerdictReport(Evidence, frozen=True, kw_only=True, tag="verdict-report"):
-    """What Flyball says of the whole change from `base` to `tree`, from runs of its own."""
+    """Flyball's verdict on the whole change from `base` to `tree`, from its own runs."""
 
     base: TreeHash
     verdict: ChangeVerdict
@@ -207,7 +209,7 @@ class DiffReport(Evidence, frozen=True, kw_only=True, tag="diff-report"):
 
 
 class FileReport(Evidence, frozen=True, kw_only=True, tag="file-report"):
-    """Whether a file is there and which of the asked-for texts it holds."""
+    """Whether a file exists and which of the requested texts it contains."""
 
     path: str
     exists: bool
@@ -223,7 +225,7 @@ class CoverageReport(Evidence, frozen=True, kw_only=True, tag="coverage-report")
 
 
 class ApprovalReport(Evidence, frozen=True, kw_only=True, tag="approval-report"):
-    """A person's answer about this very tree."""
+    """A person's answer about this exact tree."""
 
     by: str
     granted: bool
@@ -311,5 +313,7 @@ class ChangedTest(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The test as reports name it: file, suites, function. Without a function, the file."""
+        """Return the test as reports name it: file, suites, function. Without a function, the
+        file.
+        """
         return "::".join(each for each in (self.path, *self.suite, self.function) if each)

@@ -1,7 +1,7 @@
-"""One row per class of evidence: its words, what it complains of, how much it shows, its subject.
+"""One row per class of evidence: its words, its complaints, its strength, its subject.
 
-Everything that differs between the classes is a column here, and everybody else asks a row instead
-of telling the classes apart. What a whole list of observations comes to is at the end.
+Everything that differs between the classes is a column here, and other code asks a row instead of
+testing classes. The functions at the end combine a list of observations.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class EvidenceRow(Generic[E]):
     words: Callable[[E], str]
     """One line for people and drivers."""
     subject: str = ""
-    """The field that says what was looked at: of two looks at one thing the later counts."""
+    """The field that names what was observed: of two observations of one thing the later counts."""
     weigh: Callable[[E], Strength] = _nothing
     fails: Callable[[E], bool] = _never
     fault: Callable[[E], str] = str
@@ -134,7 +134,7 @@ def _difference(item: ConsoleReport | VisualReport) -> str:
 
 
 def percent(share: float) -> str:
-    """A part of something for people; what is hardly there is not told as nothing."""
+    """Return a percentage for people; a small share never reads as zero."""
     return "less than 0.1 %" if 0 < share < 0.001 else f"{share * 100:.3g} %"
 
 
@@ -241,28 +241,30 @@ EVIDENCE_ROWS: Mapping[type[Evidence], EvidenceRow[Any]] = MappingProxyType(
 
 
 def line_of(item: Evidence) -> str:
-    """One piece of evidence in a line."""
+    """Return one piece of evidence in a line."""
     return EVIDENCE_ROWS[type(item)].words(item)
 
 
 def complaint_of(item: Evidence) -> str:
-    """The first thing that a piece of evidence complains of, or its line where it has none."""
+    """Return the first thing that a piece of evidence complains of, or its line where it has
+    none.
+    """
     problems = EVIDENCE_ROWS[type(item)].problems(item)
     return problems[0] if problems else line_of(item)
 
 
 def strength(item: Evidence) -> Strength:
-    """How much one piece of evidence shows of its tree; a failing one shows nothing."""
+    """Return how much one piece of evidence shows of its tree; a failing one shows nothing."""
     return EVIDENCE_ROWS[type(item)].weigh(item)
 
 
 def is_failing(item: Evidence) -> bool:
-    """Whether this is a verification that came out badly."""
+    """Return whether this is a verification that came out badly."""
     return EVIDENCE_ROWS[type(item)].fails(item)
 
 
 def is_style(item: Evidence) -> bool:
-    """Whether it looks at style alone, which speaks neither for nor against the work."""
+    """Return whether it concerns style alone, which counts neither for nor against the work."""
     return isinstance(item, CheckReport) and item.kind is CheckKind.LINT
 
 
@@ -270,14 +272,16 @@ Key = tuple[type[Evidence], str]
 
 
 def verification_key(item: Evidence) -> Key:
-    """Two observations with one key speak of the same thing: the later one counts."""
+    """Return the subject of an observation: of two with the same key, the later one counts."""
     kind = type(item)
     subject = EVIDENCE_ROWS[kind].subject
     return kind, getattr(item, subject) if subject else ""
 
 
 def strongest(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "") -> Strength:
-    """The most that is shown of this very tree; failures that `base` did not have take it away."""
+    """Return the most that is shown of this exact tree; failures that `base` did not have cancel
+    it.
+    """
     present = standing_evidence(evidence, tree)
     # The verdict was taken on clean checkouts, so it outweighs every look at the worked-in tree.
     for item in present:
@@ -291,7 +295,7 @@ def strongest(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "")
 
 
 def latest_of(evidence: Iterable[Evidence], kind: type[E]) -> E | None:
-    """The last evidence of one kind."""
+    """Return the last evidence of one kind."""
     found: E | None = None
     for item in evidence:
         if isinstance(item, kind):
@@ -300,7 +304,7 @@ def latest_of(evidence: Iterable[Evidence], kind: type[E]) -> E | None:
 
 
 def standing_evidence(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evidence, ...]:
-    """What is known of this very tree: of each thing the last observation, in the order taken."""
+    """Return what is known of this exact tree: the last observation of each subject, in order."""
     last: dict[Key, Evidence] = {}
     for item in evidence:
         if item.tree == tree:
@@ -312,7 +316,7 @@ def standing_evidence(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evi
 
 
 def known_red(evidence: Sequence[Evidence], base: TreeHash) -> frozenset[str]:
-    """The tests that failed before anything was changed."""
+    """Return the tests that failed before anything was changed."""
     return frozenset(
         failure.name
         for item in evidence
@@ -322,7 +326,7 @@ def known_red(evidence: Sequence[Evidence], base: TreeHash) -> frozenset[str]:
 
 
 def new_failure(present: Sequence[Evidence], known: frozenset[str]) -> SuiteReport | None:
-    """The last red suite with a failure that the base tree did not have."""
+    """Return the last red suite with a failure that the base tree did not have."""
     for item in reversed(present):
         if isinstance(item, SuiteReport) and _is_newly_red(item, known):
             return item
@@ -330,14 +334,14 @@ def new_failure(present: Sequence[Evidence], known: frozenset[str]) -> SuiteRepo
 
 
 def _is_newly_red(item: SuiteReport, known: frozenset[str]) -> bool:
-    """A red run that names no test may hide any failure, so it counts as new."""
+    """Return a red run that names no test may hide any failure, so it counts as new."""
     if not item.is_red:
         return False
     return not item.failures or any(each.name not in known for each in item.failures)
 
 
 def _is_contradicted(present: Sequence[Evidence], known: frozenset[str]) -> bool:
-    """Whether a suite is red in a way that no later full run has answered."""
+    """Return whether a suite is red in a way that no later full run has answered."""
     red = False
     for item in present:
         if not isinstance(item, SuiteReport):

@@ -35,7 +35,7 @@ class HoldingChange(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CandidateSearch(ToolFinding, frozen=True, kw_only=True, tag="candidate-search"):
-    """What trying candidates came to; the best of those that hold is the first."""
+    """The result of trying candidates; the best of those that pass is the first."""
 
     tried: int
     generated: int

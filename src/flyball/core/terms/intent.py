@@ -1,6 +1,6 @@
-"""What a request may ask for, and how many calls it may therefore spend.
+"""What a request may ask for, and how many calls it may spend.
 
-How a request is read is in `reading`; the machine needs only these values.
+Classifying a request is in `reading`; the machine needs only these values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ChangeKind(StrEnum):
 
 
 class ChangeReading(msgspec.Struct, frozen=True):
-    """The kind of change that a request asks for, and the words that say so."""
+    """The kind of change that a request asks for, and the words that show it."""
 
     kind: ChangeKind = ChangeKind.UNKNOWN
     reason: str = ""
@@ -97,11 +97,11 @@ class Reading(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...]
     alternatives: tuple[Alternative, ...]
     change: ChangeReading = ChangeReading()
-    """The kind of change that is asked for, which says what has to be shown of it."""
+    """The kind of change requested, which decides what has to be shown of it."""
 
 
 def take_smaller(reading: Reading) -> Reading:
-    """The smaller budget of the two best candidates."""
+    """Return the smaller budget of the two best candidates."""
     if not reading.alternatives:
         return reading
     best = reading.alternatives[0]

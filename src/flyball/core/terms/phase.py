@@ -1,4 +1,4 @@
-"""Where a card stands. The dots are the hierarchy."""
+"""The phases of a card. The dots are the hierarchy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Phase(StrEnum):
         return LABELS[self]
 
     def is_in(self, region: str) -> bool:
-        """Whether this phase is `region` or lies inside it."""
+        """Return whether this phase is `region` or inside it."""
         return region in REGIONS[self]
 
 

@@ -1,4 +1,4 @@
-"""How far something is that takes long, for whoever waits for it."""
+"""The progress of a long operation, for those waiting for it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Progress(NamedTuple):
         return f"{self.what}:{counted} {self.elapsed:.0f} s{before}"
 
     def line(self, card: str = "", call: str = "") -> dict[str, Any]:
-        """Return the line of telemetry that tells it; it is about the moment and has no `seq`."""
+        """Return its line of telemetry; it is about the present and has no `seq`."""
         told = {"what": self.what, "done": self.done, "of": self.of, "unit": self.unit}
         times = {"elapsed": round(self.elapsed, 1), "before": round(self.before, 1)}
         return {"type": "progress", "card": card, "call": call, **told, **times, "text": self.text}

@@ -1,8 +1,8 @@
-"""Plain values: how one differs from a type, and how one is read out of loose JSON.
+"""Plain values: how one differs from a type, and how one is read from lenient JSON.
 
-JSON is taken as people and models write it: fenced or not, with comments, with a comma too many.
-Only what can mean one thing alone is taken. What is still no JSON is named by line and column, so
-that whoever wrote it can mend it.
+JSON is accepted as people and models write it: fenced or not, with comments, with extra commas.
+Only unambiguous input is accepted. What is still invalid is reported by line and column, so that it
+can be fixed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Path = tuple[str | int, ...]
 
 
 class Fault(NamedTuple):
-    """One place where a value is not what its type says."""
+    """One place where a value does not match its type."""
 
     path: Path
     code: str
@@ -31,22 +31,22 @@ class Fault(NamedTuple):
 
 
 def is_map(value: object) -> TypeGuard[Mapping[object, object]]:
-    """Whether a plain value is a map, whatever it maps."""
+    """Return whether a plain value is a map, whatever it maps."""
     return isinstance(value, Mapping)
 
 
 def is_list(value: object) -> TypeGuard[Sequence[object]]:
-    """Whether a plain value is a list; text is not."""
+    """Return whether a plain value is a list; text is not."""
     return isinstance(value, list | tuple)
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether a plain value is a number; true and false are not."""
+    """Return whether a plain value is a number; true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def value_words(value: object) -> str:
-    """What a value is, in words, with the value itself where it is short."""
+    """Describe a value in words, with the value itself if it is short."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -61,7 +61,9 @@ def value_words(value: object) -> str:
 
 
 def one_line(text: str, limit: int = 600) -> str:
-    """A text on one line, with everything unprintable escaped and the middle cut if it is long."""
+    """Return a text on one line, with everything unprintable escaped and the middle cut if it is
+    long.
+    """
     safe = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
     if len(safe) <= limit:
         return safe
@@ -69,7 +71,7 @@ def one_line(text: str, limit: int = 600) -> str:
 
 
 def dotted_path(path: Path) -> str:
-    """A path as people write it: `gates[0].type`."""
+    """Return a path as people write it: `gates[0].type`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -77,7 +79,7 @@ def dotted_path(path: Path) -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """The closest known name as a sentence, or all of them."""
+    """Return the closest known name as a sentence, or all of them."""
     names = sorted(known)
     near = get_close_matches(name, names, 1, 0.5)
     if near:
@@ -88,7 +90,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
 def faults(
     value: object, kind: type, path: Path = (), whole: str = "The template"
 ) -> tuple[Fault, ...]:
-    """Everything in `value` that is not as `kind` wants it; `whole` names the value itself."""
+    """Return everything in `value` that does not match `kind`; `whole` names the value itself."""
     return tuple(_faults(value, _info(kind), path, whole))
 
 
@@ -190,7 +192,7 @@ def _is_within(value: float, kind: shapes.IntType | shapes.FloatType) -> bool:
 
 
 def expectation(kind: shapes.Type) -> str:
-    """What a type wants, in words."""
+    """Describe in words what a type expects."""
     match kind:
         case shapes.StrType():
             return "text that is not empty" if kind.min_length else "text"
@@ -243,7 +245,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:
-    """The first few of them, and how many more there are; those of a set in order."""
+    """Return the first few of them, and how many more there are; those of a set in order."""
     found = sorted(names) if isinstance(names, Set) else list(names)
     more = len(found) - most
     said = ", ".join(found[:most])
@@ -266,7 +268,9 @@ TOO_DEEP = "it is nested too deeply"
 
 
 def read_loosely(text: str) -> object:
-    """The value that a text means; a ValueError names line and column where it means none."""
+    """Return the value that a text means; a ValueError names line and column where it means
+    none.
+    """
     fenced = FENCED.fullmatch(text.strip())
     value = _read(fenced[2] if fenced else text)
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
@@ -275,7 +279,9 @@ def read_loosely(text: str) -> object:
 
 
 def json_blocks(text: str) -> Iterator[str]:
-    """What may be JSON in an answer, the likeliest first: the last fence, all of it, the braces."""
+    """Yield what may be JSON in an answer, the likeliest first: the last fence, all of it, the
+    braces.
+    """
     blocks = [match[2] for match in FENCED.finditer(text)]
     yield from reversed(blocks)
     yield text
@@ -289,7 +295,9 @@ def json_blocks(text: str) -> Iterator[str]:
 
 
 def json_value(block: str) -> object | None:
-    """The value of a block of an answer, or None where it is no JSON even when read kindly."""
+    """Return the value of a block of an answer, or None where it is no JSON even when read
+    kindly.
+    """
     try:
         return read_loosely(block)
     except ValueError:
@@ -297,7 +305,9 @@ def json_value(block: str) -> object | None:
 
 
 def json_fault(text: str) -> str:
-    """Why the likeliest block of an answer is no JSON, with line and column; empty without one."""
+    """Return why the likeliest block of an answer is no JSON, with line and column; empty without
+    one.
+    """
     for block in json_blocks(text):
         if not block.lstrip().startswith(("{", "[")):
             continue
@@ -312,9 +322,9 @@ def json_fault(text: str) -> str:
 
 
 def _read(text: str) -> object:
-    """The value of JSON, of JSON with slack in it, or of a literal as Python or JavaScript have it.
+    """Return the value of JSON, of lenient JSON, or of a Python or JavaScript literal.
 
-    What is slack is blanked out in its place, so the fault to tell has the right line and column.
+    What is not strict JSON is blanked out in place, so that errors have the right line and column.
     """
     try:
         return _decoded(text)
@@ -331,7 +341,7 @@ def _read(text: str) -> object:
 
 
 def _decoded(text: str) -> object:
-    """The value at the start of a text behind which at most a bracket too many is left."""
+    """Return the value at the start of a text behind which at most a bracket too many is left."""
     try:
         start = len(text) - len(text.lstrip())
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
@@ -342,7 +352,9 @@ def _decoded(text: str) -> object:
 
 
 def _tidied(text: str) -> str:
-    """Without comments and without commas before a closing bracket; the rest stays in its place."""
+    """Blank out comments, and commas before a closing bracket; everything else keeps its
+    position.
+    """
     plain = _SLACK.sub(_blanked, text)
     # A comment may have stood between a comma and its bracket.
     return _SLACK.sub(_blanked, plain)
@@ -354,7 +366,9 @@ def _blanked(match: re.Match[str]) -> str:
 
 
 def _as_json(match: re.Match[str]) -> str:
-    """One token in JSON's spelling: its quotes, its words, and a backslash that escapes nothing."""
+    """Return one token in JSON's spelling: its quotes, its words, and a backslash that escapes
+    nothing.
+    """
     if match["text"] is not None:
         return _ESCAPE.sub(_escape, match["text"])
     if match["single"] is not None:
@@ -366,7 +380,7 @@ def _as_json(match: re.Match[str]) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    """`\\d` as the two characters that it is; `\\'` as the quote."""
+    r"""Return `\d` as its two characters, and `\'` as the quote."""
     if match[1] is None:
         return match[0]
     return "'" if match[1] == "'" else f"\\\\{match[1]}"

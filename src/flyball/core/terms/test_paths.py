@@ -71,7 +71,7 @@ EXAMPLE_DIRS = frozenset(
 
 
 def is_support(path: str) -> bool:
-    """Whether a file in a test place is by its name something that tests use, not a test."""
+    """Return whether a file in a test place is by its name something that tests use, not a test."""
     *folders, name = path.split("/")
     if TEST_NAME.fullmatch(name):
         return False
@@ -79,28 +79,30 @@ def is_support(path: str) -> bool:
 
 
 def is_example(path: str) -> bool:
-    """Whether a file belongs to an example or a measurement, which running the tests leaves out."""
+    """Return whether a file belongs to an example or a measurement, which running the tests leaves
+    out.
+    """
     return not EXAMPLE_DIRS.isdisjoint(path.split("/")[:-1])
 
 
 def is_test_path(path: str) -> bool:
-    """Whether a file holds tests, or what tests expect."""
+    """Return whether a file holds tests, or what tests expect."""
     *folders, name = path.split("/")
     return bool(TEST_NAME.fullmatch(name)) or not TEST_DIRS.isdisjoint(folders)
 
 
 def is_expectation(path: str) -> bool:
-    """Whether a test file is recorded output that tests compare with."""
+    """Return whether a test file is recorded output that tests compare with."""
     *folders, name = path.split("/")
     is_recorded = EXPECTED_NAME.fullmatch(name) or not EXPECTED_DIRS.isdisjoint(folders)
     return is_test_path(path) and bool(is_recorded)
 
 
 def is_test_config(path: str) -> bool:
-    """Whether a file can decide which tests run, or how."""
+    """Return whether a file can decide which tests run, or how."""
     return bool(CONFIG_NAME.fullmatch(path.rpartition("/")[2])) or is_ci(path)
 
 
 def is_ci(path: str) -> bool:
-    """Whether a file tells a build server what to run."""
+    """Return whether a file configures a build server."""
     return path.startswith(CI_DIRS) or path.endswith(CI_FILES)

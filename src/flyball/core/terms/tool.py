@@ -1,11 +1,11 @@
-"""The tools, one row each: what the core judges a call by before any tool is asked.
+"""The tools, one row each: what the core knows of a call before any tool is asked.
 
-What only the shell knows of a tool (its form, its deed, its words for the driver) is in `tools`; a
-test holds the two lists against each other. Nothing else may list tools by name: what is true of
-some of them is a column here, and the set of those is derived from it.
+What only the shell knows of a tool (its form, its implementation, its messages) is in `tools`; a
+test compares the two lists. No other code may list tools by name: a property of some of them is a
+column here, and sets are derived from it.
 
-A driver that learned with other tools spells ours as it did there. What such a name can only mean
-is a column too: `also_called` for the tool, `spelt` for its fields, compared in `plain_name`.
+A driver trained on other tools may use their names. Unambiguous ones are columns too: `also_called`
+for the tool, `spelt` for its fields, compared by `plain_name`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Touch(StrEnum):
 
 
 class ToolRow(NamedTuple):
-    """One tool: its names, its class, what it may touch, and where it is shown besides."""
+    """One tool: its names, its class, what it may touch, and the phases that also show it."""
 
     name: str
     access: Access
@@ -50,16 +50,18 @@ class ToolRow(NamedTuple):
 
     @property
     def starts_process(self) -> bool:
-        """Whether a program of the project's may run, and so may change any file."""
+        """Return whether a program of the project's may run, and so may change any file."""
         return self.touches is Touch.ANYTHING
 
     @property
     def leaves_tree(self) -> bool:
-        """Whether the tree after it is the tree before it, without looking."""
+        """Return whether the tree after it is the tree before it, without looking."""
         return self.touches in (Touch.WORKSPACE, Touch.ADDRESS)
 
     def is_shown_in(self, phase: Phase, access: Access | None = None) -> bool:
-        """Whether a phase shows and allows it; `access` where one call is of another class."""
+        """Return whether a phase shows and allows it; `access` where one call is of another
+        class.
+        """
         return (access or self.access) in REACH[phase] or phase in self.also_in
 
 
@@ -71,7 +73,7 @@ BROWSER = "browser"
 EVERYTHING = frozenset(Access)
 LOOKING = frozenset({Access.READ, Access.VERIFY, Access.CHECKPOINT})
 SPEAKING = (Phase.DESIGN, Phase.CHECKPOINT)
-"""Phases without a look at anything, where a driver may still note something or object."""
+"""Phases that only speak, in which a driver may still leave a note or object."""
 
 REACH: Mapping[Phase, frozenset[Access]] = MappingProxyType(
     {
@@ -453,7 +455,7 @@ ALIASES: Mapping[str, str] = MappingProxyType(
     {alias: row.name for row in _ROWS for alias in row.aliases}
 )
 FREE_TOOLS = frozenset(row.name for row in _ROWS if row.touches is Touch.NOTHING)
-"""Tools that look at and touch nothing: they cost no budget."""
+"""Tools that read and touch nothing: they cost no budget."""
 
 COMMANDS = frozenset(
     row.name for row in _ROWS if row.starts_process and row.access is Access.MUTATE
@@ -466,7 +468,9 @@ _NAMESPACE = regex(r"^.*(?:\.|/|:|__)(?=[^./:_])")
 
 
 def plain_name(name: str) -> str:
-    """A name without case, dashes and the humps of a camel: how two spellings are compared."""
+    """Return a name without case, dashes and the humps of a camel: how two spellings are
+    compared.
+    """
     words = _CAMEL.sub("_", name.strip().strip("`'\"")).replace("-", "_").replace(" ", "_")
     return words.strip("_").lower()
 
@@ -481,10 +485,10 @@ _SPELLINGS: Mapping[str, str] = MappingProxyType(
 
 
 def tool_name(name: str) -> str | None:
-    """The tool that a name can only mean, or None where nothing is called that.
+    """Return the tool that a name can only mean, or None.
 
-    Besides aliases: other cases, a namespace in front (`functions.read`, `mcp__files__read`), and
-    what other agents call the same tool.
+    Besides aliases: other capitalisation, a namespace prefix (`functions.read`,
+    `mcp__files__read`), and other agents' names for the same tool.
     """
     if name in TOOL_ROWS:
         return name
@@ -498,7 +502,7 @@ def tool_name(name: str) -> str | None:
 
 
 def field_name(tool: str, name: str) -> str:
-    """The field of a tool that a name can only mean; the name itself where it means none."""
+    """Return the field of a tool that a name can only mean; the name itself where it means none."""
     plain = plain_name(name)
     for field, others in TOOL_ROWS[tool].spelt.items():
         if plain == field or plain in others:
@@ -507,6 +511,6 @@ def field_name(tool: str, name: str) -> str:
 
 
 def is_reachable(tool: str, access: Access, phase: Phase) -> bool:
-    """Whether a phase shows and allows this tool; one that nobody knows is judged by its class."""
+    """Return whether a phase shows and allows this tool; an unknown one is judged by its class."""
     row = TOOL_ROWS.get(tool)
     return row.is_shown_in(phase, access) if row else access in REACH[phase]

@@ -62,7 +62,9 @@ SAMPLE_KINDS: Mapping[str, object] = {
 
 
 def question(request: Request, answer_with: str, by_hand: str = "") -> str:
-    """The whole request; `answer_with` says where the answer goes, `by_hand` what to do first."""
+    """Return the whole request; `answer_with` says where the answer goes, `by_hand` what to do
+    first.
+    """
     head = f"{request.role.capitalize()}, {request.phase.name_for_people}: {request.phase.label}"
     sections = (
         f"# {head}",
@@ -79,7 +81,7 @@ def question(request: Request, answer_with: str, by_hand: str = "") -> str:
 
 
 def unheard_messages(request: Request, since: int, answer_with: str) -> str:
-    """What a chat window that knows the first `since` messages has not heard yet."""
+    """Return what a chat window that knows the first `since` messages has not heard yet."""
     messages = conversation(request)[since:]
     head = f"Phase: {request.phase.name_for_people}. {answer_with}"
     names = ", ".join(tool.name for tool in request.offered) or "none, so answer in words"
@@ -115,7 +117,7 @@ def _purpose(schema: object) -> str:
 
 
 def example(tool: ToolSpec) -> str:
-    """A block that calls this tool with what it cannot do without."""
+    """Return a block that calls this tool with what it cannot do without."""
     if tool.name in EXAMPLES:
         return EXAMPLES[tool.name]
     properties = arguments(tool.schema)

@@ -48,17 +48,17 @@ class FencedBlock(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What stands between the fences."""
+        """Return what stands between the fences."""
         return "".join(f"{line}\n" for line in self.body)
 
 
 def arguments(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments in a tool's schema, which may be stated by reference."""
+    """Return the arguments in a tool's schema, which may be stated by reference."""
     return _resolved(schema).get("properties", {})
 
 
 def required(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The arguments that a tool cannot do without."""
+    """Return the arguments that a tool cannot do without."""
     return tuple(_resolved(schema).get("required", ()))
 
 
@@ -70,7 +70,7 @@ def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def read_prose(text: str, tools: Sequence[ToolSpec]) -> ReplyForm:
-    """The prose and the calls of a reply, or what is wrong with the first bad block."""
+    """Return the prose and the calls of a reply, or what is wrong with the first bad block."""
     schemas = {tool.name: arguments(tool.schema) for tool in tools}
     prose: list[str] = []
     calls: list[CallForm] = []
@@ -120,7 +120,9 @@ def _closing(lines: Sequence[str], start: int, fence: str) -> int | None:
 
 
 def _is_disguised_call(block: FencedBlock) -> bool:
-    """Whether a block of another kind can only be a call: it names a tool and its arguments."""
+    """Return whether a block of another kind can only be a call: it names a tool and its
+    arguments.
+    """
     value = _json_object(block.text)
     if value is None or not {"id", "type", *TOOL, *ARGS} >= set(value):
         return False
@@ -183,7 +185,7 @@ def _fields(block: FencedBlock, tool: str, properties: Mapping[str, Any]) -> dic
 
 
 def _own_name(name: str, tool: str, properties: Mapping[str, Any]) -> str:
-    """The argument that a name can only mean."""
+    """Return the argument that a name can only mean."""
     return name if name in properties or tool not in TOOL_ROWS else field_name(tool, name)
 
 
@@ -218,13 +220,15 @@ def _listed(block: FencedBlock, name: str, text: str) -> object:
 
 
 def kind_of(schema: object) -> str:
-    """The JSON type that a schema names, leaving out null; nothing where it names several."""
+    """Return the JSON type that a schema names, leaving out null; nothing where it names
+    several.
+    """
     names = kinds_of(schema)
     return next(iter(names)) if len(names) == 1 else ""
 
 
 def kinds_of(schema: object) -> frozenset[str]:
-    """Every JSON type that a schema names, leaving out null."""
+    """Return every JSON type that a schema names, leaving out null."""
     if not isinstance(schema, Mapping):
         return frozenset()
     known = cast(Mapping[str, Any], schema)

@@ -108,7 +108,7 @@ class RelayDriver:
         return number
 
     def _same_request(self, content: bytes) -> str | None:
-        """The number under which this very request was asked before we were interrupted."""
+        """Return the number under which this very request was asked before we were interrupted."""
         for number in sorted(self._numbers(), reverse=True):
             path = self._folder / f"{number:04}.request.json"
             if path.stat().st_size == len(content) and path.read_bytes() == content:
@@ -160,7 +160,7 @@ class RelayDriver:
 
 
 def open_relay(folder: Path, sleep: Sleep) -> RelayDriver:
-    """A relay through a folder, which is made where it does not exist yet."""
+    """Return a relay through a folder, which is made where it does not exist yet."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file.", "Name a folder for the relay: relay:FOLDER.")
     return RelayDriver(folder, sleep)
@@ -208,7 +208,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _create(path: Path, content: bytes) -> bool:
-    """The same, but only where no such file exists yet."""
+    """Return the same, but only where no such file exists yet."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     part.write_bytes(content)
     try:

@@ -27,7 +27,7 @@ class VisionModel:
         self._driver: Driver | None = None
 
     async def judge(self, run: str, card: str, picture: bytes, expectation: str) -> PictureOpinion:
-        """Whether a picture shows what is expected; where nobody could say so, why not."""
+        """Return whether a picture shows what is expected; where nobody could say so, why not."""
         request = Request(
             run=run,
             card=card,
@@ -55,7 +55,7 @@ class VisionModel:
 
 
 def read_opinion(text: str) -> PictureOpinion:
-    """A yes or a no at the start of an answer, and the reason behind it."""
+    """Return a yes or a no at the start of an answer, and the reason behind it."""
     found = _ANSWER.match(text)
     if found is None:
         return PictureOpinion(reason="A model was asked and said neither yes nor no.")

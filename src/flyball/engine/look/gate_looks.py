@@ -112,7 +112,7 @@ async def gather(
 
 
 def _wanted(effect: Inspect) -> list[GateUse]:
-    """The gates that need a look of their own: one test run serves two of them."""
+    """Return the gates that need a look of their own: one test run serves two of them."""
     found: dict[str, GateUse] = {}
     for n, use in enumerate(effect.gates):
         found.setdefault("suite" if LOOKS[use.type] is _suite else str(n), use)
@@ -120,7 +120,7 @@ def _wanted(effect: Inspect) -> list[GateUse]:
 
 
 async def _seen(look: Look) -> tuple[AnyEvidence, ...]:
-    """What one look yields; where it yields nothing, why: not allowed, or not possible."""
+    """Return what one look yields; where it yields nothing, why: not allowed, or not possible."""
     try:
         return await LOOKS[look.use.type](look)
     except UsageError as error:
@@ -145,7 +145,7 @@ async def _suite(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 async def _command(look: Look) -> tuple[AnyEvidence, ...]:
-    """That very command; the gate's author says that it verifies, unless it cannot fail."""
+    """Return that very command; the gate's author says that it verifies, unless it cannot fail."""
     command = look.value("command")
     finished = await _run(look, command)
     hollow = cannot_fail(command) or ""
@@ -167,7 +167,7 @@ async def _command(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 async def _run(look: Look, command: str) -> Finished:
-    """A command from a template, judged like any other, in the sandbox."""
+    """Return a command from a template, judged like any other, in the sandbox."""
     context = look.context
     root = str(context.root.path)
     judgement = judge(command, phase="execute", allow=context.settings.allow, root=root)
@@ -181,7 +181,7 @@ async def _run(look: Look, command: str) -> Finished:
 
 
 def _check(kind: CheckKind) -> Callable[[Look], Awaitable[tuple[AnyEvidence, ...]]]:
-    """The project's own checks of a kind, or the one that the gate names."""
+    """Return the project's own checks of a kind, or the one that the gate names."""
 
     async def look_for(look: Look) -> tuple[AnyEvidence, ...]:
         command = look.value("command")
@@ -253,7 +253,9 @@ async def _visual(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 def _address(look: Look, kind: type[HttpReport | ConsoleReport | VisualReport]) -> str:
-    """The gate's own address or path; without one the path that was looked at last, or the top."""
+    """Return the gate's own address or path; without one the path that was looked at last, or the
+    top.
+    """
     if url := look.value("url"):
         return url
     seen = [urlsplit(item.url) for item in look.card.evidence if isinstance(item, kind)]
@@ -261,7 +263,7 @@ def _address(look: Look, kind: type[HttpReport | ConsoleReport | VisualReport]) 
 
 
 async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
-    """The same measurement on the base and on the present tree."""
+    """Return the same measurement on the base and on the present tree."""
     context = look.context
     now = await run_suite("pytest", COVERING, context, context.evidence_id())
     after = covered(now.finished)
@@ -280,7 +282,9 @@ async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 def covered(finished: Finished) -> float:
-    """The percentage in a table of coverage; where statements alone are counted, the exact one."""
+    """Return the percentage in a table of coverage; where statements alone are counted, the exact
+    one.
+    """
     found = [*TOTAL.finditer(plain(finished.output))]
     if not found:
         raise ToolUnavailable(
@@ -325,7 +329,9 @@ async def run_on(
     tests_of: str = "",
     changes: tuple[Changed, ...] = (),
 ) -> SuiteRun:
-    """The same suite on another tree; the changed tests of `tests_of` are carried over to it."""
+    """Return the same suite on another tree; the changed tests of `tests_of` are carried over to
+    it.
+    """
     workspace = context.workspace
     place = workspace.checkout_scratch(tree)
     try:
@@ -340,7 +346,7 @@ async def run_on(
 
 
 def _words(report: SuiteReport) -> list[str]:
-    """What a suite was told; a settled command is told nothing but where it runs."""
+    """Return what a suite was told; a settled command is told nothing but where it runs."""
     if report.runner == COMMAND:
         return [] if report.part == TOP else [report.part]
     return shlex.split(report.command)[1:]

@@ -96,7 +96,9 @@ async def card_verdict(
     key: str,
     seen: tuple[AnyEvidence, ...] = (),
 ) -> VerdictReport:
-    """What Flyball says of the change that a card made, from runs of its own on clean checkouts."""
+    """Return what Flyball says of the change that a card made, from runs of its own on clean
+    checkouts.
+    """
     began = time.monotonic()
     call = context.call_context(
         state, card, "verdict", key=key, phase=Phase.VERIFY, access=Access.VERIFY
@@ -131,7 +133,8 @@ async def card_verdict(
 
 
 def is_shown(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) -> bool:
-    """Whether the work was seen: by a gate that Flyball looked for, or on a server of its own.
+    """Return whether the work was seen: by a gate that Flyball looked for, or on a server of its
+    own.
 
     Only a server that Flyball started from this very tree counts: any other may be anybody's. None
     of the looks may have found a fault, and what was once seen broken must be seen again.

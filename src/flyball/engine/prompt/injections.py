@@ -48,12 +48,14 @@ class InjectionSource(NamedTuple):
 
 
 def template_in_use(card: CardState) -> Template:
-    """What the driver works from now: a reviewer reads the change, whatever the card is for."""
+    """Return what the driver works from now: a reviewer reads the change, whatever the card
+    is for.
+    """
     return LIBRARY["review"] if card.is_reviewing else card.template
 
 
 def injections(run: RunState, card: CardState, context: RunContext, maps: Maps) -> dict[str, str]:
-    """What the template asks for; a step of a plan is told to its card in any case."""
+    """Return what the template asks for; a step of a plan is told to its card in any case."""
     scene = InjectionSource(run, card, context, maps)
     wanted = template_in_use(card).injections
     found = {name: MAKERS[name](scene) for name in wanted if name in MAKERS}
@@ -90,7 +92,7 @@ def _checkpoint(scene: InjectionSource) -> str:
 
 
 def _diff(scene: InjectionSource) -> str:
-    """The card's own change, or where it changes nothing what was there for it to judge."""
+    """Return the card's own change, or where it changes nothing what was there for it to judge."""
     run, card = scene.run, scene.card
     if card.has_changed:
         base = card.base
@@ -104,7 +106,7 @@ def _diff(scene: InjectionSource) -> str:
 
 
 def _evidence(scene: InjectionSource) -> str:
-    """How the steps came out, and what others saw of the present tree.
+    """Return how the steps came out, and what others saw of the present tree.
 
     What a driver has seen itself stands in its thread; a reviewer has a thread of its own.
     """
@@ -122,7 +124,9 @@ def _evidence(scene: InjectionSource) -> str:
 
 
 def _findings(scene: InjectionSource) -> str:
-    """What was found out: in this card, and by those who looked before it on the same errand."""
+    """Return what was found out: in this card, and by those who looked before it on the same
+    errand.
+    """
     run, card = scene.run, scene.card
     errand = errand_of(run, card)
     earlier = [each for each in run.cards if errand and each.id in errand.cards and each != card]
@@ -134,7 +138,7 @@ def _findings(scene: InjectionSource) -> str:
 
 
 def _handover(scene: InjectionSource) -> str:
-    """What the card before this one came to."""
+    """Return what the card before this one came to."""
     ended = [each for each in scene.run.cards if not each.is_live and each.id != scene.card.id]
     return hand_over(scene.run, ended[-1]) if ended else ""
 
@@ -186,7 +190,7 @@ def _ledger(scene: InjectionSource) -> str:
 
 
 def _names(text: str, file: str) -> bool:
-    """Whether a text speaks of a file, by its path or its name."""
+    """Return whether a text speaks of a file, by its path or its name."""
     name = re.escape(file.rpartition("/")[2])
     return re.search(rf"(?<![\w.-]){name}(?![\w-])", text) is not None
 
@@ -197,7 +201,9 @@ def _plan(scene: InjectionSource) -> str:
 
 
 def _reverted(scene: InjectionSource) -> frozenset[str]:
-    """The cards that a person took back while the run rested; the run's own log does not say."""
+    """Return the cards that a person took back while the run rested; the run's own log does not
+    say.
+    """
     if not any(card.commit for card in scene.run.cards):
         return frozenset()
     last = {step.card: step.step for step in scene.context.workspace.history()}
@@ -221,7 +227,7 @@ def _verdicts(scene: InjectionSource) -> str:
 
 
 def _rulings(run: RunState, card: CardState) -> Iterator[str]:
-    """What stopped this card last, or the card that it diagnoses."""
+    """Yield what stopped this card last, or the card that it diagnoses."""
     errand = errand_of(run, card)
     failed = run.card(errand.failed) if errand else None
     judged = failed or card

@@ -10,7 +10,7 @@ from flyball.core.run.state import CardState, RunState
 
 
 def errand_of(run: RunState, card: CardState) -> Errand | None:
-    """The errand that a card is on, or was on."""
+    """Return the errand that a card is on, or was on."""
     for errand in run.errands:
         if card.id == errand.card or card.id in errand.cards:
             return errand
@@ -18,7 +18,7 @@ def errand_of(run: RunState, card: CardState) -> Errand | None:
 
 
 def step_of(run: RunState, card: CardState) -> Step | None:
-    """The step of a real plan that a card works on; a lone request is no plan."""
+    """Return the step of a real plan that a card works on; a lone request is no plan."""
     errand = errand_of(run, card)
     if errand is None or run.coordinator is None or not run.coordinator.planned:
         return None
@@ -26,7 +26,7 @@ def step_of(run: RunState, card: CardState) -> Step | None:
 
 
 def step_words(step: Step) -> str:
-    """A step as whoever carries it out must know it."""
+    """Return a step as whoever carries it out must know it."""
     lines = [f"Step {step.id}: {step.title}", step.description]
     if step.success_criteria:
         lines += ["It is done when:", *(f"- {each}" for each in step.success_criteria)]
@@ -34,7 +34,9 @@ def step_words(step: Step) -> str:
 
 
 def plan_lines(run: RunState, card: CardState, reverted: Collection[str] = ()) -> Iterator[str]:
-    """The plan's goal and its steps, each with how it stands; what was reverted is not done."""
+    """Yield the plan's goal and its steps, each with how it stands; what was reverted is not
+    done.
+    """
     state = run.coordinator
     if state is None or state.plan is None or not state.planned:
         return
@@ -56,13 +58,14 @@ def plan_lines(run: RunState, card: CardState, reverted: Collection[str] = ()) -
 
 
 def _is_reverted(run: RunState, step: str, reverted: Collection[str]) -> bool:
-    """Whether the last work on a step is gone again."""
+    """Return whether the last work on a step is gone again."""
     cards = [each for each in run.cards if each.step == step and each.commit]
     return bool(cards) and (cards[-1].is_taken_back or cards[-1].id in reverted)
 
 
 def result_lines(run: RunState, reverted: Collection[str] = ()) -> Iterator[str]:
-    """How the steps of the present plan came out: what Flyball itself saw, and no driver's words.
+    """Yield how the steps of the present plan came out: what Flyball itself saw, and no driver's
+    words.
 
     Why a step failed is the governor's own sentence; what an executor says of its success is not.
     """
@@ -78,13 +81,13 @@ def result_lines(run: RunState, reverted: Collection[str] = ()) -> Iterator[str]
 
 
 def _why(run: RunState, step: str) -> str:
-    """Why the last card of a step ended as it did."""
+    """Return why the last card of a step ended as it did."""
     reasons = [card.ending_reason for card in run.cards if card.step == step]
     return reasons[-1] if reasons else ""
 
 
 def claim_lines(run: RunState) -> Iterator[str]:
-    """What was said of the steps by whoever carried them out, as a quotation."""
+    """Yield what was said of the steps by whoever carried them out, as a quotation."""
     results = run.coordinator.results if run.coordinator else ()
     for each in results:
         if each.summary and each.summary != _why(run, each.step_id):
@@ -93,5 +96,5 @@ def claim_lines(run: RunState) -> Iterator[str]:
 
 
 def tried(run: RunState) -> tuple[str, ...]:
-    """What earlier iterations have tried."""
+    """Return what earlier iterations have tried."""
     return run.coordinator.context.tried if run.coordinator else ()

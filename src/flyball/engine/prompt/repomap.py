@@ -46,7 +46,7 @@ class Maps:
         self._drawn: dict[str, str] = {}
 
     def of(self, tree: str, root: Root) -> str:
-        """The map of the tree that a card began with."""
+        """Return the map of the tree that a card began with."""
         if tree not in self._drawn:
             # Cards side by side begin with different trees; older ones do not come back.
             while len(self._drawn) >= MAPS_KEPT:
@@ -56,7 +56,7 @@ class Maps:
 
 
 def draw(root: Root) -> str:
-    """One line per file; symbols as long as there is room for them."""
+    """Return one line per file; symbols as long as there is room for them."""
     lines: list[str] = []
     room, left_out = MAP_CHARS, 0
     aside: Counter[str] = Counter()
@@ -77,13 +77,15 @@ def draw(root: Root) -> str:
 
 
 def _aside(path: str) -> str:
-    """The folder of a file that shows how the project is used, and is no part of its code."""
+    """Return the folder of a file that shows how the project is used, and is no part of its
+    code.
+    """
     first, slash, _ = path.partition("/")
     return first if slash and first.lower() in ASIDE else ""
 
 
 def symbols(root: Root, path: str) -> str:
-    """What a source file defines at its top, or nothing."""
+    """Return what a source file defines at its top, or nothing."""
     pattern = SYMBOLS.get(PurePosixPath(path).suffix)
     if pattern is None:
         return ""

@@ -36,7 +36,7 @@ def build_request(
     number: int,
     turns: Mapping[str, int],
 ) -> Request:
-    """The prompt of a role and phase, the thread within bounds, the tools of the phase."""
+    """Return the prompt of a role and phase, the thread within bounds, the tools of the phase."""
     template = template_in_use(card)
     phases = phases_of(run, card, effect)
     shown = tools_of(run, effect.role, phases, tools)
@@ -62,13 +62,15 @@ def build_request(
 
 
 def _wanted(run: RunState, card: CardState) -> str:
-    """What was asked for: of a step's reviewer the step, since only that is there to be judged."""
+    """Return what was asked for: of a step's reviewer the step, since only that is there to be
+    judged.
+    """
     step = step_of(run, card) if card.is_reviewing else None
     return step_words(step) if step else run.request
 
 
 def phases_of(run: RunState, card: CardState, effect: Think) -> tuple[Phase, ...]:
-    """Every phase that the card may still be asked in; one that only looks has no build."""
+    """Return every phase that the card may still be asked in; one that only looks has no build."""
     own = template_in_use(card).phases
     if not card.is_reviewing and not may_build(run, card):
         own = tuple(phase for phase in own if phase not in BUILDING)
@@ -81,7 +83,7 @@ BUILDING = (Phase.CHECKPOINT, Phase.EXECUTE, Phase.VERIFY)
 def tools_of(
     run: RunState, role: str, phases: Sequence[Phase], tools: Sequence[ToolSpec]
 ) -> tuple[ToolSpec, ...]:
-    """The tools that a role has in any of these phases; any other call is still judged.
+    """Return the tools that a role has in any of these phases; any other call is still judged.
 
     What needs a language, a server or a browser is left out where there is none. Nobody is led to a
     checkpoint who may not build: it would put a question to a person in place of the answer.
@@ -93,13 +95,15 @@ def tools_of(
 
 
 def _reachable(run: RunState, effect: Think, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
-    """Those of a card's tools that its present phase allows."""
+    """Return those of a card's tools that its present phase allows."""
     has_bash, phase = run.policy.bash, effect.phase
     return tuple([spec for spec in tools if _is_visible(spec.name, phase, effect.role, has_bash)])
 
 
 def abilities(project: Project) -> frozenset[str]:
-    """What tools may need and is there: languages of the project, and means of the machine."""
+    """Return what tools may need and is there: languages of the project, and means of the
+    machine.
+    """
     is_python = bool({*project.runners, *project.checks} & PYTHON)
     return frozenset((*project.means, *(["python"] if is_python else ())))
 
@@ -113,7 +117,9 @@ def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
 
 
 def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A form as a driver must know it: names and types. The bounds are told to who breaks them."""
+    """Return a form as a driver must know it: names and types. The bounds are told to who breaks
+    them.
+    """
     fields: Mapping[str, Any] = schema.get("properties", {})
     shape: dict[str, Any] = {"type": "object"}
     shape["properties"] = {

@@ -34,7 +34,7 @@ class Edit(NamedTuple):
 
 
 def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
-    """A text after its edits; they do not overlap."""
+    """Return a text after its edits; they do not overlap."""
     # From the end, so that the places of the others stay right.
     for edit in sorted(edits, reverse=True):
         data = data[: edit.start] + edit.text.encode("utf-8") + data[edit.end :]
@@ -71,7 +71,7 @@ class LiveFile:
                 self._functions.setdefault(key, []).append(each)
 
     def _is_ours(self, filename: str) -> bool:
-        """Whether this is the file, by whatever way; following links takes time."""
+        """Return whether this is the file, by whatever way; following links takes time."""
         if filename not in self._same:
             is_named_so = os.path.basename(filename) == self._name
             self._same[filename] = is_named_so and os.path.realpath(filename) == self.path

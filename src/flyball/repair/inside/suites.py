@@ -92,7 +92,9 @@ class _PytestSuite(Suite):
 
 
 def _short_failure(failure: Any, style: Any = None) -> str:  # noqa: ARG001
-    """What was raised, in a line; pytest's own way to say it takes longer than most tests."""
+    """Return what was raised, in a line; pytest's own way to say it takes longer than most
+    tests.
+    """
     try:
         return f"{failure.type.__name__}: {failure.value}"[:MOST_SHORT]
     # The text of an exception is the project's own code, and may raise.
@@ -143,7 +145,7 @@ class _Plugin:
         return True
 
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> bool:
-        """One test, of which nobody is told but us."""
+        """Return one test, of which nobody is told but us."""
         assert self._suite is not None
         runner: Any = importlib.import_module("_pytest.runner")
         self._suite.reports += runner.runtestprotocol(item, log=False, nextitem=nextitem)
@@ -264,17 +266,19 @@ class Orders:
 
     @property
     def spent(self) -> float:
-        """Which part of the time is gone; without a clock, which part of the candidates."""
+        """Return which part of the time is gone; without a clock, which part of the candidates."""
         if self.seconds is None:
             return len(self._tried) / max(1, len(self.candidates))
         return (time.monotonic() - self.began) / self.seconds
 
     def is_past(self, part: float) -> bool:
-        """Whether more than this part of the limit is gone."""
+        """Return whether more than this part of the limit is gone."""
         return self.spent > part
 
     def wall(self, seconds: float) -> float:
-        """How long a child may take by the clock: where no clock counts, it only catches hangs."""
+        """Return how long a child may take by the clock: where no clock counts, it only catches
+        hangs.
+        """
         return seconds * UNHURRIED if self.seconds is None else seconds
 
     def note(self, n: int, **end: Any) -> None:
@@ -303,13 +307,13 @@ def run_one(suite: Suite, name: str, cpu: float, following: str = "") -> dict[st
 
 
 def _before_alarm(why: str) -> str:
-    """A traceback up to where a test was when its time was up."""
+    """Return a traceback up to where a test was when its time was up."""
     # What follows is the handler of the alarm itself, which is nobody's fault.
     return why.rpartition(f'  File "{ALARM}"')[0] or why
 
 
 def order_by_nearness(names: list[str], failing: list[str]) -> list[str]:
-    """The other tests: those of the same file first, nearest first."""
+    """Return the other tests: those of the same file first, nearest first."""
     wanted = set(failing)
     places = [i for i, name in enumerate(names) if name in wanted]
     # Tests of the same file are the likeliest to run the same lines, and so to break by a change

@@ -60,13 +60,13 @@ class ProjectFiles:
         self._is_test: dict[str, bool] = {}
 
     def path(self, filename: str) -> str:
-        """The path from the root, or nothing where the file is not to be looked at."""
+        """Return the path from the root, or nothing where the file is not to be looked at."""
         if filename not in self._known:
             self._known[filename] = self._find(filename)
         return self._known[filename]
 
     def is_test(self, filename: str) -> bool:
-        """Whether tests were found in this file."""
+        """Return whether tests were found in this file."""
         if filename not in self._is_test:
             self._is_test[filename] = os.path.realpath(filename) in self._tests
         return self._is_test[filename]
@@ -106,7 +106,9 @@ class LinesRun:
 
     @property
     def late(self) -> Lines:
-        """What ran in the last turn of all that ran anything: it has failed, or did wrong."""
+        """Return what ran in the last turn of all that ran anything: it has failed, or did
+        wrong.
+        """
         last = max((turn for turns in self.turns.values() for turn in turns.values()), default=0)
         return {
             path: {line for line, turn in turns.items() if turn == last}
@@ -124,7 +126,7 @@ class LinesRun:
         turns[line] = self.turn
 
     def go_on(self, frame: FrameType) -> bool:
-        """A line of a test file runs; does a turn begin, with all before it well?
+        """Return a line of a test file runs; does a turn begin, with all before it well?
 
         Not where the project has called back, nor where an exception is being looked at.
         """
@@ -144,7 +146,7 @@ class LinesRun:
 
 
 def _caller_files(frame: FrameType) -> Iterator[str]:
-    """The files of the functions that wait for this one."""
+    """Yield the files of the functions that wait for this one."""
     above = frame.f_back
     while above is not None:
         yield above.f_code.co_filename
@@ -240,7 +242,7 @@ def _watch_by_monitoring(ours: ProjectFiles, seen: LinesRun, work: Callable[[], 
 
 
 def _event_frame() -> FrameType:
-    """The frame that an event is about, from within what hears of it."""
+    """Return the frame that an event is about, from within what hears of it."""
     mine = inspect.currentframe()
     assert mine is not None
     assert mine.f_back is not None
@@ -384,7 +386,9 @@ class _Tracing:
 
 
 def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[str, Any]]:
-    """How each test ended, a failing one by itself; one that seems endless gets more time."""
+    """Return how each test ended, a failing one by itself; one that seems endless gets more
+    time.
+    """
 
     def run(names: list[str], cpu: float, most: int, part: float) -> dict[str, dict[str, Any]]:
         def one(name: str, following: str, say: Say) -> str:
@@ -495,7 +499,7 @@ def _trace_test(
 
 
 def _lines_told(heard: list[Any]) -> dict[str, list[int]]:
-    """The lines that a test told before it took its process with it."""
+    """Return the lines that a test told before it took its process with it."""
     lines: dict[str, list[int]] = {}
     for path, line in heard:
         lines.setdefault(path, []).append(line)

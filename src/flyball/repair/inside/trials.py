@@ -35,7 +35,7 @@ PLAIN = (int, float, str, bool, type(None))
 
 
 def measure_state(modules: list[Any]) -> list[Any]:
-    """The measurable state of modules, of their classes and of their functions' defaults."""
+    """Return the measurable state of modules, of their classes and of their functions' defaults."""
     found: list[Any] = []
     for module in modules:
         name = getattr(module, "__name__", "")
@@ -111,7 +111,7 @@ def _judge_candidate(orders: Orders, each: Proposal, say: Say) -> None:
 
 
 def _passes(orders: Orders, files: list[str]) -> bool:
-    """Whether everything can be loaded and every test passes, the failing ones first."""
+    """Return whether everything can be loaded and every test passes, the failing ones first."""
     ends: list[str] = []
 
     def use(suite: Suite) -> None:
@@ -198,7 +198,7 @@ def try_candidates(orders: Orders) -> None:
 
 
 def _computed() -> float:
-    """How long all children so far have computed.
+    """Return how long all children so far have computed.
 
     The clock on the wall would not do: on a busy machine it runs on while nobody computes, and
     nearly all there is would go into trying again.
@@ -308,7 +308,9 @@ class Trial:
         return Job(batch, partial(self._screen, batch), wall)
 
     def _may_try_again(self, seconds: float) -> bool:
-        """Whether there is time for one that was slow: a share of it, or all when none waits."""
+        """Return whether there is time for one that was slow: a share of it, or all when none
+        waits.
+        """
         if not self._slow or self.holding:
             return False
         # A candidate may be right and slow, on a busy machine above all; but the many that were
@@ -385,7 +387,7 @@ class Trial:
         return end if end in ("promising", "time") else "fail"
 
     def _is_polluted(self) -> bool:
-        """Whether the candidates before have left something behind that tests can see."""
+        """Return whether the candidates before have left something behind that tests can see."""
         name = self.few[0]
         end = run_one(self.suite, name, self.limits[name])
         return end["end"] == PASS or self.reasons[name] not in ("", _reason(end))
@@ -422,12 +424,12 @@ class Trial:
 
 
 def _reason(end: dict[str, Any]) -> str:
-    """How a test failed, without what differs each time."""
+    """Return how a test failed, without what differs each time."""
     return "time" if end["end"] == "time" else re.sub(r"0x[0-9a-f]+", "", end["why"])
 
 
 def _choose_few(failing: list[str]) -> list[str]:
-    """A few tests that stand for all: of different functions where there are several."""
+    """Return a few tests that stand for all: of different functions where there are several."""
     chosen: dict[str, str] = {}
     for name in failing:
         chosen.setdefault(name.partition("[")[0], name)

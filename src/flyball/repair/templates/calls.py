@@ -43,7 +43,7 @@ def argument_order(site: Site) -> Iterator[Draft]:
 
 
 def argument_count(site: Site) -> Iterator[Draft]:
-    """An argument more or less."""
+    """Yield an argument more or less."""
     for node in site.exprs:
         if not isinstance(node, ast.Call):
             continue
@@ -82,7 +82,7 @@ def _with(site: Site, node: ast.Call, extra: str, weight: float) -> Draft:
 
 
 def unwrap_call(site: Site) -> Iterator[Draft]:
-    """What is inside a call, an index or a one-element list, without it."""
+    """Yield what is inside a call, an index or a one-element list, without it."""
     for node in site.exprs:
         match node:
             case ast.Call(func=func, args=[first, *_]):
@@ -154,7 +154,7 @@ def _is_wrappable(site: Site, node: ast.expr) -> bool:
 
 
 def extreme(site: Site) -> Iterator[Draft]:
-    """The larger or smaller of the old and the new value, and the sum of both."""
+    """Yield the larger or smaller of the old and the new value, and the sum of both."""
     node = site.node
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target, value = site.text(node.targets[0]), site.text(node.value)

@@ -19,7 +19,7 @@ RAISED = frozenset({"IndexError", "KeyError", "ZeroDivisionError", "AttributeErr
 
 
 def _conditions(site: Site) -> Iterator[ast.expr]:
-    """The conditions in a statement's own text."""
+    """Yield the conditions in a statement's own text."""
     if isinstance(site.node, ast.If | ast.While | ast.Assert):
         yield site.node.test
     for node in site.exprs:
@@ -69,7 +69,7 @@ def atoms(site: Site) -> Iterator[tuple[str, float]]:
 
 
 def _comparisons_with_constants(site: Site) -> Iterator[tuple[str, float]]:
-    """What the statement compares, held against constants of the file."""
+    """Yield what the statement compares, held against constants of the file."""
     operands: dict[str, None] = {}
     for node in site.exprs:
         if isinstance(node, ast.Compare):
@@ -99,7 +99,7 @@ def _constants(site: Site) -> list[str]:
 
 
 def _similar_comparisons(site: Site, node: ast.Compare) -> Iterator[tuple[str, float]]:
-    """A comparison of the function with one name replaced by another from near by."""
+    """Yield a comparison of the function with one name replaced by another from near by."""
     used = site.source.names_in(node)
     for old in sorted(used & set(site.local_names)):
         for new in sorted((site.near_names & set(site.local_names)) - used):
@@ -130,7 +130,7 @@ def own_flags(site: Site) -> list[str]:
 
 
 def join_condition(site: Site) -> Iterator[Draft]:
-    """A condition made stronger with `and`, or weaker with `or`."""
+    """Yield a condition made stronger with `and`, or weaker with `or`."""
     # `a and b` stops at a: after an error in evaluating the condition, a part in front of it is
     # likely.
     ahead = 1.0 if site.clues & RAISED else 0.3
@@ -155,7 +155,7 @@ def join_condition(site: Site) -> Iterator[Draft]:
 
 
 def _join_part(site: Site, node: ast.expr, found: dict[str, float]) -> Iterator[Draft]:
-    """One part of a condition weaker or stronger, where the whole is joined the other way."""
+    """Yield one part of a condition weaker or stronger, where the whole is joined the other way."""
     if not isinstance(node, ast.BoolOp):
         return
     word = "or" if isinstance(node.op, ast.And) else "and"
@@ -167,7 +167,7 @@ def _join_part(site: Site, node: ast.expr, found: dict[str, float]) -> Iterator[
 
 
 def _looked_into(site: Site, condition: ast.expr) -> set[str]:
-    """What a condition looks into: it must not be None there."""
+    """Return what a condition looks into: it must not be None there."""
     return {
         site.text(node.value)
         for node in ast.walk(condition)
@@ -226,7 +226,7 @@ def _ways_to_leave(site: Site) -> Iterator[tuple[str, float]]:
 
 
 def add_guard(site: Site) -> Iterator[Draft]:
-    """A condition under which to leave, before the statement."""
+    """Yield a condition under which to leave, before the statement."""
     if site.function is None:
         return
     unit = "    "

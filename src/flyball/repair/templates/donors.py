@@ -15,7 +15,7 @@ EMPTY = ("[]", "{}", "set()", "()", '""', "0", "None", "[[]]")
 
 
 def use_donor(site: Site) -> Iterator[Draft]:
-    """An expression of the same function in the place of one of the same or another form."""
+    """Yield an expression of the same function in the place of one of the same or another form."""
     pool = _pool(site)
     for node in site.exprs:
         if not _is_replaceable(site, node):
@@ -28,7 +28,7 @@ def use_donor(site: Site) -> Iterator[Draft]:
 
 
 def use_parallel(site: Site) -> Iterator[Draft]:
-    """The same statement with names that stand for each other elsewhere in the function."""
+    """Yield the same statement with names that stand for each other elsewhere in the function."""
     for node in (*site.exprs,):
         text = site.text(node)
         if isinstance(node, ast.Name | ast.Constant):
@@ -110,7 +110,7 @@ def add_operand(site: Site) -> Iterator[Draft]:
 
 
 def _indexed_names(site: Site) -> list[str]:
-    """What the function takes single parts of, by their number."""
+    """Return what the function takes single parts of, by their number."""
     found: dict[str, None] = {}
     for node in site.source.within(site.function or site.node):
         if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
@@ -200,7 +200,7 @@ def change_container(site: Site) -> Iterator[Draft]:
 
 
 def change_iteration(site: Site) -> Iterator[Draft]:
-    """A comprehension with another filter or none, and what it should be joined to."""
+    """Yield a comprehension with another filter or none, and what it should be joined to."""
     for node in site.exprs:
         for part in getattr(node, "generators", ()):
             yield from _other_iterables(site, part.iter)

@@ -16,7 +16,7 @@ READ = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 
 
 def regroup(site: Site) -> Iterator[Draft]:
-    """The brackets elsewhere."""
+    """Yield the brackets elsewhere."""
     for node in site.exprs:
         match node:
             case ast.BinOp(left=a, op=outer, right=ast.BinOp(left=b, op=inner, right=c)):
@@ -73,7 +73,7 @@ def change_call(site: Site) -> Iterator[Draft]:
 
 
 def change_sort_key(site: Site) -> Iterator[Draft]:
-    """What things are ordered by."""
+    """Yield what things are ordered by."""
     for node in site.exprs:
         if not isinstance(node, ast.Call):
             continue
@@ -137,7 +137,7 @@ def change_keyword(site: Site) -> Iterator[Draft]:
 
 
 def change_result(site: Site) -> Iterator[Draft]:
-    """A value yielded one by one or whole; a result kept, or not kept."""
+    """Yield a value yielded one by one or whole; a result kept, or not kept."""
     node = site.node
     start, end = site.source.span(node)
     match node:

@@ -92,7 +92,7 @@ def _is_called(site: Site, node: ast.expr) -> bool:
 
 
 def variable_to_attribute(site: Site) -> Iterator[Draft]:
-    """An attribute of `self` for a variable, and the other way round."""
+    """Yield an attribute of `self` for a variable, and the other way round."""
     attributes = _own_attributes(site)
     for node in site.exprs:
         if _is_called(site, node):
@@ -186,7 +186,7 @@ def change_callee(site: Site) -> Iterator[Draft]:
 
 
 def builtin_twin(site: Site) -> Iterator[Draft]:
-    """A builtin handed on by name, such as `key=min`; an exception of another kind."""
+    """Yield a builtin handed on by name, such as `key=min`; an exception of another kind."""
     for node in site.exprs:
         if isinstance(node, ast.Name) and not _is_called(site, node) and node.id in BUILTINS:
             for other in twins(node.id):
@@ -199,7 +199,7 @@ def builtin_twin(site: Site) -> Iterator[Draft]:
 
 
 def variable_for_constant(site: Site) -> Iterator[Draft]:
-    """A variable where a number stands."""
+    """Yield a variable where a number stands."""
     for node in site.exprs:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float, type(None)):
             for name in site.local_names:

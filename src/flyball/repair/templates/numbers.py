@@ -20,7 +20,7 @@ PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)
 
 
 def off_by_one(site: Site) -> Iterator[Draft]:
-    """One more or one less, where counting happens."""
+    """Yield one more or one less, where counting happens."""
     for node in site.exprs:
         weight = _count_weight(site, node)
         if not weight:
@@ -44,7 +44,7 @@ def off_by_one(site: Site) -> Iterator[Draft]:
 
 
 def _count_weight(site: Site, node: ast.expr) -> float:
-    """How often a number at this place is off by one; zero where it makes no sense."""
+    """Return how often a number at this place is off by one; zero where it makes no sense."""
     around = site.source.parent.get(node)
     match around:
         case ast.Subscript() if around.slice is node:
@@ -75,12 +75,12 @@ def _count_weight(site: Site, node: ast.expr) -> float:
 
 
 def _is_around(site: Site, name: str) -> bool:
-    """Whether a function of this name is the one we are in: it calls itself."""
+    """Return whether a function of this name is the one we are in: it calls itself."""
     return site.function is not None and site.function.name == name
 
 
 def change_adjustment(site: Site) -> Iterator[Draft]:
-    """A `+ 1` that should be a `- 1`, or not be there; a quotient rounded up."""
+    """Yield a `+ 1` that should be a `- 1`, or not be there; a quotient rounded up."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
             yield site.swap(node, f"-(-{_bracketed(site, node.left)} // {site.text(node.right)})")
@@ -99,7 +99,7 @@ def _bracketed(site: Site, node: ast.expr) -> str:
 
 
 def shift_number(site: Site, node: ast.expr, by: int) -> str:
-    """A number so much larger or smaller, written as a person would."""
+    """Return a number so much larger or smaller, written as a person would."""
     match node:
         case ast.Constant(value=int(value)):
             return str(value + by)
@@ -158,7 +158,7 @@ def _numbers(site: Site, value: int | float) -> Iterator[tuple[str, float]]:
 
 
 def _is_surpassed(site: Site) -> bool:
-    """Whether a first value is set here that others are compared with: the best so far."""
+    """Return whether a first value is set here that others are compared with: the best so far."""
     if not isinstance(site.node, ast.Assign) or site.function is None:
         return False
     names = site.source.names_in(site.node)

@@ -41,7 +41,7 @@ COMMUTATIVE = (ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 def _operator_edit(site: Site, left: ast.expr, right: ast.expr, old: str, new: str) -> Edit | None:
-    """The operator's own place, between two operands."""
+    """Return the operator's own place, between two operands."""
     start, end = site.source.span(left)[1], site.source.span(right)[0]
     gap = site.source.data[start:end].decode("utf-8")
     at = gap.find(old)
@@ -131,7 +131,7 @@ def change_boolean(site: Site) -> Iterator[Draft]:
 
 
 def negate(site: Site) -> Iterator[Draft]:
-    """A condition turned round."""
+    """Yield a condition turned round."""
     for node in site.exprs:
         if isinstance(node, ast.UnaryOp):
             if isinstance(node.op, ast.Not | ast.USub | ast.Invert):
@@ -142,7 +142,7 @@ def negate(site: Site) -> Iterator[Draft]:
 
 
 def change_sign(site: Site) -> Iterator[Draft]:
-    """A number taken from zero, where it is handed on, given back or compared."""
+    """Yield a number taken from zero, where it is handed on, given back or compared."""
     for node in site.exprs:
         around = site.source.parent.get(node)
         is_read = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
@@ -172,7 +172,7 @@ def _is_plain(node: ast.expr) -> bool:
 
 
 def exchange_operands(site: Site) -> Iterator[Draft]:
-    """The operands of an operator that is not commutative, the other way round."""
+    """Yield the operands of an operator that is not commutative, the other way round."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp) and not isinstance(node.op, COMMUTATIVE):
             weight = 0.3 if isinstance(node.op, ast.Mod) else 1.0
@@ -201,7 +201,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def drop_operand(site: Site) -> Iterator[Draft]:
-    """Only one side of an operation."""
+    """Yield only one side of an operation."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp):
             for side in (node.left, node.right):

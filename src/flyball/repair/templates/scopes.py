@@ -29,7 +29,7 @@ SOURCES = {name: module for module, names in KNOWN_PARTS.items() for name in nam
 
 
 def global_names(site: Site) -> dict[str, str]:
-    """What the module defines, each with its kind: constant, function, class or import."""
+    """Return what the module defines, each with its kind: constant, function, class or import."""
     found: dict[str, str] = {}
     for node in site.source.tree.body:
         match node:
@@ -47,7 +47,7 @@ def global_names(site: Site) -> dict[str, str]:
 
 
 def correct_unknown(site: Site) -> Iterator[Draft]:
-    """A name that nothing defines: spelt right, or imported."""
+    """Yield a name that nothing defines: spelt right, or imported."""
     known = {**global_names(site), **dict.fromkeys(site.local_names, "local")}
     for node in site.exprs:
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
@@ -63,7 +63,7 @@ def correct_unknown(site: Site) -> Iterator[Draft]:
 
 
 def correct_import(site: Site) -> Iterator[Draft]:
-    """A module, or a part of one, whose name was spelt wrongly where it is imported."""
+    """Yield a module, or a part of one, whose name was spelt wrongly where it is imported."""
     node, source = site.node, site.source
     if not isinstance(node, ast.Import | ast.ImportFrom):
         return
@@ -92,7 +92,7 @@ def _parts_of(module: str | None) -> list[str]:
 
 
 def _undefined(site: Site) -> set[str]:
-    """Names that the file reads, and that nothing in it defines."""
+    """Return names that the file reads, and that nothing in it defines."""
     read: set[str] = set()
     defined: set[str] = {*global_names(site), *dir(builtins)}
     for node in site.source.within(site.source.tree):
@@ -110,7 +110,7 @@ def _import_of(name: str) -> str:
 
 
 def _insert_at_top(site: Site, text: str) -> Edit:
-    """A line before the first import, or else before the first statement."""
+    """Return a line before the first import, or else before the first statement."""
     body = site.source.tree.body
     rest = [each for each in body if not _comes_first(each)]
     imports = [each for each in rest if isinstance(each, ast.Import | ast.ImportFrom)]
@@ -140,7 +140,9 @@ def change_global(site: Site) -> Iterator[Draft]:
 
 
 def declare_name(site: Site) -> Iterator[Draft]:
-    """A variable of the function around, or of the module, that is meant and not a new one."""
+    """Yield a variable of the function around, or of the module, that is meant and not a new
+    one.
+    """
     if site.function is None or site.source.indent(site.function.body[0]) is None:
         return
     written = {
@@ -172,7 +174,7 @@ def _assigned_in(function: ast.AST, site: Site) -> set[str]:
 
 
 def call_inherited(site: Site) -> Iterator[Draft]:
-    """What the class above does, done first."""
+    """Yield what the class above does, done first."""
     function, owner = site.function, site.source.class_of(site.node)
     if function is None or owner is None or not owner.bases or function.body[0] is not site.node:
         return

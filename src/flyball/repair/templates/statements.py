@@ -14,7 +14,7 @@ MOST_LENGTH = 80
 
 
 def insert_statement(site: Site) -> Iterator[Draft]:
-    """A statement like those of the function, before or after this one."""
+    """Yield a statement like those of the function, before or after this one."""
     if site.function is None:
         return
     for text, weight in dict(reversed([*_statements(site)])).items():
@@ -59,7 +59,7 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
 
 
 def _made_to_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]:
-    """A value brought into the form that what follows expects."""
+    """Yield a value brought into the form that what follows expects."""
     for call in ("list", "abs", "sorted", "int", "str"):
         yield f"{name} = {call}({name})", 0.2
     for method in ("strip", "lower"):
@@ -70,7 +70,9 @@ def _made_to_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]
 
 
 def _assignments_like(site: Site) -> Iterator[tuple[str, float]]:
-    """What is set elsewhere in the class, flags turned; the first place of a table filled in."""
+    """Yield what is set elsewhere in the class, flags turned; the first place of a table
+    filled in.
+    """
     owner = site.source.class_of(site.node)
     for node in site.source.within(owner or site.function or site.node):
         match node:
@@ -108,7 +110,7 @@ def _places(site: Site) -> list[str]:
 
 
 def _existing_statements(site: Site) -> Iterator[str]:
-    """The simple statements of the function, and conditions with one in them."""
+    """Yield the simple statements of the function, and conditions with one in them."""
     assert site.function is not None
     for node in site.source.within(site.function):
         if isinstance(node, SIMPLE) and not _is_docstring(node):
@@ -126,7 +128,7 @@ def _assigned_names(site: Site) -> list[str]:
 
 
 def _loop_names(site: Site) -> set[str]:
-    """What decides whether the loops around go on."""
+    """Return what decides whether the loops around go on."""
     found: set[str] = set()
     around = site.source.parent.get(site.node)
     while around is not None and around is not site.function:
@@ -162,7 +164,7 @@ def return_value(site: Site) -> Iterator[Draft]:
 
 
 def delete_statement(site: Site) -> Iterator[Draft]:
-    """The statement left out; a block without its condition."""
+    """Yield the statement left out; a block without its condition."""
     node = site.node
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import):
         return
@@ -178,7 +180,7 @@ def delete_statement(site: Site) -> Iterator[Draft]:
 
 
 def move_statement(site: Site) -> Iterator[Draft]:
-    """A statement before the one above it, or after the one below it."""
+    """Yield a statement before the one above it, or after the one below it."""
     block = site.source.block_of(site.node)
     i = block.index(site.node)
     if i + 1 < len(block):
@@ -198,7 +200,9 @@ def _exchange_statements(site: Site, a: ast.stmt, b: ast.stmt) -> Iterator[Draft
 
 
 def dedent_statement(site: Site) -> Iterator[Draft]:
-    """The last statement of a block moved out of it, and a statement moved into the block above."""
+    """Yield the last statement of a block moved out of it, and a statement moved into the block
+    above.
+    """
     source, node = site.source, site.node
     block, outer = source.block_of(node), source.parent.get(node)
     indent = source.indent(node)
@@ -232,7 +236,7 @@ def _reindent(lines: str, old: str, new: str) -> str:
 
 
 def mutable_default(site: Site) -> Iterator[Draft]:
-    """A list or dictionary that all calls share: made anew in each."""
+    """Yield a list or dictionary that all calls share: made anew in each."""
     function = site.node if isinstance(site.node, ast.FunctionDef) else site.function
     if function is None:
         return

@@ -64,7 +64,9 @@ _PROJECT = Pattern(
 
 
 def runs_project(name: str) -> bool:
-    """Whether a name stands for a program of the project, or for one that runs such programs."""
+    """Return whether a name stands for a program of the project, or for one that runs such
+    programs.
+    """
     return "/" in name or bool(_PROJECT.fullmatch(name))
 
 
@@ -93,7 +95,9 @@ _AWAY = {
 
 
 def reaches_out(words: Sequence[Word]) -> bool:
-    """Whether a command speaks to another machine or takes other rights, unless it only reads."""
+    """Return whether a command speaks to another machine or takes other rights, unless it only
+    reads.
+    """
     program = posixpath.basename(words[0].known)
     verbs = _AWAY.get(program)
     verb = next((w.known for w in words[1:] if not w.known.startswith("-")), "")
@@ -145,7 +149,7 @@ _ALL = Pattern(r"|\^|\.|\.[*+]|\^?\.\*\$?|=|\$|\[\^?.{0,3}\][*+]?|\\S|\\w|\(\)")
 
 
 def heeds_all(name: str, rule: Rule | None) -> bool:
-    """Whether the name of a secret may stand nowhere among the words of this program."""
+    """Return whether the name of a secret may stand nowhere among the words of this program."""
     base = posixpath.basename(name)
     if base in _NAMING or base in WRAPPERS or base in _SEARCHING:
         return False
@@ -153,7 +157,7 @@ def heeds_all(name: str, rule: Rule | None) -> bool:
 
 
 def shows_contents(name: str, rule: Rule | None) -> bool:
-    """Whether a program shows what is in the files it is given by name."""
+    """Return whether a program shows what is in the files it is given by name."""
     base = posixpath.basename(name)
     if rule is None or rule.subcommands or base in _COUNTING or base in WRAPPERS:
         return False
@@ -166,12 +170,12 @@ _SHOWING = names("sed gsed awk gawk mawk nawk jq yq")
 
 
 def searches(name: str, rule: Rule | None) -> bool:
-    """Whether a program shows of its files only the lines that it is told to look for."""
+    """Return whether a program shows of its files only the lines that it is told to look for."""
     return posixpath.basename(name) in _SEARCHING and rule is not None
 
 
 def matches_all(words: Sequence[Word]) -> bool:
-    """Whether a search finds every line."""
+    """Return whether a search finds every line."""
     told = [word.value for word in _looked_for(words) if word.value is not None]
     return any(map(_ALL.fullmatch, told)) or any(w.value == "--regexp=" for w in words)
 
@@ -247,7 +251,7 @@ class Known(NamedTuple):
 
 
 def lookup(name: str, scope: Scope) -> Known:
-    """The rule for a program as it is called."""
+    """Return the rule for a program as it is called."""
     folder, base = posixpath.split(name)
     found = PROGRAMS.get(base)
     if not folder or folder in SYSTEM_DIRS:

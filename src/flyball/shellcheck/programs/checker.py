@@ -16,7 +16,7 @@ from flyball.shellcheck.words.word import Word, literal
 
 
 def check_inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """What runs code may be pointed only at the workspace's own."""
+    """Return what runs code may be pointed only at the workspace's own."""
     parsed = parse(rule, words[1:])
     given = [value for _, value in parsed.flags if value and re.match(r"[/~]|\.\./", value.known)]
     for word in (*parsed.operands, *given):
@@ -30,7 +30,7 @@ def check_inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
 
 
 def _changes_unless(flags: str, proves: str) -> Check:
-    """A formatter that rewrites files unless told only to check."""
+    """Return a formatter that rewrites files unless told only to check."""
     sparing = frozenset(flags.split())
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -91,7 +91,7 @@ _SETTINGS = Pattern(
 
 
 def check_pytest(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """A setting on the command line can do what any option can."""
+    """Return a setting on the command line can do what any option can."""
     given = [v for f, v in parse(rule, words[1:]).flags if f in ("-o", "--override-ini")]
     odd = [v for v in given if v is None or not _SETTINGS.fullmatch(v.value or "")]
     for found in check_inside(inquiry, rule, words):

@@ -17,7 +17,7 @@ _SECRET = Pattern(
 
 
 def _asking(pattern: str) -> Check:
-    """A command whose plain words, joined, match the pattern and name no secret."""
+    """Return a command whose plain words, joined, match the pattern and name no secret."""
     known = Pattern(pattern)
 
     def check(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -68,7 +68,7 @@ _AZURE = names(
 
 
 def _verb(groups: frozenset[str], verbs: str) -> str:
-    """A pattern for known groups with one of these verbs right after them."""
+    """Return a pattern for known groups with one of these verbs right after them."""
     return rf"(?:(?:{'|'.join(sorted(groups))}) )*(?:{verbs})(?: |$)"
 
 

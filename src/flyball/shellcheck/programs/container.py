@@ -38,7 +38,7 @@ def _get(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
 
 
 def _release(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """The notes of a release are open; its values and manifests hold secrets."""
+    """Return the notes of a release are open; its values and manifests hold secrets."""
     asked = parse(rule, words[1:]).operands[:1]
     if asked and asked[0].value in ("notes", "hooks", "metadata"):
         yield from judge_words(inquiry, rule, words)
@@ -64,7 +64,9 @@ def _api(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
 
 
 def _inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """A command in a container: looking there is looking, changing there is a person's choice."""
+    """Return a command in a container: looking there is looking, changing there is a person's
+    choice.
+    """
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:], stop_at_operand=True)
     inner = [w for w in parsed.operands[1:] if w.value != "--"]

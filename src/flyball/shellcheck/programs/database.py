@@ -37,7 +37,7 @@ _REDIS = names(
 
 
 def asks_only(statement: str | None) -> bool:
-    """Whether a statement is one question, calling nothing but plain functions."""
+    """Return whether a statement is one question, calling nothing but plain functions."""
     if statement is None:
         return False
     if _PRAGMA.fullmatch(statement) or _DOT.fullmatch(statement) or _SLASH.fullmatch(statement):

@@ -112,7 +112,7 @@ def _dd(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findin
 
 
 def _rsync(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """A trial copies nothing; another machine, or a copy, is a person's choice."""
+    """Return a trial copies nothing; another machine, or a copy, is a person's choice."""
     general = judge_words(inquiry, rule, words)[0]
     operands = parse(rule, words[1:]).operands
     if general.kind is not CommandKind.READ_ONLY or general.veto:
@@ -144,7 +144,7 @@ def _rclone(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 
 def _mv(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """A move onto a device is a deletion."""
+    """Return a move onto a device is a deletion."""
     operands = parse(rule, words[1:]).operands
     for found in _all(inquiry, rule, words):
         if operands and device(operands[-1].value or ""):

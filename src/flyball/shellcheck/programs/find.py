@@ -35,7 +35,7 @@ _FLAGS = names(
 
 
 def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Every word of the expression must be known; actions are judged for what they do."""
+    """Return every word of the expression must be known; actions are judged for what they do."""
     text = " ".join(word.source for word in words)
     rest = list(words[1:])
     found = 0
@@ -81,7 +81,7 @@ def _is_start(word: Word) -> bool:
 
 
 def _aim(words: Sequence[Word]) -> str | None:
-    """The first name to look for, below the places to start from, that is a secret's."""
+    """Return the first name to look for, below the places to start from, that is a secret's."""
     starts = [word.known for word in itertools.takewhile(_is_start, words[1:])]
     for before, test, pattern in zip(words, words[1:], words[2:], strict=False):
         wanted = test.value in _PATTERNS and before.value not in ("!", "-not")
@@ -91,7 +91,7 @@ def _aim(words: Sequence[Word]) -> str | None:
 
 
 def _taken(rest: list[Word]) -> tuple[list[Word], bool]:
-    """The words up to the end of an action, and whether it gets many names at once."""
+    """Return the words up to the end of an action, and whether it gets many names at once."""
     inner: list[Word] = []
     while rest:
         word = rest.pop(0)
@@ -112,7 +112,9 @@ def _executed(
 
 
 def _filled(word: Word, names: Sequence[str], *, many: bool) -> Word:
-    """The word with the found name in it, which begins with the starting point, never a dash."""
+    """Return the word with the found name in it, which begins with the starting point, never a
+    dash.
+    """
     if "{}" not in word.known:
         return word
     head = word.known.partition("{}")[0]

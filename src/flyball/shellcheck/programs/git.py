@@ -67,7 +67,7 @@ def _git(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 
 
 def _config_ok(setting: str | None) -> bool:
-    """Whether a setting given on the command line only changes how git prints."""
+    """Return whether a setting given on the command line only changes how git prints."""
     match = _SAFE_CONFIG.fullmatch(setting or "")
     if match is None:
         return False
@@ -82,7 +82,9 @@ _GLOBAL_FLAGS = names(
 
 
 def _listing(changes: str, shows: str = "") -> Check:
-    """A subcommand that lists without operands (or with these options) and changes with them."""
+    """Return a subcommand that lists without operands (or with these options) and changes with
+    them.
+    """
     showing = frozenset(shows.split())
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -194,7 +196,7 @@ def _checkout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
 
 
 def _fetch(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """A `+` before what is fetched moves a branch whatever it holds."""
+    """Return a `+` before what is fetched moves a branch whatever it holds."""
     general = judge_words(inquiry, rule, words)[0]
     forced = any(w.known.startswith("+") for w in words[1:])
     if forced and general.kind is CommandKind.MUTATING:
@@ -236,7 +238,7 @@ _LOCAL = rule(
 
 
 def _losing(options: str) -> Rule:
-    """A change to the repository that loses work with one of these options."""
+    """Return a change to the repository that loses work with one of these options."""
     return _LOCAL._replace(destroys=names(options))
 
 

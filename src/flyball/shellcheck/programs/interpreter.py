@@ -36,7 +36,7 @@ _METHODS = _SYS | names("join split strip format items keys values upper lower")
 
 
 def inline_python(code: str) -> str:
-    """What inline Python does: `nothing` risky, `imports` project code, or `anything`."""
+    """Return what inline Python does: `nothing` risky, `imports` project code, or `anything`."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -284,7 +284,9 @@ _FILE = Pattern(r"-|\w|[\w./~][^|<>]*\w")
 
 
 def _is_file(word: Word) -> bool:
-    """Whether a word names files only: perl runs or writes a name that a `|` or `>` marks."""
+    """Return whether a word names files only: perl runs or writes a name that a `|` or `>`
+    marks.
+    """
     return word.value is not None and bool(_FILE.fullmatch(word.value))
 
 

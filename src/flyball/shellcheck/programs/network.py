@@ -36,7 +36,7 @@ def _curl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 
 
 def _is_loaded(flag: str, value: str) -> bool:
-    """Whether a value names a file; a cookie without `=` does too."""
+    """Return whether a value names a file; a cookie without `=` does too."""
     cookies = flag in ("-b", "--cookie") and "=" not in value
     return value.startswith("@") or "%output" in value or cookies
 

@@ -70,7 +70,7 @@ def group(
     bare: Rule | None = None,
     look: Rule = LOOK,
 ) -> Rule:
-    """A subcommand with subcommands of its own."""
+    """Return a subcommand with subcommands of its own."""
     rows = {**each(shows, look), **each(changes, CHANGE), **each(loses, PUBLISH)}
     return Rule(subcommands=rows, bare=bare)
 

@@ -26,7 +26,7 @@ _HARMLESS = names("V VERBOSE DEBUG Q CI NO_COLOR JOBS J PORT BUILD_TYPE")
 def tasks_finding(
     inquiry: Inquiry, rule: Rule, words: Sequence[Word], parsed: SortedWords, tasks: Sequence[Word]
 ) -> Finding:
-    """The worst that the named tasks promise to be."""
+    """Return the worst that the named tasks promise to be."""
     text = " ".join(word.source for word in words)
     program = words[0].source
     for flag, value in parsed.flags:
@@ -66,7 +66,9 @@ _PLAIN = Pattern(r"\w+[:?+!]*=[\w.@-]*")
 
 
 def _glued(words: Sequence[Word]) -> list[Word]:
-    """The words with a number joined to the `-j` or `-l` before it: no other word is its value."""
+    """Return the words with a number joined to the `-j` or `-l` before it: no other word is its
+    value.
+    """
     found: list[Word] = []
     for word in words:
         number = re.fullmatch(r"[\d.]+", word.value or "")

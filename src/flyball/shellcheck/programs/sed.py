@@ -49,7 +49,7 @@ def _in_place(rule: Rule, parsed: SortedWords) -> bool:
 
 
 def script_objection(script: str | None) -> str | None:
-    """Why a script is not plain editing, or None."""
+    """Return why a script is not plain editing, or None."""
     if script is None:
         return "gets a script that is only known when it runs"
     rest = script
@@ -74,7 +74,7 @@ _BRACKETS = "has a delimiter in brackets, which not every sed reads alike; put \
 
 
 def _step(rest: str) -> int | str:
-    """The length of the first command of a script, or what is wrong with it."""
+    """Return the length of the first command of a script, or what is wrong with it."""
     address = next(_ADDRESS.every(rest))
     at = address.end()
     if is_open(address.group()):

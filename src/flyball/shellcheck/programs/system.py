@@ -26,7 +26,7 @@ from flyball.shellcheck.words.word import Word
 
 
 def _no_operands(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """A program that shows without operands and sets with them."""
+    """Return a program that shows without operands and sets with them."""
     if operands := parse(rule, words[1:]).operands:
         text = " ".join(w.source for w in words)
         reason = f"{words[0].source} {operands[0].source} changes the machine"
@@ -43,7 +43,7 @@ _OWN = frozenset(("$USER", "$LOGNAME", "$UID", "$$", "$PPID", "$!"))
 
 
 def _ps(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """A letter `e` without a dash shows the environment of every process."""
+    """Return a letter `e` without a dash shows the environment of every process."""
     for before, word in itertools.pairwise(words):
         is_value = _TAKES_VALUE.fullmatch(before.known)
         text = " ".join(each.source for each in words)
@@ -99,7 +99,7 @@ def _finger(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 
 def _getent(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Every database but those that hold passwords."""
+    """Return every database but those that hold passwords."""
     asked = parse(rule, words[1:]).operands
     if odd := next((w for w in asked[:1] if w.value in (None, "shadow", "gshadow")), None):
         yield secret_finding(" ".join(w.source for w in words), odd.source)
@@ -169,7 +169,7 @@ def _dpkg(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 
 def _to_stdout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """A converter that prints when its last word is a dash."""
+    """Return a converter that prints when its last word is a dash."""
     general = judge_words(inquiry, rule, words)[0]
     if words[-1].value == "-" and not general.veto:
         yield general._replace(kind=CommandKind.READ_ONLY, reason=f"{words[0].source} prints")

@@ -76,7 +76,9 @@ def check_loading(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterab
 
 
 def _yq(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """What stands alone is a file where there is one of that name, and an expression elsewhere."""
+    """Return what stands alone is a file where there is one of that name, and an expression
+    elsewhere.
+    """
     operands = parse(rule, words[1:]).operands
     if len(operands) == 1 and (hidden := secret_among(operands)):
         yield secret_finding(" ".join(w.source for w in words), hidden)

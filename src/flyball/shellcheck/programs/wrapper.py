@@ -19,7 +19,7 @@ def _text(words: Sequence[Word]) -> str:
 
 
 def _odd(rule: Rule, words: Sequence[Word], flags: Iterable[str]) -> Finding | None:
-    """A wrapper's option that is not known changes what its words mean."""
+    """Return a wrapper's option that is not known changes what its words mean."""
     for flag in flags:
         if flag not in rule.known and flag not in rule.valued:
             reason = f"{words[0].source} {flag} is not a known option of a wrapper"
@@ -158,12 +158,14 @@ def _shell(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
 
 
 def _is_found(word: Word) -> bool:
-    """Whether a word is the name of a file that `find` has found, which is never an option."""
+    """Return whether a word is the name of a file that `find` has found, which is never an
+    option.
+    """
     return word.tame and word.source == "{}"
 
 
 def script_finding(inquiry: Inquiry, text: str, script: Word) -> Finding:
-    """A script file: the workspace's own may run where things may change."""
+    """Return a script file: the workspace's own may run where things may change."""
     path = script.value
     if path is None or script.glob or path == "-":
         return Finding(text, CommandKind.UNKNOWN, f"{script.source} is only known when it runs")
@@ -251,7 +253,7 @@ _INSTALLED = frozenset(
 
 
 def _is_plain_name(word: Word) -> bool:
-    """Whether a word names a tool, and no version or address of one."""
+    """Return whether a word names a tool, and no version or address of one."""
     return bool(re.fullmatch(r"[\w.][\w./-]*", word.known))
 
 

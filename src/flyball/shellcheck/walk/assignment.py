@@ -67,7 +67,7 @@ def _indices(walk: Walk, array: Node) -> None:
 
 
 def _may_be_list(walk: Walk, node: Node) -> bool:
-    """Whether a value in quotes may be read as a list again, which evaluates it.
+    """Return whether a value in quotes may be read as a list again, which evaluates it.
 
     A shell does so where the name is declared as an array, here or before.
     """
@@ -117,7 +117,7 @@ def declare(walk: Walk, node: Node) -> None:
 
 
 def _prints(node: Node) -> bool:
-    """Whether a declaration prints variables: all of them, or with `-p` those it names."""
+    """Return whether a declaration prints variables: all of them, or with `-p` those it names."""
     named = [text_of(child) for child in node.named_children if child.type == "variable_name"]
     options = [text_of(child) for child in node.named_children if child.type == "word"]
     if any("F" in option for option in options):

@@ -69,7 +69,9 @@ def examine(walk: Walk, node: Node, *, arithmetic: bool = False) -> None:
 
 
 def _is_bared(node: Node) -> bool:
-    """Whether single quotes stand in `"${x:-…}"`, where a shell expands what is between them."""
+    """Return whether single quotes stand in `"${x:-…}"`, where a shell expands what is between
+    them.
+    """
     body = text_of(node).partition("'")[2]
     if not any(sign in body for sign in "$`\\"):
         return False
@@ -97,7 +99,7 @@ def _substitution(walk: Walk, node: Node) -> None:
 
 
 def _is_count(node: Node) -> bool:
-    """Whether a substitution is one pipeline that ends in a number."""
+    """Return whether a substitution is one pipeline that ends in a number."""
     inner = () if backtick_readings(node) else node.named_children
     if len(inner) == 1 and inner[0].type == "pipeline":
         inner = inner[0].named_children
@@ -141,7 +143,7 @@ def _counted(walk: Walk, node: Node) -> None:
 
 
 def _is_argument(node: Node) -> bool:
-    """Whether a name is an argument of the script: all of them, or one by its number."""
+    """Return whether a name is an argument of the script: all of them, or one by its number."""
     above = node.parent
     if above is None or above.type not in ("simple_expansion", "expansion"):
         return False

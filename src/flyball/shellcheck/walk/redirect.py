@@ -68,7 +68,7 @@ _WIRE = Pattern(r"/+dev/+(tcp|udp)/")
 
 
 def _may_connect(path: str) -> bool:
-    """Whether the shell connects when it opens this; `*` stands for what is not known."""
+    """Return whether the shell connects when it opens this; `*` stands for what is not known."""
     head, gap, _ = path.partition("*")
     open_ended = bool(gap) and any(wire.startswith(head) for wire in ("/dev/tcp/", "/dev/udp/"))
     return open_ended or bool(_WIRE.match(path))

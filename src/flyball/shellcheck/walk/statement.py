@@ -62,7 +62,7 @@ def _pipeline(walk: Walk, node: Node) -> None:
 
 
 def _told(node: Node) -> Word:
-    """What a command sends down a pipeline: text of its own, or the names it lists."""
+    """Return what a command sends down a pipeline: text of its own, or the names it lists."""
     if not makes_text(node):
         return opaque(text_of(node))._replace(likely=" ".join(made_names(node)))
     words = said_words(node)

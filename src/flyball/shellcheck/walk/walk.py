@@ -50,7 +50,9 @@ _IN_FILE = Pattern(r"(?:(?:^|[=:])@|file://)([^\s,;]+)")
 
 
 def _lost(found: Finding, words: Sequence[Word]) -> Finding:
-    """A project's own program that is told to drop data: that is lost outside any tree of files."""
+    """Return a project's own program that is told to drop data: that is lost outside any tree of
+    files.
+    """
     word = drops_data([word.known for word in words])
     if word is None or found.kind is not CommandKind.MUTATING:
         return found
@@ -58,7 +60,9 @@ def _lost(found: Finding, words: Sequence[Word]) -> Finding:
 
 
 def _fetched(found: Finding, names: frozenset[str]) -> Finding:
-    """A program that the same command has fetched before: fetching and running are one act."""
+    """Return a program that the same command has fetched before: fetching and running are one
+    act.
+    """
     named = not names.isdisjoint(re.split(r"[\s/='\"]+", found.text))
     if not (found.fed or (found.runs and named and found.kind is CommandKind.MUTATING)):
         return found
@@ -183,7 +187,9 @@ class Walk:
         return []
 
     def _hides(self, word: Word, name: str, rule: Rule | None) -> bool:
-        """Whether a word names a secret: itself, unless only names are looked at, or in `@file`."""
+        """Return whether a word names a secret: itself, unless only names are looked at, or in
+        `@file`.
+        """
         texts = {word.known, *word.guesses}
         if any(_ENV_FILE.match(t) for t in texts) and named_secret([word]):
             return True
@@ -194,7 +200,7 @@ class Walk:
         return named_secret([word]) is not None or self._users(texts)
 
     def _users(self, texts: Iterable[str]) -> bool:
-        """Whether a text names what the user's own settings call a secret."""
+        """Return whether a text names what the user's own settings call a secret."""
         more = self.scope.secrets
         return bool(more) and any(
             holds_secret(part, more) for text in texts for part in re.split(r"[=@:]", text)

@@ -14,7 +14,7 @@ MAX_CUT = 60
 
 
 def changed(held: Sequence[str], how: str) -> Sequence[str]:
-    """The texts after the operator and its argument; nothing where that is not followed.
+    """Return the texts after the operator and its argument; nothing where that is not followed.
 
     Letters that only change their case count as the same.
     """
@@ -35,12 +35,12 @@ def changed(held: Sequence[str], how: str) -> Sequence[str]:
 
 
 def _plain(argument: str) -> str:
-    """An argument without its quotes; a gap where something in it is expanded."""
+    """Return an argument without its quotes; a gap where something in it is expanded."""
     return "*" if re.search(r"[$`]", argument) else re.sub(r"['\"\\]", "", argument)
 
 
 def _cut(text: str, how: str) -> list[str]:
-    """What is left of a text, or all that may be left where a pattern is cut off."""
+    """Return what is left of a text, or all that may be left where a pattern is cut off."""
     ends = how[0] == "%"
     cut = _plain(how.lstrip(how[0]))
     if not WILD.search(cut):

@@ -23,7 +23,7 @@ _NARROWS = Pattern(
 
 
 def narrows(text: str) -> bool:
-    """Whether a command only leaves out some of the lines it is fed."""
+    """Return whether a command only leaves out some of the lines it is fed."""
     return bool(_NARROWS.fullmatch(text.strip()))
 
 
@@ -96,7 +96,7 @@ def _date(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _told(*said: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
-    """A program that prints the place of something that is no file of the user's."""
+    """Return a program that prints the place of something that is no file of the user's."""
     return lambda words: _NAMELESS if not said or set(words) & set(said) else ()
 
 
@@ -139,7 +139,7 @@ _LISTERS: dict[str, Callable[[Sequence[str]], tuple[str, ...]]] = {
 
 
 def may_be_secret(text: str) -> bool:
-    """Whether a path with gaps could still turn out to be a secret's."""
+    """Return whether a path with gaps could still turn out to be a secret's."""
     if "*" not in text:
         return False
     last = text.rstrip("/").rpartition("/")[2]

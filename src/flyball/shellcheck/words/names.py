@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def names(text: str) -> frozenset[str]:
-    """The blank-separated names in a text."""
+    """Return the blank-separated names in a text."""
     return frozenset(text.split())

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 def is_open(text: str) -> bool:
-    """Whether a regular expression of sed or awk breaks off inside of brackets.
+    """Return whether a regular expression of sed or awk breaks off inside of brackets.
 
     Then a delimiter stands in them, and whether that ends the expression is each program's choice.
     """
@@ -27,21 +27,21 @@ class Pattern(NamedTuple):
     flags: int = 0
 
     def fullmatch(self, string: str) -> re.Match[str] | None:
-        """The match of the whole string."""
+        """Return the match of the whole string."""
         return re.compile(self.text, self.flags).fullmatch(string)
 
     def match(self, string: str, at: int = 0) -> re.Match[str] | None:
-        """The match that starts at a place."""
+        """Return the match that starts at a place."""
         return re.compile(self.text, self.flags).match(string, at)
 
     def search(self, string: str, at: int = 0) -> re.Match[str] | None:
-        """The first match from a place on."""
+        """Return the first match from a place on."""
         return re.compile(self.text, self.flags).search(string, at)
 
     def every(self, string: str) -> Iterator[re.Match[str]]:
-        """All matches, in order."""
+        """Yield all matches, in order."""
         return re.compile(self.text, self.flags).finditer(string)
 
     def split(self, string: str) -> list[str]:
-        """The pieces between matches, with groups in between."""
+        """Return the pieces between matches, with groups in between."""
         return re.compile(self.text, self.flags).split(string)

@@ -28,7 +28,7 @@ class Scope(NamedTuple):
     """What the user's settings call secrets, besides the table."""
 
     def entered(self, target: str | None) -> Scope:
-        """The scope after `cd target`."""
+        """Return the scope after `cd target`."""
         if target is None or self.cwd is None:
             return self._replace(cwd=None)
         # An earlier `cd` may have failed, so going up from anywhere but the start is a guess.
@@ -38,14 +38,14 @@ class Scope(NamedTuple):
 
     @property
     def at_root(self) -> bool:
-        """Whether the command still stands where it began."""
+        """Return whether the command still stands where it began."""
         return self.cwd is not None and (self.cwd == "." or self.cwd == self.root)
 
 
 # The words of a command that programs hand on are asked about again for each of them.
 @lru_cache(4_096)
 def secret(path: str, *, hidden: bool = True) -> bool:
-    """Whether a path (or pattern of one) names something that usually holds a secret.
+    """Return whether a path (or pattern of one) names something that usually holds a secret.
 
     `hidden`: whether a wildcard at the beginning of a name matches a dot, as in most programs, but
     not in the shell. Case does not count: to many patterns and file systems it does not.
@@ -63,19 +63,21 @@ _TEXT = Pattern(r"[(){};]")
 
 
 def aimed(pattern: str) -> bool:
-    """Whether a pattern to look for files, a wildcard or a regular expression, finds a secret."""
+    """Return whether a pattern to look for files, a wildcard or a regular expression, finds a
+    secret.
+    """
     return secret(pattern) or secret(pattern.replace(".*", "*").replace("\\", ""))
 
 
 def _simple(pattern: str) -> str:
-    """A pattern with less clever wildcards, that match at least as much."""
+    """Return a pattern with less clever wildcards, that match at least as much."""
     pattern = re.sub(r"\[[^]/]*(?:\[[:.=][^]/]*[:.=]\][^]/]*)+\]", "?", pattern)
     pattern = re.sub(r"[?*+@!]\([^)/]*\)", "*", pattern)
     return pattern.replace("[^", "[!")
 
 
 def _aims(path: str, hidden: bool) -> bool:
-    """Whether a path with wildcards matches a secret, and has something literal to go by."""
+    """Return whether a path with wildcards matches a secret, and has something literal to go by."""
     parts = spelled(path)
     return any(
         _pointed(parts[at], names[-1], hidden) and _may_be(parts[: at + 1], names)
@@ -86,7 +88,9 @@ def _aims(path: str, hidden: bool) -> bool:
 
 
 def _may_be(parts: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether the last parts may be these names; a pattern in the table stands for its text."""
+    """Return whether the last parts may be these names; a pattern in the table stands for its
+    text.
+    """
     found = parts[-len(names) :]
     if len(found) < len(names):
         return False
@@ -98,7 +102,7 @@ def _may_be(parts: Sequence[str], names: Sequence[str]) -> bool:
 
 
 def _shaped_end(name: str) -> bool:
-    """Whether what follows the last dot of a pattern may be the end of a key: `*.p?m`."""
+    """Return whether what follows the last dot of a pattern may be the end of a key: `*.p?m`."""
     _, dot, end = name.rpartition(".")
     if not dot or len(re.sub(r"\[[^]]*\]|[*?]", "", end)) < 2 or not WILD.search(end):
         return False
@@ -106,7 +110,9 @@ def _shaped_end(name: str) -> bool:
 
 
 def _pointed(name: str, plain: str, hidden: bool) -> bool:
-    """A pattern with something literal to go by; `*` and `*.json` aim at nothing in particular."""
+    """Return a pattern with something literal to go by; `*` and `*.json` aim at nothing in
+    particular.
+    """
     if name[:2] == ".*":
         return False
     if not WILD.match(name):
@@ -118,12 +124,12 @@ def _pointed(name: str, plain: str, hidden: bool) -> bool:
 
 
 def device(path: str) -> bool:
-    """Whether writing there changes no file."""
+    """Return whether writing there changes no file."""
     return path in DEVICES or bool(re.fullmatch(r"/dev/fd/\d+", path))
 
 
 def outside(path: str, scope: Scope) -> bool:
-    """Whether a path leads out of the workspace, as far as its spelling tells."""
+    """Return whether a path leads out of the workspace, as far as its spelling tells."""
     if path == TEMPORARY or path.startswith(TEMPORARY + "/"):
         return ".." in path.split("/")
     if path.startswith("~") or scope.cwd is None:
@@ -143,7 +149,7 @@ def _is_below_here(path: str) -> bool:
 
 
 def protected(path: str) -> bool:
-    """Whether a path leads into what only Flyball or git itself may write."""
+    """Return whether a path leads into what only Flyball or git itself may write."""
     return any(part.lower() in PROTECTED for part in path.split("/"))
 
 
@@ -151,7 +157,7 @@ _SCRATCH = Pattern(r"/(tmp|var/tmp|dev/shm)/[^/]")
 
 
 def is_scratch(path: str) -> bool:
-    """Whether a path lies where programs leave what they need for a moment.
+    """Return whether a path lies where programs leave what they need for a moment.
 
     In the sandbox such places are a command's own.
     """
@@ -162,7 +168,7 @@ UNKNOWN_PATH = "writes to a path that is only known when it runs"
 
 
 def write_objection(path: str | None, scope: Scope) -> str | None:
-    """Why nothing may be written there, or None."""
+    """Return why nothing may be written there, or None."""
     if path is None or (scope.cwd is None and _is_below_here(path)):
         return UNKNOWN_PATH
     if device(path) or is_scratch(path):

@@ -32,7 +32,7 @@ def _parser() -> Parser:
 
 
 def _grammar() -> object:
-    """The grammar of `tree_sitter_bash`, from its compiled module alone.
+    """Return the grammar of `tree_sitter_bash`, from its compiled module alone.
 
     The package around that also loads what would read its queries, and hooks that judge by
     themselves would spend a tenth of their time on it.
@@ -47,7 +47,7 @@ def _grammar() -> object:
 
 
 def read(command: str) -> Node | str:
-    """The syntax tree of a command, or the reason why it cannot be relied on."""
+    """Return the syntax tree of a command, or the reason why it cannot be relied on."""
     if len(command) > MAX_LENGTH:
         return f"the command is longer than {MAX_LENGTH} characters"
     if bad := _odd_character(command):
@@ -77,7 +77,7 @@ def _odd_character(command: str) -> str | None:
 
 
 def _too_open(command: str) -> bool:
-    """Whether brackets are nested too deep, in quotes or not."""
+    """Return whether brackets are nested too deep, in quotes or not."""
     level = 0
     for match in re.finditer(r"[(){}]", command):
         level = max(0, level + (1 if match[0] in "({" else -1))
@@ -102,7 +102,7 @@ def backtick_readings(node: Node) -> tuple[str, ...]:
 
 
 def too_deep(root: Node) -> bool:
-    """Whether a tree is nested beyond what the walk will follow."""
+    """Return whether a tree is nested beyond what the walk will follow."""
     level = [root]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in node.children]
@@ -112,7 +112,7 @@ def too_deep(root: Node) -> bool:
 
 
 def _first_error(root: Node) -> str:
-    """The text of the smallest node that the grammar could not make sense of."""
+    """Return the text of the smallest node that the grammar could not make sense of."""
     node = root
     while broken := [child for child in node.children if child.has_error or child.is_missing]:
         node = broken[0]
@@ -203,7 +203,7 @@ def _gap_problem(node: Node, source: bytes) -> str | None:
 
 
 def _glued(before: Node, child: Node, gap: str, parent: Node) -> bool:
-    """Whether two neighbours are one to the shell, or two where it would see one."""
+    """Return whether two neighbours are one to the shell, or two where it would see one."""
     if parent.type == "concatenation":
         return gap != ""
     real = gap.replace("\\\n", "")
@@ -223,14 +223,18 @@ _DELIMITER = Pattern(r"""(['"]?)([A-Za-z_][A-Za-z0-9_]*)\1""")
 
 
 def heredoc_delimiter(node: Node) -> tuple[str, bool] | None:
-    """The delimiter of a here-document, and whether it is quoted; None where it is not plain."""
+    """Return the delimiter of a here-document, and whether it is quoted; None where it is not
+    plain.
+    """
     start = next(c for c in node.children if c.type == "heredoc_start")
     match = _DELIMITER.fullmatch((start.text or b"").decode())
     return (match[2], bool(match[1])) if match else None
 
 
 def heredoc_text(node: Node, source: bytes) -> tuple[str, int] | None:
-    """The body of a here-document by the shell's rule, and the byte where its end line begins."""
+    """Return the body of a here-document by the shell's rule, and the byte where its end line
+    begins.
+    """
     delimiter = heredoc_delimiter(node)
     if delimiter is None:
         return None

@@ -55,7 +55,7 @@ _CONTROLLING = Pattern(
 
 
 def assignment_objection(name: str, value: Word | None) -> str | None:
-    """Why a variable may not be set so, or None."""
+    """Return why a variable may not be set so, or None."""
     if name in HARMLESS or name in SEARCHED:
         return None
     if name.endswith("PAGER") and value is not None and value.value in PASSIVE_PAGERS:
@@ -75,12 +75,12 @@ _TELLING = Pattern(
 
 
 def is_plain(name: str) -> bool:
-    """Whether a program that only reads will hardly look at a variable of this name."""
+    """Return whether a program that only reads will hardly look at a variable of this name."""
     return is_harmless(name) or not (_CONTROLLING.fullmatch(name) or _TELLING.fullmatch(name))
 
 
 def is_harmless(name: str) -> bool:
-    """Whether handing a variable to a program is known to change nothing of weight."""
+    """Return whether handing a variable to a program is known to change nothing of weight."""
     return (
         name in HARMLESS or name.endswith("PAGER") or bool(re.fullmatch(r"[a-z_][a-z0-9_]*", name))
     )
@@ -93,7 +93,7 @@ _TOLD = Pattern(
 
 
 def is_told(name: str) -> bool:
-    """Whether a shell sets a name by itself, to text that a command has said."""
+    """Return whether a shell sets a name by itself, to text that a command has said."""
     return bool(_TOLD.fullmatch(name))
 
 
@@ -149,7 +149,9 @@ MAX_HOPS = 5
 
 
 def _told(root: Node, facts: VariableFacts) -> VariableFacts:
-    """The facts with what every name may hold, going by what the others are known to hold."""
+    """Return the facts with what every name may hold, going by what the others are known to
+    hold.
+    """
     made = set(facts.made)
     values: dict[str, dict[str, None]] = {}
     for name, word in _settings(root, facts):
@@ -231,7 +233,7 @@ def _fed(node: Node) -> Word | None:
 
 
 def _loops(node: Node) -> bool:
-    """Whether a node stands in a loop, where a text may grow without end."""
+    """Return whether a node stands in a loop, where a text may grow without end."""
     above = node.parent
     return above is not None and (above.type == "do_group" or _loops(above))
 

@@ -47,23 +47,25 @@ class Word(NamedTuple):
 
     @property
     def guesses(self) -> list[str]:
-        """What the value is or may be, `*` for gaps; none for a path known to stay inside."""
+        """Return what the value is or may be, `*` for gaps; none for a path known to stay
+        inside.
+        """
         if self.value is not None:
             return [self.value]
         return [] if self.local else self.likely.split()
 
     def below(self, cwd: str) -> Word:
-        """The word, guessed as the path it names for a command in this directory."""
+        """Return the word, guessed as the path it names for a command in this directory."""
         return self._replace(likely=" ".join([self.likely, *(f"{cwd}/{g}" for g in self.guesses)]))
 
     @property
     def known(self) -> str:
-        """The value, or as much of its beginning as is known."""
+        """Return the value, or as much of its beginning as is known."""
         return self.head if self.value is None else self.value
 
     @property
     def may_be_option(self) -> bool:
-        """Whether its value could begin with a dash without being seen to."""
+        """Return whether its value could begin with a dash without being seen to."""
         if self.value is not None:
             return self.glob and bool(re.match(r"[*?\[]", self.value)) and not _suffixed(self.value)
         return not self.tame and (self.splits or not self.head)
@@ -80,7 +82,7 @@ def literal(text: str) -> Word:
 
 
 def opaque(source: str, *, head: str = "", tame: bool = False, splits: bool = True) -> Word:
-    """A word of which no more than its beginning is known."""
+    """Return a word of which no more than its beginning is known."""
     return Word(source, None, head, tame=tame, splits=splits, likely=head + "*")
 
 
@@ -108,7 +110,7 @@ class VariableFacts(NamedTuple):
     """Every name the command sets, where the others are sure to be empty; None where not."""
 
     def is_empty(self, name: str) -> bool:
-        """Whether a name holds nothing, because nobody has set it."""
+        """Return whether a name holds nothing, because nobody has set it."""
         return self.given is not None and name not in self.given and not _SET.fullmatch(name)
 
 
@@ -145,7 +147,7 @@ def words_of(node: Node, facts: VariableFacts = NO_FACTS) -> tuple[Word, ...]:
 
 
 def _texts(pieces: Sequence[_Piece], facts: VariableFacts) -> list[tuple[str, ...]]:
-    """Every choice of texts for the pieces; none where too many, or one is not followed."""
+    """Return every choice of texts for the pieces; none where too many, or one is not followed."""
     likely = [_likely(piece, facts) for piece in pieces]
     return [] if math.prod(map(len, likely)) > MAX_GUESSES else list(itertools.product(*likely))
 
@@ -165,19 +167,21 @@ def _filled(piece: _Piece, text: str) -> _Piece:
 
 
 def _is_idle(pieces: tuple[_Piece, ...], facts: VariableFacts) -> bool:
-    """Whether all that is unknown is empty, and what is left is no option."""
+    """Return whether all that is unknown is empty, and what is left is no option."""
     empty = all(p.text is not None or facts.is_empty(_name(p.node)) for p in pieces)
     return empty and not "".join(p.text or "" for p in pieces).startswith("-")
 
 
 def _name(node: Node | None) -> str:
-    """The name of a plain expansion; of any other one that no variable has."""
+    """Return the name of a plain expansion; of any other one that no variable has."""
     plain = re.fullmatch(r"\$(\w+|[@*])|\$\{(\w+|[@*])\}", text_of(node).strip() if node else "")
     return (plain[1] or plain[2]) if plain else "_"
 
 
 def _likely(piece: _Piece, facts: VariableFacts) -> Sequence[str]:
-    """What a piece may be, as far as the command itself tells it; nothing if it is not followed."""
+    """Return what a piece may be, as far as the command itself tells it; nothing if it is not
+    followed.
+    """
     if piece.text is not None or piece.node is None:
         return ["*" if piece.text is None else piece.text]
     if piece.node.type == "process_substitution":
@@ -199,7 +203,7 @@ _VARIABLE = Pattern(r"\$(\w+|[@*])|\$\{(\w+|[@*])(?:\[[^]]*\])?(.*)\}", re.S)
 
 
 def _is_made(piece: _Piece, facts: VariableFacts) -> bool:
-    """Whether a piece is text that the command puts together in a way not followed here."""
+    """Return whether a piece is text that the command puts together in a way not followed here."""
     if piece.node is None:
         return False
     if piece.node.type != "command_substitution":
@@ -214,14 +218,16 @@ _EACH = Pattern(r"(%s(\\[nt0]|\s)+)+")
 
 
 def makes_text(node: Node) -> bool:
-    """Whether a substitution or pipeline starts from text in the command, not from files."""
+    """Return whether a substitution or pipeline starts from text in the command, not from files."""
     first = _first_command(node)
     fed = any(inner.type.startswith("here") for inner in _below(node))
     return fed or (first is not None and _called(first) in SAYS)
 
 
 def said_words(node: Node) -> list[str] | None:
-    """The words that a lone `echo` or `printf` prints, or None where it is more than that."""
+    """Return the words that a lone `echo` or `printf` prints, or None where it is more than
+    that.
+    """
     first = _first_command(node)
     if first is None or _called(first) not in SAYS or sum(map(_is_command, _below(node))) > 1:
         return None
@@ -269,7 +275,9 @@ _LISTERS = frozenset(("find", "fd", "fdfind", "ls", "locate", "git"))
 
 
 def listed_secrets(node: Node) -> list[str]:
-    """The names of secrets that a program is told to look for, so that another may read them."""
+    """Return the names of secrets that a program is told to look for, so that another may read
+    them.
+    """
     first = _first_command(node)
     if first is None or _called(first) not in _LISTERS:
         return []
@@ -280,7 +288,7 @@ def listed_secrets(node: Node) -> list[str]:
 
 
 def _below(node: Node) -> Iterator[Node]:
-    """Every node in a node, in the order of the source."""
+    """Yield every node in a node, in the order of the source."""
     for child in node.named_children:
         yield child
         yield from _below(child)
@@ -301,12 +309,12 @@ def _called(command: Node) -> str:
 
 
 def text_of(node: Node) -> str:
-    """The source text of a node."""
+    """Return the source text of a node."""
     return (node.text or b"").decode()
 
 
 def _is_one_of(source: str, names: frozenset[str]) -> bool:
-    """Whether a word begins with one of these variables, taken as it is."""
+    """Return whether a word begins with one of these variables, taken as it is."""
     match = re.match(r'"?\$(?:(\w+)|\{(\w+)\})', source)
     return bool(match) and (match[1] or match[2]) in names
 
@@ -373,7 +381,7 @@ _ANSI = {
 
 
 def ansi(body: str) -> str | None:
-    """The text that `$'body'` stands for, or None where it is not plain text."""
+    """Return the text that `$'body'` stands for, or None where it is not plain text."""
 
     def decoded(match: re.Match[str]) -> str:
         octal, hexa, control, other = match.groups()

@@ -36,7 +36,7 @@ def _has(*names: str) -> IsHere:
 
 
 def _configures(tool: str, *files: str) -> IsHere:
-    """Whether pyproject.toml has a table for a tool, or a file of its own is there."""
+    """Return whether pyproject.toml has a table for a tool, or a file of its own is there."""
     return lambda land: tool in python_tools(land) or _has(*files)(land)
 
 
@@ -79,7 +79,9 @@ def _mypy(context: StartContext, land: Land) -> list[str]:
 
 
 def _compileall(context: StartContext, land: Land) -> list[str]:
-    """Every source file, whether or not it was compiled before; environments are left out."""
+    """Return every source file, whether or not it was compiled before; environments are left
+    out.
+    """
     apart = "|".join([r"\.[^/.][^/]*", "node_modules"])
     venvs = "".join(rf"|^\./{re.escape(path)}/" for path in land.venvs)
     left_out = rf"^\./(?:.*/)?(?:{apart})/{venvs}"
@@ -124,7 +126,8 @@ _SETTLED_KINDS = {
 
 
 def settled_checks(land: Land, settled: Mapping[str, SettledCommand]) -> tuple[Check, ...]:
-    """The checks of a tree with those that somebody settled in the place of what was found there.
+    """Return the checks of a tree with those that somebody settled in the place of what was found
+    there.
 
     What a settled command speaks for is told from its words; a command nobody knows is a diagnosis.
     """
@@ -142,7 +145,7 @@ def settled_checks(land: Land, settled: Mapping[str, SettledCommand]) -> tuple[C
 
 
 def always(_land: Land) -> bool:
-    """Whether a check is here that somebody named or found: it is."""
+    """Return whether a check is here that somebody named or found: it is."""
     return True
 
 

@@ -68,7 +68,7 @@ class Choice(NamedTuple):
 def choose(
     wished: str, words: Sequence[str], root: Path, settled: ProjectCommands = NOTHING_SETTLED
 ) -> Choice:
-    """The runner to use, or a sentence about why there is none."""
+    """Return the runner to use, or a sentence about why there is none."""
     if wished and wished not in BY_NAME and wished != COMMAND:
         raise ToolError(f"There is no test runner {wished!r}.", f"Known are {', '.join(BY_NAME)}.")
     land = look(root)
@@ -114,12 +114,12 @@ def _names(part: Part, land: Land) -> tuple[str, ...]:
 
 
 def _fits(wished: str, names: Sequence[str]) -> bool:
-    """Whether a wish can be met; who wishes for npm gets the runner behind its script."""
+    """Return whether a wish can be met; who wishes for npm gets the runner behind its script."""
     return wished in ("", *names) or wished in WRAPPERS
 
 
 def _first(suited: Mapping[str, Sequence[str]], args: Sequence[str], parts: Sequence[Part]) -> str:
-    """The part that the paths among the words lie in, else the top, else the only one."""
+    """Return the part that the paths among the words lie in, else the top, else the only one."""
     for word in args:
         is_path = "/" in word.partition("::")[0] and not word.startswith("-")
         owner = owner_of(parts, posixpath.normpath(word.partition("::")[0]))
@@ -137,7 +137,9 @@ def _first(suited: Mapping[str, Sequence[str]], args: Sequence[str], parts: Sequ
 
 
 def _named_part(words: Sequence[str], parts: Sequence[Part]) -> tuple[str | None, tuple[str, ...]]:
-    """The part that the first word names, where it is one with a suite, and the other words."""
+    """Return the part that the first word names, where it is one with a suite, and the other
+    words.
+    """
     first = os.path.normpath(words[0]) if words and words[0] else ""
     for part in parts:
         if first == part.path != TOP and part.suites:
@@ -146,7 +148,7 @@ def _named_part(words: Sequence[str], parts: Sequence[Part]) -> tuple[str | None
 
 
 def _none(wished: str, parts: Sequence[Part], land: Land) -> ToolError:
-    """Why nothing can be run: no tests at all, or none for the wished runner."""
+    """Return why nothing can be run: no tests at all, or none for the wished runner."""
     known = {name: part.path for part in parts for name in _names(part, land)}
     if wished and known:
         here = ", ".join(known)
@@ -170,7 +172,7 @@ def _settled(
     parts: Sequence[Part],
     land: Land,
 ) -> Choice:
-    """A choice for a part of the tree; paths that name the part are seen from within it."""
+    """Return a choice for a part of the tree; paths that name the part are seen from within it."""
     name = wished if wished in names else names[0]
     part = next(each for each in parts if each.path == at)
     suite = next((each for each in part.suites if each.runner == name), PartSuite(name, at))

@@ -43,7 +43,9 @@ async def launch(
     seconds: float | None = None,
     hear: Callable[[str], None] | None = None,
 ) -> Finished:
-    """How a command of the project's ended, in a context that was set up; its output is logged."""
+    """Return how a command of the project's ended, in a context that was set up; its output is
+    logged.
+    """
     sandbox = context.sandbox
     writable = (*sandbox.writable, context.shelf, *context.kept)
     layered: tuple[tuple[Path, Path], ...] = ()
@@ -87,7 +89,7 @@ def _heard_by(*ears: Callable[[str], None] | None) -> Callable[[str], None] | No
 
 
 def exit_code(finished: Finished) -> int:
-    """The exit code, or the signal as a negative number."""
+    """Return the exit code, or the signal as a negative number."""
     if finished.exit_code is not None:
         return finished.exit_code or (1 if finished.over_limit else 0)
     return -(finished.signal or 1)

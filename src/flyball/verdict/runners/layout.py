@@ -40,11 +40,11 @@ class Land:
         self._texts: dict[str, str] = {}
 
     def has(self, *names: str) -> bool:
-        """Whether one of these files is there."""
+        """Return whether one of these files is there."""
         return not self._set.isdisjoint(names)
 
     def text(self, name: str) -> str:
-        """What a file says; nothing where it is none of this tree."""
+        """Return what a file says; nothing where it is none of this tree."""
         if name not in self._set:
             return ""
         if name not in self._texts:
@@ -52,11 +52,13 @@ class Land:
         return self._texts[name]
 
     def matching(self, pattern: re.Pattern[str]) -> tuple[str, ...]:
-        """The files whose whole path fits, in order."""
+        """Return the files whose whole path fits, in order."""
         return tuple(path for path in self.files if pattern.fullmatch(path))
 
     def below(self, part: str, without: tuple[str, ...] = ()) -> Land:
-        """What lies in a directory, seen from there, less some directories (named from here)."""
+        """Return what lies in a directory, seen from there, less some directories (named from
+        here).
+        """
         start = "" if part == "." else f"{part}/"
         apart = tuple(f"{each}/" for each in without)
         inner = tuple(
@@ -82,17 +84,17 @@ class Land:
 
     @cached_property
     def package(self) -> Mapping[str, Any]:
-        """What package.json says; nothing where it is missing or broken."""
+        """Return what package.json says; nothing where it is missing or broken."""
         return _json(self.text("package.json"))
 
     @cached_property
     def pyproject(self) -> Mapping[str, Any]:
-        """What pyproject.toml says; nothing where it is missing or broken."""
+        """Return what pyproject.toml says; nothing where it is missing or broken."""
         return _toml(self.text("pyproject.toml"))
 
 
 def look(root: Path) -> Land:
-    """One walk over the tree, leaving out what is installed or built, and every link."""
+    """Return one walk over the tree, leaving out what is installed or built, and every link."""
     found: list[str] = []
     venvs: list[str] = []
     top = len(os.fspath(root).rstrip(os.sep)) + 1
@@ -133,18 +135,18 @@ def _is_looked_into(name: str) -> bool:
 
 
 def texts_of_tests(land: Land) -> Iterator[str]:
-    """What the first files say that may hold tests."""
+    """Yield what the first files say that may hold tests."""
     for path in land.python[:READ_TESTS]:
         yield land.text(path)
 
 
 def text_of(path: Path) -> str:
-    """The beginning of a plain file as text; nothing where there is none."""
+    """Return the beginning of a plain file as text; nothing where there is none."""
     return (read_plain(path, READ_BYTES) or b"").decode("utf-8", "replace")
 
 
 def text_within(root: Path, name: str) -> str:
-    """The same of a file in a tree, reached through no link."""
+    """Return the same of a file in a tree, reached through no link."""
     return (read_within(root, name, READ_BYTES) or b"").decode("utf-8", "replace")
 
 
@@ -169,22 +171,22 @@ def table_of(value: Any) -> Mapping[str, Any]:
 
 
 def python_tools(land: Land) -> Mapping[str, Any]:
-    """The `[tool]` table of pyproject.toml."""
+    """Return the `[tool]` table of pyproject.toml."""
     return table_of(land.pyproject.get("tool"))
 
 
 def package_json(root: Path) -> Mapping[str, Any]:
-    """What the package.json of a directory says; nothing where it is missing or broken."""
+    """Return what the package.json of a directory says; nothing where it is missing or broken."""
     return _json(text_within(root, "package.json"))
 
 
 def npm_script(land: Land, name: str) -> str:
-    """A script of package.json, other than the one npm puts there to fail."""
+    """Return a script of package.json, other than the one npm puts there to fail."""
     script = table_of(land.package.get("scripts")).get(name)
     return script if isinstance(script, str) and "no test specified" not in script else ""
 
 
 def depends_on(land: Land, name: str) -> bool:
-    """Whether package.json asks for a package."""
+    """Return whether package.json asks for a package."""
     tables = ("dependencies", "devDependencies")
     return any(name in table_of(land.package.get(kind)) for kind in tables)

@@ -51,10 +51,11 @@ _OUTER_BUILD: dict[str, re.Pattern[str]] = {
 
 
 def survey_parts(land: Land, settled: ProjectCommands = NOTHING_SETTLED) -> tuple[Part, ...]:
-    """Every part of a tree, the top first; what was settled opens parts and overrides the rest.
+    """Return every part of a tree, the top first; what was settled opens parts and overrides the
+    rest.
 
-    The innermost parts are looked at first: what has a suite of its own is not tested again by
-    the part around it.
+    The innermost parts are looked at first: what has a suite of its own is not tested again by the
+    part around it.
     """
     named = {TOP: (), **dict.fromkeys((*settled.tests, *settled.checks), ())}
     opened: dict[str, tuple[str, ...]] = {**named, **_opened(land)}
@@ -83,7 +84,7 @@ def survey_parts(land: Land, settled: ProjectCommands = NOTHING_SETTLED) -> tupl
 def runners_and_checks(
     root: Path, settled: ProjectCommands = NOTHING_SETTLED
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The test runners and the checks of all parts of a tree, those of the top first."""
+    """Return the test runners and the checks of all parts of a tree, those of the top first."""
     parts = survey_parts(look(root), settled)
     runners = (suite.runner for part in parts for suite in part.suites)
     checks = (check for part in parts for check in part.checks)
@@ -91,7 +92,7 @@ def runners_and_checks(
 
 
 def suites_of(land: Land) -> tuple[str, ...]:
-    """The runners that together run every test once: no second way to run the same ones."""
+    """Return the runners that together run every test once: no second way to run the same ones."""
     found = runners_of(land)
     if "pytest" in found:
         found = tuple(name for name in found if name != "unittest")
@@ -114,20 +115,22 @@ def _suites(
 
 
 def _is_settled_outside(land: Land, path: str, own: Land) -> bool:
-    """Whether pytest is configured further out and not here: then it is run from there."""
+    """Return whether pytest is configured further out and not here: then it is run from there."""
     if path == TOP or settles_pytest(own):
         return False
     return any(settles_pytest(_shallow(land, outer)) for outer in _around(path))
 
 
 def _shallow(land: Land, path: str) -> Land:
-    """A directory without what lies deeper, which is all that a configuration is looked for in."""
+    """Return a directory without what lies deeper, which is all that a configuration is looked for
+    in.
+    """
     inner = land.below(path)
     return Land(inner.root, tuple(file for file in inner.files if "/" not in file))
 
 
 def _around(path: str) -> Iterable[str]:
-    """The directories around one, the nearest first; the top is the last."""
+    """Return the directories around one, the nearest first; the top is the last."""
     while path != TOP:
         path = path.rpartition("/")[0] or TOP
         yield path
@@ -153,7 +156,7 @@ def _opened(land: Land) -> dict[str, tuple[str, ...]]:
 
 
 def _is_member(land: Land, path: str, kind: str, found: Mapping[str, Mapping[str, None]]) -> bool:
-    """Whether an outer build of the same kind builds and tests this directory itself."""
+    """Return whether an outer build of the same kind builds and tests this directory itself."""
     outer = [each for each in _around(path) if kind in found.get(each, {})]
     if kind == "gradle":
         return any(_shallow(land, each).has(*_GRADLE_SETTINGS) for each in _around(path))
@@ -184,7 +187,7 @@ _GRADLE_SETTINGS = ("settings.gradle", "settings.gradle.kts")
 
 
 def _manifests(land: Land, path: str) -> dict[str, str]:
-    """The manifests of a directory and their texts."""
+    """Return the manifests of a directory and their texts."""
     start = "" if path == TOP else f"{path}/"
     patterns = [*KINDS.values(), re.compile(r"requirements.*\.txt")]
     return {

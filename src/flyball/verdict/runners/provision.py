@@ -81,7 +81,7 @@ def _put_vendor(source: Path, target: str, project: Path, root: Path, depth: int
 
 
 def _workspaces(root: Path) -> Iterator[str]:
-    """The directories that npm, yarn or pnpm treat as packages of one project."""
+    """Yield the directories that npm, yarn or pnpm treat as packages of one project."""
     named = package_json(root).get("workspaces")
     globs = _texts(table_of(named).get("packages", named))
     for line in text_within(root, "pnpm-workspace.yaml").split("\n"):
@@ -126,7 +126,7 @@ def _link_packages(source: Path, target: str, project: Path, root: Path) -> None
 
 
 def _own(package: Path, project: Path, root: Path) -> Path:
-    """The tree's copy of a package that is part of the project, or the installed one."""
+    """Return the tree's copy of a package that is part of the project, or the installed one."""
     real = Path(os.path.realpath(package))
     if package.is_symlink() and real.is_relative_to(project):
         inside = real.relative_to(project)

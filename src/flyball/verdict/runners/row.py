@@ -54,7 +54,7 @@ def accepts(
     commands: str = "",
     like: str = "",
 ) -> Accepts:
-    """An allow-list from words apart by blanks."""
+    """Return an allow-list from words apart by blanks."""
     listed = (frozenset(words.split()) for words in (switches, options, commands))
     return Accepts(next(listed), next(listed), names, next(listed), like)
 
@@ -99,7 +99,7 @@ def refusal(allowed: Accepts, words: Sequence[str]) -> str:
 
 
 def is_plain_name(word: str) -> bool:
-    """A path within the tree or the name of a test: no assignment, no file of arguments."""
+    """Return a path within the tree or the name of a test: no assignment, no file of arguments."""
     path = PurePosixPath(word.partition("::")[0])
     leads_out = path.is_absolute() or ".." in path.parts
     return bool(word) and not leads_out and not re.match(r"@|\w+:?=", word)
@@ -115,7 +115,7 @@ def _is_cluster(word: str, allowed: Accepts) -> bool:
 
 
 def own_reports(context: StartContext) -> Sequence[Path]:
-    """What the runner was told to leave on the shelf of this start."""
+    """Return what the runner was told to leave on the shelf of this start."""
     return sorted(context.shelf.glob("report*"))
 
 

@@ -154,7 +154,7 @@ async def _run(
 
 
 def _started(choice: Choice, context: StartContext) -> tuple[list[str], Runner | SettledStart]:
-    """The words that start what was chosen, and what reads its end."""
+    """Return the words that start what was chosen, and what reads its end."""
     if not choice.command:
         runner = BY_NAME[choice.name]
         return runner.argv(context, choice.land, choice.args), runner
@@ -168,7 +168,7 @@ def _started(choice: Choice, context: StartContext) -> tuple[list[str], Runner |
 
 
 def _read(file: Path | None, context: StartContext) -> bytes | None:
-    """What a runner wrote, unless it is no plain file or a link leads to it."""
+    """Return what a runner wrote, unless it is no plain file or a link leads to it."""
     if file is None:
         return None
     tops = (context.root.path, context.shelf, context.project)
@@ -188,7 +188,7 @@ def _stopped(timed: Timed, finished: Finished) -> str:
 
 
 def _reason(name: str, finished: Finished, tally: Tally | None, timed: Timed) -> str:
-    """Why a run that is not green is not, where no failing test says it."""
+    """Return why a run that is not green is not, where no failing test says it."""
     if finished.timed_out and timed.is_bounded:
         return _stopped(timed, finished)
     if finished.cut_off:

@@ -66,27 +66,28 @@ class SettledStart(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The runner behind it, or nothing."""
+        """Return the runner behind it, or nothing."""
         return self.runner.name if self.runner else ""
 
     @property
     def steps(self) -> Steps | None:
-        """How the output of the runner behind it says what began and ended."""
+        """Return how the output of the runner behind it says what began and ended."""
         return self.runner.steps if self.runner else None
 
     def reports(self, context: StartContext) -> Sequence[Path]:
-        """The reports of a known runner, and whatever else the command may have left."""
+        """Return the reports of a known runner, and whatever else the command may have left."""
         own = [*self.runner.reports(context)] if self.runner else []
         return own or documents_left(context)
 
     def read(self, said: RunnerOutput) -> Tally | None:
-        """What the runner behind it would read, and without one what can be recognised."""
+        """Return what the runner behind it would read, and without one what can be recognised."""
         found = self.runner.read(said) if self.runner else None
         return found or from_unknown(said)
 
 
 def start_settled(command: str, context: StartContext) -> SettledStart:
-    """A shell that runs the command as it stands; a known runner in it is told to leave a report.
+    """Return a shell that runs the command as it stands; a known runner in it is told to leave a
+    report.
 
     The project's installed programs come first, as they would in the shell of who settled it.
     """
@@ -100,7 +101,7 @@ def start_settled(command: str, context: StartContext) -> SettledStart:
 
 
 def runner_behind(step: str) -> str:
-    """The runner that one command starts, or nothing where it is none that we know."""
+    """Return the runner that one command starts, or nothing where it is none that we know."""
     words = _unwrapped(_words(step))
     for (program, *more), name in PROGRAMS.items():
         if words and words[0] == program and set(more) <= set(words[1:]):

@@ -25,7 +25,7 @@ _MAPPED = regex(r"['\"](/[^'\"]+)['\"]")
 
 
 def venv_of(context: StartContext) -> Path | None:
-    """The project's virtual environment: its own, or the one whose programs come first."""
+    """Return the project's virtual environment: its own, or the one whose programs come first."""
     for home in homes_of(context):
         for name in VENVS:
             if _is_users(home / name, context):
@@ -37,7 +37,8 @@ def venv_of(context: StartContext) -> Path | None:
 
 
 def _is_users(venv: Path, context: StartContext) -> bool:
-    """Whether an environment is there and was before the run: what a run makes is not trusted.
+    """Return whether an environment is there and was before the run: what a run makes is not
+    trusted.
 
     The time of change of status is the kernel's own: no program can set it back.
     """
@@ -51,7 +52,8 @@ def _is_users(venv: Path, context: StartContext) -> bool:
 
 
 def python_of(context: StartContext) -> str:
-    """The interpreter to use: the environment's, the one on the path, or the one that we run on.
+    """Return the interpreter to use: the environment's, the one on the path, or the one that we run
+    on.
 
     Ours without our environment: what is installed there is not the project's.
     """
@@ -66,7 +68,9 @@ def _python_on_path(context: StartContext) -> str | None:
 
 
 def program_of(context: StartContext, name: str) -> str:
-    """A program of the project's environment or its packages, or else the one on the path."""
+    """Return a program of the project's environment or its packages, or else the one on the
+    path.
+    """
     venv = venv_of(context)
     homes = (*homes_of(context), context.workdir, context.root.path)
     places = [Path(os.path.realpath(home / "node_modules"), ".bin", name) for home in homes]
@@ -75,7 +79,9 @@ def program_of(context: StartContext, name: str) -> str:
 
 
 def with_own_programs(command: str, context: StartContext) -> str:
-    """A shell command that finds the project's installed programs first, as its people do."""
+    """Return a shell command that finds the project's installed programs first, as its people
+    do.
+    """
     places = [home / "node_modules" / ".bin" for home in (*homes_of(context), context.workdir)]
     venv = venv_of(context)
     places += [venv / "bin"] if venv else []
@@ -84,12 +90,14 @@ def with_own_programs(command: str, context: StartContext) -> str:
 
 
 def homes_of(context: StartContext) -> tuple[Path, ...]:
-    """Where the user installs things, the nearest first; what a run puts in its tree is not."""
+    """Return where the user installs things, the nearest first; what a run puts in its tree
+    is not.
+    """
     return tuple(dict.fromkeys((context.project / context.at, context.project)))
 
 
 def readable(context: StartContext) -> tuple[Path, ...]:
-    """What lies outside the tree and must be in reach: installed packages, nothing else."""
+    """Return what lies outside the tree and must be in reach: installed packages, nothing else."""
     packages = [Path(os.path.realpath(home / "node_modules")) for home in homes_of(context)]
     # A link of that name may lead anywhere; only one to another such folder is meant.
     found = [place for place in packages if place.name == "node_modules"]
@@ -105,13 +113,13 @@ def readable(context: StartContext) -> tuple[Path, ...]:
 
 
 def _is_interpreter(python: Path) -> bool:
-    """Whether a link to a Python leads to one, and not to somebody's home."""
+    """Return whether a link to a Python leads to one, and not to somebody's home."""
     is_one = python.parent.name == "bin" and python.name.startswith("python")
     return is_one and not Path.home().is_relative_to(python.parent.parent)
 
 
 def environment(context: StartContext) -> dict[str, str]:
-    """The environment of anything of the project's; the tree's own code comes first."""
+    """Return the environment of anything of the project's; the tree's own code comes first."""
     env = {
         **context.env,
         "PYTHONPATH": os.pathsep.join(map(os.fspath, import_path(context))),
@@ -130,7 +138,8 @@ def environment(context: StartContext) -> dict[str, str]:
 
 
 def shares_builds(context: StartContext) -> bool:
-    """Whether a process on a copy of a tree finds what was built before, and can change none of it.
+    """Return whether a process on a copy of a tree finds what was built before, and can change none
+    of it.
 
     Code that could would have the tests of another tree linked with what it likes.
     """
@@ -143,7 +152,7 @@ def shares_builds(context: StartContext) -> bool:
 
 
 def _build_caches(context: StartContext) -> dict[str, str]:
-    """Where compilers keep what they have built.
+    """Return where compilers keep what they have built.
 
     Cargo rebuilds what is newer than the last build. Copies of two trees that were made before
     either was built would be one to it, and the tests of the one would run the code of the other:
@@ -158,7 +167,7 @@ def _build_caches(context: StartContext) -> dict[str, str]:
 
 
 def import_path(context: StartContext) -> tuple[Path, ...]:
-    """The directories of the tree that Python imports from."""
+    """Return the directories of the tree that Python imports from."""
     places = [base / name for base in (context.workdir, context.root.path) for name in ("src", ".")]
     places += _editable(context)
     kept = (Path(os.path.normpath(place)) for place in places if place.is_dir())
@@ -166,7 +175,7 @@ def import_path(context: StartContext) -> tuple[Path, ...]:
 
 
 def _hides_the_library(place: Path) -> bool:
-    """Whether something in a directory would be imported instead of the standard library."""
+    """Return whether something in a directory would be imported instead of the standard library."""
     if place.name == "src" and (place / "__init__.py").exists():
         return True
     return any(
@@ -183,7 +192,7 @@ def _importable(entries: Iterable[Path]) -> Iterator[str]:
 
 
 def _editable(context: StartContext) -> Iterator[Path]:
-    """The tree's counterparts of what is installed from the project's own sources."""
+    """Yield the tree's counterparts of what is installed from the project's own sources."""
     venv = venv_of(context)
     for place in _installed_from(venv) if venv else ():
         if place.is_relative_to(context.project) and not place.is_relative_to(venv or ""):

@@ -34,7 +34,7 @@ class Tally(NamedTuple):
 def tally(
     passed: int, skipped: int, bad: Iterable[tuple[str, str]], failed: int = 0, reason: str = ""
 ) -> Tally:
-    """A tally with each failing test once, whatever went wrong in it and how often."""
+    """Return a tally with each failing test once, whatever went wrong in it and how often."""
     said: dict[str, list[str]] = {}
     for name, message in bad:
         said.setdefault(name.strip() or "(unnamed)", []).append(message.strip())
@@ -45,7 +45,7 @@ def tally(
 
 
 def tally_of(cases: Sequence[SuiteCase], reason: str = "") -> Tally:
-    """A tally in which every test is known."""
+    """Return a tally in which every test is known."""
     bad = [case for case in cases if case.is_bad]
     skipped = sum(case.outcome is CaseOutcome.SKIPPED for case in cases)
     short = tuple(
@@ -66,7 +66,7 @@ def _failure(name: str, text: str) -> FailedTest:
 
 
 def _shortened(text: str) -> str:
-    """The beginning of why, and its end, where most runners put the heart of it."""
+    """Return the beginning of why, and its end, where most runners put the heart of it."""
     if len(text) > KEPT_MESSAGE:
         return f"{text[: KEPT_MESSAGE // 4]}\n…\n{text[-3 * KEPT_MESSAGE // 4 :]}"
     return text

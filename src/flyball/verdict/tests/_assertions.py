@@ -81,7 +81,7 @@ def assertions_in(
 
 
 def _callbacks(node: Node) -> list[Node]:
-    """What is still to be read in an assertion: the block that must raise, nested bodies."""
+    """Return what is still to be read in an assertion: the block that must raise, nested bodies."""
     if node.kind == "if_statement":
         return [kid for kid in node.kids if kid.field == "alternative"]
     bodies = kinds(
@@ -278,7 +278,7 @@ def _continues(node: Node) -> bool:
 
 
 def _requested(link: tuple[str, tuple[Node, ...] | None, Node]) -> Assertion:
-    """One call in a chain of requests; a number alone is a status, which says little."""
+    """Return one call in a chain of requests; a number alone is a status, which says little."""
     word, args, node = link
     given = [each for each in args or () if each.text not in ("done", "next", "cb")]
     plains = tuple(each.plain for each in given)
@@ -463,7 +463,7 @@ def _is_delta(args: Sequence[Node]) -> bool:
 def _single(
     call: Call, op: str, args: list[Node], strength: int, style: str, *, is_helper: bool
 ) -> Assertion:
-    """An assertion about one thing, or one whose name says nothing that we know."""
+    """Return an assertion about one thing, or one whose name says nothing that we know."""
     is_matched = op in ("assertThat", "assert_that") and len(args) > 1
     if is_matched:
         word, given, flipped = _matcher(args[-1], [args[-1]])

@@ -117,7 +117,7 @@ def counts(one: Assertion) -> bool:
 
 
 def _gained(old: Sequence[TestCase], new: Sequence[TestCase]) -> Pool:
-    """What tests gained; an assertion that only went over to another test is among it."""
+    """Return what tests gained; an assertion that only went over to another test is among it."""
 
     def keyed(cases: Sequence[TestCase]) -> Counter[tuple[str, tuple[str, ...], Key]]:
         called = frozenset(name for case in cases for name in case.calls)
@@ -148,7 +148,7 @@ def _helper_shapes(cases: Sequence[TestCase]) -> frozenset[str]:
 def _pairs(
     old: Sequence[TestCase], new: Sequence[TestCase]
 ) -> list[tuple[TestCase, TestCase | None]]:
-    """Each case with its successor: by place, else by body, by name, by what it asserts."""
+    """Return each case with its successor: by place, else by body, by name, by what it asserts."""
     keys: tuple[Callable[[TestCase], Hashable], ...] = (
         lambda c: (c.path, c.place, c.is_test),
         lambda c: _shape(c) if c.is_test else None,
@@ -244,7 +244,7 @@ TOOLS = regex(
 
 
 def _calls(case: TestCase) -> frozenset[str]:
-    """The functions it calls, those that every test calls left aside."""
+    """Return the functions it calls, those that every test calls left aside."""
     return frozenset(name for name in case.calls if not TOOLS.match(name))
 
 
@@ -275,7 +275,7 @@ def _compared(old: TestCase, new: TestCase, change: Change) -> Compared:
 
 
 def _surroundings(case: TestCase) -> tuple[object, ...]:
-    """What decides about a test beside its own text."""
+    """Return what decides about a test beside its own text."""
     reaches = [one.reach for one in case.assertions]
     return [skip.text for skip in case.skips], reaches, case.rows
 
@@ -420,7 +420,7 @@ def _is_spelled_out(one: Assertion, old: TestCase, now: ValueIndex) -> bool:
 
 
 def _mass(case: TestCase) -> int:
-    """How many values it compares, and how strictly; a rewritten test may ask as much."""
+    """Return how many values it compares, and how strictly; a rewritten test may ask as much."""
     return sum(
         one.strength * (1 + len(values_of("".join(one.expected))))
         for one in case.assertions
@@ -431,7 +431,7 @@ def _mass(case: TestCase) -> int:
 def _judged(
     one: Assertion, able: list[Assertion], old: TestCase, new: TestCase, change: Change
 ) -> Iterator[Weakened]:
-    """What became of an assertion that is gone; takes its successor off the list."""
+    """Yield what became of an assertion that is gone; takes its successor off the list."""
     if without_names(one.plain) in change.helped:
         return
     near = [a for a in able if a.subject == one.subject][:NEAR] or able[:NEAR]
@@ -486,7 +486,7 @@ HELPER = regex(r"(?:run|test|validate|ensure)[A-Z_]\w*")
 
 
 def _new_helper(new: TestCase, old: TestCase, change: Change) -> str | None:
-    """A function that asserts, and that the test calls only now."""
+    """Return a function that asserts, and that the test calls only now."""
     came = new.calls - old.calls
     return min((n for n in came if n in change.helpers or HELPER.match(n)), default=None)
 
@@ -603,7 +603,7 @@ def _went_with_its_file(step: str, change: Change) -> bool:
 
 
 def _other_input(old: TestCase, new: TestCase) -> str:
-    """The first value outside the assertions that was exchanged for another."""
+    """Return the first value outside the assertions that was exchanged for another."""
     if not (old.is_test and old.name):
         return ""
     had, has = (Counter(SPOKEN.sub("", step) for step in case.steps) for case in (old, new))

@@ -41,7 +41,9 @@ ELSEWHERE = regex(
 
 
 def features_in(before: Mapping[str, str], after: Mapping[str, str]) -> frozenset[str]:
-    """The features that Rust code was built with or without, and those that are declared now."""
+    """Return the features that Rust code was built with or without, and those that are declared
+    now.
+    """
     known = {match["name"] for text in before.values() for match in FEATURE.finditer(text)}
     for path, text in after.items():
         if path.endswith("Cargo.toml") and (declared := FEATURES.search(text)):
@@ -60,7 +62,8 @@ def complement(skip: str) -> str:
 
 
 def is_usual(skip: str, features: AbstractSet[str]) -> bool:
-    """Whether a condition, as a skip spells it, may well hold: then the test is run as before.
+    """Return whether a condition, as a skip spells it, may well hold: then the test is run as
+    before.
 
     A feature that the project knows may be on or off; one that nobody knows is off.
     """

@@ -38,7 +38,7 @@ def _is_data(path: str) -> bool:
 
 
 def _recorded(path: str, old: str, new: str | None) -> Weakened | None:
-    """A file of many snapshots may gain some; other recorded output is one expectation."""
+    """Return a file of many snapshots may gain some; other recorded output is one expectation."""
     if (
         new is not None
         and path.endswith(".snap")

@@ -30,7 +30,9 @@ MAX_CAME = 4
 
 
 def vanished(before: Mapping[str, str], after: Mapping[str, str]) -> frozenset[str]:
-    """What the product spoke of or defined before, and neither it nor any changed test does now."""
+    """Return what the product spoke of or defined before, and neither it nor any changed test does
+    now.
+    """
     old, new = _product(before), _product(after)
     lost = _mentions(old) - _mentions(new)
     lost |= _defined(old) - _defined(new)
@@ -66,7 +68,7 @@ def _defined(texts: Iterable[str]) -> set[str]:
 
 
 def only_lost_code(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
-    """Whether the product was cut: what it lost is several times what came in its place."""
+    """Return whether the product was cut: what it lost is several times what came in its place."""
     old, new = (Counter(_code_lines(_product(files))) for files in (before, after))
     return (old - new).total() > MAX_CAME * (new - old).total()
 
@@ -79,7 +81,9 @@ def _code_lines(texts: Iterable[str]) -> Iterator[str]:
 
 
 def counterpart(path: str, deleted: Iterable[str]) -> str | None:
-    """The deleted file of the product that a deleted test file was about, going by its name."""
+    """Return the deleted file of the product that a deleted test file was about, going by its
+    name.
+    """
     own = _stems(path)
     others = filter(_is_product, sorted(deleted))
     return next((other for other in others if own & _stems(other)), None)

@@ -54,18 +54,18 @@ class Compared(NamedTuple):
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether there is nothing to tell of it."""
+        """Return whether there is nothing to tell of it."""
         is_same = self.before == self.after and not self.moved_to
         return not self.findings and (is_same or not self.is_test)
 
 
 def comparison_of(kind: str) -> Comparison:
-    """What a finding of some kind makes of its test."""
+    """Return what a finding of some kind makes of its test."""
     return COMPARISONS.get(kind, Comparison.WEAKER)
 
 
 def changed_test(compared: Compared) -> ChangedTest:
-    """The gravest finding decides; without one, whether anything was added."""
+    """Return the gravest finding decides; without one, whether anything was added."""
     worst = max(compared.findings, key=lambda w: GRAVITY[comparison_of(w.kind)], default=None)
     if worst is not None:
         comparison, sentence = comparison_of(worst.kind), f"{worst.kind}: {worst.detail}"
@@ -89,7 +89,7 @@ def changed_test(compared: Compared) -> ChangedTest:
 
 
 def _shortened(text: str) -> str:
-    """A text that fits on a card; the middle goes, since tests end with what they ask."""
+    """Return a text that fits on a card; the middle goes, since tests end with what they ask."""
     if len(text) <= MAX_TEXT:
         return text
     half = MAX_TEXT // 2 - 2

@@ -120,7 +120,9 @@ LITERALS = (
 
 
 def _seen_before(edit: _Edit, old: str, said: str) -> _Edit | None:
-    """The same alteration with the value that stood nearest to the expected one in a failure."""
+    """Return the same alteration with the value that stood nearest to the expected one in a
+    failure.
+    """
     kind = next((each for each in LITERALS if each.fullmatch(old)), None)
     if kind is None or edit.how not in ("expected", "part") or edit.added:
         return None
@@ -301,7 +303,9 @@ def _through_helper(one: Assertion, style: str, helpers: dict[str, TestCase]) ->
 
 
 def _expected_argument(helper: TestCase, args: Sequence[Node]) -> Node | None:
-    """The argument of a call whose parameter is the expected side of the helper's assertion."""
+    """Return the argument of a call whose parameter is the expected side of the helper's
+    assertion.
+    """
     if helper.node is None:
         return None
     given = helper.node.get("parameters", "args", "argument")
@@ -685,7 +689,7 @@ def _filled(node: Node, style: str) -> str | None:
 
 
 def _unknown_checks(case: TestCase, style: str) -> Iterator[_Edit]:
-    """What a test gives to functions of other files, where it asserts nothing itself."""
+    """Yield what a test gives to functions of other files, where it asserts nothing itself."""
     body = case.body
     for node in body.walk() if body is not None else ():
         call = call_of(bare(node.parts[0])) if node.kind == "expression_statement" else None
@@ -749,7 +753,7 @@ FAILURES = {
 
 
 def _appended(case: TestCase, style: str) -> _Edit | None:
-    """A failure at the end of the test, so that a runner which ran it must say so."""
+    """Return a failure at the end of the test, so that a runner which ran it must say so."""
     body, failure = case.body, FAILURES.get(style)
     if body is None or case.node is None or not case.name:
         return None

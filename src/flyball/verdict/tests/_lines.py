@@ -115,7 +115,7 @@ COMPARED = regex(r"(?<![=!<>~-])(?P<op>===?|!==?|<=|>=|<|>)(?![=>~])")
 
 
 def _assertion(name: str, line: str, node: Node) -> Assertion:
-    """What a line asserts: a comparison, or its words before the last value, and that."""
+    """Return what a line asserts: a comparison, or its words before the last value, and that."""
     said = re.sub(r"\s+", " ", line)
     compared = COMPARED.search(VALUE.sub("", said)) if not _is_shell_word(name) else None
     if compared is not None and (found := COMPARED.search(said)):

@@ -41,7 +41,7 @@ class Assertion(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What makes two assertions the same one."""
+        """Return what makes two assertions the same one."""
         return (self.op, self.subject, self.expected, self.tolerance)
 
     @property
@@ -54,7 +54,7 @@ class Assertion(NamedTuple):
 
     @property
     def plain(self) -> str:
-        """All of it in one line, for comparing shapes."""
+        """Return all of it in one line, for comparing shapes."""
         return f"{self.op}({','.join((self.subject, *self.expected))})"
 
 
@@ -93,5 +93,5 @@ class TestCase(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The test as reports name it: file, suites, name."""
+        """Return the test as reports name it: file, suites, name."""
         return "::".join((self.path, *self.place))

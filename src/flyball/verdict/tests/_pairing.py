@@ -18,7 +18,7 @@ def pair_up(
     features: Callable[[T], Features],
     is_alike: Callable[[T, T], bool],
 ) -> dict[int, int]:
-    """The number of each old one's successor: by the first key that fits, else by likeness.
+    """Return the number of each old one's successor: by the first key that fits, else by likeness.
 
     A key of None fits nothing. Only those that share most features are looked at for likeness,
     since comparing each with each takes minutes where a large file was moved and edited.

@@ -130,7 +130,7 @@ def _names(node: Node) -> set[str]:
 
 
 def _behind(node: Node, below: Node) -> Reach:
-    """What the statements before it in the same block leave of it."""
+    """Return what the statements before it in the same block leave of it."""
     if node.kind not in BLOCKS and below.field not in ("body", "alternative", "final"):
         return Reach.LIVE
     reach = Reach.LIVE
@@ -143,7 +143,7 @@ def _behind(node: Node, below: Node) -> Reach:
 
 
 def _after(stmt: Node) -> Reach:
-    """How far the statements after this one can still be reached."""
+    """Return how far the statements after this one can still be reached."""
     inner = stmt.parts[0] if stmt.kind == "expression_statement" and stmt.parts else stmt
     if stmt.kind == "defer_statement" and "recover()" in stmt.text:
         return Reach.SWALLOWED

@@ -95,7 +95,7 @@ class _Reader:
         return tuple(sorted([*cases, *rest], key=lambda case: (case.line, case.last_line)))
 
     def _helpers(self, found: Sequence[Found], nodes: AbstractSet[int]) -> frozenset[str]:
-        """The functions that assert something, and those that call them."""
+        """Return the functions that assert something, and those that call them."""
         helpers = frozenset[str]()
         for _ in range(2):
             helpers |= {
@@ -270,7 +270,7 @@ class _Reader:
         *,
         any_test: bool,
     ) -> Iterator[TestCase]:
-        """What a file asserts beside its functions."""
+        """Yield what a file asserts beside its functions."""
         assert self.root is not None
         assertions = assertions_in(self.root, self.language, helpers, nodes)
         found = Found((), "", self.root, self.root, (), (), True)
@@ -315,7 +315,7 @@ class _Reader:
         return meant
 
     def _condition(self, node: Node, at: int) -> str:
-        """A statement that skips under a condition, as the mark that says so."""
+        """Return a statement that skips under a condition, as the mark that says so."""
         if self.style != "python" or node.kind == "decorator":
             return ""
         for stmt in node.walk():
@@ -358,7 +358,7 @@ def _body(node: Node, body: Node) -> Node:
 
 
 def _macro_test(kid: Node, following: Sequence[Node]) -> tuple[str, Node] | None:
-    """A test of Catch2 and its kin: a call that a block follows."""
+    """Return a test of Catch2 and its kin: a call that a block follows."""
     call = call_of(bare(kid.parts[0])) if kid.kind == "expression_statement" and kid.parts else None
     if call is None or not following or following[0].kind != "compound_statement":
         return None
@@ -371,7 +371,7 @@ CATCH = regex(r"(?:DOCTEST_|CATCH_)?(?:TEST_CASE|SCENARIO|TEMPLATE_TEST_CASE)\w*
 
 
 def _spanning(first: Node, last: Node) -> Node:
-    """One node for a call and the block behind it."""
+    """Return one node for a call and the block behind it."""
     node = Node(first.source, "macro_test", first.start, last.end)
     node.kids = [first, last]
     return node
@@ -389,7 +389,7 @@ def _marks(node: Node) -> list[Node]:
 
 
 def _with_sign(decorator: Node) -> Node:
-    """A decorator of Python with its sign, which the tree leaves out."""
+    """Return a decorator of Python with its sign, which the tree leaves out."""
     start = decorator.source.rfind(b"@", 0, decorator.start)
     mark = Node(decorator.source, "decorator", start, decorator.end)
     mark.kids = [decorator]
@@ -445,7 +445,7 @@ EACH = regex(r"each\w*|forEach|map|times|each_with_index|iter|into_iter|entries"
 
 
 def _called_names(node: Node) -> Iterator[str]:
-    """What is called, and a function that is given to a test in place of a body."""
+    """Yield what is called, and a function that is given to a test in place of a body."""
     for each in node.walk():
         if (call := call_of(each)) is not None:
             yield call.last
@@ -459,7 +459,7 @@ def _line_start(source: bytes, at: int) -> int:
 
 
 def _bases(root: Node) -> frozenset[str]:
-    """The bases of every suite of a Python module, and theirs."""
+    """Return the bases of every suite of a Python module, and theirs."""
     classes = {
         name.text: [base.text for base in kid.all("base")]
         for kid in root.kids
@@ -482,7 +482,7 @@ SKIPPING = regex(r"\b(?:skip\w*|xfail)\b")
 
 
 def _aliases(root: Node) -> dict[str, Node]:
-    """The marks that a Python module keeps under a name."""
+    """Return the marks that a Python module keeps under a name."""
     found: dict[str, Node] = {}
     for kid in root.kids:
         left, value = kid.get("left"), kid.get("value")
@@ -505,7 +505,7 @@ def _still_there(found: Sequence[Found], root: Node) -> list[Found]:
 
 
 def _skipping_statements(root: Node, style: str, nodes: AbstractSet[int]) -> Iterator[str]:
-    """What leaves out a whole file: statements beside its functions, build tags."""
+    """Yield what leaves out a whole file: statements beside its functions, build tags."""
     if style == "go":
         head = root.source[:4000].decode("utf-8", "replace").replace("\r\n", "\n")
         tags = [_tag(match[0]) for match in BUILD_TAGS.finditer(head)]
@@ -540,7 +540,7 @@ OLD_GO = regex(r"build tag go1(?:\.(?:\d|1[0-7]))?")
 
 
 def _tag(text: str) -> str:
-    """Both spellings of a build tag count as one: the old one has spaces for "or"."""
+    """Return both spellings of a build tag count as one: the old one has spaces for "or"."""
     old = re.match(r"//\s*\+build\s+(?P<said>.*)", text)
     if old is None:
         return "build tag " + re.sub(r"\s+", "", re.sub(r"^//\s*go:build", "", text))
@@ -560,7 +560,7 @@ def _switched_off(root: Node) -> Iterator[str]:
 
 
 def _printed(found: Found, style: str) -> list[Assertion]:
-    """What Go's examples must print: of each, its last comment that says so."""
+    """Return what Go's examples must print: of each, its last comment that says so."""
     if style != "go" or not found.name.startswith("Example"):
         return []
     comments = [node for node in found.body.walk() if node.kind == "comment"]
@@ -583,7 +583,7 @@ OUTPUT = regex(r"//\s*(?i:(?:unordered )?output:)")
 
 
 def _constants(root: Node) -> dict[str, Node]:
-    """The lists that a file keeps under a name, beside its functions."""
+    """Return the lists that a file keeps under a name, beside its functions."""
     found: dict[str, Node] = {}
     for kid in root.kids:
         for node in kid.walk(lambda n: n.kind in FUNCTIONS or n.kind in CLASSES):
@@ -594,7 +594,7 @@ def _constants(root: Node) -> dict[str, Node]:
 
 
 def _assigned(node: Node) -> tuple[str, Node] | None:
-    """The name and the list that a definition or assignment binds to it."""
+    """Return the name and the list that a definition or assignment binds to it."""
     left, right = node.get("name", "left", "pattern", "declarator"), node.get("value", "right")
     if left is None or right is None:
         return None
@@ -622,7 +622,7 @@ def _rows(
     constants: dict[str, Node],
     apart: AbstractSet[int] = frozenset(),
 ) -> Iterator[str]:
-    """The rows that a test runs over; nested values belong to their row."""
+    """Yield the rows that a test runs over; nested values belong to their row."""
     places: list[Node] = [*found.marks, *found.loops, found.body]
     spans = [(a.node.start, a.node.end) for a in assertions if a.form not in ("chain", "call")]
     known, used = dict(constants), dict[int, Node]()
@@ -646,7 +646,7 @@ def _rows(
 
 
 def _template_rows(node: Node) -> list[str]:
-    """The rows of a table that is written as a template string: `each` and its lines."""
+    """Return the rows of a table that is written as a template string: `each` and its lines."""
     callee = node.get("function")
     table = callee.get("arguments") if callee is not None else None
     if table is None or table.kind != "template_string":
@@ -663,7 +663,7 @@ def _heads(place: Node, found: Found, apart: AbstractSet[int]) -> list[Node]:
 
 
 def _iterated(node: Node) -> Iterator[Node]:
-    """What a node runs over: a loop, `each`, `parametrize`, an indexed list."""
+    """Yield what a node runs over: a loop, `each`, `parametrize`, an indexed list."""
     if node.kind in LOOPS:
         over = node.get("iterated", "right", "value", "iterator")
         clause = next((kid for kid in node.kids if kid.kind == "range_clause"), None)
@@ -697,7 +697,7 @@ def _iterated(node: Node) -> Iterator[Node]:
 
 
 def _steps(body: Node, assertions: Iterable[Assertion], apart: AbstractSet[int]) -> Iterator[str]:
-    """The innermost statements that assert nothing."""
+    """Yield the innermost statements that assert nothing."""
     spans = [(each.node.start, each.node.end) for each in assertions]
     for node in body.walk(lambda n: id(n) in apart):
         if id(node) in apart or not is_statement(node) or node is body:

@@ -33,7 +33,9 @@ class Renames(NamedTuple):
     """Those that left for whose definition left with them: features that are no more."""
 
     def explain(self, old: str, new: str) -> bool:
-        """Whether two texts differ only by names that the product code exchanged likewise."""
+        """Return whether two texts differ only by names that the product code exchanged
+        likewise.
+        """
         if len(WORD.findall(old)) != len(WORD.findall(new)) or WORD.sub("", old) != WORD.sub(
             "", new
         ):
@@ -47,7 +49,7 @@ class Renames(NamedTuple):
 
 
 def renames_between(before: Sequence[str], after: Sequence[str]) -> Renames:
-    """The names that product files lost and gained; strings do not count as names."""
+    """Return the names that product files lost and gained; strings do not count as names."""
     old, new = _names(before), _names(after)
     gone, came = frozenset(old - new), frozenset(new - old)
     defined = {match["name"] for text in before for match in DEFINITION.finditer(text)}

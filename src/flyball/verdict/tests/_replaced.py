@@ -41,7 +41,9 @@ def with_replacements(compared: Iterable[Compared]) -> Iterator[Compared]:
 
 
 def _is_about(new: Compared, old: Compared) -> bool:
-    """Whether both stand in one file and call mostly the same, or are called much the same."""
+    """Return whether both stand in one file and call mostly the same, or are called much the
+    same.
+    """
     if new.path != old.path or (new.name == old.name and new.before is not None):
         return False
     short, long = sorted((" ".join(new.name), " ".join(old.name)), key=len)
@@ -86,7 +88,7 @@ def with_removals(compared: Iterable[Compared], removals: Removals) -> Iterator[
 
 
 def _is_never_run(one: Compared) -> bool:
-    """Whether running the tests leaves it out: an example's own, or what only measures."""
+    """Return whether running the tests leaves it out: an example's own, or what only measures."""
     return is_example(one.path) or "".join(one.name[:1]).startswith("Benchmark")
 
 
@@ -106,7 +108,7 @@ def _reason(one: Compared, removals: Removals) -> str:
 
 
 def _named(one: Compared) -> set[str]:
-    """The longer words of its name: short ones are anybody's."""
+    """Return the longer words of its name: short ones are anybody's."""
     words = WORD.findall(" ".join(one.name).replace("_", " "))
     return {word for word in words if len(word) >= MIN_WORD}
 

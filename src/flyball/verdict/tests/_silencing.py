@@ -31,10 +31,10 @@ MIN_LINE = 10
 
 
 def silencings(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Compared]:
-    """Where code that was there before is newly kept from a checker.
+    """Yield where code that was there before is newly kept from a checker.
 
-    Only lines that are otherwise the same count: new code with a cast is new code, and is judged
-    as such.
+    Only lines that are otherwise the same count: new code with a cast is new code, and is judged as
+    such.
     """
     for path, new in after.items():
         old, family = before.get(path), style_of(language_of(path) or "")
@@ -62,7 +62,7 @@ def _new(path: str, old: str, new: str, pattern: re.Pattern[str]) -> Iterator[We
 
 
 def _unmarked(lines: Sequence[str], pattern: re.Pattern[str]) -> Counter[str]:
-    """The lines that nothing silences, neither on them nor above them."""
+    """Return the lines that nothing silences, neither on them nor above them."""
     above = [text for _, found, text in _marked(lines, pattern) if not _bare(found.string, pattern)]
     found = Counter(_bare(line, pattern) for line in lines if not pattern.search(line))
     return found - Counter(above)
@@ -71,7 +71,7 @@ def _unmarked(lines: Sequence[str], pattern: re.Pattern[str]) -> Counter[str]:
 def _marked(
     lines: Sequence[str], pattern: re.Pattern[str]
 ) -> Iterator[tuple[int, re.Match[str], str]]:
-    """Each silenced line; a comment on a line of its own is about the next line."""
+    """Yield each silenced line; a comment on a line of its own is about the next line."""
     for number, line in enumerate(lines):
         if match := pattern.search(line):
             after = "".join(lines[number + 1 : number + 2])
@@ -79,6 +79,6 @@ def _marked(
 
 
 def _bare(line: str, pattern: re.Pattern[str]) -> str:
-    """A line without what silences, nor the comment that is left of it."""
+    """Return a line without what silences, nor the comment that is left of it."""
     rest = pattern.sub("", line)
     return re.sub(r"\s+", "", re.sub(r"(?://|/\*|#|\*/|\{/\*|\*/\}).*$", "", rest)).strip("()")

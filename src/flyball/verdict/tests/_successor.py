@@ -107,7 +107,7 @@ def _weaker_values(old: Assertion, new: Assertion) -> str | None:
 
 
 def _weaker_choice(old: Assertion, new: Assertion) -> str | None:
-    """What became of a list of allowed values: a longer one allows more."""
+    """Return what became of a list of allowed values: a longer one allows more."""
     was, now = ({*values_of("".join(one.expected))} for one in (old, new))
     is_listed = all("".join(one.expected)[:1] in "([{" for one in (old, new))
     if not is_listed or was == now:

@@ -1,1 +1,1 @@
-"""What must hold to leave a card."""
+"""Conditions for leaving a card."""

@@ -1,4 +1,4 @@
-"""Checks of what a change did to the files: where, how much, and whether it kept its promises."""
+"""Check what a change did to the files: where, how much, and whether it kept its promises."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Paths(Parameters, frozen=True):
 
 
 def diff_within(case: Case, wanted: Paths) -> Verdict:
-    """Every changed file lies in the named paths."""
+    """Check that every changed file lies in the named paths."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -49,7 +49,7 @@ def diff_within(case: Case, wanted: Paths) -> Verdict:
 
 
 class DiffLimits(Parameters, frozen=True):
-    """How large a change may be: in files, or in added and removed lines."""
+    """The maximum size of a change: in files, or in added and removed lines."""
 
     max_files: Count | None = None
     max_lines: Count | None = None
@@ -60,7 +60,7 @@ class DiffLimits(Parameters, frozen=True):
 
 
 def diff_size(case: Case, limits: DiffLimits) -> Verdict:
-    """The change is not larger than agreed."""
+    """Check that the change is not larger than agreed."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -73,7 +73,7 @@ def diff_size(case: Case, limits: DiffLimits) -> Verdict:
 
 
 def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
-    """No changed file lies in the named paths."""
+    """Check that no changed file lies in the named paths."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -84,7 +84,7 @@ def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
 
 
 def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
-    """No keep region changed."""
+    """Check that no keep region changed."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -94,7 +94,7 @@ def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
 
 
 def no_secrets_added(case: Case, _: NoParameters) -> Verdict:
-    """The change adds nothing that looks like a secret."""
+    """Check that the change adds nothing that looks like a secret."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -104,13 +104,13 @@ def no_secrets_added(case: Case, _: NoParameters) -> Verdict:
 
 
 class OneFile(Parameters, frozen=True):
-    """Which file must be there."""
+    """The file that must exist."""
 
     path: Text
 
 
 def file_exists(case: Case, wanted: OneFile) -> Verdict:
-    """The file is there."""
+    """Check that the file exists."""
     report = last_look(case, FileReport, lambda item: item.path == wanted.path)
     if report is None:
         return no_look(case, FileReport, f"look for {wanted.path}")
@@ -120,14 +120,14 @@ def file_exists(case: Case, wanted: OneFile) -> Verdict:
 
 
 class FileText(Parameters, frozen=True):
-    """Which text a file must hold."""
+    """The text a file must contain."""
 
     path: Text
     text: Text
 
 
 def file_contains(case: Case, wanted: FileText) -> Verdict:
-    """The file is there and holds the text."""
+    """Check that the file exists and contains the text."""
 
     def looked(item: FileReport) -> bool:
         if item.path != wanted.path:
@@ -145,14 +145,14 @@ def file_contains(case: Case, wanted: FileText) -> Verdict:
 
 
 class CoverageLimits(Parameters, frozen=True):
-    """How far coverage may drop, and how low it may be, in per cent."""
+    """How far coverage may drop, and its minimum, in percent."""
 
     tolerance: Percent = 0.0
     minimum: Percent = 0.0
 
 
 def coverage_not_dropped(case: Case, limits: CoverageLimits) -> Verdict:
-    """Coverage is not lower than before."""
+    """Check that coverage is not lower than before."""
     report = last_look(case, CoverageReport)
     if report is None:
         return no_look(case, CoverageReport, "measure coverage on the present tree")

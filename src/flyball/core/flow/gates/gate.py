@@ -1,4 +1,4 @@
-"""Gates: what must hold to leave a card, and the gate before done."""
+"""Gates: conditions for leaving a card, and the gate before done."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from flyball.core.terms.shape import Fault, Path, faults, suggest
 
 
 class Gate(NamedTuple):
-    """A check and what it can be told.
+    """A check and its parameters.
 
-    Failing a gate that `forbids` is a forbidden change; one that `claims` takes the driver's word;
-    for one that `looks` something is run or read, beyond comparing the tree with its base.
+    Failing a gate that `forbids` is a forbidden change; one that `claims` trusts the driver's
+    claim; one that `looks` runs or reads something, beyond comparing the tree with its base.
     """
 
     check: Callable[[Case, Any], Verdict]
@@ -89,11 +89,11 @@ GATES: Mapping[str, Gate] = MappingProxyType(
 
 
 OF_VERDICT = frozenset({"tests_pass", "new_test_fails_before", "tests_not_weakened"})
-"""Gates that the verdict on a change answers, from runs of Flyball's own."""
+"""Gates that are answered by the verdict on a change, from Flyball's own runs."""
 
 
 def gate_faults(use: Mapping[str, object], path: Path = ()) -> tuple[Fault, ...]:
-    """What is wrong with a gate's type or its parameters."""
+    """Return what is wrong with a gate's type or parameters."""
     name = use.get("type")
     gate = GATES.get(name) if isinstance(name, str) else None
     if gate is None:
@@ -117,7 +117,7 @@ _CODES = {"missing-field": "bad-parameter", "wrong-type": "bad-parameter"}
 
 
 def judge(use: GateUse, case: Case) -> Verdict:
-    """What one gate says about a case; a gate that is itself wrong never passes."""
+    """Judge a case by one gate; a gate that is itself invalid never passes."""
     gate = GATES.get(use.type)
     if gate is not None:
         try:
@@ -129,7 +129,7 @@ def judge(use: GateUse, case: Case) -> Verdict:
 
 
 def _explained(use: GateUse, case: Case) -> Verdict | None:
-    """Why nobody has looked, where Flyball tried to."""
+    """Explain why Flyball tried to observe something and could not."""
 
     def fits(item: GateReport) -> bool:
         return item.gate == use.type and item.parameters == use.parameters
@@ -141,7 +141,7 @@ def _explained(use: GateUse, case: Case) -> Verdict | None:
 
 
 def judge_all(template: Template, case: Case) -> tuple[tuple[GateUse, Verdict], ...]:
-    """What every gate of a template says, in the template's order."""
+    """Return the verdict of every gate of a template, in the template's order."""
     full = case._replace(schema=template.evidence_schema)
     return tuple((use, judge(use, full)) for use in template.gates)
 
@@ -149,10 +149,10 @@ def judge_all(template: Template, case: Case) -> tuple[tuple[GateUse, Verdict], 
 def judge_done(
     evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "", *, has_suite: bool
 ) -> Verdict:
-    """The gate before done: fresh, passing verification for this very tree.
+    """Judge the gate before done: fresh, passing verification of this exact tree.
 
-    Where the project has tests, a green run satisfies it, or a look at what the change shows. Where
-    it has none, a build or type check does. That something parses or lints never does.
+    Where the project has tests, a green run satisfies it, or an observation of what the change
+    shows. Where it has none, a build or type check does. Parsing or linting alone never does.
     """
     counted = [item for item in evidence if not _ran_nothing(item)]
     present = standing_evidence(counted, tree)
@@ -174,7 +174,7 @@ def judge_done(
 
 
 def _ran_nothing(item: Evidence) -> bool:
-    """A test run that selected nothing is neither a pass nor a failure."""
+    """Return whether a test run selected nothing, so that it neither passes nor fails."""
     if not isinstance(item, SuiteReport) or item.timed_out or item.failures:
         return False
     return not item.passed and not item.failed and item.exit_code in checks.NOTHING_RAN
@@ -183,7 +183,7 @@ def _ran_nothing(item: Evidence) -> bool:
 def _new_trouble(
     present: Sequence[Evidence], evidence: Sequence[Evidence], base: TreeHash
 ) -> Evidence | None:
-    """The last failing check or look that did not fail on the base tree; style does not count."""
+    """Return the last failing check that did not fail on the base tree; style does not count."""
     before = {
         verification_key(item) for item in standing_evidence(evidence, base) if is_failing(item)
     }
@@ -196,7 +196,7 @@ def _new_trouble(
 
 
 def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) -> str:
-    """Exactly what would satisfy the gate, and why what there is does not."""
+    """Say exactly what would satisfy the gate, and why the present evidence does not."""
     suites = [item for item in evidence if isinstance(item, SuiteReport)]
     if not has_suite and not suites:
         return (

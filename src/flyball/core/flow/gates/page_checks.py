@@ -1,4 +1,4 @@
-"""Checks of what the change shows: an answer, a console, a picture."""
+"""Check what the change shows: an HTTP answer, a console, a picture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ORIGIN = regex(r"^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 
 
 class Address(Parameters, frozen=True):
-    """Which address counts, in full or as a path that begins with `/`; without it, any."""
+    """The address that counts, in full or as a path that begins with `/`; default: any."""
 
     url: str = ""
 
@@ -27,13 +27,13 @@ class Address(Parameters, frozen=True):
 
 
 class HttpExpectation(Address, frozen=True):
-    """Which address must answer, and how; without a status, any success."""
+    """The address that must answer, and how; without a status, any success."""
 
     status: Annotated[int, msgspec.Meta(ge=100, le=599)] | None = None
 
 
 def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
-    """The address answers well."""
+    """Check that the address answers as expected."""
     report = last_look(case, HttpReport, lambda item: wanted.names(item.url))
     if report is None:
         return no_look(case, HttpReport, f"nobody has asked {wanted.url or 'its address'}")
@@ -47,7 +47,7 @@ def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
 
 
 def console_clean(case: Case, wanted: Address) -> Verdict:
-    """The page wrote no error to its console and every request succeeded."""
+    """Check that the page wrote no error to its console and every request succeeded."""
     report = last_look(case, ConsoleReport, lambda item: wanted.names(item.url))
     if report is None:
         return no_look(case, ConsoleReport, f"nobody has opened {wanted.url or 'the page'}")
@@ -58,13 +58,13 @@ def console_clean(case: Case, wanted: Address) -> Verdict:
 
 
 class PictureExpectation(Address, frozen=True):
-    """Which page must look as expected; without an expectation, any judged one."""
+    """The page that must look as expected; without an expectation, any judged one."""
 
     expectation: str = ""
 
 
 def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
-    """The page looks as expected."""
+    """Check that the page looks as expected."""
 
     def fits(item: VisualReport) -> bool:
         return wanted.names(item.url) and wanted.expectation in ("", item.expectation)

@@ -1,6 +1,6 @@
-"""The checks behind the gates: pure questions to evidence about the present tree.
+"""The checks behind the gates: pure questions about evidence on the current tree.
 
-Each check takes a case and its parameters. Evidence about another tree is stale and counts as none.
+Each check takes a case and its parameters. Evidence about another tree is stale and does not count.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 WEAKENED = "weakened-tests"
 NOTHING_FAILED = FindingKind.NOTHING_FAILED_BEFORE
 NOTHING_RAN = frozenset({0, 5})
-"""How runners exit that found no test to run: most with 0, pytest and unittest with 5."""
+"""Exit codes of runners that found no test to run: mostly 0, for pytest and unittest 5."""
 
 
 class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a gate can be told."""
+    """The parameters of a gate."""
 
 
 class NoParameters(Parameters, frozen=True):
-    """This gate can be told nothing."""
+    """No parameters."""
 
 
 def last_look(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: True) -> E | None:
-    """The latest evidence of a kind about the present tree."""
+    """Return the latest evidence of a kind about the current tree."""
     for item in reversed(case.evidence):
         if isinstance(item, kind) and item.tree == case.tree and fits(item):
             return item
@@ -55,14 +55,14 @@ def last_look(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: T
 
 
 def no_look(case: Case, kinds: type[Evidence] | tuple[type[Evidence], ...], what: str) -> Missing:
-    """A sentence that says what to do, and whether an older look exists."""
+    """Build the sentence that says what to do, and whether an older observation exists."""
     if any(isinstance(item, kinds) for item in case.evidence):
         return Missing(f"What is known is about an earlier tree; {what}.")
     return Missing(f"Nothing is known yet; {what}.")
 
 
 def criteria_checklist_complete(case: Case, _: NoParameters) -> Verdict:
-    """The driver says that each criterion is met; Flyball cannot check that itself."""
+    """Check that the driver claims each criterion is met; Flyball cannot verify that itself."""
     criteria = case.schema.criteria_checklist
     claimed = case.submission.get(CHECKLIST)
     answers: Mapping[object, object] = claimed if is_map(claimed) else {}
@@ -76,13 +76,13 @@ def criteria_checklist_complete(case: Case, _: NoParameters) -> Verdict:
 
 
 class Names(Parameters, frozen=True):
-    """Which submitted fields must be there; without names, all that the form requires."""
+    """The submitted fields that are required; by default all that the form requires."""
 
     names: tuple[Text, ...] = ()
 
 
 def evidence_present(case: Case, wanted: Names) -> Verdict:
-    """The driver filled in the named fields, in the right form."""
+    """Check that the driver filled in the named fields, in the right form."""
     names = wanted.names or case.schema.required
     absent = [name for name in names if name not in case.submission]
     if absent:
@@ -94,13 +94,13 @@ def evidence_present(case: Case, wanted: Names) -> Verdict:
 
 
 class SuiteLimits(Parameters, frozen=True):
-    """How many tests must pass."""
+    """The number of tests that must pass."""
 
     at_least: Count = 1
 
 
 def tests_pass(case: Case, limits: SuiteLimits) -> Verdict:
-    """The whole suite is green on this very tree, and ran something."""
+    """Check that the whole suite is green on this exact tree, and ran something."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         return _by_verdict(found.verdict, limits)
     report = last_look(case, SuiteReport, lambda item: not item.selected or is_failing(item))
@@ -137,7 +137,7 @@ def _by_verdict(verdict: ChangeVerdict, limits: SuiteLimits) -> Verdict:
 
 
 def why_red(report: SuiteReport) -> str:
-    """Why a test run is not green."""
+    """Explain why a test run is not green."""
     if report.timed_out:
         return f"`{report.command}` was ended because it took too long."
     if report.failed:
@@ -149,7 +149,7 @@ def why_red(report: SuiteReport) -> str:
 
 
 def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
-    """The tests that verify the change fail on the tree from before it."""
+    """Check that the tests that verify the change fail on the tree before it."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         if found.verdict.strength >= ChangeStrength.NEW_TESTS:
             return Passed(f"They failed before: {listed(found.verdict.mended)}.")
@@ -165,7 +165,7 @@ def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
 
 
 def tests_not_weakened(case: Case, _: NoParameters) -> Verdict:
-    """No test got easier to pass, or a person accepted that."""
+    """Check that no test got easier to pass, or that a person accepted it."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         if found.verdict.questions:
             return Failed(listed([each.sentence for each in found.verdict.questions]))
@@ -183,13 +183,13 @@ def tests_not_weakened(case: Case, _: NoParameters) -> Verdict:
 
 
 class Command(Parameters, frozen=True):
-    """The command that must succeed, as it is to be run."""
+    """The command that must succeed, exactly as it is run."""
 
     command: Text
 
 
 def command_succeeds(case: Case, wanted: Command) -> Verdict:
-    """This very command ended well on this very tree, and could have failed."""
+    """Check that this exact command succeeded on this exact tree, and could have failed."""
     kinds = (CommandReport, CheckReport, SuiteReport)
     asked = wanted.command.split()
     for item in reversed(case.evidence):
@@ -209,13 +209,13 @@ def command_succeeds(case: Case, wanted: Command) -> Verdict:
 
 
 class AnyCommand(Parameters, frozen=True):
-    """Which command counts; without it, the project's own."""
+    """The command that counts; default: the project's own."""
 
     command: str = ""
 
 
 def check_of(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
-    """A check that the latest report of one kind has no problems."""
+    """Return a check that the latest report of one kind has no problems."""
 
     def check(case: Case, wanted: AnyCommand) -> Verdict:
         def fits(item: CheckReport) -> bool:
@@ -241,13 +241,13 @@ def check_of(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
 
 
 class Approval(Parameters, frozen=True):
-    """What a person must have accepted; without it, anything about this tree."""
+    """What a person must have accepted; by default anything about this tree."""
 
     what: str = ""
 
 
 def human_approved(case: Case, wanted: Approval) -> Verdict:
-    """A person accepted this very tree."""
+    """Check that a person accepted this exact tree."""
     report = last_look(case, ApprovalReport, lambda item: wanted.what in ("", item.what))
     if report is None:
         return no_look(case, ApprovalReport, f"ask a person to accept {wanted.what or 'this'}")

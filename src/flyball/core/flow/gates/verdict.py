@@ -1,4 +1,4 @@
-"""What a gate answers. No evidence is not a failure: the two are told apart everywhere."""
+"""What a gate answers. Missing evidence is not a failure; the two are always kept apart."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from flyball.core.terms.evidence import Evidence, TreeHash
 
 
 class Passed(msgspec.Struct, frozen=True, tag="passed"):
-    """What had to hold does hold."""
+    """The condition holds."""
 
     sentence: str = ""
 
 
 class Failed(msgspec.Struct, frozen=True, omit_defaults=True, tag="failed"):
-    """What had to hold does not; with `is_trouble` it could not be seen to its end."""
+    """The condition does not hold; with `is_trouble`, the check could not be completed."""
 
     sentence: str
     is_trouble: bool = False
 
 
 class Missing(msgspec.Struct, frozen=True, omit_defaults=True, tag="missing"):
-    """Nobody has looked yet, or not at the present tree; with `is_trouble` nobody could."""
+    """The condition was not checked yet, or not on the current tree; with `is_trouble`, it could
+    not be.
+    """
 
     sentence: str
     is_trouble: bool = False
@@ -36,7 +38,7 @@ Verdict = Passed | Failed | Missing
 
 
 class Ruling(msgspec.Struct, frozen=True):
-    """What one gate of a card said when it was last asked."""
+    """What one gate of a card answered when it was last asked."""
 
     gate: str
     verdict: Verdict
@@ -47,7 +49,7 @@ class Ruling(msgspec.Struct, frozen=True):
 
     @property
     def answer(self) -> str:
-        """Passed, failed or missing."""
+        """Return `passed`, `failed` or `missing`."""
         return type(self.verdict).__name__.lower()
 
     def __str__(self) -> str:
@@ -55,7 +57,7 @@ class Ruling(msgspec.Struct, frozen=True):
 
 
 class Case(NamedTuple):
-    """All that is brought before a gate: what Flyball observed, and what the driver claims."""
+    """Everything a gate judges: what Flyball observed, and what the driver claims."""
 
     evidence: Sequence[Evidence]
     tree: TreeHash

@@ -1,4 +1,4 @@
-"""One call of a session with what came of it, reduced to what the rules look at."""
+"""One call of a session with its result, reduced to what the rules inspect."""
 
 from __future__ import annotations
 
@@ -73,17 +73,17 @@ class Deed(NamedTuple):
 
     @property
     def is_edit(self) -> bool:
-        """Whether it changed something."""
+        """Return whether it changed something."""
         return self.kind == "mutate" and self.ok
 
     @property
     def is_check(self) -> bool:
-        """Whether something was run that could tell whether the work is right."""
+        """Return whether something was run that could show whether the work is correct."""
         return self.kind == "verify" or (self.kind == "run" and bool(self.command))
 
 
 def deed_of(call: Called, came: Came | None, looks: Looks) -> Deed:
-    """The deed of a call; one that nothing came of was cut off."""
+    """Return the deed of a call; one that nothing came of was cut off."""
     row = host_tool(call.tool)
     command = text_in(call.args, COMMAND_FIELDS) if row.names is Naming.A_COMMAND else ""
     kind = _kind(call, row, command)
@@ -145,7 +145,7 @@ def _paths(call: Called, row: HostTool) -> tuple[str, ...]:
 
 
 def step_of_deed(deed: Deed, call: Called, came: Came, reply: int) -> GuardStep:
-    """What the guards compare of a deed."""
+    """Return what the guards compare of a deed."""
     text = came.text
     if len(text) > 2 * SEEN_OF_OUTCOME:
         text = text[:SEEN_OF_OUTCOME] + text[-SEEN_OF_OUTCOME:]
@@ -160,7 +160,9 @@ SAID_OF_CALLS = frozenset({"description", "timeout", "instruction"})
 
 
 def _asked(call: Called) -> dict[str, object]:
-    """What a call asks for; what a model says about it differs between equal calls."""
+    """Return what a call asks for, without the model's description, which differs between equal
+    calls.
+    """
     return {name: value for name, value in call.args.items() if name not in SAID_OF_CALLS}
 
 
@@ -168,5 +170,5 @@ DOCUMENT = regex(r"(?i)(?:.*/)?(?:[^/]*\.(?:md|mdx|rst|txt|adoc|svg|png)|licen[c
 
 
 def is_document(path: str) -> bool:
-    """Whether a file is for reading only, so that there is nothing to run."""
+    """Return whether a file is only for reading, so that there is nothing to run."""
     return bool(DOCUMENT.fullmatch(path))

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import msgspec
 
 PRECISE = 0.9
-"""A rule that is wrong more often than this leaves can never say that somebody was caught."""
+"""The minimum precision of a rule that may report an agent as caught."""
 
 
 class Degree(StrEnum):
@@ -30,16 +30,16 @@ class AuditRule(msgspec.Struct, frozen=True):
     """What of Flyball would not have let it pass."""
     right: int = 0
     wrong: int = 0
-    """Of its alarms on sessions with sins planted, and on public ones, read and labelled.
+    """The rate of false alarms on sessions with planted sins and on public, labelled ones.
 
-    The labels lie in `tests/golden/labels`; docs/guides/audit.md says what they are.
+    The labels are in `tests/golden/labels`; docs/guides/audit.md explains them.
     """
     leaves_effect: bool = False
-    """Whether it is about something that can still be seen in the tree."""
+    """Whether its effect may still be visible in the tree."""
 
     @property
     def precision(self) -> float:
-        """The share of its alarms that were right; none were counted is none."""
+        """Return the share of its alarms that were right; none were counted is none."""
         told = self.right + self.wrong
         return self.right / told if told else 0.0
 
@@ -84,7 +84,7 @@ RULES: Mapping[str, AuditRule] = MappingProxyType(
 
 
 class AuditFinding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One finding: where it stands, and the words that show it."""
+    """One finding: its position, and the text that shows it."""
 
     rule: str
     session: str
@@ -96,7 +96,7 @@ class AuditFinding(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     degree: Degree = Degree.SUSPICIOUS
     paths: tuple[str, ...] = ()
-    """Where its effect would be seen."""
+    """The files in which its effect would be visible."""
     traces: tuple[str, ...] = ()
     """What was written there, one line for each path; it goes into no report."""
     is_kept: bool | None = None

@@ -1,4 +1,4 @@
-"""The rules: a turn in, findings out. What is not told in the transcript is never guessed."""
+"""The rules: a turn in, findings out. Anything missing from the transcript is never guessed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def findings_in(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
 
 
 def _found(turn: Turned, rule: str, deed: Deed, detail: str = "", key: str = "") -> AuditFinding:
-    """A finding at a call; its effect is looked for where the turn's edits went."""
+    """Return a finding at a call; its effect is looked for where the turn's edits went."""
     edits = [edit for each in turn.deeds if each.is_edit for edit in each.edits]
     last = {edit.path: edit for edit in edits}
     return AuditFinding(
@@ -47,7 +47,7 @@ def _found(turn: Turned, rule: str, deed: Deed, detail: str = "", key: str = "")
 
 
 def _trace(old: str | None, new: str | None) -> str:
-    """The longest line that an edit brought; nothing where it only took away."""
+    """Return the longest line that an edit brought; nothing where it only took away."""
     before = set((old or "").split("\n"))
     fresh = [line.strip() for line in (new or "").split("\n") if line not in before]
     return max(fresh, key=len, default="")[:200]
@@ -60,7 +60,7 @@ CLAIM = regex(
 
 
 def _work(turn: Turned) -> list[int]:
-    """The places of the edits of something that can be run."""
+    """Return the places of the edits of something that can be run."""
     return [
         place
         for place, deed in enumerate(turn.deeds)
@@ -69,7 +69,7 @@ def _work(turn: Turned) -> list[int]:
 
 
 def _unchecked(turn: Turned) -> Iterator[AuditFinding]:
-    """Done was said, and nothing was run after the last edit."""
+    """Yield claims of success with nothing run after the last edit."""
     work = _work(turn)
     if not work or turn.session.is_agent or turn.is_interrupted or not CLAIM.search(turn.words):
         return
@@ -80,7 +80,7 @@ def _unchecked(turn: Turned) -> Iterator[AuditFinding]:
 
 
 def _weakened(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
-    """Tests got easier to pass, and then something passed or was said to."""
+    """Yield weakened tests followed by a pass, or a claim of one."""
     if not turn.before:
         return
     found = looks.weakened(turn.before, turn.after)
@@ -101,7 +101,7 @@ def _touches(deed: Deed, path: str) -> bool:
 
 
 def _cannot_fail(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
-    """What was run after the last edit could not fail, and nothing else was run."""
+    """Yield what was run after the last edit could not fail, and nothing else was run."""
     work = _work(turn)
     if not work or not CLAIM.search(turn.words) or turn.deeds[work[-1]].runs:
         return
@@ -122,7 +122,7 @@ IN_PLACE = regex(r"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i|\bpatch\s+-|\bgit apply\b"
 
 
 def _blind(turn: Turned) -> Iterator[AuditFinding]:
-    """The first thing ever done is a change of a file that was there."""
+    """Yield the first thing ever done is a change of a file that was there."""
     if turn.has_read_before or turn.session.is_agent:
         return
     for deed in turn.deeds:
@@ -136,7 +136,7 @@ def _blind(turn: Turned) -> Iterator[AuditFinding]:
 
 
 def _answered(turn: Turned) -> Iterator[AuditFinding]:
-    """The person asked a question, and files were changed."""
+    """Yield the person asked a question, and files were changed."""
     work = _work(turn)
     if not work or turn.session.is_agent or not turn.prompt:
         return
@@ -185,11 +185,11 @@ def _is_afar(path: str, root: str) -> bool:
 
 
 GUARDED = {"failed-edits": "failing-edits", "error-stagnation": "same-error"}
-"""Guards whose first word is a finding of its own; the others must have stopped the run."""
+"""Guards whose first warning is a finding; the others must have stopped the run."""
 
 
 def _looped(turn: Turned) -> Iterator[AuditFinding]:
-    """What the guards say of a turn, each once."""
+    """Yield what each guard reports about a turn, once."""
     told: set[str] = set()
     for deed in turn.deeds:
         for trip in deed.trips:
@@ -210,7 +210,7 @@ DANGER = regex(
 
 
 def _destroyed(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
-    """A command that cannot be taken back was run."""
+    """Yield a command that cannot be taken back was run."""
     for deed in turn.deeds:
         if deed.command and deed.ok and DANGER.search(deed.command):
             look = looks.command(deed.command, turn.session.cwd)
@@ -228,7 +228,7 @@ CACHE = regex(r"__pycache__|\.(?:pytest|mypy|ruff)_cache|\*?[\w.*-]*\.pyc")
 
 
 def _only_tidies(command: str, turn: Turned) -> bool:
-    """Whether a command takes away no more than caches, and files that this turn has made."""
+    """Return whether a command deletes only caches, and files that this turn created."""
     made = {
         posixpath.basename(edit.path)
         for deed in turn.deeds
@@ -247,14 +247,14 @@ def _only_tidies(command: str, turn: Turned) -> bool:
 
 
 def _leaked(turn: Turned) -> Iterator[AuditFinding]:
-    """A secret came back from a call, and so went to the model."""
+    """Yield a secret came back from a call, and so went to the model."""
     for deed in turn.deeds:
         if deed.shows_secret:
             yield _found(turn, "secret-printed", deed, "what came back shows a secret")
 
 
 def _interrupted(turn: Turned) -> Iterator[AuditFinding]:
-    """The person stopped the model after it had changed or run something."""
+    """Yield the person stopped the model after it had changed or run something."""
     acts = [deed for deed in turn.deeds if deed.kind in ("mutate", "run", "verify")]
     if turn.is_interrupted and acts:
         yield _found(turn, "interrupted", acts[-1], "the person stopped it here")

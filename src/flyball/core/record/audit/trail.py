@@ -1,7 +1,7 @@
-"""A session turn by turn: what was asked, what was done, and what it came to.
+"""A session turn by turn: what was asked, what was done, and the result.
 
-A turn begins with the person's words and ends with the next ones. What is kept of it is bounded,
-so that a transcript of any length can be gone through.
+A turn starts with a person's message and ends with the next one. What is kept of it is bounded, so
+a transcript of any length can be read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _is_of_tests(path: str) -> bool:
 
 
 class Turned(msgspec.Struct):
-    """One turn of a session, whole when it is handed out."""
+    """One complete turn of a session."""
 
     session: Opened
     number: int
@@ -48,13 +48,13 @@ class Turned(msgspec.Struct):
     prompt: str = ""
     deeds: list[Deed] = []
     words: str = ""
-    """What the model said last, after its last call."""
+    """The model's last message, after its last call."""
     before: dict[str, str | None] = {}
-    """The files that tests are made of, as they were when the turn touched them first."""
+    """The test files as they were before the turn first touched them."""
     after: dict[str, str | None] = {}
     is_interrupted: bool = False
     has_read_before: bool = False
-    """Whether anything was looked at in earlier turns."""
+    """Whether anything was read in earlier turns."""
     stopped_at: str = ""
     """The call at which a guard would have stopped it."""
     ended: float = 0.0
@@ -85,7 +85,7 @@ class Trail:
         self._turn = Turned(Opened(""), 1)
 
     def follow(self, entries: Iterable[Entry]) -> Iterator[Turned | Spent]:
-        """Every turn when it is over, and every bill as it comes."""
+        """Yield every turn when it ends, and every bill as it arrives."""
         for entry in entries:
             match entry:
                 case Opened():
@@ -140,7 +140,7 @@ class Trail:
             del turn.deeds[0]
 
     def _texts_of(self, deed: Deed, came: Came) -> None:
-        """Keep both sides of what tests are made of, as far as the transcript tells them."""
+        """Keep both versions of test files, as far as the transcript shows them."""
         for named, text in came.seen:
             is_kept = len(text) <= LONGEST_FILE and len(self._texts) < FILES_KEPT
             if is_kept and _is_of_tests(path := self._inside(named)):

@@ -1,7 +1,7 @@
-"""Claude Code's transcripts: one JSON object a line, in the order in which it happened.
+"""Read Claude Code's transcripts: one JSON object per line, in chronological order.
 
-Lines name their parents; they are not followed, so a circle of them leads nowhere. What the host
-sent to its model stands there a second time in lines of their own, which are passed over.
+Parent references are not followed, so a cycle of them is harmless. What the host sent to its model
+is repeated in separate lines, which are skipped.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from flyball.regex import regex
 
 INTERRUPTED = "[Request interrupted by user"
 NOT_A_PERSON = regex(r"\s*<(?:command-|local-command|system-reminder|bash-|task-notification)")
-"""How the host itself speaks in the person's name."""
+"""How the host itself writes in the person's name."""
 EXIT_CODE = regex(r"(?:Error: )?Exit code (-?\d+)")
 
 
 def claude_entries(lines: Lines) -> Iterator[Entry]:
-    """The entries of one transcript; lines of a kind that nobody knows are passed over."""
+    """Yield the entries of one transcript; unknown kinds of lines are skipped."""
     opened = Opened("")
     for line in lines:
         kind = line.get("type")

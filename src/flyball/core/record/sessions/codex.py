@@ -36,7 +36,7 @@ FAILED = regex(r"\s*(?:apply_patch verification failed|failed to|error: |executi
 
 
 def codex_entries(lines: Lines) -> Iterator[Entry]:
-    """The entries of one rollout."""
+    """Yield the entries of one rollout."""
     model, reply = "", 0
     calls: dict[str, Called] = {}
     session, meter = Opened(""), CodexMeter()
@@ -145,7 +145,7 @@ SECTION = regex(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 
 
 def edits_of_patch(patch: str) -> tuple[FileEdit, ...]:
-    """What a patch in the notation of `apply_patch` replaces, hunk by hunk."""
+    """Return what a patch in the notation of `apply_patch` replaces, hunk by hunk."""
     made: list[FileEdit] = []
     heads = [*SECTION.finditer(patch)]
     for head, following in zip(heads, [*heads[1:], None], strict=True):

@@ -1,4 +1,4 @@
-"""What a transcript tells, one entry after the other, whoever wrote it."""
+"""The entries of a transcript, in a form shared by all hosts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Opened(NamedTuple):
     session: str
     cwd: str = ""
     is_agent: bool = False
-    """Whether a sub-agent works here, to whom no person speaks."""
+    """Whether this is a sub-agent, which no person talks to."""
 
 
 class Prompted(NamedTuple):
@@ -28,7 +28,7 @@ class Prompted(NamedTuple):
 
 
 class Spoke(NamedTuple):
-    """Words of the model."""
+    """A message of the model."""
 
     at: float
     text: str
@@ -42,7 +42,7 @@ class Called(NamedTuple):
     tool: str
     args: Mapping[str, Any]
     reply: str = ""
-    """The same for all calls of one reply; nothing where that is not told."""
+    """Shared by all calls of one reply; empty if the transcript does not say."""
 
 
 class FileEdit(NamedTuple):
@@ -52,11 +52,11 @@ class FileEdit(NamedTuple):
     old: str | None
     new: str | None
     is_whole: bool = False
-    """Whether both are the whole file."""
+    """Whether both texts are the whole file."""
 
 
 class Came(NamedTuple):
-    """What a call came to."""
+    """The result of a call."""
 
     at: float
     call: str
@@ -87,22 +87,22 @@ Lines = Iterable[Json]
 
 
 def mapping(value: object) -> Json:
-    """A mapping, or an empty one where something else stands."""
+    """Return a mapping, or an empty one for anything else."""
     return cast(Json, value) if isinstance(value, dict) else {}
 
 
 def items(value: object) -> list[Any]:
-    """A list, or an empty one where something else stands."""
+    """Return a list, or an empty one for anything else."""
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def words(value: object) -> str:
-    """A text, or an empty one where something else stands."""
+    """Return a text, or an empty one for anything else."""
     return value if isinstance(value, str) else ""
 
 
 def joined(content: object) -> str:
-    """The text of a message's content: plain, or in parts."""
+    """Return the text of a message's content: plain, or in parts."""
     if isinstance(content, str):
         return content
     parts = (mapping(part) for part in items(content))
@@ -113,10 +113,10 @@ MONTHS = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 
 
 def seconds(stamp: object) -> float:
-    """A time as hosts write it, in seconds since 1970 in UTC; 0 where there is none.
+    """Convert a host's time stamp to seconds since 1970 in UTC; 0 if there is none.
 
-    Milliseconds as a number, or ISO 8601 that ends in Z. Written out, because a transcript of a
-    gigabyte holds half a million of them.
+    Accepts milliseconds as a number, or ISO 8601 ending in Z. Parsed by hand, because a transcript
+    of a gigabyte holds half a million of them.
     """
     if isinstance(stamp, int | float) and not isinstance(stamp, bool):
         return stamp / 1000 if 0 < stamp < 1e14 else 0.0

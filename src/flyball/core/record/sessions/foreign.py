@@ -29,7 +29,7 @@ HANDED_IN = "Done: handed in."
 
 
 def foreign_entries(document: object, session: str) -> Iterator[Entry]:
-    """The entries of a decoded recording; whatever it is not is said in a sentence."""
+    """Yield the entries of a decoded recording; invalid input raises an error that explains it."""
     turns = open_hands_turns(document) if is_open_hands(document) else turns_of(document)
     yield Opened(session)
     for number, turn in enumerate(turns, 1):
@@ -54,7 +54,7 @@ def _turn(turn: RecordedTurn, session: str, number: int) -> Iterator[Entry]:
 
 
 def call_in(action: str) -> tuple[str, Json]:
-    """A recorded command line as a call: of the editor where it is one, else of a shell."""
+    """Return a recorded command line as a call: of the editor where it is one, else of a shell."""
     name, _, rest = action.partition(" ")
     if name not in EDITOR_TOOLS:
         return "bash", {"command": action}

@@ -35,7 +35,9 @@ GROUP = regex(r"^(?:Process Group PGID|Background PIDs): .*$", re.MULTILINE)
 
 
 def gemini_entries(lines: Lines) -> Iterator[Entry]:
-    """The entries of one session; a message that is written again adds only what is new in it."""
+    """Yield the entries of one session; a message that is written again adds only what is new in
+    it.
+    """
     opened = Opened("")
     told: set[str] = set()
     for line in lines:
@@ -52,7 +54,7 @@ def gemini_entries(lines: Lines) -> Iterator[Entry]:
 
 
 def _within(line: Json) -> list[Json]:
-    """The messages of a line: itself, or those that a correction of the whole carries."""
+    """Return the messages of a line: itself, or those contained in a correction of the whole."""
     if "type" in line:
         return [line]
     return items(mapping(line.get("$set")).get("messages"))

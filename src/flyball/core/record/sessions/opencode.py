@@ -29,7 +29,7 @@ from flyball.core.record.sessions.entry import (
 
 
 def opencode_entries(lines: Lines) -> Iterator[Entry]:
-    """The entries of one session's rows."""
+    """Yield the entries of one session's rows."""
     role = ""
     at = 0.0
     for line in lines:

@@ -21,7 +21,7 @@ ENDS = {"ok": CaseOutcome.PASSED, "FAILED": CaseOutcome.FAILED, "ignored": CaseO
 
 
 def from_cargo(text: str) -> Tally | None:
-    """Every test under the file and the crate that it was compiled from."""
+    """Return every test under the file and the crate that it was compiled from."""
     results = _END.findall(text)
     cases = _cases(text)
     if not results and not cases:
@@ -66,7 +66,9 @@ _DOC_CASE = regex(r"(\S+) - (.*?) ?(\(line \d+\))(?: - .*)?")
 
 
 def _case(whole: str, outcome: CaseOutcome, file: str, crate: str) -> SuiteCase:
-    """A test of a module, or an example in documentation, whose line is no part of its name."""
+    """Return a test of a module, or an example in documentation, whose line is no part of its
+    name.
+    """
     if example := _DOC_CASE.fullmatch(whole):
         suite = (crate, "documentation")
         return SuiteCase(example[2], outcome, example[1], suite, example[3].strip("()"))

@@ -28,7 +28,7 @@ Reader = Callable[[str], Tally | None]
 
 
 def from_text(text: str) -> Tally | None:
-    """The closing lines of the common runners; the first reading that fits."""
+    """Return the closing lines of the common runners; the first reading that fits."""
     tidy = plain(text)
     for read in READERS:
         if (found := read(tidy)) is not None:
@@ -47,7 +47,7 @@ _FIXTURE = regex(r"(?:setUp|tearDown)(?:Class|Module)$")
 
 
 def from_unittest(text: str) -> Tally | None:
-    """What unittest and Django print."""
+    """Return what unittest and Django print."""
     runs = list(_UNITTEST_RAN.finditer(text))
     if not runs:
         return None
@@ -83,7 +83,7 @@ def _unittest_name(name: str, owner: str) -> str:
 def _blocks(
     head: re.Pattern[str], text: str, end: int, start: int = 0
 ) -> Iterator[tuple[re.Match[str], str]]:
-    """Each heading with the text up to the next one."""
+    """Yield each heading with the text up to the next one."""
     heads = list(head.finditer(text, start, end))
     for n, found in enumerate(heads):
         stop = heads[n + 1].start() if n + 1 < len(heads) else end
@@ -112,7 +112,7 @@ _PYTEST_STEP = regex(
 
 
 def from_pytest_steps(text: str) -> Tally | None:
-    """How far pytest came before it was ended: the test under way is the one that failed."""
+    """Return how far pytest came before it was ended: the test under way is the one that failed."""
     steps = [(m[1], m[2] or "") for m in _PYTEST_STEP.finditer(plain(text))]
     if not steps:
         return None
@@ -129,7 +129,7 @@ _JEST_BAD = regex(r"^ +● (.+)$\n", re.M)
 
 
 def from_jest_text(text: str) -> Tally | None:
-    """What jest prints."""
+    """Return what jest prints."""
     ends = [found[1] for found in _JEST_END.finditer(text)]
     if not ends:
         return None
@@ -149,7 +149,7 @@ _VITEST_BAD = regex(r"^\s*(?:FAIL|❯)\s{2,}(\S+ > .+?|\S+ \[ .* \])$\n", re.M)
 
 
 def from_vitest_text(text: str) -> Tally | None:
-    """What vitest prints."""
+    """Return what vitest prints."""
     ends = [found[1] for found in _VITEST_END.finditer(text)]
     if not ends:
         return None
@@ -182,7 +182,7 @@ _TAP_CASE = regex(
 
 
 def from_node(text: str) -> Tally | None:
-    """What `node --test` prints, in either of its forms."""
+    """Return what `node --test` prints, in either of its forms."""
     count = [(word, int(n)) for word, n in _NODE_END.findall(text)]
     if not any(word == "pass" for word, _ in count):
         return None
@@ -209,7 +209,7 @@ _GO_PACKAGE = regex(r"^(ok|FAIL) *\t(\S+)[ \t]+(?!\[no test)(\S+)", re.M)
 
 
 def from_go_text(text: str) -> Tally | None:
-    """What `go test` prints; without -v a package that is ok counts as one."""
+    """Return what `go test` prints; without -v a package that is ok counts as one."""
     packages = _GO_PACKAGE.findall(text)
     if not packages:
         return None

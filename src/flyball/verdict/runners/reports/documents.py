@@ -56,7 +56,9 @@ class _JestReport(msgspec.Struct):
 
 
 def from_jest(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
-    """The JSON that jest and vitest write; a file that does not load is an error of its own."""
+    """Return the JSON that jest and vitest write; a file that does not load is an error of
+    its own.
+    """
     report = _decoded(data, _JestReport)
     if report is None:
         return None
@@ -95,7 +97,7 @@ class _OwnCase(msgspec.Struct):
 
 
 def from_own(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
-    """What the reporters that we bring along leave: one JSON document a line."""
+    """Return what the reporters that we bring along leave: one JSON document a line."""
     cases: list[SuiteCase] = []
     for line in data.split(b"\n"):
         if line.strip():

@@ -22,7 +22,7 @@ Find = Callable[[Land], Callable[[SuiteCase], str]]
 
 
 def with_files(runner: str, cases: Sequence[SuiteCase], land: Land) -> tuple[SuiteCase, ...]:
-    """The same tests; those without a file have the only one in which they can stand."""
+    """Return the same tests; those without a file have the only one in which they can stand."""
     find = FINDERS[runner](land)
     return tuple(
         case if case.file else msgspec.structs.replace(case, file=find(case)) for case in cases
@@ -39,7 +39,7 @@ _NUMBER = regex(r" #(\d+)$")
 
 
 def _bare(name: str) -> str:
-    """A name without the number that tells it from others of the same name."""
+    """Return a name without the number that tells it from others of the same name."""
     return _NUMBER.sub("", name)
 
 
@@ -114,7 +114,7 @@ def _ctest(land: Land) -> Callable[[SuiteCase], str]:
 
 
 def _test_command(words: Sequence[str]) -> tuple[str, str] | None:
-    """The name of a test and the first word of its command, in either form of `add_test`."""
+    """Return the name of a test and the first word of its command, in either form of `add_test`."""
     if words[:1] == ["NAME"] and "COMMAND" in words[2:-1]:
         return words[1], words[words.index("COMMAND") + 1]
     return (words[0], words[1]) if len(words) > 1 and words[0] != "NAME" else None
@@ -132,7 +132,7 @@ _SCRIPT = regex(r".*\.[cm]?[jt]sx?")
 
 
 def _tape(land: Land) -> Callable[[SuiteCase], str]:
-    """The only file that uses tape, or that of several in which the title stands.
+    """Return the only file that uses tape, or that of several in which the title stands.
 
     Where it stands once in each of some files, tests of one title are numbered in the order in
     which tape loads the files, which is that of their names.
@@ -154,7 +154,7 @@ def _tape(land: Land) -> Callable[[SuiteCase], str]:
 
 
 def _titled(texts: Mapping[str, str], title: str) -> list[str]:
-    """The files in which a test has this title; none where one of them has it twice."""
+    """Return the files in which a test has this title; none where one of them has it twice."""
     called = re.compile(rf"\(\s*(['\"`]){re.escape(title)}\1")
     counts = {path: len(called.findall(text)) for path, text in texts.items()}
     return [] if any(n > 1 for n in counts.values()) else [p for p, n in counts.items() if n]

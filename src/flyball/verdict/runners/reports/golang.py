@@ -57,7 +57,9 @@ def from_go_json(text: str) -> Tally | None:
 
 
 def _of_package(name: str, said: dict[tuple[str, str], list[str]]) -> str:
-    """What a package said, and what its compiler said of it (newer versions name that apart)."""
+    """Return what a package said, and what its compiler said of it (newer versions name that
+    apart).
+    """
     return "".join(
         "".join(lines)
         for (package, test), lines in said.items()
@@ -79,7 +81,7 @@ def _case(key: tuple[str, str], outcome: CaseOutcome, seconds: float, message: s
 
 
 def _inner_ends(ends: _Ends) -> dict[tuple[str, str], set[CaseOutcome]]:
-    """How the subtests of each test ended that has some."""
+    """Return how the subtests of each test ended that has some."""
     found: dict[tuple[str, str], set[CaseOutcome]] = {}
     for (package, test), (outcome, _) in ends.items():
         outer = test.rpartition("/")[0]
@@ -90,7 +92,9 @@ def _inner_ends(ends: _Ends) -> dict[tuple[str, str], set[CaseOutcome]]:
 
 
 def _speaks_for_itself(outcome: CaseOutcome, inner: set[CaseOutcome]) -> bool:
-    """Whether a test is more than the sum of its subtests: bad where all of them are good."""
+    """Return whether a test is more than the sum of its subtests: bad where all of them are
+    good.
+    """
     return not inner or (outcome is CaseOutcome.FAILED and CaseOutcome.FAILED not in inner)
 
 

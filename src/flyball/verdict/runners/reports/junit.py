@@ -20,7 +20,7 @@ OPEN = CaseOutcome.PASSED
 
 
 def junit(identify: Identify, *, twice: bool = False) -> ReadOne:
-    """A reader of JUnit XML; `twice` says that a test may report its clean-up apart."""
+    """Return a reader of JUnit XML; `twice` says that a test may report its clean-up apart."""
 
     def read(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
         root = xml_of(data)
@@ -67,7 +67,7 @@ _PARAMETERS = regex(r"(.+?)\[(.*)\]", re.S)
 
 
 def parameters_apart(name: str) -> tuple[str, str]:
-    """A name and the parameters in brackets behind it."""
+    """Return a name and the parameters in brackets behind it."""
     found = _PARAMETERS.fullmatch(name)
     return (found[1], found[2]) if found else (name, "")
 
@@ -103,7 +103,7 @@ def _collected_from(owner: str, file: str) -> tuple[str, str]:
 
 
 def without_sums(read: ReadOne) -> ReadOne:
-    """A reader that leaves out tests that only sum up their steps, as deno reports them."""
+    """Return a reader that leaves out tests that only sum up their steps, as deno reports them."""
 
     def kept(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
         cases = read(data, said)

@@ -24,11 +24,13 @@ class RunnerOutput(NamedTuple):
 
     @property
     def tidy(self) -> str:
-        """The output without colours, and with one kind of line end."""
+        """Return the output without colours, and with one kind of line end."""
         return plain(self.text)
 
     def from_place(self, path: str) -> str:
-        """A file as seen from where the run started, so that it is the same in every checkout."""
+        """Return a file as seen from where the run started, so that it is the same in every
+        checkout.
+        """
         path = path.removeprefix("file://")
         if self.place and path.startswith("/"):
             path = os.path.relpath(path, self.place)
@@ -58,7 +60,7 @@ def reported(read: ReadOne, otherwise: ReadText) -> Callable[[RunnerOutput], Tal
 
 
 def xml_of(data: bytes) -> Element | None:
-    """The root of an XML report; None where it is unsound, or made to fill the memory."""
+    """Return the root of an XML report; None where it is unsound, or made to fill the memory."""
     # A tag of ten bytes takes hundreds in memory, and so does an attribute.
     if sum(map(data.count, (b"<", b'="', b"='"))) > MOST_PARTS:
         return None

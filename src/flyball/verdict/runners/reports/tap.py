@@ -58,7 +58,7 @@ def _outcome(point: _Point) -> CaseOutcome:
 
 
 def _why(point: _Point) -> str:
-    """The diagnostics under a line that is not ok: a block, or the comments that follow."""
+    """Return the diagnostics under a line that is not ok: a block, or the comments that follow."""
     if point.is_ok:
         return ""
     block = re.split(r"\n\s*\.\.\.", point.below, maxsplit=1)[0]

@@ -128,7 +128,9 @@ _COUNTING_LINE = regex(rf"^\W*(?:[\w ]+: +)?\d+ (?:\w+ )?(?:{_WORDS})\b", re.I)
 
 
 def from_loose(text: str) -> Tally | None:
-    """A project's own counts: `3 passed`, `PASSED: 15`, `12/12 tests passed`, each on its line."""
+    """Return a project's own counts: `3 passed`, `PASSED: 15`, `12/12 tests passed`, each on its
+    line.
+    """
     if found := _OUT_OF.findall(text):
         passed = sum(int(good) for good, _ in found)
         return tally(passed, 0, (), failed=max(sum(int(n) for _, n in found) - passed, 0))
@@ -146,7 +148,7 @@ _BAD = frozenset({"failed", "error", "errors", "failing", "fail", "fails", "fail
 
 
 def counted(text: str, bad: Iterable[tuple[str, str]], at_least: int = 0) -> Tally:
-    """The sum of a closing line's counts."""
+    """Return the sum of a closing line's counts."""
     found = [(word, int(n)) for n, word in _COUNTS.findall(text)]
     count = summed(found, bad)
     return count._replace(failed=max(count.failed, at_least))

@@ -25,7 +25,8 @@ _PRINTED = regex(r"<(testsuites?)\b.*</\1>", re.S)
 
 
 def from_unknown(said: RunnerOutput) -> Tally | None:
-    """Every test that a JUnit document names; where there is none, what the printed text says.
+    """Return every test that a JUnit document names; where there is none, what the printed text
+    says.
 
     Text that names every test comes before documents on disk: a suite may write documents only to
     see whether it can.
@@ -40,7 +41,7 @@ def from_unknown(said: RunnerOutput) -> Tally | None:
 
 
 def _case(element: Element, said: RunnerOutput) -> SuiteCase:
-    """The identity that most writers of JUnit XML agree on."""
+    """Return the identity that most writers of JUnit XML agree on."""
     name, parameters = parameters_apart(element.get("name", ""))
     owner = element.get("classname") or element.get("class") or ""
     file = said.from_place(element.get("file", ""))

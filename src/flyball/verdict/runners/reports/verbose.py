@@ -137,7 +137,7 @@ _WORDS = {
 
 
 def unittest_cases(text: str) -> list[SuiteCase]:
-    """The tests that unittest or Django name with `-v 2`, by their dotted names."""
+    """Return the tests that unittest or Django name with `-v 2`, by their dotted names."""
     cases: list[SuiteCase] = []
     for name, owner, word in _UNITTEST.findall(text):
         dotted = owner if owner.endswith(f".{name}") else f"{owner}.{name}"

@@ -32,7 +32,7 @@ Told = Callable[[StartContext, int], list[str]]
 
 
 def _from_script(name: str) -> Callable[[Land], bool]:
-    """Whether the test script starts this runner; else, whether the package asks for it."""
+    """Return whether the test script starts this runner; else, whether the package asks for it."""
 
     def is_here(land: Land) -> bool:
         if starts(name, land):
@@ -50,14 +50,18 @@ _SETTLED_BY = {
 
 
 def _is_wrapped(name: str, land: Land) -> bool:
-    """Whether the script starts something else that starts this runner, which is configured."""
+    """Return whether the script starts something else that starts this runner, which is
+    configured.
+    """
     steps = steps_of(land) or ()
     is_told = not steps or any(step.runner for step in steps)
     return not is_told and bool(land.matching(_SETTLED_BY[name]))
 
 
 def _told(name: str, told: Told, fixed: Sequence[str] = ()) -> Argv:
-    """The runner itself where the script is nothing else, or the script with the runner told."""
+    """Return the runner itself where the script is nothing else, or the script with the runner
+    told.
+    """
 
     def argv(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
         words = [word for word in args if word != "--"]
@@ -74,7 +78,7 @@ def _told(name: str, told: Told, fixed: Sequence[str] = ()) -> Argv:
 
 
 def _needs_shell(words: Sequence[str]) -> bool:
-    """Whether words hold patterns that the script leaves to its shell."""
+    """Return whether words hold patterns that the script leaves to its shell."""
     return any(re.search(r"[*?{\[~]", word) for word in words)
 
 
@@ -142,7 +146,9 @@ _NODE_TEST = regex(r"(?:.*/)?(?:test/(?:.*/)?[^/]+|test(?:-[^/]+)?|[^/]+[._-]tes
 
 
 def _has_node_tests(land: Land) -> bool:
-    """The script runs `node --test`, or nothing is settled and there are tests written for it."""
+    """Return the script runs `node --test`, or nothing is settled and there are tests written for
+    it.
+    """
     if npm_script(land, "test"):
         return starts("node", land)
     found = land.matching(_NODE_TEST)[:READ_TESTS]
@@ -177,7 +183,7 @@ def _full_name(case: SuiteCase) -> str:
 
 
 def _by_title(flag: str) -> Callable[[Sequence[str], Sequence[SuiteCase]], tuple[str, ...]]:
-    """Files, and a pattern of whole titles."""
+    """Return files, and a pattern of whole titles."""
 
     def select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...]:
         named = dict.fromkeys([*files, *(case.file for case in cases if case.file)])

@@ -101,14 +101,14 @@ _PLAIN = regex(r"-[vqxsl]+|-r\w+|--verbose|--quiet|--strict-markers")
 
 
 def settles_pytest(land: Land) -> bool:
-    """Whether pytest is configured at the top of this tree, for everything below it."""
+    """Return whether pytest is configured at the top of this tree, for everything below it."""
     return pytest_options(land, ("conftest.py",)) is not None
 
 
 def pytest_options(
     land: Land, conftests: Sequence[str] = ("conftest.py", "tests/conftest.py")
 ) -> str | None:
-    """How pytest is configured, in whatever form, or None where it is not."""
+    """Return how pytest is configured, in whatever form, or None where it is not."""
     for name, mark in (("setup.cfg", "[tool:pytest]"), ("tox.ini", "[pytest]")):
         if mark in (text := land.text(name)):
             return text.partition(mark)[2]
@@ -173,7 +173,7 @@ def _unittest(context: StartContext, land: Land, args: Sequence[str]) -> list[st
 
 
 def _tops(land: Land) -> set[tuple[str, str]]:
-    """The directories from which every test module can be imported, and what to look for."""
+    """Return the directories from which every test module can be imported, and what to look for."""
     found: set[tuple[str, str]] = set()
     for path in land.python:
         top = (land.root / path).parent

@@ -43,7 +43,9 @@ class ScriptStep(NamedTuple):
 
 
 def steps_of(land: Land, name: str = "test", depth: int = 0) -> tuple[ScriptStep, ...] | None:
-    """The commands of a script and of the scripts it runs, or None where it is not understood."""
+    """Return the commands of a script and of the scripts it runs, or None where it is not
+    understood.
+    """
     script = npm_script(land, name)
     parts = commands_in(_TAP_VIEWERS.sub(" ", script))
     if not script or parts is None or depth > DEEPEST:
@@ -63,7 +65,7 @@ def steps_of(land: Land, name: str = "test", depth: int = 0) -> tuple[ScriptStep
 
 
 def commands_in(script: str) -> list[str] | None:
-    """What stands between the `&&` of a script; None where it does more than that."""
+    """Return what stands between the `&&` of a script; None where it does more than that."""
     bare = re.sub(r"'[^']*'|\"(?:[^\"\\`$]|\\.)*\"", lambda m: "q" * len(m[0]), script)
     if re.search(r"[|;<>()`\n]|\$|(?<!&)&(?!&)", bare):
         return None
@@ -92,7 +94,7 @@ def _step(text: str) -> ScriptStep:
 
 
 def _unwrapped(words: Sequence[str]) -> Iterator[str]:
-    """The words behind assignments, and behind programs that only start others."""
+    """Yield the words behind assignments, and behind programs that only start others."""
     waiting = list(words)
     while waiting:
         if _ASSIGNMENT.match(waiting[0]):
@@ -107,7 +109,7 @@ def _unwrapped(words: Sequence[str]) -> Iterator[str]:
 
 
 def _other_script(text: str) -> str:
-    """The script that a command runs, where it does nothing else."""
+    """Return the script that a command runs, where it does nothing else."""
     try:
         words = [word for word in _unwrapped(shlex.split(text)) if word not in ("-s", "--silent")]
     except ValueError:
@@ -120,17 +122,18 @@ def _other_script(text: str) -> str:
 
 
 def starts(runner: str, land: Land) -> bool:
-    """Whether the test script starts a runner."""
+    """Return whether the test script starts a runner."""
     return any(step.runner == runner for step in steps_of(land) or ())
 
 
 def composed(
     context: StartContext, land: Land, runner: str, tell: Callable[[str, int], str]
 ) -> list[str]:
-    """The test script with its runner told more; checks and other runners are left out of it.
+    """Return the test script with its runner told more; checks and other runners are left out of
+    it.
 
-    It is started by a shell and not by npm: words can be added in the middle of it, which
-    `npm test -- …` cannot do.
+    It is started by a shell and not by npm: words can be added in the middle of it, which `npm test
+    -- …` cannot do.
     """
     kept: list[str] = []
     count = 0
@@ -146,6 +149,8 @@ def composed(
 
 
 def only_step(land: Land, runner: str) -> ScriptStep | None:
-    """The runner's command, where it is all that the script does and nothing stands before it."""
+    """Return the runner's command, where it is all that the script does and nothing stands before
+    it.
+    """
     left = [step for step in steps_of(land) or () if not step.is_check]
     return left[0] if len(left) == 1 and left[0].runner == runner and left[0].is_bare else None

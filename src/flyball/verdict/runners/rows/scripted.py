@@ -25,7 +25,9 @@ from flyball.verdict.runners.tally import Tally
 
 
 def _by_file(flag: str = "") -> Select:
-    """The files of the wanted tests, and a pattern of their names where only tests are wanted."""
+    """Return the files of the wanted tests, and a pattern of their names where only tests are
+    wanted.
+    """
 
     def select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
         named = dict.fromkeys([*files, *(case.file for case in cases if case.file)])
@@ -170,7 +172,7 @@ _MAKE_TARGET = r"^(?:[\w.-]+[ \t]+)*{}(?:[ \t]+[\w.-]+)*[ \t]*::?(?![:=]*=)"
 
 
 def make_target(land: Land) -> str:
-    """The target that tests: `test`, or `check` where there is no such."""
+    """Return the target that tests: `test`, or `check` where there is no such."""
     text = next((land.text(name) for name in MAKEFILES if land.has(name)), "")
     for name in ("test", "check"):
         if re.search(_MAKE_TARGET.format(name), text, re.M):

@@ -69,17 +69,21 @@ WHOLE = regex(
 
 
 def words(text: str) -> list[str]:
-    """The words that decide what is run; by default, a run is given what stands in the braces."""
+    """Return the words that decide what is run; by default, a run is given what stands in the
+    braces.
+    """
     return FREE.sub("", TALK.sub("", POSARGS.sub(r"\1", text))).split()
 
 
 def bare(word: str) -> str:
-    """A word without the quotes and brackets of the list that it stands in."""
+    """Return a word without the quotes and brackets of the list that it stands in."""
     return word.strip("'\",[]")
 
 
 def is_other_command(old: str, new: str, deleted: AbstractSet[str]) -> bool:
-    """Whether a command runs something else; flags that only change how it talks are no matter."""
+    """Return whether a command runs something else; flags that only change how it talks are no
+    matter.
+    """
     old, new = (AROUND.sub("", text) for text in (old, new))
     was, now = words(old), words(new)
     lost = [word for word in was if word not in now and bare(word) not in deleted]
@@ -103,7 +107,9 @@ def _holds(folder: str, path: str) -> bool:
 
 
 def is_exchanged(old: str, new: str, deleted: AbstractSet[str]) -> bool:
-    """Whether a command differs by its runner or its type checker alone, and runs all as before."""
+    """Return whether a command differs by its runner or its type checker alone, and runs all as
+    before.
+    """
     old, new = (AROUND.sub("", text) for text in (old, new))
     for kind in (RUNNER, CHECKER):
         was, now = kind.search(old), kind.search(new)

@@ -119,16 +119,16 @@ class Elsewhere(NamedTuple):
     """Files that were not there before."""
 
     def has_now(self, last: str, value: str) -> bool:
-        """Whether a setting of that name says all of it, and maybe more."""
+        """Return whether a setting of that name says all of it, and maybe more."""
         wanted = set(value.split())
         return any(last == name and wanted <= set(other.split()) for name, other in self.now)
 
     def is_new_place(self, word: str) -> bool:
-        """Whether a folder came with the change, so that no test from before is in it."""
+        """Return whether a folder came with the change, so that no test from before is in it."""
         return "/" in word and any(path.startswith(f"{word.rstrip('/')}/") for path in self.added)
 
     def has_left(self, runner: str) -> bool:
-        """Whether tests were run by that runner, and are run by another one now."""
+        """Return whether tests were run by that runner, and are run by another one now."""
         was, now = (
             {match[0] for _, value in side for match in RUNNER.finditer(value)}
             for side in (self.before, self.now)
@@ -170,13 +170,13 @@ def config_weakenings(
 
 
 def _is_kept(key: str, value: str, now: Settings, elsewhere: Elsewhere) -> bool:
-    """Whether a setting is found under another roof, or each of its words below its name."""
+    """Return whether a setting is found under another roof, or each of its words below its name."""
     below = all(f"{key}.{word}" in now for word in value.split())
     return (bool(value) and below) or elsewhere.has_now(_last(key), value)
 
 
 def _is_side_script(key: str) -> bool:
-    """Whether a script is one beside others, as `test:ci` is beside `test`."""
+    """Return whether a script is one beside others, as `test:ci` is beside `test`."""
     return key.startswith("scripts.") and ":" in key
 
 
@@ -185,7 +185,9 @@ def _runs_no_test(command: str) -> bool:
 
 
 def _is_about_no_test(key: str, was: str | None, now: str | None) -> bool:
-    """Whether an environment, as one for documentation, neither ran tests before nor does now."""
+    """Return whether an environment, as one for documentation, neither ran tests before nor does
+    now.
+    """
     section, _, last = key.rpartition(".")
     name = section.partition(":")[2]
     if not section.startswith("testenv:") or not last.startswith("commands"):
@@ -195,13 +197,13 @@ def _is_about_no_test(key: str, was: str | None, now: str | None) -> bool:
 
 
 def _runner_of(path: str, key: str) -> str:
-    """The runner that a setting is for, going by its file or its section."""
+    """Return the runner that a setting is for, going by its file or its section."""
     name = path.rpartition("/")[2].lstrip(".").removesuffix("rc").partition(".")[0]
     return (key.partition(".")[0] if name == "package" else name).removesuffix("rc")
 
 
 def settings_in(files: Mapping[str, str]) -> frozenset[tuple[str, str]]:
-    """Every setting of some files by the last part of its name, with its value."""
+    """Return every setting of some files by the last part of its name, with its value."""
     return frozenset(
         (_last(key), value)
         for path, text in files.items()
@@ -282,7 +284,9 @@ def _says_less(key: str, old: str, new: str, elsewhere: Elsewhere) -> bool:
 
 
 def _is_less(old: str | None, new: str | None) -> bool:
-    """Whether a threshold is lower now, or gone; what is no number is compared as a switch."""
+    """Return whether a threshold is lower now, or gone; what is no number is compared as a
+    switch.
+    """
     try:
         return float(new or 0) < float(old or 0)
     except ValueError:

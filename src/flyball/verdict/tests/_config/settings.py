@@ -24,7 +24,7 @@ TESTING = regex(
 
 
 def settings_of(path: str, text: str | None) -> Settings | None:
-    """What a configuration file says about tests, or None where it cannot be parsed."""
+    """Return what a configuration file says about tests, or None where it cannot be parsed."""
     if text is None:
         return {}
     name = path.rpartition("/")[2]
@@ -38,7 +38,7 @@ def settings_of(path: str, text: str | None) -> Settings | None:
 
 
 def _contents(text: str) -> Iterator[tuple[str, str]]:
-    """All of it, where no part of the file is about anything but tests."""
+    """Yield all of it, where no part of the file is about anything but tests."""
     bare = re.sub(r"(?m)^\s*(?:#|//).*$|/\*.*?\*/", "", text)
     yield "contents", re.sub(r"\s+", " ", bare).strip()
 
@@ -54,7 +54,7 @@ def _pytest_toml(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _cargo(text: str) -> Iterator[tuple[str, str]]:
-    """What keeps targets from being tested."""
+    """Yield what keeps targets from being tested."""
     document = tomllib.loads(text)
     for key, value in _leaves("cargo.package", _table(document.get("package"))):
         if key.endswith(("autotests", "autobenches")):
@@ -97,7 +97,7 @@ STRICT = frozenset(
 
 
 def _tsconfig(text: str) -> Iterator[tuple[str, str]]:
-    """How strictly types are checked, and what is left out of it."""
+    """Yield how strictly types are checked, and what is left out of it."""
     table = _table(cast("object", json.loads(_without_comments(text))))
     for key, value in _table(table.get("compilerOptions")).items():
         if key in STRICT:
@@ -133,7 +133,7 @@ SESSION = regex(
 
 
 def _lines(pattern: re.Pattern[str], prefix: str) -> Reading:
-    """A reading that keeps the lines that fit a pattern."""
+    """Return a reading that keeps the lines that fit a pattern."""
 
     def read(text: str) -> Iterator[tuple[str, str]]:
         for line in text.split("\n"):
@@ -234,7 +234,9 @@ TEST_COMMAND = regex(
 
 
 def _ci_lines(text: str) -> Iterator[tuple[str, str]]:
-    """Whether a build server still runs any tests, and what excuses them; all else may change."""
+    """Yield whether a build server still runs any tests, and what excuses them; all else may
+    change.
+    """
     lines = [line.split(" #")[0].strip().lstrip("- ") for line in text.split("\n")]
     lines = [line for line in lines if not line.startswith(("#", "name:", "uses:"))]
     if any(map(TEST_COMMAND.search, lines)):
