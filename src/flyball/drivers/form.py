@@ -23,7 +23,7 @@ Money = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class CallForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A call as it is written down; without an id it gets one."""
+    """A written call; without an id it gets one."""
 
     tool: Name
     args: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
@@ -31,7 +31,7 @@ class CallForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 class UsageForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a written reply says it cost."""
+    """The cost stated in a written reply."""
 
     input_tokens: Count = 0
     output_tokens: Count = 0
@@ -39,7 +39,7 @@ class UsageForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class ReplyForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A reply as it is written down."""
+    """A written reply."""
 
     role: str = ""
     card: str = ""
@@ -50,7 +50,7 @@ class ReplyForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class ReplyError(ValueError):
-    """What was written is no reply; says what is wrong and what to write instead."""
+    """What was written is not a reply; says what is wrong and what to write instead."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(f"{message} {hint}".rstrip())
@@ -61,7 +61,7 @@ class ReplyError(ValueError):
 TOOL = ("tool", "name", "tool_name", "function", "recipient_name")
 ARGS = ("args", "arguments", "input", "parameters", "params", "kwargs", "tool_input")
 IDLE = {"type": "function", "index": None, "role": "assistant"}
-"""What providers write around a call or a reply and what says nothing more; None: any value."""
+"""Fields that providers add around a call or a reply and that can be ignored; None: any value."""
 
 
 def read_form(text: str) -> ReplyForm:
@@ -80,7 +80,7 @@ def read_form(text: str) -> ReplyForm:
 
 
 def _in_our_words(reply: Mapping[object, object]) -> dict[object, object]:
-    """Return a reply as another program writes it down, under the names of ours."""
+    """Return a reply in another program's notation under Flyball's names."""
     found = {name: each for name, each in reply.items() if each is not None}
     for own, other in (("text", "content"), ("calls", "tool_calls"), ("finish", "finish_reason")):
         if own not in found and other in found:
@@ -94,9 +94,7 @@ def _in_our_words(reply: Mapping[object, object]) -> dict[object, object]:
 
 
 def call_in_our_words(call: object) -> object:
-    """Return a call as any provider writes it, as `tool` and `args`; what is not one stays as it
-    is.
-    """
+    """Return a call in any provider's notation as `tool` and `args`; anything else is unchanged."""
     if not is_map(call):
         return call
     inner = call.get("function")
@@ -116,7 +114,7 @@ def call_in_our_words(call: object) -> object:
 
 
 def _as_map(args: object) -> object:
-    """Arguments that are written as text; what is no JSON is passed on, to be refused with care."""
+    """Parse arguments written as text; invalid JSON is passed on, to be refused with a reason."""
     if args is None or args == "":
         return {}
     if not isinstance(args, str):
@@ -129,7 +127,7 @@ def _as_map(args: object) -> object:
 
 
 def require_addressee(form: ReplyForm, request: Request) -> ReplyForm:
-    """A reply that is for whoever was asked; one for somebody else is refused."""
+    """Accept a reply addressed to this request; refuse one meant for another."""
     if form.role and form.role != request.role:
         raise ReplyError(
             f"This reply is for the {form.role}, but the {request.role} was asked.",
@@ -144,7 +142,7 @@ def require_addressee(form: ReplyForm, request: Request) -> ReplyForm:
 
 
 def reply_from(form: ReplyForm, request: Request, model: str) -> Reply:
-    """Return what a written reply says, with an id for every call that has none of its own."""
+    """Return a written reply, with an id for every call that lacks one."""
     calls = [SpokenCall(call.id, call.tool, call.args) for call in form.calls]
     finish = form.finish or (Finish.TOOL_CALLS if calls else Finish.STOP)
     usage = Usage(form.usage.input_tokens, form.usage.output_tokens, form.usage.money)
@@ -153,10 +151,10 @@ def reply_from(form: ReplyForm, request: Request, model: str) -> Reply:
 
 
 def give_ids(calls: Iterable[SpokenCall], request: Request) -> tuple[SpokenCall, ...]:
-    """Return the calls, each with an id that no other call of the thread has.
+    """Return the calls, each with an id that is unique in the thread.
 
-    Providers need ids to pair calls with outcomes, and not every server makes good ones. An id of
-    ours is short and plain enough for all of them, and differs from that of any other card.
+    Providers need ids to pair calls with outcomes, and not every server makes good ones. A
+    generated id is short and plain enough for all of them, and differs from that of any other card.
     """
     taken = {call.id for line in request.lines for call in line.calls}
     named: list[SpokenCall] = []

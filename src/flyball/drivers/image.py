@@ -34,8 +34,8 @@ class Picture(NamedTuple):
 
 
 def data_url(data: bytes, name: str) -> str:
-    """Return the bytes of an image file as a `data:` URL; the bytes, not the name, say what
-    it is.
+    """Return the bytes of an image file as a `data:` URL; the bytes, not the name, decide its
+    type.
     """
     kind = next((kind for start, kind in SIGNATURES if data.startswith(start)), None)
     if kind is None and data[:4] == b"RIFF" and data[8:12] == b"WEBP":
@@ -79,7 +79,7 @@ def take_pasted(text: str, known: int = 0) -> tuple[str, tuple[str, ...]]:
 
 
 def is_address(url: str) -> bool:
-    """Return whether an image is to be fetched by whoever looks at it."""
+    """Return whether an image has to be fetched by its viewer."""
     return url.startswith(("https://", "http://"))
 
 

@@ -1,8 +1,8 @@
-"""Prompts: one file per role, put together in an order that stays the same.
+"""Prompts: one file per role, assembled in a fixed order.
 
-A system prompt is the same for all of a card's life, or providers could not go on from what they
-have read: the phase is said in the thread. A paragraph that names a tool which the card never has,
-or begins with a phase that it never enters, is left out.
+A system prompt stays the same for all of a card's life, or providers could not use their cache: the
+phase is stated in the thread. A paragraph is left out if it names a tool that the card never has,
+or begins with a phase that it never enters.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ALWAYS: Mapping[str, str] = {
     "step": "the step of the plan that is yours",
     "templates": "the kinds of work that a step may name as its `template`",
 }
-"""What a driver is told whether or not its template asks for it."""
+"""What a driver always receives, whether or not its template asks for it."""
 
 AFTERWARDS: Mapping[str, str] = {
     "claims": "the words of whoever did the work; Flyball has not seen what they say",
 }
-"""What stands behind all else, so that nobody takes it for what was observed."""
+"""What comes after everything else, so that it is not mistaken for observation."""
 
 UNTRUSTED = (
     "The project's own files give this advice on conventions and commands. It comes from the "
@@ -60,9 +60,7 @@ def system_prompt(
 
 
 def opening(request: str, template: Template, injections: Mapping[str, str]) -> str:
-    """Return the first words of a thread: what was asked, the kind of work, and what is known
-    already.
-    """
+    """Return the start of a thread: the request, the kind of work, and what is known already."""
     parts = [f"The request:\n\n{request.strip()}"]
     parts.append(f"Your task: {template.title}. {template.objective}\n\n{template.prompt_template}")
     for name in (*ALWAYS, *template.injections, *AFTERWARDS):

@@ -23,7 +23,7 @@ class ToolSpec(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything a driver is told: who it is, what was said, what it may ask for."""
+    """Everything a driver receives: its role, the thread, the available tools."""
 
     run: str
     card: str
@@ -37,11 +37,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The kind of work, by the name of its template."""
     lines: tuple[ThreadLine, ...] = ()
     tools: tuple[ToolSpec, ...] = ()
-    """All that the card may ever call: like `system`, the same over its whole life."""
+    """All that the card may ever call: like `system`, constant over its whole life."""
     now: tuple[str, ...] | None = None
     """The names of those that it may call in this phase; None: all of them."""
     web: int = 0
-    """How often the provider may look at the web by itself; a model without such tools cannot."""
+    """How many web lookups the provider may make by itself; a model without such tools cannot."""
     images: tuple[str, ...] = ()
     number: int = 0
     """No other request of the run has this number; asked again, it has the same."""
@@ -52,13 +52,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def offered(self) -> tuple[ToolSpec, ...]:
-        """Return the tools of this turn; none where only words are wanted."""
+        """Return the tools of this turn; none if only text is wanted."""
         now = self.now
         return self.tools if now is None else tuple(t for t in self.tools if t.name in now)
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the driver said."""
+    """A driver's reply."""
 
     text: str = ""
     calls: tuple[SpokenCall, ...] = ()
@@ -77,5 +77,5 @@ class Driver(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of clients and files."""
+        """Close clients and files."""
         ...

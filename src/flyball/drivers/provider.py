@@ -66,7 +66,7 @@ class ProviderTrouble(StrEnum):
 
 
 def sentence(trouble: ProviderTrouble, name: str, words: str, wait: float | None) -> DriverError:
-    """Return the error for a model's failure; only what may pass by itself can be retried."""
+    """Return the error for a model's failure; only what may resolve by itself can be retried."""
     kind = name.partition(":")[0]
     key = f"{kind.partition('-')[0].upper()}_API_KEY"
     message, hint = {
@@ -119,7 +119,7 @@ LONGEST_REST = 120.0
 OLLAMA = "http://127.0.0.1:11434/v1"
 OPENAI_HOST = "api.openai.com"
 SEEING = frozenset({OPENAI_HOST, "api.anthropic.com", "generativelanguage.googleapis.com"})
-"""Services whose models all take images; of others nothing is known."""
+"""Services whose models all accept images; of others nothing is known."""
 
 FINISH = {
     "stop": Finish.STOP,
@@ -174,7 +174,7 @@ class ProviderDriver:
         self._stack = AsyncExitStack()
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
-        """Return one request to one model. Retrying is the governor's business, not ours."""
+        """Send one request to one model. Retrying is the governor's job."""
         name = choose(self._models, request.role, request.phase, sees=has_images(request))
         await self._rest(name)
         try:
@@ -190,7 +190,7 @@ class ProviderDriver:
             raise explain(error, name) from error
 
     def prepare(self) -> None:
-        """Build the default model ahead of time; if that fails, asking will say why."""
+        """Build the default model ahead of time; if that fails, the first request reports why."""
         with suppress(DriverError, exceptions.UserError):
             self._build(self._models.default)
 
@@ -285,7 +285,7 @@ class ProviderDriver:
 async def _streamed(
     opened: AbstractAsyncContextManager[StreamedResponse], on_text: Callable[[str], None]
 ) -> ModelResponse:
-    """Read a stream to its end, passing text on; one that breaks off is no reply."""
+    """Read a stream to its end, forwarding text; one that breaks off is no reply."""
     async with opened as stream:
         async for event in stream:
             match event:
@@ -305,8 +305,8 @@ async def _streamed(
 def _is_complete(response: ModelResponse) -> bool:
     """Return whether a stream came to its end.
 
-    Where a chat stream stops without saying why, pydantic-ai assumes `stop`; but then the count of
-    tokens, which comes last, is missing as well.
+    When a chat stream stops without a reason, pydantic-ai assumes `stop`; but then the token count,
+    which comes last, is missing too.
     """
     if response.state == "suspended":
         return True
@@ -323,9 +323,7 @@ RESPONSES = "OpenAIResponsesModel"
 
 
 def web_tools(model: Model, most: int) -> list[AbstractNativeTool]:
-    """Return the provider's own tools for the web, if it keeps to a limit: without one no budget
-    holds.
-    """
+    """Return the provider's own web tools, if it enforces a limit: otherwise no budget holds."""
     has = model.profile.get("supported_native_tools", frozenset[type[AbstractNativeTool]]())
     if most < 1:
         return []
@@ -341,8 +339,8 @@ def web_tools(model: Model, most: int) -> list[AbstractNativeTool]:
 
 
 def _web_settings(model: Model, most: int) -> ModelSettings:
-    """Return how a provider is told the limit, and to look by itself and not by programs of its
-    own.
+    """Return the settings that pass the limit to the provider, and forbid programs for the
+    search.
     """
     if type(model).__name__ == RESPONSES:
         said = {"extra_body": {"max_tool_calls": most}, "openai_include_web_search_sources": True}
@@ -352,7 +350,7 @@ def _web_settings(model: Model, most: int) -> ModelSettings:
 
 
 def looks_of(response: ModelResponse, number: int) -> tuple[WebLook, ...]:
-    """Return what the provider did by itself on the way to a reply, in its order."""
+    """Return the provider's own web lookups for a reply, in order."""
     parts = response.parts
     answers = {p.tool_call_id: p.content for p in parts if isinstance(p, NativeToolReturnPart)}
     asked = [part for part in parts if isinstance(part, NativeToolCallPart)]
@@ -373,8 +371,8 @@ def list_price(response: ModelResponse) -> float:
 
 
 def arguments_of(part: ToolCallPart) -> dict[str, object]:
-    """Return the arguments of a call; what is no JSON object is passed on raw, to be refused with
-    care.
+    """Return the arguments of a call; what is not a JSON object is passed on raw, to be refused
+    with a reason.
     """
     if not part.args:
         return {}

@@ -45,13 +45,13 @@ class Models(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Every model that may be asked, each once."""
+        """Return every model that may be asked, each once."""
         names = (self.default, self.vision, *self.by_role.values(), *self.by_phase.values())
         return tuple(dict.fromkeys(filter(None, names)))
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """US dollars for a million tokens, where the user says so; else the list price counts."""
+    """US dollars per million tokens, if the user sets it; default: the list price."""
 
     input: Dollars
     output: Dollars
@@ -72,10 +72,10 @@ class Providers(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def choose(models: Models, role: str, phase: Phase, *, sees: bool) -> str:
-    """Return the model for a request: what has images goes to the one that can see, if there is
+    """Return the model for a request: one with images goes to a model that can see, if there is
     one.
 
-    Otherwise the most particular wins: role and phase, then role, then phase, then the default.
+    Otherwise the most specific wins: role and phase, then role, then phase, then the default.
     """
     if sees and models.vision:
         return models.vision
@@ -109,7 +109,7 @@ def check(models: Models) -> None:
 
 
 def _spelt_right(provider: str, model: str) -> None:
-    """Refuse a slip. A name like none of ours is left to the library, which may know more."""
+    """Reject a misspelt name. An unknown name is left to the library, which may know more."""
     near = get_close_matches(provider, PROVIDERS, 1, 0.75)
     if near and provider not in PROVIDERS:
         raise ConfigError(
@@ -146,13 +146,13 @@ class DeferredDriver:
         return await driver.think(request, on_text)
 
     async def close(self) -> None:
-        """Close the driver, if there is one by now."""
+        """Close the driver, if it was loaded."""
         if self._made.done() and not self._made.exception():
             await self._made.result().close()
 
 
 def preload(models: Models, providers: Providers) -> DeferredDriver:
-    """A provider driver that begins to load now; wrong names are refused at once."""
+    """Start loading a provider driver; wrong names are rejected at once."""
     check(models)
 
     def make() -> Driver:
@@ -168,7 +168,7 @@ def preload(models: Models, providers: Providers) -> DeferredDriver:
 
 
 def not_installed(model: str, package: str) -> DriverError:
-    """Return a model that cannot be asked for want of a package."""
+    """Return the error for a model whose package is missing."""
     extra = "anthropic" if model.startswith("anthropic:") else "openai"
     return DriverError(
         f"{model} cannot be asked: {package} is not installed.",

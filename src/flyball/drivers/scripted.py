@@ -1,4 +1,4 @@
-"""A driver that says what a file tells it to: for demos, and for tests of what a model might do."""
+"""A driver that replies from a file: for demos, and for tests of what a model might do."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SharedLine(NamedTuple):
 
 
 class ScriptedDriver:
-    """A card gets its own lines in order; the cards that have none share those of the role.
+    """Gives each card its own replies in order; cards without any share those of the role.
 
     The request says how often each card has replied, so a run can resume.
     """
@@ -99,4 +99,4 @@ class ScriptedDriver:
         return handed[request.card].place
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to close."""

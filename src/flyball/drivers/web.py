@@ -1,7 +1,7 @@
-"""What a provider found on the web by itself, read out of a reply: the query, and what came back.
+"""Read a provider's own web lookups from a reply: the query, and what came back.
 
-Providers answer in their own shapes. What is known of a result is its title and its address; of a
-fetched page also its text. Anything else counts, and is kept by its digest alone.
+Providers answer in their own formats. Of a known result the title and the address are kept; of a
+fetched page also its text. Anything else is counted, and kept as a digest only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from flyball.core.terms.call import WEB_FETCH, WebLook, digest
 from flyball.core.terms.shape import is_list, is_map
 
 ASKED = ("query", "queries", "url", "pattern")
-"""Where a provider's arguments say what was looked for; several may be there."""
+"""The arguments in which providers put their query; several may occur."""
 OVER = frozenset({"completed", "success"})
 
 
@@ -46,7 +46,7 @@ def _asked(args: Mapping[str, object]) -> str:
 
 
 def _failure(content: object) -> str:
-    """Return why a look came to nothing, as the provider says it."""
+    """Return why a lookup failed, in the provider's words."""
     if content is None:
         return "The provider did not say what came of it."
     if not is_map(content):
@@ -58,7 +58,7 @@ def _failure(content: object) -> str:
 
 
 def _lines(content: object) -> Iterator[str]:
-    """Titles with addresses, then texts, wherever they are in a result."""
+    """Yield titles with addresses, then texts, wherever they are in a result."""
     if is_list(content):
         for each in content:
             yield from _lines(each)

@@ -1,4 +1,4 @@
-"""A thread as providers want to hear it: every call is answered before anyone else speaks."""
+"""Convert a thread for providers: every call is answered before anyone else speaks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOT_PERFORMED = "(not performed)"
 
 
 class WireRole(StrEnum):
-    """Who says a message, in the words that providers use."""
+    """The author of a message, in providers' terms."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -47,19 +47,17 @@ def conversation(request: Request) -> tuple[WireMessage, ...]:
 
 
 def begins_thread(request: Request) -> bool:
-    """Return whether nobody has spoken in this thread yet: it is new, or starts from a
-    hand-over.
-    """
+    """Return whether this thread has no reply yet: it is new, or starts from a hand-over."""
     return not any(line.speaker is Speaker.DRIVER for line in request.lines)
 
 
 def has_images(request: Request) -> bool:
-    """Return whether anything in the request has to be seen."""
+    """Return whether anything in the request is an image."""
     return bool(request.images) or any(line.images for line in request.lines)
 
 
 class _Talk:
-    """A conversation under construction: calls that wait for their answer, and what was said."""
+    """A conversation under construction: calls that wait for their answer, and messages."""
 
     def __init__(self, messages: list[WireMessage]) -> None:
         self.messages = messages
@@ -89,7 +87,7 @@ class _Talk:
         self.remarks.append(WireMessage(WireRole.USER, text, images=images))
 
     def settle(self) -> None:
-        """Answer what is still open, then let the others speak, as one message."""
+        """Answer open calls first, then add the other messages as one."""
         for call in self.open.values():
             content = self.answers.get(call.id, NOT_PERFORMED)
             self.messages.append(WireMessage(WireRole.TOOL, content, call=call.id, tool=call.tool))
@@ -106,9 +104,9 @@ class _Talk:
 
 
 def _quoted(text: str) -> str:
-    """Text of files and pages among the governor's words, line by line marked as what it is.
+    """Quote the text of files and pages inside a governor's message, marked line by line.
 
-    It stands in the user's message, beside what the governor says: a page must not be able to end
-    its own part there and go on in the governor's name.
+    It is part of the user's message, next to what the governor says: a page must not be able to end
+    its quotation and continue in the governor's name.
     """
     return "\n".join(f"> {line}" for line in text.splitlines())

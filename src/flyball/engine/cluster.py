@@ -1,9 +1,8 @@
-"""The scheduler of a cluster, and the only module that knows DBOS.
+"""The scheduler of a cluster, and the only module that imports DBOS.
 
-Its one workflow drives a run until it ends, rests, or wants another role; the code of it never
-changes with the product, so workers of several releases share its queues. Nothing that matters is
-kept here: who may write is settled by the journal's leases, and a run that is handed out twice is
-driven once.
+Its one workflow drives a run until it ends, pauses, or needs another role; its code never changes
+with the product, so workers of different releases share its queues. Nothing important is kept here:
+the journal's leases decide who may write, and a run that is handed out twice is driven once.
 """
 
 from __future__ import annotations
@@ -26,9 +25,13 @@ WORKFLOW = "drive"
 POLL_SECONDS = 0.2
 """How often a worker looks into its queue while something may be there for it."""
 AWAKE_SECONDS = 2.0
-"""How long after a word of it something may be there: who is to take it may have to end first."""
+"""How long after a notification something may still arrive: its new owner may first have to
+finish.
+"""
 IDLE_SECONDS = 5.0
-"""How often it looks without a word; each time costs milliseconds, and a word may be lost."""
+"""How often it polls without a notification; each poll costs milliseconds, and a notification may
+be lost.
+"""
 OPEN = ["ENQUEUED", "PENDING"]
 WITHDRAWN = "CANCELLED"
 CLOSED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
@@ -36,25 +39,26 @@ MOST_FORGOTTEN = 1_000
 POOL = 4
 
 Drive = Callable[[str, str, int], str]
-"""Drive a run of a project, after how many failures from where it stands and one; what became of
-it."""
+"""Drive a run of a project after a number of failures at its current position; returns the
+result.
+"""
 
 
 class Handed(NamedTuple):
-    """A run that was given away and whose driving has not come to its end."""
+    """A run that was assigned and has not finished."""
 
     name: str
     run: str
     seq: int
     worker: str
-    """Who has taken it; nobody while it waits in its queue."""
+    """The worker that took it; empty while it waits in its queue."""
 
 
 class _Doze:
-    """Lets threads that look every so often look when there is something to see.
+    """Makes polling threads poll only when there is something to see.
 
-    DBOS has no way to tell it that a queue has got something; all its looking waits on the event
-    that stops it. Should that change, it looks every `POLL_SECONDS` as it was told to.
+    DBOS cannot be notified that a queue has work; all its polling waits on the event that stops it.
+    If that changes, it polls every `POLL_SECONDS` as configured.
     """
 
     def __init__(self, stop: threading.Event) -> None:
@@ -112,7 +116,7 @@ class Scheduler:
         self._concurrency = concurrency
 
     def launch(self) -> None:
-        """Begin to take runs; whoever launches has said before that it lives."""
+        """Start taking runs; the caller has registered its heartbeat before."""
         DBOS.listen_queues([self._queue])
         DBOS.launch()
         DBOS.register_queue(
@@ -124,7 +128,7 @@ class Scheduler:
         self.wake()
 
     def wake(self) -> None:
-        """Look into the queue now: something was put there, or there is room again."""
+        """Poll the queue now: something was added, or there is room again."""
         for doze in self._dozes:
             doze.wake(AWAKE_SECONDS)
 
@@ -139,14 +143,15 @@ class Scheduler:
         return rows
 
     def withdraw(self, names: Collection[str]) -> None:
-        """Take back what nobody will drive any more."""
+        """Withdraw what no worker will drive any more."""
         if names:
             DBOS.cancel_workflows(list(names))
 
     def forget(self, seconds: float) -> int:
-        """Delete what was handed out so long ago and has come to its end; how much that was.
+        """Delete entries that finished long ago; return how many.
 
-        Far longer than the tries of one run take: their number is counted from what is kept.
+        The age is far longer than all tries of one run take: their number is counted from what is
+        kept.
         """
         before = datetime.fromtimestamp(time.time() - seconds, UTC).isoformat()
         past = DBOS.list_workflows(
@@ -164,7 +169,7 @@ class Scheduler:
     def hand_out(self, given: Sequence[Given]) -> None:
         """Put runs into their queues, the most urgent first.
 
-        The name says run, place and attempt: the same handed out twice at once is one.
+        The name holds run, position and attempt, so handing out the same one twice is harmless.
         """
         if not given:
             return

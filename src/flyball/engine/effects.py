@@ -97,7 +97,9 @@ class EffectPerformer:
         return ShortEffects(self._journal, self.context)
 
     def look(self, state: RunState, by: str) -> Resumed:
-        """Return a word to go on, with what the places look like while nothing is under way."""
+        """Return an event that resumes the run, with the trees as they are while nothing is in
+        progress.
+        """
         beside = [card for card in state.paused if card.place]
         return Resumed(
             by=by,
@@ -106,9 +108,7 @@ class EffectPerformer:
         )
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
-        """Return the one event that answers an effect; what goes wrong on the way is an
-        event, too.
-        """
+        """Return the one event that answers an effect; errors become events too."""
         match owed.effect:
             case Classify():
                 return await read_intent(state, self._history, self._reader)
@@ -126,7 +126,7 @@ class EffectPerformer:
                 return await self._short.perform(state, owed, intention)
 
     async def request(self, state: RunState, number: int, effect: Think) -> Request:
-        """Return what the driver is asked when an effect is performed; it is not asked yet."""
+        """Return the request to the driver for an effect, without sending it."""
         card = owing_card(state, effect.card)
         context = self.context.at(card)
         lines = await self._journal.thread(state.run, card.id, card.attempt, effect.role)
@@ -201,7 +201,9 @@ class EffectPerformer:
         return call
 
     def _form_of(self, card: str, call: Call, tool: Tool) -> Form:
-        """The form that was read for the judgement, or read anew where this process did not."""
+        """Return the form that was parsed for the decision, or parse it again if this process did
+        not.
+        """
         known, form = self._forms.get(card, {}).pop(call.id, ("", None))
         # A person may have answered since, or the driver used an id again: the digest tells.
         if form is not None and known == call.digest:
@@ -212,9 +214,7 @@ class EffectPerformer:
         return again
 
     async def _call(self, state: RunState, effect: Perform, intention: Intention) -> AnyEvent:
-        """Return what the driver says of its work becomes an event at once; all else is
-        performed.
-        """
+        """Perform a call; what the driver says about its work becomes an event at once."""
         call, card = effect.call, owing_card(state, effect.card)
         tool = BY_NAME[call.tool]
         form = self._form_of(card.id, call, tool)
@@ -253,7 +253,9 @@ class EffectPerformer:
 
 
 def kept_look(look: WebLook, redactor: Redactor) -> WebLook:
-    """A look as it is written down: redacted and then cut, since a cut can halve a secret."""
+    """Return a web lookup as it is stored: redacted first and then cut, since a cut could halve a
+    secret.
+    """
     about = cut_middle(redactor.text(look.about), LONGEST_QUERY)
     return replace(look, about=about, text=cut_middle(redactor.text(look.text), LONGEST_LOOK))
 
@@ -264,10 +266,10 @@ LONGEST_LOOK = 4_000
 
 
 def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Heard:
-    """Return the words and calls of a reply, whatever notation the calls are in.
+    """Return the text and calls of a reply, in any notation.
 
-    A plan or a diff in prose is a call only for who could make it now: a planner's plan is its
-    answer, and a diff behind a change that is verified is part of a summary.
+    A plan or a diff in prose is a call only for a driver that could make it now: a planner's plan
+    is its answer, and a diff behind a change that is verified is part of a summary.
     """
     if reply.calls or effect.text_only or reply.finish is not Finish.STOP:
         return without_ends(reply.text, unpacked(reply.calls))
@@ -289,7 +291,7 @@ def _may_state(effect: Think) -> bool:
 
 
 def _tokens_in(request: Request) -> int:
-    """About how many tokens a driver has to read, for those that do not say it themselves."""
+    """Estimate how many tokens a driver has to read, for drivers that do not report it."""
     said = sum(len(line.text) + sum(len(str(c.args)) for c in line.calls) for line in request.lines)
     told = sum(len(tool.description) + len(str(tool.schema)) for tool in request.tools)
     return (len(request.system) + len(request.opening) + said + told) // CHARS_PER_TOKEN
@@ -298,10 +300,9 @@ def _tokens_in(request: Request) -> int:
 def _with_preview(
     call: Call, form: Form, context: CallContext, ahead: dict[str, bytes | None]
 ) -> Call:
-    """Return the call with what it would make of the files, or with the fault that it cannot be
-    applied.
+    """Return the call with a preview of the files, or with the reason why it cannot be applied.
 
-    The calls of one reply follow each other, so each is held against what those before it leave.
+    The calls of one reply build on each other, so each is applied to the result of those before it.
     """
     match form:
         case EditForm():
@@ -324,7 +325,7 @@ def _with_preview(
 async def read_intent(
     state: RunState, history: tuple[Turn, ...], reader: Driver | None
 ) -> IntentRead:
-    """Return the rules' reading; an unsure one is put to the model, if there is one to ask."""
+    """Return the rules' reading; if it is unsure, ask the model, if there is one."""
     reading = classify(state.request, history)
     chosen = None
     if reading.confidence < CONFIDENCE_THRESHOLD and reader is not None:

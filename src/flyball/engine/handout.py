@@ -36,8 +36,8 @@ def queue_for(worker: WorkerRow) -> str:
 
 
 def most_at_once(concurrency: int) -> int:
-    """Return how many runs a worker takes at most: as many as it says of new ones, and twice as
-    many again of those that were begun. When two of three die, theirs need not wait for room.
+    """Return the most runs a worker takes: its stated number of new ones, and twice as many again
+    of those already begun. When two of three workers die, their runs need not wait for room.
     """
     return 3 * concurrency
 
@@ -50,11 +50,11 @@ def attempt_after(failures: int, deaths: int) -> int:
 
 
 class _Room:
-    """What workers can still take, and what each project and person has taken.
+    """The capacity left on the workers, and what each project and person uses.
 
-    For a run that was begun there is room where a new one would have to wait. Workers that are
-    alike have their room together: while one drives more than it says, no other begins a new run,
-    or there would be ever more that nobody has room for when workers die.
+    A run that was begun finds room where a new one has to wait. Workers of the same kind pool their
+    room: while one drives more than its number, none of them starts a new run, or dying workers
+    would leave ever more runs without room.
     """
 
     def __init__(self, busy: Sequence[Busy], workers: Sequence[WorkerRow], shares: Shares) -> None:
@@ -79,7 +79,7 @@ class _Room:
         )
 
     def seat(self, run: DueRun) -> WorkerRow | None:
-        """Return who has room for it, and then has one less; None where nobody has."""
+        """Return a worker with room for the run and reserve it; None if there is none."""
         able = [each for each in self._workers.values() if _can_drive(each, run)]
         fit = [each for each in able if self._fits(each, run)]
         if not fit:
@@ -108,9 +108,9 @@ def hand_out(
     workers: Sequence[WorkerRow],
     shares: Shares,
 ) -> list[Given]:
-    """Return the runs to give away, the most urgent first; never more than there is room for.
+    """Return the runs to assign, the most urgent first, never more than there is room for.
 
-    `handed` are runs that were given away and that nobody drives yet: they take room as well.
+    `handed` are runs that were assigned and are not driven yet: they occupy room as well.
     """
     room = _Room(busy, workers, shares)
     for run in due:

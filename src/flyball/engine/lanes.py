@@ -29,15 +29,15 @@ class Batch:
         return isinstance(self.owed[0].effect, Think)
 
     def answers(self) -> Answers:
-        """Return one answer for each effect; what went wrong with all of it is raised."""
+        """Return one answer for each effect; an error of the whole batch is raised."""
         return self.task.result()
 
 
 class Lanes:
-    """Everything under way, and what of it has come back, first completed first.
+    """Everything in progress, and the results so far, first completed first.
 
-    A lane is one card, or the run itself. Each has at most one batch under way: one effect, or
-    several calls that only look.
+    A lane is one card, or the run itself. Each has at most one batch in progress: one effect, or
+    several read-only calls.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Lanes:
 
     @property
     def under_way(self) -> tuple[Owed, ...]:
-        """The effects that were started and whose answers were not taken yet."""
+        """Return the effects that were started and whose answers were not taken yet."""
         return tuple([owed for batch in self._batches for owed in batch.owed])
 
     @property
@@ -64,12 +64,12 @@ class Lanes:
         self._news.set()
 
     async def news(self) -> None:
-        """Wait until a batch comes back, or somebody calls."""
+        """Wait until a batch is done, or somebody calls."""
         await self._news.wait()
         self._news.clear()
 
     def take(self) -> Batch | None:
-        """The next batch that has come back."""
+        """Return the next finished batch."""
         if not self._finished:
             return None
         batch = self._finished.popleft()
@@ -77,9 +77,9 @@ class Lanes:
         return batch
 
     async def stop(self, which: Callable[[Batch], bool]) -> None:
-        """Cancel batches and see them end; what has come back by now is kept.
+        """Cancel batches and wait for them; finished results are kept.
 
-        The answers of what is stopped are not wanted, its effects may be.
+        The answers of a cancelled batch are dropped, its effects may still be performed again.
         """
         for batch in self._batches:
             if not batch.is_stopped and which(batch):

@@ -1,6 +1,6 @@
 """The loop, the only place where effects become events: run, step, ask, perform.
 
-How a crash is survived stands at the end of the file.
+The end of the file explains how a crash is survived.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ LISTEN_SECONDS = 0.3
 NEVER = float("-inf")
 
 Left = Callable[[RunState, Owed], bool]
-"""Which effects are somebody else's to answer, such as a driver's in another program."""
+"""Whether an effect is answered by somebody else, such as a driver in another program."""
 Trace = Callable[[RunState, AnyEvent, RunState], None]
-"""Who is told of every event that was written down, with the states around it."""
+"""Receives every event that was stored, with the states before and after."""
 
 
 class Performer(Protocol):
-    """What turns each effect that is owed into one event, in the world outside the core."""
+    """Turns each owed effect into one event, in the world outside the core."""
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
         """Return the event that answers an effect; a repeated intention may have been carried
@@ -57,7 +57,7 @@ class Performer(Protocol):
 
 
 class Engine:
-    """Drives one run until it rests or ends: its cards side by side, each in its own order."""
+    """Drives one run until it pauses or ends: its cards in parallel, each in its own order."""
 
     def __init__(
         self,
@@ -86,10 +86,10 @@ class Engine:
         self._is_left: Left = _none
 
     async def run(self, state: RunState, is_left: Left | None = None) -> RunState:
-        """Run until it rests or ends, or only what is left to others is owed.
+        """Run until it pauses or ends, or only effects left to others are owed.
 
         Every outside fact arrives as an event. Whatever stops it half-way (an error, a lost lease,
-        a cancellation) leaves the journal where it was: what was under way stays owed, and the next
+        a cancellation) leaves the journal intact: what was in progress stays owed, and the next
         process finds out how far it got.
         """
         self._state = state
@@ -105,7 +105,9 @@ class Engine:
             await self._wind_up()
 
     async def step(self) -> bool:
-        """Hear people, start what is due, append what came back; false once nothing is left."""
+        """Take people's events, start what is due, append results; return False when nothing is
+        left.
+        """
         # Words of people come first: a cancelled or resting run must not start anything.
         await self._hear()
         if not self._lanes.is_idle:
@@ -120,11 +122,13 @@ class Engine:
         return True
 
     async def ask(self, state: RunState, owed: Owed) -> AnyEvent:
-        """Have a driver think or something looked at: after a crash it is simply asked again."""
+        """Have a driver think or something inspected: after a crash it is simply asked again."""
         return await self._event(state, owed, is_repeat=False)
 
     async def perform(self, state: RunState, owed: Owed) -> AnyEvent:
-        """Do what leaves something behind: it is noted first, as it may have been half done."""
+        """Perform an effect with side effects: an intention is stored first, as it may end
+        half-done.
+        """
         is_repeat = await self.journal.intend(self._lease, owed, self._clock())
         return await self._event(state, owed, is_repeat=is_repeat)
 
@@ -143,7 +147,7 @@ class Engine:
         return await asyncio.gather(*answers, return_exceptions=True)
 
     async def append(self, state: RunState, event: AnyEvent, posted: int = 0) -> RunState:
-        """Apply an event and write it down, with what it leads to and what it makes heard."""
+        """Apply an event and store it, with the effects and lines that follow."""
         if not event.at:
             event = replace(event, at=self._clock())
         after = advance(state, event).state
@@ -162,7 +166,7 @@ class Engine:
         return after
 
     async def _append_answers(self, batch: Batch) -> None:
-        """Append the answers of a batch in its order; what is not owed any more is let go."""
+        """Append the answers of a batch in order; answers that are no longer owed are dropped."""
         if not self._owes_any(batch):
             return
         for owed, answer in zip(batch.owed, batch.answers(), strict=True):
@@ -174,7 +178,7 @@ class Engine:
             self._state = await self.append(self._state, answer)
 
     def _startable(self) -> Sequence[Sequence[Owed]]:
-        """All that may start; a run that is to rest only brings its own affairs to an end."""
+        """Return all that may start; a run that is pausing only finishes its own effects."""
         due = self._due
         if self._is_to_rest:
             due = [owed for owed in due if lane_of(owed) == RUN] if self._lanes.is_idle else ()
@@ -187,27 +191,28 @@ class Engine:
         return [owed for owed in self._state.due if not self._is_left(self._state, owed)]
 
     async def bring_on(self, state: RunState) -> RunState:
-        """Do all that is due and short, and not the driver's own: for one in another program.
+        """Perform all due effects that are short and not the driver's own: for a driver in another
+        program.
 
-        A look at the work may take minutes, for which whoever asked must not keep the lease.
+        An inspection may take minutes, during which the caller must not keep the lease.
         """
         while ours := [o for o in state.due if not isinstance(o.effect, Think | Perform | Inspect)]:
             state = await self.append(state, await self._carry_out(state, ours[0]))
         return state
 
     def pause(self, by: str) -> None:
-        """Rest as soon as the calls under way are over; a model is not waited for."""
+        """Pause as soon as the calls in progress are done, without waiting for a model."""
         self._pause_by = by
         self._lanes.wake()
 
     def look_again(self) -> None:
-        """Ask anew what is left to others: that has changed."""
+        """Ask again for effects left to others: something has changed."""
         self._lanes.wake()
 
     async def _hear(self) -> None:
-        """What others left for this run; a word that has come too late is dropped.
+        """Apply events that others posted to this run; one that is too late is dropped.
 
-        A cancelled run waits for nothing; one that is to rest only for calls, not for a model.
+        A cancelled run waits for nothing; a pausing one only for calls, not for a model.
         """
         if self._lost is not None:
             raise self._lost
@@ -236,7 +241,7 @@ class Engine:
         self._is_to_rest = self._has_to_pause
 
     async def _words(self) -> Sequence[PostedEvent]:
-        """Return the inbox, looked into often enough for a person, and always before a rest."""
+        """Return the inbox, polled often enough for a person, and always before a pause."""
         now = self._clock()
         # A look costs a query, and a busy run comes by here at every event.
         if now - self._heard_at < LISTEN_SECONDS and not self._state.is_at_rest:
@@ -260,8 +265,8 @@ class Engine:
         return self._lanes.is_idle and all(lane_of(owed) != RUN for owed in self._state.due)
 
     def _is_moot(self, batch: Batch) -> bool:
-        """Return whether nobody waits for a batch any more: it was dropped, or its thinker
-        rests.
+        """Return whether the result of a batch is no longer needed: it was dropped, or its driver
+        pauses.
         """
         resting = {card.id for card in self._state.paused}
         if batch.is_thinking and lane_of(batch.owed[0]) in resting:
@@ -298,7 +303,7 @@ class Engine:
 
 
 def _none(state: RunState, owed: Owed) -> bool:  # noqa: ARG001
-    """Nothing is left to anybody else."""
+    """Leave nothing to anybody else."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""Telling a person, by their own command or address, that a run waits for them."""
+"""Notify a person, by their own command or URL, that a run waits for them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ POST = (
     "headers = {'Content-Type': 'application/json'}\n"
     "web.urlopen(web.Request(sys.argv[1], sys.stdin.buffer.read(), headers), timeout=10)\n"
 )
-"""A process of its own, so that nobody waits for an address that does not answer."""
+"""Runs in a process of its own, so that nothing waits for an address that does not answer."""
 
 
 def post_to(url: str) -> Sequence[str]:
-    """Return a command that posts what it is told to an address."""
+    """Return a command that posts its input to a URL."""
     return sys.executable, "-I", "-c", POST, url
 
 
 class Notifier(NamedTuple):
-    """Starts the user's commands each time a run has a question; nobody waits for them.
+    """Starts the user's commands each time a run has a question, without waiting for them.
 
-    It stands before whoever watches the run, who hears every line, and where starting failed.
+    It wraps the run's watcher, which receives every line, and whether starting failed.
     """
 
     run: str
@@ -38,7 +38,7 @@ class Notifier(NamedTuple):
     watch: Callable[[Telemetry], None]
 
     def telemetry(self, line: Telemetry) -> None:
-        """Pass a line on; where it is a question, the person is called as well."""
+        """Forward a line; if it is a question, notify the person as well."""
         self.watch(line)
         if line["type"] != "approval":
             return

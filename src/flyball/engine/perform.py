@@ -32,7 +32,7 @@ from flyball.workspace.trees.trees import (
 )
 
 NAMES = frozenset({"type", "id", "tree", "base", "report"})
-"""Fields that name things; what is looked up by them must stay as it is."""
+"""Fields that hold names; they are used for lookups, so they must not be redacted."""
 
 NAMED = 5
 """So many files are named where there may be thousands."""
@@ -43,9 +43,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 async def perform_call(
     context: CallContext, call: Call, tool: Tool, form: Form, *, is_repeat: bool
 ) -> AnyEvent:
-    """Return what came of an allowed call; one that was begun before a crash is found out about
-    first.
-    """
+    """Return the result of an allowed call; one begun before a crash is probed first."""
     if TOOL_ROWS[tool.name].leaves_tree:
         result, elapsed = await _attempt(tool, form, context)
         return _returned(context, call, result, elapsed, _Left(TreeHash(context.tree)))
@@ -73,11 +71,10 @@ async def settle_foreign(
     result: Result,
     changed_elsewhere: Callable[[], Awaitable[Container[str]]],
 ) -> CallReturned:
-    """Return what a call came to that a host made by itself, after the snapshot of its key.
+    """Return the result of a call that a host made by itself, after the snapshot of its key.
 
-    Where a host reads its hooks from is never changed. In a phase that changes nothing all its
-    changes are taken back, but for those that are explained from elsewhere: another session may
-    work in the same checkout.
+    A host's hook configuration is always restored. In a read-only phase all changes are reverted,
+    except those explained by another session in the same checkout.
     """
     before = context.workspace.snapshot(context.key)
     # What a host's shell makes is the work of its agent; there is no other tool that it should use.
@@ -123,10 +120,10 @@ async def _attempt(tool: Tool, form: Form, context: CallContext) -> tuple[Result
 
 
 def _recover(context: CallContext, call: Call, tool: Tool, form: Form) -> AnyEvent | None:
-    """Return what a call that a crash cut off has come to, or None where it is to be made again.
+    """Return the result of a call that a crash interrupted, or None if it has to be made again.
 
-    A finished write is found, a half-done one undone and made again. A command is never started
-    twice, for nobody knows what it did outside the tree: that it was interrupted is reported.
+    A finished write is detected, a half-done one undone and repeated. A command is never started
+    twice, since its effects outside the tree are unknown: it is reported as interrupted.
     """
     workspace = context.workspace
     before = workspace.snapshot(context.key)
@@ -182,7 +179,7 @@ def _settle(
 
 
 def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -> _Left:
-    """Bring back Flyball's own files, and the user's work that nobody was asked about."""
+    """Restore Flyball's own files, and user's files that the call was not allowed to touch."""
     workspace = context.workspace
     # First of all: git would wait for ever for a pipe that has the name of one of its files.
     row = TOOL_ROWS.get(call.tool)
@@ -350,7 +347,7 @@ def redact_evidence(evidence: Iterable[AnyEvidence], redactor: Redactor) -> tupl
 
 
 def redact_struct(item: S, redactor: Redactor) -> S:
-    """Return the same value, the very same where no text in it holds a secret."""
+    """Return the same value with secrets redacted; unchanged values are returned as they are."""
     found = msgspec.to_builtins(item)
     cleaned = {
         name: value if name in NAMES else _redact_value(value, redactor.text)

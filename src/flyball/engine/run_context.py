@@ -83,9 +83,10 @@ def owing_card(state: RunState, id: str) -> CardState:
 
 
 class RunContext:
-    """What holds for a whole run: its workspace, and all that its calls need around it.
+    """Everything shared by a whole run: its workspace, and what its calls need.
 
-    A card that works beside the run's own tree has a context of its own, made from this one.
+    A card that works in parallel to the run's own tree has a context of its own, derived from this
+    one.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class RunContext:
         self.settings = settings
         self.redactor = redactor
         self.seen: dict[str, dict[str, str]] = {}
-        """Card → path → the tree in which its driver saw the file last."""
+        """Card → path → the tree in which its driver last saw the file."""
         self.environ = environ
         self._on_output = on_output
         self.is_to_rest: Callable[[], bool] = lambda: False
@@ -115,9 +116,9 @@ class RunContext:
         self._beside: dict[str, RunContext] = {}
         self._servers: RunServers | None = None
         self._run_of: RunContext | None = None
-        """The run's own context, where this is one of a card beside its tree."""
+        """The run's own context, if this is that of a parallel card."""
         self.eyes: Witness | None = None
-        """Who can say what a picture shows, where a model that sees is configured."""
+        """Judges pictures, if a model that can see is configured."""
 
     @property
     def workspace(self) -> Workspace:
@@ -151,7 +152,7 @@ class RunContext:
 
     @property
     def began(self) -> float:
-        """Return when what the project ignores was put aside, which is before the first call."""
+        """Return when ignored files were put aside, which is before the first call."""
         return self.workspace.began
 
     @property
@@ -166,12 +167,12 @@ class RunContext:
         return self.workspace
 
     def adopt(self, workspace: Workspace, project: Project | None = None) -> None:
-        """Work in a workspace that somebody else has opened, and surveyed if they say so."""
+        """Work in a workspace that the caller has opened, and surveyed if they say so."""
         self._settle(workspace)
         self._project = project
 
     def at(self, card: CardState) -> RunContext:
-        """Return the context of a card: this one, or one with a workspace beside the run's tree."""
+        """Return the context of a card: this one, or one with a parallel workspace."""
         if not card.place:
             return self
         found = self._beside.get(card.place)
@@ -224,9 +225,9 @@ class RunContext:
         )
 
     def _means(self, *, has_tests: bool) -> tuple[str, ...]:
-        """Return what tools may need: servers where something can be served, or might come to be.
+        """Return what tools may need: servers, where something can be served or may come to be.
 
-        A library with tests is not offered servers: every tool costs each request its words.
+        A library with tests is not offered servers: every tool costs words in each request.
         """
         if not can_serve():
             return ()
@@ -268,7 +269,7 @@ class RunContext:
         )
 
     def _eyes_for(self, state: RunState, card: CardState) -> Eyes | None:
-        """Nobody is asked once the tokens or the money of the run are spent."""
+        """Return no judge of pictures once the run's tokens or money are spent."""
         # The call that looks was counted already; what a model costs beyond it was not.
         beside_calls = msgspec.structs.replace(state.budget, calls=0)
         if self.eyes is None or spent_limit(beside_calls, state.spend):
@@ -294,7 +295,7 @@ class RunContext:
         )
 
     def _hidden(self, root: Root) -> tuple[Path, ...]:
-        """Return where the user's secrets lie: in their checkout, and as carried into a run's
+        """Return the paths of the user's secrets: in their checkout, and copied into a run's
         tree.
         """
         tops = {self.workspace.project, root.path}
@@ -303,7 +304,7 @@ class RunContext:
         return tuple(place for place in places if place.is_file())
 
     def advice(self) -> str:
-        """Return what the repository says to agents: advice, never policy."""
+        """Return the repository's instructions to agents: advice, never policy."""
         for name in ADVICE:
             # Most repositories have none: only what is there is worth the careful look.
             if not os.path.lexists(self.workspace.root / name):
@@ -314,9 +315,9 @@ class RunContext:
         return ""
 
     def commit(self, card: CardState, left: Sequence[str] = ()) -> Committed:
-        """Commit the very tree that was judged; a card that was committed before is found.
+        """Commit the exact tree that was judged; a card committed before is found.
 
-        The work of a card beside the run's tree is merged into it. What is left behind stays out.
+        The work of a parallel card is merged. Files to be left out stay uncommitted.
         """
         fresh = [item.id for item in card.evidence if item.tree == card.tree]
         base, tree = TreeHash(card.base), TreeHash(card.tree)
@@ -341,12 +342,12 @@ class RunContext:
         commit: str,
         account: CardAccount,
     ) -> None:
-        """The card's story, for people and for programs."""
+        """Write the card's story, for people and for programs."""
         told = card_artifact(self.workspace, self.repo, state, card, effect, account, commit)
         write_artifact(self.repo, told, self.redactor.text)
 
     def rest(self) -> None:
-        """Let nothing run while nobody drives: what served is started again when it is needed."""
+        """Stop everything while the run is not driven: servers are restarted when needed."""
         if self._servers is not None:
             self._servers.close()
 
@@ -362,7 +363,7 @@ class RunContext:
 
 
 def paths_seen(call: Call, event: CallReturned) -> Iterator[tuple[str, str]]:
-    """The paths a call has shown to its card's driver, each with the tree it was seen in."""
+    """Yield the paths a call has shown to its card's driver, each with the tree it was seen in."""
     if not event.outcome.ok:
         return
     if call.tool == "read":
@@ -388,7 +389,7 @@ def recall(events: Iterable[AnyEvent]) -> dict[str, dict[str, str]]:
 
 
 KEPT_LOG = 4_000
-"""Bytes of a command's output that a card's account holds; the rest is in its log."""
+"""Bytes of a command's output kept in a card's account; the rest is in its log."""
 
 
 def card_artifact(
@@ -400,7 +401,7 @@ def card_artifact(
     account: CardAccount,
     commit: str,
 ) -> CardArtifact:
-    """Return the whole story of a card, with nothing redacted yet."""
+    """Return the whole story of a card, before redaction."""
     left = state.left_behind(card.id)
     diff = workspace.diff(card.base, card.tree, without=left) if card.has_changed else b""
     changes = workspace.trees.changes(TreeHash(card.base), TreeHash(card.tree))
@@ -436,12 +437,12 @@ def card_artifact(
 
 
 def proof_of(card: CardState) -> tuple[str, ...]:
-    """Return the words of the verdict on the card's change, if one was taken."""
+    """Return the text of the verdict on the card's change, if one was taken."""
     return verdict_lines(card.verdict) if card.verdict is not None else ()
 
 
 def _commands(repo: Path, state: RunState, card: CardState) -> Iterator[CommandRun]:
-    """Yield what was run for the card, each with the end of its output and where the rest is."""
+    """Yield what was run for the card, each with the end of its output and the path of the rest."""
     shelf = artifact_path(repo, state.run, card.id, "")
     for item in card.evidence:
         if isinstance(item, SuiteReport | CheckReport | CommandReport):
@@ -453,14 +454,14 @@ def _commands(repo: Path, state: RunState, card: CardState) -> Iterator[CommandR
 
 
 def _steps(card: CardState) -> Iterator[str]:
-    """Yield what the card set out to do, line by line, and how it would show that it is done."""
+    """Yield what the card planned, line by line, and how it would verify it."""
     if point := card.checkpoint:
         yield from filter(None, map(str.strip, point.proposed_action.split("\n")))
         yield from (f"verify with {each}" for each in point.verify_with)
 
 
 def _pictures(card: CardState) -> dict[str, str]:
-    """Of every page the first picture and the last one: before the change, and after it."""
+    """Return the first and the last picture of every page: before and after the change."""
     found: dict[str, str] = {}
     for page in pictures_of(card):
         for what, path in page.files.items():
@@ -471,5 +472,5 @@ def _pictures(card: CardState) -> dict[str, str]:
 
 
 def _end_of(log: Path) -> str:
-    """Return the last of what a command printed; nothing where no plain file is."""
+    """Return the end of a command's output; empty if there is no plain file."""
     return read_from(log, -KEPT_LOG, KEPT_LOG).decode("utf-8", "replace")

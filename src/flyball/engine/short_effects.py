@@ -1,6 +1,6 @@
-"""What a run owes beside thinking, calls and looks: short, and the same whoever drives it.
+"""Short effects other than thinking, calls and inspections, the same for every driver.
 
-A hook that brings somebody else's run on needs nothing more, so no tool is loaded here.
+A hook that advances somebody else's run needs nothing more, so no tool is imported here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from flyball.workspace.redaction import Redactor
 from flyball.workspace.trees.trees import TreeHash
 
 KNOWN_MISTAKES = 50
-"""How many mistakes of the ledger a run is told of: those seen last."""
+"""How many mistakes of the ledger a run receives: the most recent ones."""
 
 
 class ShortEffects:
@@ -41,9 +41,7 @@ class ShortEffects:
         self.context = context
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:  # noqa: ARG002
-        """Return the one event that answers an effect; what goes wrong on the way is an
-        event, too.
-        """
+        """Return the one event that answers an effect; errors become events too."""
         match owed.effect:
             case OpenWorkspace():
                 return await self._open(state)

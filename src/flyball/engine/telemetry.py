@@ -46,7 +46,7 @@ Telemetry = dict[str, Any]
 
 
 def telemetry(before: RunState, event: Event, after: RunState) -> tuple[Telemetry, ...]:
-    """Everything a watcher is told about one event, in the order it should be read."""
+    """Return everything a watcher receives about one event, in reading order."""
     lines = tuple(_lines(before, event, after))
     for line in lines:
         line["seq"] = after.seq
@@ -81,7 +81,7 @@ def _lines(before: RunState, event: Event, after: RunState) -> Iterator[Telemetr
 
 
 def resumed(state: RunState, driver: str) -> Telemetry:
-    """Return where a run stands that is picked up again, for whoever begins to watch it there."""
+    """Return the state of a resumed run, for a watcher that joins now."""
     at_work = [card for card in state.cards if card.is_live]
     return {
         "type": "resumed",
@@ -96,7 +96,7 @@ def resumed(state: RunState, driver: str) -> Telemetry:
 
 
 def _about_course(before: RunState, after: RunState) -> Iterator[Telemetry]:
-    """Yield where a planned run stands, each time it moves on."""
+    """Yield the state of a planned run, each time it advances."""
     was, now = before.coordinator, after.coordinator
     if now is None or not now.planned or now.response is not None:
         return
@@ -172,7 +172,7 @@ def _about_run(event: Event) -> Iterator[Telemetry]:
 
 
 def _about_reply(card: CardState, event: DriverReplied) -> Iterator[Telemetry]:
-    """Yield what a driver said, what its provider looked up on the way, and what saying it cost."""
+    """Yield what a driver said, what its provider looked up, and what the reply cost."""
     for look in event.looks:
         yield {
             "type": "call",
@@ -355,9 +355,7 @@ def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemet
 
 
 def _about_setback(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
-    """Yield what follows where a card fell short: every policy is told, also the one to try
-    again.
-    """
+    """Yield what follows a card's failure: every policy, including a retry."""
     if previous is None:
         return
     has_ended = card.escalation is not None and previous.escalation is not card.escalation
@@ -375,7 +373,7 @@ def _about_setback(previous: CardState | None, card: CardState) -> Iterator[Tele
 
 
 def _about_results(before: RunState, after: RunState) -> Iterator[Telemetry]:
-    """Yield what the end of a step asks for, where none of its cards has said so."""
+    """Yield what the end of a step asks for, if none of its cards has said so."""
     known = before.coordinator.results if before.coordinator else ()
     for result in after.coordinator.results if after.coordinator else ():
         own = [card for card in after.cards if card.step == result.step_id]
@@ -397,7 +395,7 @@ def about_call(call: Call) -> str:
 
 
 def approval(card: CardState, question: Question) -> Telemetry:
-    """Return what a person is asked, with the exact call where it is about one."""
+    """Return the question to a person, with the exact call if it is about one."""
     return {
         "type": "approval",
         "card": card.id,
@@ -433,7 +431,7 @@ def phase_words(card: CardState) -> dict[str, str]:
 
 
 def final(after: RunState, response: UserResponse) -> Telemetry:
-    """Return how a run came out; the last thing a watcher is told."""
+    """Return how a run ended; the last thing a watcher receives."""
     last = next((card for card in reversed(after.cards) if card.step), None)
     shown = [card for card in after.cards if card.tree == after.tree]
     best = max(shown, key=lambda card: card.strength, default=None)

@@ -1,7 +1,7 @@
-"""A run's spans on their way to a collector while it is driven; the only user of OpenTelemetry.
+"""Export a run's spans to a collector while it is driven; the only user of OpenTelemetry.
 
-Spans leave from a thread of their own. A collector that is slow, gone or hanging costs a run
-nothing while it works, and at its end no more than `PATIENCE`.
+Spans are sent from a thread of their own. A slow, missing or hanging collector costs a run nothing
+while it works, and at its end no more than `PATIENCE`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LOST = (
 
 
 class Tracer:
-    """Tells a collector of a run as it is driven; what was told of it before is not repeated."""
+    """Sends a run's spans to a collector as it is driven; what was sent before is not repeated."""
 
     def __init__(
         self, run: str, history: Iterable[AnyEvent], watch: Callable[[Telemetry], None]
@@ -109,14 +109,14 @@ class Tracer:
         sent.end(span.end)
 
     def _is_sampled(self, trace: int) -> bool:
-        """Return whether the run's trace is wanted; its own span, the first of all, is told
+        """Return whether the run's trace is sampled; its own span, the first of all, is sent
         last.
         """
         answer = self._provider.sampler.should_sample(None, trace, "")
         return answer.decision is Decision.RECORD_AND_SAMPLE
 
     async def close(self) -> None:
-        """Send off the rest; what could not be delivered in time is said, and let go."""
+        """Flush the rest; what cannot be delivered in time is reported and dropped."""
         over, loop = asyncio.Event(), asyncio.get_running_loop()
 
         def shut() -> None:
@@ -137,7 +137,7 @@ class Tracer:
 
 
 def _protocol(environ: Mapping[str, str]) -> str:
-    """In which protocol the user's collector is to be told."""
+    """Return the protocol of the user's collector."""
     for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
         if said := environ.get(name, "").strip():
             return said
@@ -145,7 +145,7 @@ def _protocol(environ: Mapping[str, str]) -> str:
 
 
 class GivenIds(IdGenerator):
-    """The ids of the span that is told next."""
+    """The ids of the next span."""
 
     trace = 0
     span = 0

@@ -1,1 +1,1 @@
-"""The log of events, and the state beside it."""
+"""The event log, and the cached state."""

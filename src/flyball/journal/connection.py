@@ -1,4 +1,4 @@
-"""A connection to Postgres that comes back by itself, and never shows its password."""
+"""A Postgres connection that reconnects by itself, and never shows its password."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from flyball.journal.protocol import masked, password_of
 
 SCHEMA = "flyball"
 CHANNEL = "flyball"
-"""What is notified whenever an event was written: whoever shows runs listens."""
+"""Notified whenever an event was written: for those who show runs."""
 DUE = "flyball_due"
-"""What is notified when a run may want a worker: who hands them out listens."""
+"""Notified when a run may want a worker: for the scheduler."""
 
 PATIENCE = 60.0
 """How long a database that went away is waited for: a restart takes seconds."""
 FIRST_PATIENCE = 3.0
-"""How long the first connection is tried: a wrong address should be told soon."""
+"""How long the first connection is tried: a wrong address should be reported soon."""
 PAUSE = 0.2
 OLDEST_SERVER = 140_000
 MOST_SKEW = 5.0
 MIGRATING = 0x666C7962
-"""The advisory lock of whoever brings the schema up to date."""
+"""The advisory lock held while the schema is migrated."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 T = TypeVar("T")
 
 
 class PostgresLink:
-    """One connection, remade when it breaks; what was asked then is asked again.
+    """One connection, reopened when it breaks; the query is then repeated.
 
-    A deed is told whether it is asked again: its first try may have been carried out.
+    A query knows whether it is repeated: its first try may have been executed.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class PostgresLink:
                 raise
 
     def ask(self, deed: Callable[[Connection, bool], T]) -> T:
-        """Return what a deed comes to; it waits for a database that is away, and says so."""
+        """Return the result of a query; wait for a database that is down, and report it."""
         with self._lock:
             end, is_again = 0.0, False
             while True:
@@ -167,7 +167,9 @@ class PostgresLink:
         self._drain(listener)
 
     def wait_here(self, seconds: float) -> Sequence[str]:
-        """Return the same for a thread that has nothing else to do; what was said meanwhile."""
+        """Wait in a thread that has nothing else to do; return the notifications received
+        meanwhile.
+        """
         try:
             listener = self._listen()
             said = [each.payload for each in listener.notifies(timeout=seconds, stop_after=1)]
@@ -184,7 +186,7 @@ class PostgresLink:
         return self._listener
 
     def _drain(self, listener: Connection) -> None:
-        """Take what was notified, so that it does not wake anybody again."""
+        """Consume pending notifications, so that they wake nobody again."""
         try:
             for _ in listener.notifies(timeout=0):
                 pass
@@ -193,7 +195,7 @@ class PostgresLink:
             self._listener = None
 
     def close(self) -> None:
-        """Let go of the connections; nothing can be asked afterwards."""
+        """Close the connections; no query is possible afterwards."""
         self._is_closed = True
         for db in (self._db, self._listener):
             if db is not None:
@@ -201,7 +203,7 @@ class PostgresLink:
 
 
 class DatabaseFinding(NamedTuple):
-    """One thing that a database needs, whether it is so, and what was seen."""
+    """One requirement of a database, whether it is met, and what was found."""
 
     name: str
     holds: bool
@@ -209,7 +211,7 @@ class DatabaseFinding(NamedTuple):
 
 
 def examine_database(url: str) -> list[DatabaseFinding]:
-    """Return whether a database can keep the runs of a cluster; it is only looked at."""
+    """Check whether a database can keep the runs of a cluster, without changing it."""
     link = PostgresLink(url, migrates=False, patience=0.0)
     try:
         return link.ask(lambda db, _: _examine(db, link.shown))

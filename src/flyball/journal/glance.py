@@ -1,4 +1,4 @@
-"""A glance at a journal's file, for whoever may not wait: a shell that completes a word."""
+"""Read a journal's file without waiting, for shell completion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PATIENCE = 0.2
-"""Seconds that another process may hold the file; whoever presses a key expects an answer."""
+"""How many seconds another process may hold the file: a key press expects an answer."""
 
 
 class NamedRun(NamedTuple):
@@ -37,7 +37,7 @@ def newest_runs(path: Path, most: int) -> tuple[NamedRun, ...]:
 
 
 def run_meant(found: Sequence[NamedRun], name: str) -> str:
-    """Return the run that a name stands for, whole, in part or as `last`; empty where none or
+    """Return the run that a name stands for: whole, a prefix, or `last`; empty if none or
     several.
     """
     names = [each.run for each in found]

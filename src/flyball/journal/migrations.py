@@ -185,7 +185,7 @@ POSTGRES_MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE workers ADD COLUMN format INTEGER NOT NULL DEFAULT 2;
     """,
 )
-"""The cluster's schema: one database for all projects, so what belongs to one says so."""
+"""The cluster's schema: one database for all projects, so their rows name the project."""
 
 POSTGRES_NEEDS = 1
-"""The oldest schema whose releases still work beside this one: workers are upgraded one by one."""
+"""The oldest schema whose releases still work next to this one: workers are upgraded one by one."""

@@ -1,7 +1,7 @@
 """The journal of a cluster: one Postgres database for all projects, the same port as a file's.
 
-Time is the database's: what a worker's clock says is never compared with what another's said.
-What was asked when the connection broke is asked again, and finds out whether it was done.
+Time is the database's: clocks of different workers are never compared. A query interrupted by a
+broken connection is repeated, and first finds out whether it was executed.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class PostgresJournal(StoredJournal):
         return Lease(run, holder, self._link.ask(deed))
 
     async def renew(self, lease: Lease, now: float, ttl: float) -> None:  # noqa: ARG002
-        """Put the end of a lease off; `LeaseHeld` where somebody else has taken it."""
+        """Extend a lease; raise `LeaseHeld` if somebody else has taken it."""
 
         def deed(db: Connection, _: bool) -> None:
             done = db.execute(
@@ -231,7 +231,7 @@ class PostgresJournal(StoredJournal):
         return [RunSummary(*row) for row in rows]
 
     async def post(self, run: str, event: AnyEvent) -> None:
-        """Leave an event for whoever drives the run; it needs no lease, and wakes them."""
+        """Leave an event for the run's driver; it needs no lease, and wakes the driver."""
         # The same key each time it is tried: a word must not be heard twice.
         values = (run, codec.VERSION, codec.encode(event), secrets.token_hex(16), run)
 
@@ -245,7 +245,7 @@ class PostgresJournal(StoredJournal):
         self._link.ask(deed)
 
     async def drop(self, lease: Lease, posted: int) -> None:
-        """Take an event out of the inbox that nobody can act on any more."""
+        """Remove an event from the inbox that can no longer be applied."""
 
         def deed(db: Connection, _: bool) -> None:
             with db.transaction():
@@ -298,7 +298,7 @@ class PostgresJournal(StoredJournal):
         await self._link.wait(seconds)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._link.close()
 
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
@@ -320,7 +320,7 @@ def _check_fence(db: Connection, lease: Lease) -> None:
 
 
 def _is_written(db: Connection, lease: Lease, seq: int, fact: bytes) -> bool:
-    """Return whether this very holder has written this very event before the connection broke."""
+    """Return whether this holder wrote this exact event before the connection broke."""
     row = db.execute(
         "SELECT fence, body FROM events WHERE run = %s AND seq = %s", (lease.run, seq)
     ).fetchone()

@@ -1,4 +1,4 @@
-"""The journal: an append-only log of events, with the present state beside it."""
+"""The journal: an append-only log of events, with the current state next to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flyball.core.run.state import RunState
 from flyball.core.run.thread import ThreadLine
 
 SUBMITTED = "submitted"
-"""Among what a run's start tells the shell: workers of a cluster drive it, and nobody else."""
+"""In the shell data of a run's start: only workers of a cluster drive it."""
 
 
 def masked(url: str) -> str:
@@ -26,7 +26,7 @@ def masked(url: str) -> str:
 
 
 def password_of(url: str) -> str:
-    """Return the password in a database's address, as it is written there."""
+    """Return the password in a database's address, as written there."""
     rest, _, options = url.partition("://")[2].partition("?")
     user = rest.rpartition("@")[0]
     named = [part.partition("=") for part in options.split("&")]
@@ -37,7 +37,7 @@ def password_of(url: str) -> str:
 class Intention(msgspec.Struct, frozen=True):
     """The record that an effect is about to be performed.
 
-    `is_repeat` says that an earlier process intended the same and did not report back: what it did
+    `is_repeat` says that an earlier process intended the same and did not report back: its effect
     is unknown and must be probed.
     """
 
@@ -62,7 +62,7 @@ class JournalEntry(msgspec.Struct, frozen=True):
 
 
 class PostedEvent(msgspec.Struct, frozen=True):
-    """An event that somebody left for whoever drives the run."""
+    """An event that somebody left for the run's driver."""
 
     id: int
     event: AnyEvent
@@ -83,7 +83,7 @@ class RunSummary(msgspec.Struct, frozen=True):
 
 
 class WorkerRow(msgspec.Struct, frozen=True):
-    """A worker process of a cluster, as its last heartbeat told."""
+    """A worker process of a cluster, as of its last heartbeat."""
 
     worker: str
     host: str
@@ -112,11 +112,11 @@ class Journal(Protocol):
         ...
 
     async def renew(self, lease: Lease, now: float, ttl: float) -> None:
-        """Keep the right; raises `LeaseHeld` when somebody else has taken it."""
+        """Extend the lease; raise `LeaseHeld` if somebody else has taken it."""
         ...
 
     async def release(self, lease: Lease) -> None:
-        """Give the right back; harmless where somebody else has it by now."""
+        """Release the lease; harmless if somebody else has it by now."""
         ...
 
     async def holder(self, run: str) -> str:
@@ -126,9 +126,9 @@ class Journal(Protocol):
         ...
 
     async def load(self, run: str, known: RunState | None = None) -> RunState:
-        """Return the present state of a run; an unknown run raises `NotFound`.
+        """Return the current state of a run; an unknown run raises `NotFound`.
 
-        `known` is its state as it was a moment ago: only what came since is folded.
+        `known` is a recent state: only later events are folded.
         """
         ...
 
@@ -148,11 +148,11 @@ class Journal(Protocol):
         ...
 
     async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
-        """Return the events of a run after a number, in order; no more than `limit` of them."""
+        """Return the events of a run after a number, in order, at most `limit` of them."""
         ...
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
-        """Return what a driver of a card has said and heard in one attempt, in order."""
+        """Return what a driver of a card said and received in one attempt, in order."""
         ...
 
     async def replies(self, run: str, role: str) -> Mapping[str, int]:
@@ -164,11 +164,11 @@ class Journal(Protocol):
         ...
 
     async def post(self, run: str, event: AnyEvent) -> None:
-        """Leave an event for whoever drives the run."""
+        """Leave an event for the run's driver."""
         ...
 
     async def inbox(self, run: str) -> Sequence[PostedEvent]:
-        """The events that were left for this run; `commit` takes them, `drop` throws them away."""
+        """Return the events left for this run; `commit` takes them, `drop` discards them."""
         ...
 
     async def drop(self, lease: Lease, posted: int) -> None:
@@ -180,11 +180,11 @@ class Journal(Protocol):
         ...
 
     async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
-        """Return the project's ledger, what was seen last first."""
+        """Return the project's ledger, most recent first."""
         ...
 
     async def sightings(self, fingerprint: str) -> Sequence[Sighting]:
-        """Return where a mistake was seen, the first time first."""
+        """Return where a mistake was seen, oldest first."""
         ...
 
     async def forget(self, fingerprints: Sequence[str]) -> int:
@@ -192,7 +192,7 @@ class Journal(Protocol):
         ...
 
     async def workers(self) -> Sequence[WorkerRow]:
-        """Return who drives the runs of a cluster; nobody where the journal is a file."""
+        """Return the workers of a cluster; none for a journal in a file."""
         ...
 
     async def wait(self, seconds: float) -> None:
@@ -200,5 +200,5 @@ class Journal(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of the file; nothing can be read or written afterwards."""
+        """Close the file; nothing can be read or written afterwards."""
         ...

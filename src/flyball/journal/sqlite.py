@@ -81,7 +81,7 @@ class SqliteJournal(StoredJournal):
 
     @contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:
-        """All or nothing; SQLite's own errors become ours."""
+        """Run a transaction; SQLite's own errors become Flyball's."""
         db = self._db
         try:
             db.execute("BEGIN IMMEDIATE")
@@ -114,13 +114,13 @@ class SqliteJournal(StoredJournal):
         return Lease(run, holder, fence)
 
     async def renew(self, lease: Lease, now: float, ttl: float) -> None:
-        """Put the end of a lease off; `LeaseHeld` where somebody else has taken it."""
+        """Extend a lease; raise `LeaseHeld` if somebody else has taken it."""
         with self._transaction() as db:
             self._check_fence(lease)
             db.execute("UPDATE leases SET expires_at = ? WHERE run = ?", (now + ttl, lease.run))
 
     async def release(self, lease: Lease) -> None:
-        """Give a lease back at once; one that somebody else has taken stays theirs."""
+        """Release a lease at once; one that somebody else has taken stays theirs."""
         with self._transaction() as db:
             db.execute(
                 "UPDATE leases SET holder = '', expires_at = 0 WHERE run = ? AND fence = ?",
@@ -175,7 +175,7 @@ class SqliteJournal(StoredJournal):
     def _put_event(
         self, db: sqlite3.Connection, lease: Lease, seq: int, at: float, fact: bytes
     ) -> None:
-        """Compare-and-set on fence and sequence: an old holder, a gap or a double is refused."""
+        """Compare-and-set on fence and sequence: reject an old holder, a gap or a duplicate."""
         run = lease.run
         done = db.execute(
             "INSERT OR IGNORE INTO events SELECT ?, ?, ?, ?, ? FROM leases"
@@ -200,7 +200,7 @@ class SqliteJournal(StoredJournal):
         return [RunSummary(*row) for row in rows]
 
     async def post(self, run: str, event: AnyEvent) -> None:
-        """Leave an event for whoever drives the run; it needs no lease."""
+        """Leave an event for the run's driver; it needs no lease."""
         with self._transaction() as db:
             db.execute(
                 "INSERT INTO inbox (run, codec, body) VALUES (?, ?, ?)",
@@ -208,7 +208,7 @@ class SqliteJournal(StoredJournal):
             )
 
     async def drop(self, lease: Lease, posted: int) -> None:
-        """Take an event out of the inbox that nobody can act on any more."""
+        """Remove an event from the inbox that can no longer be applied."""
         with self._transaction() as db:
             self._check_fence(lease)
             db.execute("DELETE FROM inbox WHERE id = ?", (posted,))
@@ -239,15 +239,15 @@ class SqliteJournal(StoredJournal):
         return max(gone, 0)
 
     async def workers(self) -> Sequence[WorkerRow]:
-        """Nobody: a journal in a file is driven by whoever opens it."""
+        """Return nothing: a journal in a file is driven by any process that opens it."""
         return ()
 
     async def wait(self, seconds: float) -> None:
-        """Come back after so many seconds: a file does not say when it was written."""
+        """Return after so many seconds: a file does not notify about writes."""
         await asyncio.sleep(seconds)
 
     async def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
         if self._copy:
             self._copy.cleanup()
@@ -284,7 +284,7 @@ def _put_state(db: sqlite3.Connection, at: float, state: RunState, body: bytes) 
 
 @contextmanager
 def _explain_errors(path: Path) -> Generator[None]:
-    """SQLite's own errors, as ours, with what to do."""
+    """Convert SQLite's errors to Flyball's, with what to do."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -292,7 +292,7 @@ def _explain_errors(path: Path) -> Generator[None]:
 
 
 def explain_sqlite(path: Path, error: sqlite3.DatabaseError) -> JournalError:
-    """Return what SQLite said of a journal, as an error of ours that says what to do."""
+    """Return SQLite's error as one of Flyball's, with what to do."""
     # Only the lower half names the trouble; the upper says where SQLite met it.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):

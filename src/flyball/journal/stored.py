@@ -28,7 +28,7 @@ class StoredJournal:
     """The limit that is none."""
 
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return what a statement finds; the database's own errors become ours."""
+        """Return the rows of a query; the database's own errors become Flyball's."""
         raise NotImplementedError
 
     def _project(self) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ class StoredJournal:
         return found[0][0] if found else ""
 
     async def load(self, run: str, known: RunState | None = None) -> RunState:
-        """Return the present state: as stored beside the last event, or folded on from there."""
+        """Return the current state: the stored one, folded on to the last event."""
         if known is not None:
             return await self._fold(run, known)
         found = self._rows("SELECT codec, state, seq FROM runs WHERE run = ?", run)
@@ -79,7 +79,7 @@ class StoredJournal:
         return [JournalEntry(seq, codec.decode_event(body, version)) for seq, version, body in rows]
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
-        """Return the lines of one thread, in the order they were said."""
+        """Return the lines of one thread, in order."""
         rows = self._rows(
             "SELECT body FROM lines WHERE run = ? AND card = ? AND role = ? AND attempt = ?"
             " ORDER BY seq, n",
@@ -91,7 +91,7 @@ class StoredJournal:
         return codec.decode_lines([body for (body,) in rows])
 
     async def replies(self, run: str, role: str) -> Mapping[str, int]:
-        """Return, for each card, how often a role has replied there."""
+        """Return, for each card, how often a role has replied."""
         rows = self._rows(
             "SELECT card, count(*) FROM lines"
             " WHERE run = ? AND role = ? AND speaker = 'driver' GROUP BY card",
@@ -106,7 +106,7 @@ class StoredJournal:
         return [PostedEvent(id, codec.decode_event(body, version)) for id, version, body in rows]
 
     async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
-        """Return the ledger's entries, seen last first, each with its count and latest cure."""
+        """Return the ledger's entries, most recent first, each with its count and latest fix."""
         rows = self._rows(
             "SELECT m.fingerprint, error, step_kind, files, count(*), coalesce((SELECT resolution"
             f" FROM sightings WHERE {self.in_project} fingerprint = m.fingerprint"
@@ -124,7 +124,7 @@ class StoredJournal:
         ]
 
     async def sightings(self, fingerprint: str) -> Sequence[Sighting]:
-        """Return where one mistake was seen, the first time first."""
+        """Return where one mistake was seen, oldest first."""
         rows = self._rows(
             "SELECT s.run, s.card, s.fingerprint, error, step_kind, files, s.at, resolution"
             f" FROM sightings s JOIN mistakes m USING ({self.ledger_key})"

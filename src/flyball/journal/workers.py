@@ -14,13 +14,13 @@ from flyball.journal.protocol import WorkerRow
 
 NOW = "extract(epoch FROM clock_timestamp())::float8"
 LEADING = "#lead"
-"""The lease of the worker that hands out runs for all of them; no run has such a name."""
+"""The lease of the worker that assigns runs for all; no run has such a name."""
 
 HANDED = "#handed"
-"""What is said on the channel of runs that wait once they were put into queues."""
+"""The notification that waiting runs were put into queues."""
 
 FORGOTTEN = 24 * 3600.0
-"""Seconds after which a worker that was not heard of is taken off the list."""
+"""After this many seconds without a heartbeat a worker is removed from the list."""
 
 QUEUES = ("planner", "executor", "verifier")
 QUEUE_OF: Mapping[str, str] = {
@@ -42,14 +42,14 @@ def role_due(state: RunState) -> str:
 
 
 def queue_of(state: RunState, effect: object) -> str:
-    """Return the queue of an effect, or nothing where it is the run's own and anybody may do it."""
+    """Return the queue of an effect, or an empty string if any process may perform it."""
     card = state.card(getattr(effect, "card", ""))
     role = getattr(effect, "role", "") or (card.role if card else "")
     return QUEUE_OF.get(role, "executor") if role else ""
 
 
 class DueRun(NamedTuple):
-    """A run that should move and that nobody drives."""
+    """A run that should advance and has no driver."""
 
     run: str
     seq: int
@@ -59,7 +59,7 @@ class DueRun(NamedTuple):
     format: int
     """The latest format in which something of it is written; older releases cannot read that."""
     is_begun: bool
-    """Whether somebody drove it already, even if nothing came of that."""
+    """Whether it was driven before, even without result."""
 
 
 class Busy(NamedTuple):
@@ -80,7 +80,7 @@ class WorkerTable:
         self._link = PostgresLink(url, channel=DUE)
 
     def beat(self, load: int, *, is_leaving: bool = False) -> None:
-        """Say that this worker lives, and put off the end of every lease that it holds."""
+        """Send a heartbeat, and extend every lease that this worker holds."""
         row = self.row
 
         def deed(db: Connection, _: bool) -> None:
@@ -138,10 +138,10 @@ class WorkerTable:
             self._link.ask(deed)
 
     def leads(self) -> bool:
-        """Return whether this worker hands out runs: its heartbeats keep the lead, as they do its
+        """Return whether this worker assigns runs; its heartbeats keep the lead, as they do its
         leases.
 
-        Two that both believe it do no harm: what is handed out twice is driven once.
+        Two leaders do no harm: what is assigned twice is driven once.
         """
 
         def deed(db: Connection, _: bool) -> bool:
@@ -159,7 +159,7 @@ class WorkerTable:
         return self._link.ask(deed)
 
     def leader(self) -> str:
-        """Return who hands out runs, dead or alive; empty where nobody does."""
+        """Return the worker that assigns runs, dead or alive; empty if there is none."""
 
         def deed(db: Connection, _: bool) -> str:
             row = db.execute("SELECT holder FROM leases WHERE run = %s", (LEADING,)).fetchone()
@@ -168,16 +168,16 @@ class WorkerTable:
         return self._link.ask(deed)
 
     def live(self) -> Sequence[WorkerRow]:
-        """The workers that were heard of in time."""
+        """Return the workers with a recent heartbeat."""
         return [row for row in self.all() if row.age < self._ttl]
 
     def all(self) -> Sequence[WorkerRow]:
-        """Every worker that is on the list."""
+        """Return every worker on the list."""
         return self._link.ask(lambda db, _: list_workers(db))
 
     def due(self) -> Sequence[DueRun]:
-        """Return the runs that wait for a worker, the most urgent first: they move, or have a
-        word.
+        """Return the runs that wait for a worker, the most urgent first: they can advance, or have
+        an event.
         """
 
         def deed(db: Connection, _: bool) -> Sequence[DueRun]:
@@ -197,7 +197,7 @@ class WorkerTable:
         return self._link.ask(deed)
 
     def busy(self) -> Sequence[Busy]:
-        """Return the runs that somebody drives."""
+        """Return the runs that have a driver."""
 
         def deed(db: Connection, _: bool) -> Sequence[Busy]:
             rows = db.execute(
@@ -209,18 +209,18 @@ class WorkerTable:
         return self._link.ask(deed)
 
     def tell_handed(self) -> None:
-        """Tell every worker that runs were put into queues."""
+        """Notify every worker that runs were put into queues."""
         self._link.ask(lambda db, _: db.execute(f"SELECT pg_notify('{DUE}', %s)", (HANDED,)))
 
     def wait(self, seconds: float) -> bool:
-        """Come back when anything was said, at the latest after so many seconds.
+        """Wait for a notification, at most so many seconds.
 
-        True where runs were put into queues meanwhile.
+        Return True if runs were put into queues meanwhile.
         """
         return HANDED in self._link.wait_here(seconds)
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._link.close()
 
 

@@ -76,7 +76,7 @@ def _place_ambiguous(
     terms: dict[int, Expected],
     believed: dict[int, int] | None,
 ) -> tuple[list[Placed], list[tuple[Hunk, Miss]]]:
-    """Give a place to hunks whose text stands in several, where the diff leaves only one."""
+    """Place hunks whose text occurs several times, if the diff leaves only one choice."""
     seats = [HunkPlaces(one.hunk, (one.spot,)) for one in placed]
     seats += [
         HunkPlaces(hunk, miss.choices, terms[hunk.number].stated is not None)
@@ -160,7 +160,7 @@ class Applied(NamedTuple):
 def apply_hunks(
     data: bytes, hunks: Sequence[Hunk], *, fuzz: int, max_offset: int, in_order: bool = True
 ) -> Applied:
-    """Find every hunk's place in the file as it is, then make all the edits at once."""
+    """Find every hunk's place in the current file, then make all the edits at once."""
     # Most diffs are exactly right, and files may be large: those are done without splitting the
     # file.
     if plain := _apply_exactly(data, hunks):
@@ -186,7 +186,7 @@ def apply_hunks(
 
 
 def _apply_exactly(data: bytes, hunks: Sequence[Hunk]) -> Applied | None:
-    """Return the common case: every hunk stands exactly where it says; None where one may not."""
+    """Apply the common case, in which every hunk is exactly at its numbers; None if one is not."""
     stated = believed_places(hunks)
     # Anything out of the ordinary takes the long way, which is the one that is specified: this one
     # must only ever give the same answer sooner.
@@ -212,14 +212,14 @@ def _apply_exactly(data: bytes, hunks: Sequence[Hunk]) -> Applied | None:
 
 
 def _is_plain(hunk: Hunk) -> bool:
-    """Nothing in the hunk is out of the ordinary, and there is something to recognise it by."""
+    """Return whether nothing in the hunk is unusual, and it has text to be recognised by."""
     if hunk.old_unended or hunk.new_unended or BARE in hunk.marks:
         return False
     return hunk.marks.count(ADD) < len(hunk.marks) and not any(placeholders(hunk, only_dots=False))
 
 
 def _find(data: bytes, block: bytes, at: int, lines: int) -> int:
-    """Return where the block stands so many lines after `at`, or -1."""
+    """Return where the block occurs, starting so many lines after `at`, or -1."""
     while True:
         start = data.find(block, at)
         if start < 0:
@@ -275,7 +275,7 @@ def is_faithful(text: Text, placed: Sequence[Placed]) -> bool:
 
 
 def _changes_endings(hunk: Hunk) -> bool:
-    """A line is removed and added again with another line ending."""
+    """Return whether a line is removed and added again with another line ending."""
     marked = list(zip(hunk.marks, hunk.texts, strict=True))
     cut = {line for mark, line in marked if mark == CUT}
     turned = (

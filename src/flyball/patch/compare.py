@@ -9,13 +9,13 @@ from typing import NamedTuple
 _CONTEXT = 3
 _NO_NEWLINE = b"\\ No newline at end of file\n"
 _ABSENT, _EMPTY = "0000000..e69de29\n", "e69de29..0000000\n"
-"""How git tells an empty file that appears, or goes, from one whose hunks were lost."""
+"""How git distinguishes an empty file that appears, or goes, from one whose hunks were lost."""
 _ESCAPES = {34: '\\"', 92: "\\\\", 9: "\\t", 10: "\\n"}
 _PLAIN = frozenset(range(32, 127)) - frozenset(b'"\\')
 
 
 def unified_diff(path: str, before: bytes | None, after: bytes | None) -> str:
-    """Return the diff from one content to the other; None stands for "no such file"."""
+    """Return the diff from one content to the other; None means "no such file"."""
     if before == after:
         return ""
     header = _header(path, created=before is None, deleted=after is None)
@@ -87,7 +87,7 @@ def _line(mark: bytes, line: bytes) -> bytes:
 
 
 _CHAIN = 64
-"""A line that occurs more often than this says nothing about where things belong."""
+"""A line that occurs more often than this is no landmark."""
 _EFFORT = 400
 """How many differing lines are aligned among such lines before a run counts as rewritten."""
 
@@ -178,7 +178,7 @@ def _pair_unique_lines(a: list[int], b: list[int], run: LineRun) -> list[tuple[i
 
 
 def _runs_between(pairs: list[tuple[int, int]], run: LineRun) -> list[LineRun]:
-    """Return what lies before, between and behind paired lines."""
+    """Return the runs before, between and after paired lines."""
     starts = [(run.old_at, run.new_at), *((i + 1, j + 1) for i, j in pairs)]
     ends = [*pairs, (run.old_end, run.new_end)]
     return [
@@ -231,7 +231,7 @@ def _extend(a: list[int], b: list[int], run: LineRun, i: int, j: int) -> LineRun
 
 
 def _align(a: list[int], b: list[int], run: LineRun) -> list[LineRun]:
-    """Return the shortest edit between two runs of crowded lines, or the whole run if that is
+    """Return the shortest edit between two runs of frequent lines, or the whole run if that is
     long.
     """
     old, new = a[run.old_at : run.old_end], b[run.new_at : run.new_end]
@@ -274,7 +274,7 @@ def _join(runs: list[LineRun]) -> list[LineRun]:
 
 
 def _slide(runs: list[LineRun], a: list[int], b: list[int]) -> list[LineRun]:
-    """Move pure additions and removals down as far as equal lines let them, joining on the way."""
+    """Move pure additions and removals down past equal lines, joining adjacent ones."""
     slid: list[LineRun] = []
     for run in reversed(runs):
         limit = slid[-1].old_at if slid else len(a)

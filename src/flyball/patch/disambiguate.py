@@ -1,4 +1,4 @@
-"""Telling apart several places where a hunk's text stands, by what else the diff says."""
+"""Choose between several places where a hunk's text occurs, by what else the diff says."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class HunkPlaces(NamedTuple):
     """The numbers of the hunk are right for the file it was written against."""
 
     def reach(self, spot: Spot) -> tuple[int, int]:
-        """From the hunk's first to behind its last change, in lines of the file."""
+        """Return the range from the hunk's first change to after its last, in lines of the file."""
         lead, trail = outer_context(self.hunk)
         start = spot.at - spot.lead
         size = len(self.hunk.marks) - self.hunk.marks.count(ADD)
@@ -35,7 +35,7 @@ class HunkPlaces(NamedTuple):
 def choose(
     text: Text, seats: Sequence[HunkPlaces], order: Sequence[int] | None
 ) -> dict[int, tuple[Spot, ...]]:
-    """Return what the diff leaves of each hunk's places; none is preferred for being near."""
+    """Return what the diff leaves of each hunk's places; none is preferred for being closer."""
     narrowed = {seat.hunk.number: _narrow(text, seat) for seat in seats}
     if order is None:
         return {number: seat.spots for number, seat in narrowed.items()}
@@ -44,7 +44,7 @@ def choose(
 
 
 def _narrow(text: Text, seat: HunkPlaces) -> HunkPlaces:
-    """Leave only the places that the hunk's heading and its lack of context speak for."""
+    """Keep only the places that match the hunk's heading and its lack of context."""
     spots: tuple[Spot, ...] = seat.spots
     if len(spots) == 1:
         return seat
@@ -73,7 +73,9 @@ def _is_heading(heading: bytes, line: bytes) -> bool:
 
 
 def _is_inside(text: Text, openings: Sequence[int], at: int) -> bool:
-    """No line between the last of the openings and this one opens another block of that depth."""
+    """Return whether no line between the last opening and this one opens another block of that
+    depth.
+    """
     above = [n for n in openings if n < at]
     if not above:
         return False

@@ -15,7 +15,7 @@ from flyball.regex import regex
 PROTECTED = (".git", "node_modules", ".flyball")
 _SHORT_NAME = regex(r"^(git|node_m|nodemo|flybal)~\d+$")
 _SUSPECT = regex(r"^/|^$|[\\~:]|\.\.|[. ](?:/|$)|\.git|node_modules|\.flyball", re.IGNORECASE)
-"""What a path must have in it before it is worth a closer look."""
+"""What a path must contain before it is examined further."""
 _DRIVE = regex(r"^[A-Za-z]:")
 _NOTHING_CHANGES = Refusal(
     Code.NOT_A_DIFF,
@@ -35,11 +35,11 @@ def apply_diff(
     partial: bool = False,
     whole: bool = False,
 ) -> PatchResult:
-    """Apply a diff to files held in memory; a refusal leaves every byte as it was.
+    """Apply a diff to files held in memory; a refusal leaves every byte unchanged.
 
-    `base` is what the diff's writer had read, where that is known: the edit is then made on it and
-    merged with what is there now. `whole` says that the text is known to be complete, as the
-    argument of a call is: its last hunk then ends where it ends, whatever its header promises.
+    `base` is what the diff's author had read, if known: the edit is then made on it and merged with
+    the current content. `whole` says that the text is complete, as the argument of a call is: its
+    last hunk then ends where the text ends, whatever its header promises.
     """
     options = Options(fuzz, max_offset, keep_regions, partial)
     parsed = _vouch(parse(diff)) if whole else parse(diff)
@@ -70,7 +70,7 @@ def apply_diff(
 
 
 def touched_paths(diff: str) -> tuple[str, ...]:
-    """Every path a diff may mean, for judging them before it is applied."""
+    """Return every path a diff may mean, to judge them before it is applied."""
     named = [path for section in parse(diff).sections for path in section.paths]
     return tuple(dict.fromkeys(named))
 
@@ -97,7 +97,7 @@ def _group_by_path(
 
 
 def _objection(path: str, sections: list[Section]) -> Refusal | None:
-    """Return what is wrong with a file's part of the diff before any line of it is looked at."""
+    """Return what is wrong with a file's part of the diff before any line of it is examined."""
     fault = next((section.fault for section in sections if section.fault), None)
     why = why_forbidden(path) if path or not fault else None
     if why:

@@ -1,4 +1,4 @@
-"""Turning a miss into a sentence that says what to change in the diff."""
+"""Turn a miss into a sentence that says what to change in the diff."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _list_lines(lines: tuple[int, ...]) -> str:
 _LONGEST = 12
 _AROUND = 2
 _COMPARED = 5_000
-"""In a longer file only lines that are there as they are written tell the place."""
+"""In a longer file only exact lines are used to find the place."""
 _WORD = regex(rb"\w+")
 _ENTITY = regex(rb"&(lt|gt|amp|quot|apos|nbsp|#0*39|#x0*27|#0*34|#x0*22);", re.IGNORECASE)
 _MEANT = {b"lt": b"<", b"gt": b">", b"amp": b"&", b"quot": b'"', b"nbsp": b" "}
@@ -145,7 +145,7 @@ def diagnose(path: str, hunk: Hunk, text: Text) -> HunkFinding:
 
 
 class _Look(NamedTuple):
-    """A hunk beside the file it was written for."""
+    """A hunk next to the file it was written for."""
 
     path: str
     hunk: Hunk
@@ -161,7 +161,7 @@ class _Look(NamedTuple):
         return None
 
     def cut(self) -> HunkFinding | None:
-        """The diff ends inside its last context or removed line."""
+        """Report a diff that ends inside its last context or removed line."""
         old = [line.rstrip() for line in self.hunk.old]
         stops = self.hunk.is_cut or (self.hunk.is_last and max(self.hunk.missing) > 0)
         if not (stops and self.hunk.marks[-1] != ADD and len(old) > 1):
@@ -237,7 +237,7 @@ class _Look(NamedTuple):
         )
 
     def extra(self) -> HunkFinding | None:
-        """Return the hunk's lines are there but for some that the file does not have."""
+        """Report a hunk whose lines are all there but for some that the file does not have."""
         old = [line.rstrip() for line in self.hunk.old]
         size, starts = _longest_start(self.text, old)
         # More lines must be there than are missing, or the place is a chance likeness.
@@ -280,7 +280,7 @@ class _Look(NamedTuple):
 
 
 _LIKE = 4
-"""What a line that is there word for word counts for; one that is half alike counts for half."""
+"""The weight of an exact line; a similar one counts half."""
 
 
 def _add_likeness(votes: Counter[int], hunk: Hunk, text: Text) -> None:
@@ -304,7 +304,7 @@ def _real_lines(text: Text, at: int, size: int) -> str:
 
 
 def _find_normalised(text: Text, hunk: Hunk, norm: Callable[[bytes], bytes]) -> int | None:
-    """Return the only place where the hunk's lines stand once both are brought to one form."""
+    """Return the only place where the hunk's lines match after normalisation."""
     plain = Text(b"")
     plain.lines = [norm(line) for line in text.lines]
     old = [norm(line) for line in hunk.old]
@@ -325,7 +325,7 @@ def _character(entity: re.Match[bytes]) -> bytes:
 
 
 def _longest_start(text: Text, old: list[bytes]) -> tuple[int, list[int]]:
-    """Return how many of the first lines stand together somewhere, and where."""
+    """Return how many of the first lines occur together somewhere, and where."""
     loose = text.loose
     starts = list(text.loose_places.get(old[0], ())) if old else []
     size = 1 if starts else 0
@@ -356,7 +356,7 @@ def _text(line: bytes) -> str:
 
 
 def show(line: bytes) -> str:
-    """A line as it can be quoted in a sentence."""
+    """Return a line as it can be quoted in a sentence."""
     plain = _text(line.strip())
     if not plain:
         return "an empty line"

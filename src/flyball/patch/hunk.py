@@ -33,7 +33,7 @@ class Span(NamedTuple):
 
 
 class Hunk(NamedTuple):
-    """One place of an edit: marked lines, and what the header said about them."""
+    """One part of an edit: marked lines, and what the header said about them."""
 
     number: int
     span: Span | None
@@ -42,27 +42,27 @@ class Hunk(NamedTuple):
     old_unended: bool = False
     new_unended: bool = False
     missing: tuple[int, int] = (0, 0)
-    """How many old and new lines the header promises beyond what is there (negative: too few)."""
+    """How many old and new lines the header promises beyond those present (negative: too few)."""
     is_last: bool = False
     is_odd: bool = False
     """Every other header of the diff is right."""
     is_cut: bool = False
     """The diff's text ends inside this hunk's last line."""
     heading: bytes = b""
-    """What its @@ line says beside numbers: mostly the line that opens the block it is in."""
+    """The text after the numbers of its @@ line: mostly the line that opens the enclosing block."""
     is_whole: bool = False
     """Nothing of the diff was lost on its way, so a header that promises more has miscounted."""
     is_vouched: bool = False
-    """Whatever its lines say, they are meant as they are."""
+    """Its lines are literal, even if they look like placeholders."""
 
     @property
     def old(self) -> list[bytes]:
-        """The lines that must be in the file."""
+        """Return the lines that must be in the file."""
         return [t for m, t in zip(self.marks, self.texts, strict=True) if m != ADD]
 
     @property
     def new(self) -> list[bytes]:
-        """Return the lines that stand there afterwards."""
+        """Return the lines that are there afterwards."""
         return [t for m, t in zip(self.marks, self.texts, strict=True) if m != CUT]
 
     @property
@@ -72,19 +72,19 @@ class Hunk(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        """There is at least one line to add or remove."""
+        """Return whether there is at least one line to add or remove."""
         return ADD in self.marks or CUT in self.marks
 
 
 class SectionFault(NamedTuple):
-    """Something about a section, or the whole text, that refuses it before any matching."""
+    """A problem of a section, or of the whole text, that rejects it before any matching."""
 
     code: Code
     message: str
 
 
 class Section(NamedTuple):
-    """What a diff says about one file."""
+    """A diff's part about one file."""
 
     paths: tuple[str, ...]
     """The names the file may go by, likeliest first."""
@@ -93,7 +93,7 @@ class Section(NamedTuple):
     deletes: bool = False
     fault: SectionFault | None = None
     outcome: str = ""
-    """How git names the content that comes of it, where the header says so."""
+    """Git's name for the resulting content, if the header has it."""
 
 
 class ParsedDiff(NamedTuple):
@@ -134,7 +134,7 @@ class Body:
 
     @property
     def changes(self) -> bool:
-        """There is at least one line to add or remove so far."""
+        """Return whether there is at least one line to add or remove so far."""
         return ADD in self.marks or CUT in self.marks
 
 
@@ -163,7 +163,7 @@ def read_body(lines: Sequence[bytes], start: int, span: Span | None, *, crlf: bo
 
 
 def ends_body(lines: Sequence[bytes], at: int) -> bool:
-    """This line begins something else: another hunk, another file, a fence."""
+    """Return whether this line begins something else: another hunk, another file, a fence."""
     line = lines[at]
     if _BEGINS.match(line):
         return True
@@ -176,7 +176,7 @@ def ends_body(lines: Sequence[bytes], at: int) -> bool:
 
 
 def _is_pair(lines: Sequence[bytes], at: int) -> bool:
-    """`--- x` here is a file header, and not a removed line that begins with `-- `."""
+    """Return whether `--- x` is a file header, and not a removed line that begins with `-- `."""
     following = _line_or_empty(lines, at + 1)
     if following.startswith(b"+++ "):
         if _line_or_empty(lines, at + 2).startswith(b"@@"):
@@ -192,7 +192,7 @@ def _starts_file(lines: Sequence[bytes], at: int) -> bool:
 
 
 def _ends_mail(lines: Sequence[bytes], at: int) -> bool:
-    """`-- ` closes a mail: git's version follows."""
+    """Return whether `-- ` ends a mail: git's version follows."""
     return bool(_VERSION.match(_line_or_empty(lines, at + 1)))
 
 
@@ -227,8 +227,8 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
 
 
 def _mark_meant(lines: Sequence[bytes], at: int) -> int:
-    """Return what a line without a mark is: the word about a newline, an end, or context laid
-    bare.
+    """Return what a line without a mark is: a newline note, an end, or context that lost its
+    space.
     """
     line = lines[at]
     if _NO_NEWLINE.match(line):
@@ -239,7 +239,7 @@ def _mark_meant(lines: Sequence[bytes], at: int) -> int:
 
 
 def _is_fenced_text(lines: Sequence[bytes], at: int) -> bool:
-    """A fence here is context that lost its space, for the hunk goes on behind it."""
+    """Return whether a fence is context that lost its space, since the hunk continues after it."""
     if not lines[at].startswith(_FENCE):
         return False
     for index in range(at + 1, len(lines)):
@@ -280,7 +280,7 @@ def _is_continued(body: Body, lines: Sequence[bytes]) -> bool:
 
 
 def _read_on(body: Body, lines: Sequence[bytes]) -> None:
-    """Read everything up to whatever begins next."""
+    """Read everything up to the next header."""
     at = body.end
     while at < len(lines) and not ends_body(lines, at):
         line = lines[at]
@@ -313,7 +313,7 @@ def _is_soft(body: Body, index: int) -> bool:
 
 
 def _settle_ends(body: Body) -> None:
-    """Tell the real ends of file from stray "No newline" lines."""
+    """Separate real ends of file from stray "No newline" lines."""
     last_old = max((i for i, m in enumerate(body.marks) if m != ADD), default=-1)
     last_new = max((i for i, m in enumerate(body.marks) if m != CUT), default=-1)
     for index in body.unended:
@@ -344,11 +344,11 @@ _SPOKEN = regex(
     re.IGNORECASE,
 )
 _QUOTED = regex(rb"""\s*(["'`])(?!\1\1)""")
-"""Text in quotes is data of the program, whatever it says."""
+"""Text in quotes is data of the program, and never a placeholder."""
 
 
 def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
-    """Lines that stand for code the writer did not want to repeat."""
+    """Yield lines that stand for code the author did not repeat."""
     whole = b"\n".join(hunk.texts)
     if not _has_sign(whole):
         return
@@ -360,13 +360,15 @@ def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
 
 
 def _has_sign(text: bytes) -> bool:
-    """No placeholder is without one of these, and most hunks are."""
+    """Return whether a text has one of the characters that every placeholder has, and most hunks
+    lack.
+    """
     dots, spoken = b"..." in text or b"\xe2\x80\xa6" in text, b"est of " in text
     return dots or spoken or b"mainder of " in text
 
 
 def is_placeholder(line: bytes) -> bool:
-    """The whole line is a phrase like `# ... existing code ...`."""
+    """Return whether the whole line is a phrase like `# ... existing code ...`."""
     if _QUOTED.match(line):
         return False
     has_dots = b"..." in line or b"\xe2\x80\xa6" in line

@@ -1,4 +1,4 @@
-"""Keep regions: marked blocks of a file that an edit must leave as they are."""
+"""Keep regions: marked blocks of a file that an edit must not change."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Finding the place a hunk belongs to: the match ladder, without any similarity score.
+"""Find the place of a hunk: the match ladder, without any similarity score.
 
-And what betrays, apart from any matching, that something in a hunk is missing.
+Also detect, before any matching, that something in a hunk is missing.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Miss(NamedTuple):
     offset: int = 0
     what: bytes = b""
     choices: tuple[Spot, ...] = ()
-    """The places where the hunk's text stands, if something else may still speak for one."""
+    """The places where the hunk's text occurs, if other information may still choose one."""
 
 
 class Block:
-    """The old lines of a hunk as they are looked for, with some outer context left away."""
+    """The old lines of a hunk to search for, with some outer context left out."""
 
     def __init__(self, hunk: Hunk, lead: int = 0, trail: int = 0) -> None:
         old = hunk.old
@@ -80,7 +80,7 @@ class Block:
         return found
 
     def fits(self, text: Text, at: int) -> MatchLevel | None:
-        """Return the closest level on which the block stands at this place."""
+        """Return the strictest level at which the block matches at this place."""
         end = at + len(self.lines)
         if at < 0 or end > len(text.lines) or not self.may_stand(text, at):
             return None
@@ -99,7 +99,7 @@ class Block:
         return at + len(self.lines) == len(text.lines)
 
     def everywhere(self, text: Text, level: MatchLevel) -> list[int]:
-        """Return all places where the block stands on one level."""
+        """Return all places where the block matches at one level."""
         if level is MatchLevel.SHIFTED:
             found = text.find_any(self.shifted())
         elif self.has_bare:
@@ -115,7 +115,9 @@ class Block:
         return Spot(at, level, self.lead, self.trail, offset)
 
     def is_strong(self, text: Text, at: int) -> bool:
-        """There are letters and digits enough, or the place is told otherwise."""
+        """Return whether the block has enough letters and digits, or the place is known
+        otherwise.
+        """
         is_unended = self.hunk.old_unended or self.hunk.new_unended
         size = len(self.lines)
         is_at_end = at + size == len(text.lines)
@@ -157,9 +159,7 @@ def locate(
 
 
 def confirm(text: Text, hunk: Hunk, spot: Spot, stated: int | None, max_offset: int) -> Spot | Miss:
-    """Return the place, unless something speaks against it although the hunk's text stands
-    there.
-    """
+    """Return the place, unless something contradicts it although the hunk's text matches there."""
     line = (spot.at + 1,)
     block = Block(hunk, spot.lead, spot.trail)
     if not block.is_strong(text, spot.at):
@@ -189,7 +189,9 @@ def _edge_left(text: Text, hunk: Hunk, spot: Spot, stated: int) -> bytes:
 
 
 def _is_due(spot: Spot, places: list[int], hunk: Hunk, stated: int | None) -> bool:
-    """The hunk is still to be applied, though the lines it wants stand somewhere already."""
+    """Return whether the hunk is still to be applied, though its new lines already occur
+    somewhere.
+    """
     if ADD not in hunk.marks:
         return stated not in places
     if stated is not None or hunk.span is None:
@@ -199,7 +201,9 @@ def _is_due(spot: Spot, places: list[int], hunk: Hunk, stated: int | None) -> bo
 
 
 def _skips_context(hunk: Hunk, spot: Spot) -> bool:
-    """The header counts context above the first change that the hunk does not show."""
+    """Return whether the header counts context above the first change that the hunk does not
+    show.
+    """
     old, new = hunk.missing
     if hunk.span is None or old != new or old <= 0 or hunk.marks[0] in (KEEP, BARE):
         return False
@@ -207,8 +211,8 @@ def _skips_context(hunk: Hunk, spot: Spot) -> bool:
 
 
 def _only_place(text: Text, block: Block, stated: int | None) -> Spot | Miss | None:
-    """Return the only place in the whole file where the block stands, on the first level that has
-    any.
+    """Return the only place in the file where the block matches, at the first level with any
+    match.
     """
     if not block.lines:
         return None
@@ -243,13 +247,13 @@ def is_last(hunk: Hunk) -> bool:
 
 
 def ends_file(text: Text, hunk: Hunk, spot: Spot) -> bool:
-    """With the hunk at this place, its last old line is the last of the file."""
+    """Return whether the hunk's last old line would be the last of the file."""
     size = len(hunk.marks) - hunk.marks.count(ADD)
     return spot.at - spot.lead + size == len(text.lines)
 
 
 def is_repeated(text: Text, hunk: Hunk, at: int) -> bool:
-    """Return a hunk that adds at its edge would add again what already stands beside it."""
+    """Return whether a hunk that adds at its edge would repeat lines that are already there."""
     marks, texts = hunk.marks, hunk.texts
     if marks[-1] == ADD:
         size = len(marks) - len(marks.rstrip(b"+"))
@@ -267,7 +271,7 @@ def _strip_ends(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def applied_at(text: Text, hunk: Hunk) -> list[int]:
-    """Return where the lines that the hunk wants already stand."""
+    """Return where the hunk's new lines already occur."""
     new = _strip_ends(hunk.new)
     if not new or new == _strip_ends(hunk.old):
         return []
@@ -318,7 +322,9 @@ def is_truncated(hunk: Hunk, text: Text) -> bool:
 
 
 def has_numbers(lines: list[bytes], *, step: int = 1) -> bool:
-    """Every line begins with a line number, each at most `step` above the one before."""
+    """Return whether every line begins with a line number, each at most `step` above the one
+    before.
+    """
     matches = [match for line in lines if (match := _NUMBERED.match(line))]
     if len(lines) < 2 or len(matches) < len(lines):
         return False

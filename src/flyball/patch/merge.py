@@ -1,4 +1,4 @@
-"""Three-way merge of whole files, line by line."""
+"""Merge whole files three-way, line by line."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ class _Region(NamedTuple):
 
 
 def merge3(base: bytes, ours: bytes, theirs: bytes) -> MergedText:
-    """Return what changed from the base to either side, put together; on a clash the data is
-    ours.
-    """
+    """Return both sides' changes to the base merged; on a conflict the data is ours."""
     if base == ours or ours == theirs:
         return MergedText(theirs)
     if base == theirs:

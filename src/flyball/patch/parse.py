@@ -127,7 +127,7 @@ class _Reader:
         return ParsedDiff(tuple(sections), fault)
 
     def _mark_last(self) -> None:
-        """The hunk that ends the diff is the one that may have been cut."""
+        """Mark the hunk that ends the diff, which may have been cut."""
         hunks = self.drafts[-1].hunks if self.drafts else []
         if hunks:
             others = [h.agrees for d in self.drafts for h in d.hunks if h is not hunks[-1]]
@@ -303,7 +303,7 @@ def _section(draft: _Draft, *, is_last: bool) -> Section:
 
 
 def _is_whole(draft: _Draft, *, creates: bool, deletes: bool, is_last: bool) -> bool:
-    """A section without hunks is complete only when it adds or deletes an empty file."""
+    """Return whether a section without hunks is complete: it adds or deletes an empty file."""
     if draft.named or not draft.git or not git_names(draft.git):
         return False
     if creates:

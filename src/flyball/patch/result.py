@@ -29,7 +29,7 @@ class Code(StrEnum):
 
 
 class Refusal(NamedTuple):
-    """One thing that was refused: where, by which code, and a sentence that says what to change."""
+    """One refusal: where, by which code, and a sentence that says what to change."""
 
     code: Code
     message: str
@@ -41,7 +41,7 @@ class Refusal(NamedTuple):
     proposal: str = ""
 
     def to_json(self) -> dict[str, object]:
-        """Return what there is to say, as plain values."""
+        """Return the refusal as plain values."""
         said = {name: value for name, value in self._asdict().items() if value}
         return {**said, "code": self.code.value, **({"lines": [*self.lines]} if self.lines else {})}
 
@@ -81,7 +81,7 @@ class Change(NamedTuple):
 
     @property
     def bytes_changed(self) -> int:
-        """Return how many bytes lie between the first and the last difference, on the longer
+        """Return how many bytes are between the first and the last difference, on the longer
         side.
         """
         before, after = self.before or b"", self.after or b""
@@ -91,7 +91,7 @@ class Change(NamedTuple):
 
 
 class PatchResult(NamedTuple):
-    """All files after the diff (None: deleted), or as they were when it was refused."""
+    """All files after the diff (None: deleted), or unchanged if it was refused."""
 
     ok: bool
     files: Mapping[str, bytes | None]
@@ -131,7 +131,7 @@ class PatchResult(NamedTuple):
 
 
 def _printable(text: str) -> str:
-    """Bytes that are not UTF-8 cannot stand in JSON; they are shown as question marks."""
+    """Replace bytes that are not UTF-8, which JSON cannot hold, with question marks."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

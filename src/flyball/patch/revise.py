@@ -1,4 +1,4 @@
-"""What a diff makes of one file: created, changed, deleted, or refused."""
+"""Apply a diff's part about one file: created, changed, deleted, or refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Options(NamedTuple):
 
 
 class Revision:
-    """What became of one file, with everything there is to say about it."""
+    """The result for one file, with everything to report about it."""
 
     def __init__(self, path: str, before: bytes | None) -> None:
         self.path = path
@@ -59,7 +59,7 @@ def revise(
     seen: bytes | None,
     options: Options,
 ) -> Revision:
-    """Apply all that a diff says about one file; `seen` is what its writer had read."""
+    """Apply a diff's part about one file; `seen` is what its author had read."""
     revision = Revision(path, before)
     hunks = _working_hunks(revision, sections)
     if revision.errors or not (hunks or any(s.creates or s.deletes for s in sections)):
@@ -102,7 +102,7 @@ def _working_hunks(revision: Revision, sections: Sequence[Section]) -> list[Hunk
 
 
 def _is_all_new(hunks: Sequence[Hunk]) -> bool:
-    """Return only added lines, and a header that says there was nothing before."""
+    """Return whether there are only added lines, and a header that says the file was new."""
     return bool(hunks) and all(
         set(h.marks) == {ADD} and h.span is not None and h.span.old_start == h.span.old_count == 0
         for h in hunks
@@ -191,7 +191,7 @@ def _modify(
 def _apply(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied:
-    """Return all hunks against the file as it is, or read in another way if they do not fit so."""
+    """Apply all hunks to the current file, or to another decoding of it if they do not fit."""
     done = apply_hunks(
         data,
         hunks,
@@ -225,7 +225,7 @@ def _apply_without_mark(
 
 
 def _apply_recoded(data: bytes, hunks: Sequence[Hunk], options: Options) -> Applied | None:
-    """A file that is not UTF-8 was shown to the diff's writer as text all the same."""
+    """Apply a diff to a file that is not UTF-8, but was shown to the author as text."""
     try:
         # UTF-8 is asked by decoding: bytes that happen to be valid are taken at their word.
         data.decode()
@@ -262,7 +262,7 @@ def _apply_in_turn(
 def _apply_vouched(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied | None:
-    """Lines that look like placeholders are meant where git's own name for the outcome says so."""
+    """Apply lines that look like placeholders if git's own name for the outcome confirms them."""
     outcome = sections[0].outcome
     if len(sections) != 1 or not outcome:
         return None
@@ -272,14 +272,14 @@ def _apply_vouched(
 
 
 def _is_named(data: bytes, name: str) -> bool:
-    """Return whether `name`, as the `index` line of a diff has it, is that of this very content."""
+    """Return whether `name`, from the `index` line of a diff, is that of this exact content."""
     if len(name) < _SHORTEST_NAME:
         return False
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest().startswith(name)
 
 
 def _merge(revision: Revision, seen: bytes, now: bytes, wanted: bytes) -> bytes:
-    """Carry an edit made on what was read over to what is there now."""
+    """Merge an edit made on what was read into the current content."""
     merged = merge3(seen, now, wanted)
     for clash in merged.clashes:
         lines = (clash.first, clash.last)
@@ -299,7 +299,7 @@ def _merge(revision: Revision, seen: bytes, now: bytes, wanted: bytes) -> bytes:
 def _keeps_regions(
     revision: Revision, before: bytes, after: bytes | None, done: Applied, options: Options
 ) -> bool:
-    """Return whether every keep region is as it was; says so where it is not."""
+    """Return whether every keep region is unchanged; report those that are not."""
     if WORD not in before:
         return True
     old = regions(before)
@@ -330,7 +330,7 @@ def _hunk_inside(region: Region, done: Applied) -> int:
 
 
 def _add_warnings(revision: Revision, done: Applied) -> None:
-    """Say what was not quite as the diff had it."""
+    """Add warnings about what did not match the diff exactly."""
     for hunk, spot, believed in done.placed:
         if hunk.span is not None and not believed:
             revision.warn(f"hunk {hunk.number}: the numbers of its @@ header are wrong.")

@@ -55,14 +55,14 @@ class Text:
         return 0 < self.crlf_lines < len(self.lines) - (not self.ended)
 
     def find(self, block: Sequence[bytes]) -> list[int]:
-        """Return every place where exactly these lines stand."""
+        """Return every place where exactly these lines occur."""
         self.searches += 1
         if self.searches <= _FEW:
             return _scan(self.lines, block)
         return _find(self.lines, self.places, block)
 
     def find_loose(self, block: Sequence[bytes]) -> list[int]:
-        """Return every place where these lines, already without trailing white space, stand."""
+        """Return every place where these lines, already stripped of trailing white space, occur."""
         self.searches += 1
         if self.searches <= _FEW:
             return _scan(self.loose, block)

@@ -28,8 +28,8 @@ WORDS = {
 class PersonPort(NamedTuple):
     """What the driver needs of the person's machine.
 
-    `copy` fills the clipboard, `show` says something, `read` waits for the reply: pasted into the
-    terminal, or taken from the clipboard when the person says that it is there.
+    `copy` fills the clipboard, `show` displays a message, `read` waits for the reply: pasted into
+    the terminal, or taken from the clipboard when the person confirms.
     """
 
     copy: Callable[[str], None]
@@ -38,7 +38,7 @@ class PersonPort(NamedTuple):
 
 
 class ClipboardDriver:
-    """Copies the whole request into a new chat, then only what that chat has not heard yet."""
+    """Copies the whole request into a new chat, then only what that chat has not received yet."""
 
     def __init__(self, hand: PersonPort) -> None:
         self._hand = hand
@@ -46,7 +46,7 @@ class ClipboardDriver:
         self._one_at_a_time = asyncio.Lock()
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
-        """Say what to carry where, then wait for what comes back until it can be read."""
+        """Say what to carry where, then wait for an answer that can be parsed."""
         async with self._one_at_a_time:
             form = await self._carry(request)
         if form.text:
@@ -54,7 +54,7 @@ class ClipboardDriver:
         return reply_from(form, request, MODEL)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to close."""
 
     async def _carry(self, request: Request) -> ReplyForm:
         for action in self._actions(request):
@@ -67,7 +67,9 @@ class ClipboardDriver:
         return form
 
     def _actions(self, request: Request) -> tuple[RunnerAction, ...]:
-        """A chat that has heard how this thread begins needs only what is new in it."""
+        """Return what to do with a chat; one that has the start of this thread needs only what is
+        new.
+        """
         heard = len(self._heard)
         if not heard or conversation(request)[:heard] != self._heard:
             return runner_actions(question(request, ANSWER_HERE))

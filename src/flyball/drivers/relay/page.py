@@ -81,7 +81,7 @@ def question(request: Request, answer_with: str, by_hand: str = "") -> str:
 
 
 def unheard_messages(request: Request, since: int, answer_with: str) -> str:
-    """Return what a chat window that knows the first `since` messages has not heard yet."""
+    """Return the messages after the first `since`, which the chat window already has."""
     messages = conversation(request)[since:]
     head = f"Phase: {request.phase.name_for_people}. {answer_with}"
     names = ", ".join(tool.name for tool in request.offered) or "none, so answer in words"

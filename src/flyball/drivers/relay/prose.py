@@ -29,10 +29,10 @@ from flyball.drivers.protocol import ToolSpec
 from flyball.regex import regex
 
 VERBATIM: Mapping[str, str] = {"edit_diff": "diff", "write_file": "content", "bash": "cmd"}
-"""Tools whose block holds one long text as it is, and the argument that takes it."""
+"""Tools whose block holds one verbatim text, and the argument that takes it."""
 
 CALLS = frozenset({"call", "tool_call", "tool_calls", "tool", "tool_use", "function_call"})
-"""What the fence of a block may say that is a call; the first is ours."""
+"""The fence labels that mark a call; the first is Flyball's own."""
 FENCE = regex(r" {0,3}(`{3,}|~{3,})[ \t]*(.*)")
 FIELD = regex(r"(\w+):(?:[ \t]+(.*))?")
 
@@ -40,7 +40,7 @@ Schemas = Mapping[str, Mapping[str, Any]]
 
 
 class FencedBlock(NamedTuple):
-    """A fenced block, and the line it begins at."""
+    """A fenced block, and its first line number."""
 
     line: int
     info: str
@@ -48,7 +48,7 @@ class FencedBlock(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return what stands between the fences."""
+        """Return the text between the fences."""
         return "".join(f"{line}\n" for line in self.body)
 
 
@@ -163,7 +163,9 @@ def _named_call(block: FencedBlock, tool: str, words: Sequence[str], schemas: Sc
 
 
 def _fields(block: FencedBlock, tool: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Lines of `name: value`; a line that begins with no known name goes on with the last one."""
+    """Return lines of `name: value` as fields; a line without a known name continues the last
+    one.
+    """
     values: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in block.body:

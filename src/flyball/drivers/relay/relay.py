@@ -1,4 +1,4 @@
-"""A driver that asks by file: whoever can read and write a folder can be the model."""
+"""A driver that asks by file: anyone who can read and write a folder can be the model."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NUMBERED = regex(r"(\d{4,})\.request\.json")
 
 
 class RelayedRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request as it is written to `NNNN.request.json`."""
+    """A request as written to `NNNN.request.json`."""
 
     run: str
     card: str
@@ -58,11 +58,11 @@ class RelayedRequest(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[ToolSpec, ...]
     reply_schema: dict[str, Any]
     runner_actions: tuple[RunnerVerb, ...] = ()
-    """What whoever drives a chat window has to do with the page, where a thread begins."""
+    """What a person who drives a chat window has to do with the page, when a thread begins."""
 
 
 class ReplyFileState(NamedTuple):
-    """One state of a reply file; two of the same mean that nobody is writing any more."""
+    """One state of a reply file; two equal states mean that writing is finished."""
 
     path: Path
     modified: int
@@ -77,7 +77,9 @@ class RelayDriver:
         self._sleep = sleep
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
-        """Ask, and wait as long as it takes; what was already asked is not asked twice."""
+        """Ask, and wait as long as it takes; a request that was already asked is not asked
+        twice.
+        """
         try:
             number = self._ask(request)
             form = await self._answer(number, request)
@@ -91,7 +93,7 @@ class RelayDriver:
         return reply_from(form, request, MODEL)
 
     async def close(self) -> None:
-        """Nothing is held: an open request stays, and is found again on resuming."""
+        """Do nothing: an open request stays, and is found again on resuming."""
 
     def _ask(self, request: Request) -> str:
         content = msgspec.json.format(msgspec.json.encode(_relayed(request)), indent=2)
@@ -108,7 +110,7 @@ class RelayDriver:
         return number
 
     def _same_request(self, content: bytes) -> str | None:
-        """Return the number under which this very request was asked before we were interrupted."""
+        """Return the number under which this exact request was asked before an interruption."""
         for number in sorted(self._numbers(), reverse=True):
             path = self._folder / f"{number:04}.request.json"
             if path.stat().st_size == len(content) and path.read_bytes() == content:
@@ -201,7 +203,7 @@ def _complaint(name: str, error: ReplyError) -> str:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Write a file so that nobody sees half of it."""
+    """Replace a file atomically."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     part.write_bytes(content)
     part.replace(path)

@@ -1,1 +1,1 @@
-"""Looking at a change: what Flyball runs and reads itself, whatever a driver claims."""
+"""Inspect a change: what Flyball runs and reads itself, whatever a driver claims."""

@@ -20,14 +20,16 @@ _ANSWER = regex(r"\W*(yes|no)\b[\W_]*(.*)", re.IGNORECASE | re.DOTALL)
 
 
 class VisionModel:
-    """Asks a driver about pictures; it is made when the first picture is there to be judged."""
+    """Asks a driver about pictures; it is created for the first picture."""
 
     def __init__(self, make: Callable[[], Driver]) -> None:
         self._make = make
         self._driver: Driver | None = None
 
     async def judge(self, run: str, card: str, picture: bytes, expectation: str) -> PictureOpinion:
-        """Return whether a picture shows what is expected; where nobody could say so, why not."""
+        """Return whether a picture shows what is expected; or, if it could not be judged, why
+        not.
+        """
         request = Request(
             run=run,
             card=card,
@@ -48,14 +50,14 @@ class VisionModel:
         return read_opinion(reply.text)._replace(model=reply.model, usage=reply.usage)
 
     async def close(self) -> None:
-        """Let go of the driver, if one was made."""
+        """Close the driver, if one was created."""
         if self._driver is not None:
             await self._driver.close()
             self._driver = None
 
 
 def read_opinion(text: str) -> PictureOpinion:
-    """Return a yes or a no at the start of an answer, and the reason behind it."""
+    """Parse a yes or a no at the start of an answer, and the reason after it."""
     found = _ANSWER.match(text)
     if found is None:
         return PictureOpinion(reason="A model was asked and said neither yes nor no.")
@@ -64,4 +66,4 @@ def read_opinion(text: str) -> PictureOpinion:
 
 
 def _unheard(_text: str) -> None:
-    """Nobody listens while it speaks."""
+    """Ignore what is said while it speaks."""

@@ -1,4 +1,4 @@
-"""Looking for the gates: Flyball runs and reads what they ask about, whatever a driver claims."""
+"""Run and read what the gates ask about, whatever a driver claims."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ NO_SANDBOX = "No sandbox is available on this machine, so a gate's command is no
 
 
 class Gathered(NamedTuple):
-    """What was seen for the gates, and what looking had changed in the tree."""
+    """What was observed for the gates, and what observing changed in the tree."""
 
     evidence: tuple[AnyEvidence, ...] = ()
     undone: tuple[str, ...] = ()
@@ -82,7 +82,9 @@ class Look(NamedTuple):
 async def gather(
     context: RunContext, state: RunState, card: CardState, effect: Inspect, key: str
 ) -> Gathered:
-    """Look for each gate; whatever that changes is undone, also after a crash in the middle."""
+    """Gather evidence for each gate; any change it causes is undone, also after a crash
+    half-way.
+    """
     if not effect.gates:
         return Gathered()
     workspace = context.workspace
@@ -145,7 +147,9 @@ async def _suite(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 async def _command(look: Look) -> tuple[AnyEvidence, ...]:
-    """Return that very command; the gate's author says that it verifies, unless it cannot fail."""
+    """Run the gate's exact command; the gate's author says that it verifies, unless it cannot
+    fail.
+    """
     command = look.value("command")
     finished = await _run(look, command)
     hollow = cannot_fail(command) or ""
@@ -253,9 +257,7 @@ async def _visual(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 def _address(look: Look, kind: type[HttpReport | ConsoleReport | VisualReport]) -> str:
-    """Return the gate's own address or path; without one the path that was looked at last, or the
-    top.
-    """
+    """Return the gate's own address or path; default: the path viewed last, or the top."""
     if url := look.value("url"):
         return url
     seen = [urlsplit(item.url) for item in look.card.evidence if isinstance(item, kind)]
@@ -346,14 +348,16 @@ async def run_on(
 
 
 def _words(report: SuiteReport) -> list[str]:
-    """Return what a suite was told; a settled command is told nothing but where it runs."""
+    """Return the arguments that a suite was given; a configured command only gets its directory."""
     if report.runner == COMMAND:
         return [] if report.part == TOP else [report.part]
     return shlex.split(report.command)[1:]
 
 
 def _limits(usual: CommandLimits, report: SuiteReport) -> CommandLimits:
-    """A fault may be a test without end: another tree gets little more time than the proof took."""
+    """Return the time limit of a rerun: a fault may be an endless test, so it gets little more than
+    the proof took.
+    """
     seconds = max(LEAST_SECONDS, SLOWER * report.elapsed)
     return msgspec.structs.replace(usual, seconds=min(usual.seconds, seconds))
 

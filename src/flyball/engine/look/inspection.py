@@ -1,4 +1,4 @@
-"""Looking at a whole change: what the verdict on it is, what the gates ask, and is it clean?"""
+"""Inspect a whole change: the verdict on it, the gates' questions, and whether it is clean."""
 
 from __future__ import annotations
 
@@ -96,9 +96,7 @@ async def card_verdict(
     key: str,
     seen: tuple[AnyEvidence, ...] = (),
 ) -> VerdictReport:
-    """Return what Flyball says of the change that a card made, from runs of its own on clean
-    checkouts.
-    """
+    """Return Flyball's verdict on a card's change, from its own runs on clean checkouts."""
     began = time.monotonic()
     call = context.call_context(
         state, card, "verdict", key=key, phase=Phase.VERIFY, access=Access.VERIFY
@@ -133,11 +131,10 @@ async def card_verdict(
 
 
 def is_shown(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) -> bool:
-    """Return whether the work was seen: by a gate that Flyball looked for, or on a server of its
-    own.
+    """Return whether the work was observed: by a gate that Flyball ran, or on a server of its own.
 
-    Only a server that Flyball started from this very tree counts: any other may be anybody's. None
-    of the looks may have found a fault, and what was once seen broken must be seen again.
+    Only a server that Flyball started from this exact tree counts. No observation may have found a
+    fault, and what was once seen broken must be observed again.
     """
     evidence = (*card.evidence, *seen)
     case = Case(evidence, effect.tree, effect.base, card.claims)

@@ -1,1 +1,1 @@
-"""What a driver is told before it thinks."""
+"""Build what a driver reads before it thinks."""

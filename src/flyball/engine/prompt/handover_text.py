@@ -1,4 +1,4 @@
-"""The hand-over that a new thread starts from, gathered from a run's state."""
+"""Build the hand-over that a new thread starts from, from a run's state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flyball.engine.prompt.plan_words import plan_lines, step_of, tried
 
 
 def hand_over(run: RunState, card: CardState, effect: ResetThread | None = None) -> str:
-    """Goal, plan, what is done and seen, what is open, and what not to do again."""
+    """Return goal, plan, results, open points, and what not to try again."""
     step = step_of(run, card)
     goal = card.checkpoint.goal if card.checkpoint else step.title if step else run.request
     facts = HandOver(
@@ -72,9 +72,9 @@ def _open_issues(run: RunState, card: CardState) -> Iterator[str]:
 
 
 def _not_again(run: RunState, card: CardState) -> Iterator[str]:
-    """Refused calls, then what went wrong here; what is on record, with its cure, comes last.
+    """Yield denied calls, then failures of this card; recorded mistakes with their fixes come last.
 
-    When room is short the hand-over keeps the last entries.
+    When space is short the hand-over keeps the last entries.
     """
     yield from dict.fromkeys(f"`{denial.tool}`: {denial.reason}" for denial in card.denials)
     ledger = on_record(run, card)

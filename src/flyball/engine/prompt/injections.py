@@ -48,14 +48,14 @@ class InjectionSource(NamedTuple):
 
 
 def template_in_use(card: CardState) -> Template:
-    """Return what the driver works from now: a reviewer reads the change, whatever the card
-    is for.
+    """Return the template the driver uses now: a reviewer reads the change, whatever the card is
+    for.
     """
     return LIBRARY["review"] if card.is_reviewing else card.template
 
 
 def injections(run: RunState, card: CardState, context: RunContext, maps: Maps) -> dict[str, str]:
-    """Return what the template asks for; a step of a plan is told to its card in any case."""
+    """Return what the template injects; a card always gets its step of the plan."""
     scene = InjectionSource(run, card, context, maps)
     wanted = template_in_use(card).injections
     found = {name: MAKERS[name](scene) for name in wanted if name in MAKERS}
@@ -106,9 +106,9 @@ def _diff(scene: InjectionSource) -> str:
 
 
 def _evidence(scene: InjectionSource) -> str:
-    """Return how the steps came out, and what others saw of the present tree.
+    """Return the results of the steps, and what others observed of the current tree.
 
-    What a driver has seen itself stands in its thread; a reviewer has a thread of its own.
+    What a driver observed itself is in its thread; a reviewer has a thread of its own.
     """
     run, card = scene.run, scene.card
     others = [each for each in run.cards if each.id != card.id or card.is_reviewing]
@@ -138,7 +138,7 @@ def _findings(scene: InjectionSource) -> str:
 
 
 def _handover(scene: InjectionSource) -> str:
-    """Return what the card before this one came to."""
+    """Return the result of the previous card."""
     ended = [each for each in scene.run.cards if not each.is_live and each.id != scene.card.id]
     return hand_over(scene.run, ended[-1]) if ended else ""
 
@@ -172,7 +172,7 @@ def _issues(scene: InjectionSource) -> str:
 
 
 def _ledger(scene: InjectionSource) -> str:
-    """Earlier mistakes; the choice is made when a thread begins, so that its opening stays."""
+    """Return earlier mistakes, chosen when a thread begins, so that its opening stays the same."""
     run, card = scene.run, scene.card
     ledger = on_record(run, card)
     if not ledger:
@@ -190,7 +190,7 @@ def _ledger(scene: InjectionSource) -> str:
 
 
 def _names(text: str, file: str) -> bool:
-    """Return whether a text speaks of a file, by its path or its name."""
+    """Return whether a text mentions a file, by its path or its name."""
     name = re.escape(file.rpartition("/")[2])
     return re.search(rf"(?<![\w.-]){name}(?![\w-])", text) is not None
 
@@ -201,7 +201,7 @@ def _plan(scene: InjectionSource) -> str:
 
 
 def _reverted(scene: InjectionSource) -> frozenset[str]:
-    """Return the cards that a person took back while the run rested; the run's own log does not
+    """Return the cards that a person reverted while the run was paused; the run's own log does not
     say.
     """
     if not any(card.commit for card in scene.run.cards):

@@ -1,4 +1,4 @@
-"""A run's plan, issues and step in words, for prompts and hand-overs."""
+"""Describe a run's plan, issues and step, for prompts and hand-overs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def step_of(run: RunState, card: CardState) -> Step | None:
 
 
 def step_words(step: Step) -> str:
-    """Return a step as whoever carries it out must know it."""
+    """Return a step as its executor needs to know it."""
     lines = [f"Step {step.id}: {step.title}", step.description]
     if step.success_criteria:
         lines += ["It is done when:", *(f"- {each}" for each in step.success_criteria)]
@@ -34,9 +34,7 @@ def step_words(step: Step) -> str:
 
 
 def plan_lines(run: RunState, card: CardState, reverted: Collection[str] = ()) -> Iterator[str]:
-    """Yield the plan's goal and its steps, each with how it stands; what was reverted is not
-    done.
-    """
+    """Yield the plan's goal and its steps with their status; what was reverted is not done."""
     state = run.coordinator
     if state is None or state.plan is None or not state.planned:
         return
@@ -64,10 +62,10 @@ def _is_reverted(run: RunState, step: str, reverted: Collection[str]) -> bool:
 
 
 def result_lines(run: RunState, reverted: Collection[str] = ()) -> Iterator[str]:
-    """Yield how the steps of the present plan came out: what Flyball itself saw, and no driver's
+    """Yield the results of the current plan's steps: what Flyball itself observed, not drivers'
     words.
 
-    Why a step failed is the governor's own sentence; what an executor says of its success is not.
+    Why a step failed is the governor's own sentence; an executor's report of success is left out.
     """
     if run.coordinator is None:
         return
@@ -87,7 +85,7 @@ def _why(run: RunState, step: str) -> str:
 
 
 def claim_lines(run: RunState) -> Iterator[str]:
-    """Yield what was said of the steps by whoever carried them out, as a quotation."""
+    """Yield what the executors said about their steps, quoted."""
     results = run.coordinator.results if run.coordinator else ()
     for each in results:
         if each.summary and each.summary != _why(run, each.step_id):

@@ -40,7 +40,7 @@ SYMBOLS: dict[str, re.Pattern[str]] = {
 
 
 class Maps:
-    """Draws each tree once: the opening of a thread should not change while it goes on."""
+    """Draws each tree once: the opening of a thread should stay the same."""
 
     def __init__(self) -> None:
         self._drawn: dict[str, str] = {}
@@ -56,7 +56,7 @@ class Maps:
 
 
 def draw(root: Root) -> str:
-    """Return one line per file; symbols as long as there is room for them."""
+    """Return one line per file, with symbols while there is room."""
     lines: list[str] = []
     room, left_out = MAP_CHARS, 0
     aside: Counter[str] = Counter()

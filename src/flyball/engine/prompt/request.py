@@ -1,4 +1,4 @@
-"""What a driver is told before it thinks."""
+"""Build what a driver reads before it thinks."""
 
 from __future__ import annotations
 
@@ -62,9 +62,7 @@ def build_request(
 
 
 def _wanted(run: RunState, card: CardState) -> str:
-    """Return what was asked for: of a step's reviewer the step, since only that is there to be
-    judged.
-    """
+    """Return the request; for a step's reviewer the step, since only that is to be judged."""
     step = step_of(run, card) if card.is_reviewing else None
     return step_words(step) if step else run.request
 
@@ -85,8 +83,8 @@ def tools_of(
 ) -> tuple[ToolSpec, ...]:
     """Return the tools that a role has in any of these phases; any other call is still judged.
 
-    What needs a language, a server or a browser is left out where there is none. Nobody is led to a
-    checkpoint who may not build: it would put a question to a person in place of the answer.
+    Tools that need a missing language, server or browser are left out. A role that may not build is
+    not offered a checkpoint, which would ask a person in place of an answer.
     """
     if run.budget.limit == 0:
         return ()
@@ -101,9 +99,7 @@ def _reachable(run: RunState, effect: Think, tools: Sequence[ToolSpec]) -> tuple
 
 
 def abilities(project: Project) -> frozenset[str]:
-    """Return what tools may need and is there: languages of the project, and means of the
-    machine.
-    """
+    """Return what tools may depend on: the project's languages, and the machine's capabilities."""
     is_python = bool({*project.runners, *project.checks} & PYTHON)
     return frozenset((*project.means, *(["python"] if is_python else ())))
 
@@ -112,13 +108,13 @@ PYTHON = frozenset({"pytest", "unittest", "ruff", "pyright", "mypy", "ty", "comp
 
 
 def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
-    """Tools as drivers are told of them; made once, since a schema costs more than a request."""
+    """Return the tools as drivers see them; cached, since a schema costs more than a request."""
     return tuple(ToolSpec(tool.name, tool.description, brief(describe(tool))) for tool in tools)
 
 
 def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a form as a driver must know it: names and types. The bounds are told to who breaks
-    them.
+    """Return a form as a driver needs it: names and types. Limits are reported only when
+    exceeded.
     """
     fields: Mapping[str, Any] = schema.get("properties", {})
     shape: dict[str, Any] = {"type": "object"}
