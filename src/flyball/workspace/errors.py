@@ -1,12 +1,12 @@
-"""What can go wrong while work is kept or taken back, each with its own stable code.
+"""The errors of the workspace, each with a stable code.
 
 Conflict
 ├── WorkspaceHeld     another process works in this tree (holder)
 ├── IndexLocked       git's index is locked, perhaps by a process that died (lock)
-└── Diverged          going on would lose later work (losses)
+└── Diverged          continuing would discard later work (losses)
 ToolError
-├── GitFailed         git refused what we asked of it
-├── DiskFull          there is no room to keep what is needed
+├── GitFailed         a git command failed
+├── DiskFull          there is no disk space
 └── NotWritable       a directory cannot be written
 """
 

@@ -125,7 +125,7 @@ def read_artifact(project: Path, run: str, card: str) -> CardArtifact | None:
     try:
         return None if data is None else msgspec.convert(json.loads(data), CardArtifact)
     except (ValueError, RecursionError, msgspec.MsgspecError):
-        # It lies in the project, where anybody may have written it.
+        # It is in the project, where any program may have written it.
         return None
 
 
@@ -145,7 +145,7 @@ def mark_reverted(
         some = f" in part: {', '.join(paths)}" if paths else ""
         changed = msgspec.structs.replace(artifact, status=f"{REVERTED}{some}", was=before)
     if changed != artifact:
-        # What is written here was read from a file without secrets.
+        # The source file has its secrets redacted already.
         write_artifact(project, changed, str)
 
 

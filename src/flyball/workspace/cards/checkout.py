@@ -51,7 +51,7 @@ class Checkout:
             return frozenset()
         git = user_git(repository, find_git())
         head = git.resolve("HEAD^{commit}")
-        # Asked of their own git: in a directory of another repository our depot has no such commit.
+        # Ask their own git: in a directory of another repository our depot has no such commit.
         listed = git.call("ls-tree", "-r", "-z", "--name-only", head).stdout if head else b""
         return frozenset(paths) - {os.fsdecode(name) for name in listed.split(b"\0")}
 

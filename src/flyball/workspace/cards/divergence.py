@@ -40,8 +40,8 @@ def compare_move(
     wanted = trees.changes(origin, goal)
     now = trees.entries(present, [change.path for change in wanted])
     merged = trees.merge(origin, present, goal)
-    # A move made before clashes with itself where a renamed file is taken for another; that is
-    # asked before anything is called a loss.
+    # A repeated move clashes with itself where a renamed file is mistaken for another; check that
+    # before reporting a loss.
     if merged.clashes and _is_there(trees, present, origin, goal, wanted, now):
         return Divergence((), (), (), present)
     losses = list(merged.clashes)

@@ -65,8 +65,8 @@ def merge_run(
     plan = _plan(workspace, branch, checkout, trees)
     if not plan.commits:
         raise _nothing_left(workspace, plan.branch.removeprefix("refs/heads/"))
-    # Objects, files, index, and the branch last: whoever dies on the way finds the branch where it
-    # was and merges again; `finish` above completes files that were half written.
+    # Objects, files, index, and the branch last: after a crash the branch is unchanged and the
+    # merge is repeated; `finish` above completes files that were half written.
     branch.publish(plan.commits[-1], plan.head or None)
     merged = read_commit(branch.depot, plan.commits[-1]).tree
     if plan.head and branch.form.expand(merged) != workspace.committed_tree():

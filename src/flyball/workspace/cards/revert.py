@@ -66,13 +66,13 @@ def foresee_move(
     """Return the divergence for reverting or reapplying the card, without changing anything."""
     origin, goal = _ends_of_move(record, step)
     found = compare_move(place.trees, place.tree_hash(), origin, goal, paths)
-    # Taking back puts the user's own content there again, and is never a loss for it.
+    # Reverting restores the user's own content, which is never a loss.
     return found if step is CommitKind.REVERT else _with_untracked(place, found)
 
 
 def _with_untracked(place: CardTree, found: Divergence) -> Divergence:
     """Return the divergence with uncommitted files that would be deleted added to the losses."""
-    # What is not on disk was put there by a card that came before, in the same replay.
+    # A file missing on disk was created by an earlier card in the same replay.
     root = place.writer.root
     replaced = [c.path for c in found.writes if c.before and holds_file(root, c.path)]
     known = {loss.path for loss in found.losses}

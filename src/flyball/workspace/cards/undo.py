@@ -100,14 +100,14 @@ class UndoLog:
         )
         with explain_disk_errors(os.fspath(self.directory)):
             append_line(self._file, record)
-            # Only now: before it was noted, what the new edit needs would have been nobody's.
+            # Only now: before it was recorded, the new edit's objects would have been unreferenced.
             self._forget_old(at)
         return record
 
     def undo(self, edit: EditRecord, *, force: bool) -> Undone:
         """Restore the files of an edit; refuse if they changed since, unless forced."""
         root = Path(edit.root)
-        # A killed undo is finished first: its note would else be written on top of this one.
+        # A killed undo is finished first: otherwise its plan would be overwritten.
         writer = Writer(self._store, root, self.directory / "pending.json")
         writer.finish()
         now = {file.path: entry_on_disk(root, file.path) for file in edit.files}
@@ -234,7 +234,7 @@ def _undone(records: Iterable[EditRecord]) -> set[str]:
     for record in records:
         if record.undoes:
             found.add(record.undoes)
-            # Taking back an undo lets the edit stand again.
+            # Undoing an undo restores the edit.
             found -= {r.undoes for r in records if r.id == record.undoes}
     return found
 

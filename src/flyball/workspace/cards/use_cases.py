@@ -104,7 +104,7 @@ def reverted_cards(places: ProjectPlaces, run: str) -> frozenset[str]:
     steps: list[CardRecord] = []
     if facts is not None and Path(facts.root).is_dir():
         steps += peek_workspace(run, places.state_dir, home=places.home).history()
-    # What was merged is moved in the user's branch from then on, so that has the last word.
+    # A merged card is moved in the user's branch from then on, so that has precedence.
     last = {step.card: step.step for step in (*steps, *_merged_steps(places, run))}
     return frozenset(card for card, step in last.items() if step is CommitKind.REVERT)
 

@@ -52,7 +52,7 @@ _SHORT_GIT = regex(r"git~[0-9]+")
 def fold(name: str) -> str:
     """Return the name as the most lenient file system would read it."""
     # NTFS and HFS+ ignore case, some invisible characters, trailing dots and spaces, and read
-    # `git~1` as .git; a name is judged as the most forgiving of them would read it.
+    # `git~1` as .git; a name is judged as the most lenient of them would read it.
     visible = "".join(
         ch
         for ch in unicodedata.normalize("NFKC", name)

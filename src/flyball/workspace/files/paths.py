@@ -88,8 +88,8 @@ class Root:
         """Return the content of a regular file, at most `limit` bytes of it."""
         rel = self.resolve(raw)
         with self._explain_errors("read", rel), self._parent(rel) as (parent, name):
-            # Opened first and judged by its handle: what a path names may change between the two.
-            # O_NONBLOCK, or a pipe would keep us waiting for its writer.
+            # Opened first and checked by its handle: what a path names may change between the two.
+            # O_NONBLOCK, or a pipe would block until it has a writer.
             fd = os.open(name, _FILE, dir_fd=parent)
             with os.fdopen(fd, "rb") as file:
                 if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -103,8 +103,8 @@ class Root:
             before = _stat_entry(parent, name)
             if before and stat.S_ISDIR(before.st_mode):
                 raise ToolError(f"{rel} is a directory.", "Name a file in it.")
-            # Written beside it and renamed, so that nobody ever reads half a file, and a full disk
-            # leaves the old one. O_EXCL and a name nobody can guess: a link planted there is not
+            # Written to a temporary file and renamed, so that no process reads half a file, and a
+            # full disk keeps the old one. O_EXCL and a random name: a link planted there is not
             # followed.
             temporary = _TEMPORARY + secrets.token_hex(8)
             fd = os.open(temporary, _CREATE, 0o666, dir_fd=parent)
@@ -181,7 +181,7 @@ class Root:
         return ResolvedPath(raw, str(rel), True, reason, exists, kind)
 
     def _why_not_written(self, raw: str, rel: PurePosixPath, kind: PathKind) -> str:
-        # Judged twice, resolved and as spoken: a link may lead into .git, and a spelling such as
+        # Checked twice, resolved and as given: a link may lead into .git, and a spelling such as
         # `.GIT` or `.git\\hooks` may name it on another system.
         spoken = PurePosixPath(os.path.normpath(raw.replace("\\", "/")))
         if spoken.is_absolute():
@@ -276,8 +276,8 @@ def _resolve_links(path: Path) -> Path:
     """Return the path with every link resolved; retry if it changes meanwhile."""
     for _ in range(_PATIENCE):
         with suppress(OSError):
-            # A directory swapped for a link meanwhile makes realpath raise; a path that never holds
-            # still is taken to be outside.
+            # A directory replaced by a link meanwhile makes realpath raise; a path that keeps
+            # changing counts as outside.
             return Path(os.path.realpath(path))
     return Path("/")
 

@@ -79,7 +79,7 @@ def read_from(path: Path, at: int, limit: int) -> bytes:
 
 
 def _read(fd: int, limit: int) -> bytes | None:
-    # Judged by its handle: what a path names may change between looking and opening.
+    # Checked by its handle: what a path names may change before it is opened.
     with os.fdopen(fd, "rb") as file:
         return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None
 
@@ -131,12 +131,12 @@ def _remove(parent: int, name: str) -> None:
         os.unlink(name, dir_fd=parent)
         return
     with suppress(OSError):
-        # A program may have taken its own right to write here.
+        # A program may have removed its own write permission here.
         os.chmod(name, 0o700, dir_fd=parent)
     top = os.open(name, DIRECTORY, dir_fd=parent)
     try:
         # Every folder is first moved up to the top: thousands of levels would otherwise need as
-        # many open directories, or a path that no system takes.
+        # many open directories, or a path that no system accepts.
         waiting = _empty(top, top)
         while waiting:
             here = waiting.pop()

@@ -143,7 +143,7 @@ class Shelf:
     def _hold_again(self, path: str, held: Held) -> Held:
         status = _status(self._root, path)
         if status is None:
-            # The user, or somebody who asked them, took it away; it is no longer ours to bring.
+            # The user, or a program with permission, deleted it; it must not be restored.
             return msgspec.structs.replace(held, inode=0)
         if _as_held(status, is_copy=held.is_copy) == held:
             return held
@@ -161,7 +161,7 @@ class Shelf:
                 return _as_held(status, is_copy=True)
             with suppress(OSError):
                 os.link(name, place, src_dir_fd=parent, follow_symlinks=False)
-            # A second name changes the status, and must not look like somebody's change.
+            # A hard link changes the status, which must not count as a change of the file.
             now = os.stat(name, dir_fd=parent, follow_symlinks=False)
             return _as_held(now, is_copy=False)
         return None
@@ -172,7 +172,7 @@ class Shelf:
             return False
         if _as_held(status, is_copy=held.is_copy) == held:
             return True
-        # Touched, or written again as it was: nothing is lost.
+        # Touched, or rewritten with the same content: nothing is lost.
         if not held.is_copy or (status.st_size, status.st_mode) != (held.size, held.mode):
             return False
         return read_within(self._root, path, LARGEST + 1) == self._content(path)
@@ -257,7 +257,7 @@ def _status(root: Path, path: str) -> os.stat_result | None:
 
 
 def _as_held(status: os.stat_result, *, is_copy: bool) -> Held:
-    # The time of change of status among them: unlike the others no program can set it back.
+    # Including the status change time: unlike the others no program can set it back.
     return Held(
         status.st_size,
         status.st_mtime_ns,

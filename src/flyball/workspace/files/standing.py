@@ -101,7 +101,7 @@ def _why_folder(names: set[str]) -> str:
 
 
 def _why_named(name: str, path: str, names: frozenset[str], deep: Sequence[str]) -> str:
-    # Folding is slow and almost every name is plain; only what begins like one of them is folded.
+    # Folding is slow and almost every name is plain; only similar names are folded.
     folded = name if name.isascii() and name.islower() and name[0] != "." else fold(name)
     if folded in names:
         return "it is protected"

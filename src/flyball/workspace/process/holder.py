@@ -98,7 +98,7 @@ def _ask(pid: int) -> ProcessFacts | None:
     """
     wanted = ("ps", "-o", "ppid=", "-o", "stat=", "-o", "lstart=", "-o", "comm=", "-p", str(pid))
     try:
-        # In plain English, or the time would read otherwise for users with other tongues.
+        # In the C locale, since ps prints times in the user's language.
         told = run_sync(wanted, cwd=Path("/"), env={"PATH": os.defpath, "LC_ALL": "C"}, seconds=10)
     except ToolError:
         return None

@@ -1,10 +1,10 @@
-"""How far a command can reach, and whether the kernel will really hold it there.
+"""Detect how well the kernel can confine a command.
 
 Three levels, never silently lowered:
 
-    kernel+namespaces   what is not granted does not exist; a network of its own; Landlock within
+    kernel+namespaces   only granted paths exist; its own network; Landlock inside
     kernel              Landlock and a system call filter
-    none                nothing holds the command; every surface says so
+    none                no confinement; every surface says so
 """
 
 from __future__ import annotations

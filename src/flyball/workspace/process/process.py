@@ -168,7 +168,7 @@ class Running:
 
     async def wait(self) -> Finished:
         """Wait for the end, and return the result."""
-        # Shielded: whoever cancels the waiting must not cancel the future that others wait for.
+        # Shielded: cancelling one waiter must not cancel the future that others wait for.
         await asyncio.shield(self._ended)
         return self.stop()
 
@@ -213,13 +213,13 @@ class Running:
             self._control.shutdown(socket.SHUT_WR)
 
     def _close(self) -> None:
-        # The order matters: no callback may fire once we begin, the supervisor gets its grace to
-        # end every descendant, and only when it has gone is the pipe read empty and closed.
+        # The order matters: no callback may fire once this begins, the supervisor gets time to end
+        # every descendant, and only after it has exited is the pipe drained and closed.
         self._alarm.cancel()
         self._loop.remove_reader(self._output)
         self._loop.remove_reader(self._control)
         self._tell_to_end()
-        # Blocks for at most the grace, and usually not at all: the supervisor answers within a kill
+        # Blocks for at most that time, and usually not at all: the supervisor answers within a kill
         # and a wait. Without an answer it is killed, and its children die with it.
         self._answer += _read_answer(self._control)
         self._control.close()
@@ -237,7 +237,7 @@ class Running:
 
     def _drain(self) -> None:
         """Read the rest of the pipe, up to the limit."""
-        # Without blocking: a process beyond our reach may keep the other end open for ever.
+        # Non-blocking: a process that could not be ended may keep the other end open.
         os.set_blocking(self._output, False)
         with suppress(BlockingIOError):
             while self._sink.bytes <= self._limits.output:
@@ -255,7 +255,7 @@ class Running:
         report: bytes = answer["report"]
         over: str = self._over or answer["over"]
         status: int | None = answer["status"]
-        # An empty report without a status is one that was ended before it began, which is no
+        # An empty report without a status means that it was ended before it began, which is no
         # failure to start.
         if report != b"+" and not (status is None and not report):
             raise start_failure(report, self._argv, self._cwd, self._sink.text())
@@ -332,7 +332,7 @@ def _is_run(sandbox: Sandbox, means: Mechanism, place: Path, script: str) -> boo
         return False  # without the filter, datagrams and local sockets would stay open
     wanted: dict[str, Any] = {
         **ruled,
-        # A code that no failure on the way gives: seeing 7 means that the command itself ran.
+        # An exit code that no other failure produces: 7 means that the command itself ran.
         "argv": ["/bin/sh", "-c", script],
         "cwd": "/",
         "env": {},
@@ -345,7 +345,7 @@ def _is_run(sandbox: Sandbox, means: Mechanism, place: Path, script: str) -> boo
     control.close()
     os.close(output)
     process.wait()
-    # No answer: it died over it. No status: it never came to starting the command.
+    # No answer: it crashed. No status: the command was never started.
     status: int | None = marshal.loads(answer)["status"] if answer else None
     return status is not None and os.waitstatus_to_exitcode(status) == 7
 

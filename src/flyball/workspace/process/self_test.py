@@ -105,7 +105,7 @@ class Scene:
             sandbox=Sandbox(level=SandboxLevel.NONE, root=self.workspace),
         )
         try:
-            # On a busy machine an attack could look before there is anything to be seen.
+            # On a busy machine an attack could check before there is any effect.
             for _ in range(_PATIENCE):
                 if ready.exists():
                     break
@@ -298,7 +298,7 @@ async def run_attacks(means: Mechanism) -> tuple[AttackReport, ...]:
 
 
 async def _run_attack(attack: Attack, means: Mechanism) -> AttackReport:
-    # A scene for each attack: what one of them left behind must not decide how the next one looks.
+    # A scene for each attack: leftovers of one must not affect the next.
     top = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-canary-", dir=_scratch_parent())))
     try:
         with closing(Scene(top, means)) as scene, scene.neighbour():

@@ -156,8 +156,7 @@ class Companion:
 def leave(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes) -> None:
     """Start a command of the user's in the background with a small input."""
     process = _start(argv, cwd, env, stdout=subprocess.DEVNULL)
-    # Told at once, since this process may be about to end; a command that does not listen has its
-    # reasons.
+    # Written at once, since this process may be about to end; a command may ignore its input.
     with suppress(BrokenPipeError), cast(IO[bytes], process.stdin) as pipe:
         pipe.write(stdin)
     threading.Thread(target=process.wait, daemon=True).start()
@@ -173,8 +172,8 @@ def spawn_supervisor(
         with _input_file(stdin) as source:
             process = subprocess.Popen(
                 # The environment stays empty and the directory is /: what the command gets is in
-                # its orders, and the supervisor must not be led by a PYTHONPATH or a module in the
-                # workspace.
+                # its orders, and the supervisor must not be affected by a PYTHONPATH or a module in
+                # the workspace.
                 [*supervisor_argv("main"), str(theirs.fileno())],
                 cwd="/",
                 env={},
@@ -192,7 +191,7 @@ def spawn_supervisor(
         theirs.close()
         os.close(speak)
     packed = marshal.dumps(dict(wanted))
-    # One that died at once is noticed where its answer is read; the pipe says the same, only less.
+    # A program that dies at once is detected when its answer is read; a broken pipe adds nothing.
     with suppress(BrokenPipeError):
         ours.sendall(len(packed).to_bytes(8, "big") + packed)
     return process, ours, hear
@@ -233,7 +232,7 @@ def _input_file(stdin: bytes | None) -> IO[bytes]:
     """Return a file with the given input, or the null device."""
     if stdin is None:
         return Path(os.devnull).open("rb")
-    # A file and not a pipe: a command that never reads its input would block whoever fills a pipe.
+    # A file and not a pipe: a command that never reads its input would block the writer of a pipe.
     file = tempfile.TemporaryFile()  # noqa: SIM115
     file.write(stdin)
     file.seek(0)

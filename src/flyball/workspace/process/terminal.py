@@ -60,7 +60,7 @@ def doubt_about_terminal(pid: int, agents: Collection[int], proc: Path = PROC) -
         return "it has no terminal of its own"
     if own.group != own.foreground:
         return "it runs in the background of its terminal"
-    # Of a session that was begun outside of this container we see no leader.
+    # The leader of a session that began outside this container is not visible.
     if own.session and own.session not in {each.pid for each in chain}:
         return "the shell of its terminal did not start it"
     if timers := [each.program for each in chain if each.program in TIMERS]:

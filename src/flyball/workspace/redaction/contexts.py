@@ -253,7 +253,7 @@ _PUTTY = regex(r"Private-Lines: \d{1,3}\s{1,2}(?P<value>(?:[A-Za-z0-9+/=]{4,64}\
 
 def context_spans(text: str) -> Spans:
     """Return the spans of secrets found by context."""
-    # Positions in the lower case must be those in the text.
+    # Positions in the lower-case text must match those in the original.
     lower = text.lower()
     if len(lower) != len(text):
         lower = text.encode("ascii", "replace").decode().lower()

@@ -162,7 +162,7 @@ def is_hollow(value: str) -> bool:
     """Return whether a value is a stand-in: a placeholder, a variable, a path."""
     if not _HOLLOW.fullmatch(value):
         return False
-    # Base64 may begin as a path does; what is in a path is shorter, or no random text.
+    # Base64 may begin like a path; a path's parts are shorter, or not random.
     longest = max(value.split("/"), key=len)
     return value[0] != "/" or not (len(longest) >= 16 and looks_random(longest.ljust(20, "/")))
 
@@ -189,7 +189,8 @@ def looks_secret(value: str, *, quoted: bool) -> bool:
         return False
     has_digit = any(map(str.isdigit, value))
     if any(map(str.isspace, value)):
-        # A sentence about passwords has words; a passphrase of words alone cannot be told from it.
+        # A sentence about passwords has words; a passphrase of words alone cannot be distinguished
+        # from it.
         signs = any(not ch.isalnum() and ch not in " .,:;!?'\"()-_/" for ch in value)
         return quoted and has_digit and signs and len(value) < 80 and value.count(" ") < 6
     if _CODE.fullmatch(value):

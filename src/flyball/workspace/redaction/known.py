@@ -23,7 +23,8 @@ class KnownValues:
     def __init__(self, secrets: Iterable[str]) -> None:
         usable = [each for each in secrets if len(each) >= SHORTEST and not each.isspace()]
         plain = {form for secret in usable for form in _plain_forms(secret)}
-        # The longest first: of two that begin alike, the shorter must not leave the other's rest.
+        # The longest first: of two with a common prefix, matching the shorter would expose the
+        # rest.
         self._plain = sorted(plain, key=len, reverse=True)
         self._exact = {form for secret in usable for form in _split_forms(secret)}
         self._folded = {form for secret in usable for form in _encoded_forms(secret)}
@@ -44,7 +45,7 @@ class KnownValues:
             places = [at for at, char in enumerate(text) if char >= "\x80" or char.isalnum()]
             for first, last in found:
                 start, end = places[first], places[last - 1] + 1
-                # So far apart they are not one value any more.
+                # At this distance they are not one value any more.
                 if end - start <= 8 * (last - first) + 64:
                     yield start, end
 

@@ -167,7 +167,7 @@ class Stream:
         block = open_block(self._held)
         if block is not None:
             cut = min(cut, block) if len(self._held) - block < self.LONGEST else len(self._held)
-        # A line without end must not be held back for ever; a margin stays in case a secret has
+        # An endless line must not be held back forever; a margin remains in case a secret has
         # begun.
         elif not cut and len(self._held) > self.LONGEST:
             cut = len(self._held) - self.MARGIN
@@ -180,8 +180,8 @@ class Stream:
         return self._release(len(self._held))
 
     def _release(self, cut: int) -> str:
-        # Searched once and in all that is held: a server's log is megabytes, and what follows a
-        # piece may say that it is no secret. What was shown before may say that it is one.
+        # Searched once and in all held text: a server's log is megabytes, and the text after a
+        # piece may show that it is no secret. Text shown before may show that it is one.
         known = len(self._shown)
         spans = _within(self._redactor.spans(self._shown + self._held), known, len(self._held))
         for first, last in spans:

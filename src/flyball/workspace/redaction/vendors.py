@@ -226,7 +226,7 @@ def _long_runs(text: str) -> Iterator[tuple[int, int]]:
 def _compiled() -> tuple[re.Pattern[str], dict[str, list[tuple[int, re.Pattern[str]]]]]:
     """Return one pattern for all prefixes, and the continuations and their positions by prefix."""
     rows = [(start, regex(rest)) for _, starts, rest in VENDORS for start in starts.split()]
-    # The longest beginning is found first; what starts with a shorter one is tried for that, too.
+    # The longest prefix is matched first; the text is also tried with shorter ones.
     follow = {
         start: [(len(each), rest) for each, rest in rows if start.startswith(each)]
         for start, _ in rows
@@ -234,7 +234,7 @@ def _compiled() -> tuple[re.Pattern[str], dict[str, list[tuple[int, re.Pattern[s
     by_letter: dict[str, list[str]] = {}
     for start in sorted(follow, key=len, reverse=True):
         by_letter.setdefault(start[0], []).append(re.escape(start[1:]))
-    # The look back comes after the first letter: there are fewer of them than of places.
+    # The lookbehind comes after the first letter, which matches at fewer positions.
     letters = (
         f"{re.escape(letter)}(?<![A-Za-z0-9].)(?:{'|'.join(tails)})"
         for letter, tails in by_letter.items()

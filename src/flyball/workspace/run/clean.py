@@ -214,7 +214,7 @@ def lay_records(depot: Git, repository: Repository, place: Path, commit: str, tr
     (records / "objects/info/alternates").write_text(
         "".join(f"{quoted(os.fspath(path))}\n" for path in borrowed)
     )
-    # Tags and branches as far as they are packed, as in a clone: builds ask them for a version.
+    # Packed tags and branches, as in a clone: builds derive a version from them.
     with suppress(OSError):
         shutil.copyfile(repository.common / "packed-refs", records / "packed-refs")
     head = (repository.directory / "HEAD").read_text().strip()

@@ -144,6 +144,6 @@ def _parting(user: Git, base: str, head: str) -> str:
     done = user.call("merge-base", base, head, ok=(0, 1))
     found = done.stdout.decode().strip()
     if not found and _is_shallow(user):
-        # Tip against tip would take for a change whatever happened on the other branch.
+        # Comparing the tips would include changes on the other branch.
         raise Conflict(f"No common ancestor of {base[:12]} and {head[:12]} is here.", UNSHALLOW)
     return found or base

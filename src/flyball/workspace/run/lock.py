@@ -28,13 +28,13 @@ class WorkspaceLock:
         deadline = time.monotonic() + _PATIENCE
         while not self._take():
             holder = os.pread(self._fd, _ROOM, 0).decode(errors="replace").strip()
-            # A dead holder's lock lives on in the git that it had started, or in a child that has
-            # not yet become its program: that is waited for instead of refused at once.
+            # A dead holder's lock persists in a git process that it started, or in a child that has
+            # not executed its program yet: wait for it instead of refusing at once.
             if may_live(holder) or time.monotonic() > deadline:
                 os.close(self._fd)
                 raise WorkspaceHeld(place, holder or "another process")
             time.sleep(_PAUSE)
-        # Written over, and not cut off first: truncating a file costs more than all the rest here.
+        # Overwritten instead of truncated: truncating a file costs more than everything else here.
         os.pwrite(self._fd, name_this_process().encode().ljust(_ROOM), 0)
         self.held: tuple[int, ...] = (self._fd,)
         """A file descriptor that our programs keep open, so that the lock outlives them."""
@@ -47,8 +47,8 @@ class WorkspaceLock:
 
     def _take(self) -> bool:
         with suppress(BlockingIOError):
-            # flock and not a file that exists: the kernel lets go of it however its process ends,
-            # so nobody has to delete a stale lock.
+            # flock and not an existing file: the kernel releases it when its process ends in any
+            # way, so there are no stale locks to delete.
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         return False

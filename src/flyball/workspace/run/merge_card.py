@@ -77,8 +77,7 @@ def merge_card(
     left: Sequence[str] = (),
 ) -> MergedCard:
     """Merge a card's work into the run's tree and commit it; all of it or, with clashes, none."""
-    # The commit is the last step, so where it is there everything is: only what follows it may not
-    # be.
+    # The commit is the last step, so if it exists everything else does, except what follows it.
     for record in run.history():
         if record.card == card and record.step is CommitKind.CARD:
             _plan_file(run).unlink(missing_ok=True)
@@ -94,7 +93,7 @@ def merge_card(
         if clashes := (*map(_neutral, merged.clashes), *_obstacles(run, writes)):
             return MergedCard("", ours, clashes)
         plan = _Plan(card, base, theirs, ours, merged.tree)
-        # Written before the files: after a kill the plan tells work that is half in from work that
+        # Written before the files: after a kill the plan distinguishes partial work from work that
         # a person did since.
         replace_whole(_plan_file(run), json.dumps(msgspec.to_builtins(plan)).encode())
         run.writer.perform(f"Taking in card {card}", writes)

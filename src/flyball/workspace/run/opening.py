@@ -93,7 +93,7 @@ def open_workspace(
                 apart = own_folders(project, directory, home or Path.home())
                 return _make_without_git(project, run, directory, place, lock, large, apart)
             return _make_with_git(opened, run, directory, place, lock, large, in_place=in_place)
-    # Also Ctrl-C: who fails to open must not keep others out until the process ends.
+    # Including Ctrl-C: a failed opening must not lock others out until the process ends.
     except BaseException:
         if lock:
             lock.release()
@@ -190,13 +190,14 @@ def _make_with_git(
     branch = RunBranch(run, repository, user, depot, config.identity)
     own_tree = trees_home / "tree" / visible_name(repository.top.name)
     place = repository.top if in_place else own_tree
-    # What says that a workspace exists is written last, by `_record_facts`; until then every step
-    # may be found half done by the next opening, which clears it away and begins again.
+    # The record that a workspace exists is written last, by `_record_facts`; until then the next
+    # opening may find any step incomplete, deletes everything and starts again.
     _clear_leftovers(branch, repository, directory, None if in_place else place)
     start = user.resolve("HEAD^{commit}") or ""
     if start:
         (depot.directory / "HEAD").write_text(f"{start}\n")
-    # The user's uncommitted work comes along: they asked about what they see, not about HEAD.
+    # The user's uncommitted work is included: their request is about the files they see, not about
+    # HEAD.
     carried = carry(form, repository, directory / "carry.index", large)
     base_commit = _begin_branch(branch, carried, start)
     trees = GitTrees(depot, place, directory / "index", large=large)
@@ -207,7 +208,7 @@ def _make_with_git(
         add_worktree(user, repository, place, branch.ref)
         trees.seed(carried.files, write=True)
         for path in carried.missing:
-            # As git leaves it: without the directory it would call the submodule deleted.
+            # As git creates it: without the directory it would report the submodule as deleted.
             (place / path).mkdir(parents=True, exist_ok=True)
         if carried.files == carried.tree:
             give_index(repository, place, directory / "index")

@@ -22,7 +22,7 @@ def roll_back_to(run: RunHistory, tree: TreeHash) -> TreeHash:
         run.restore(tree)
     forget_merge(run)
     left = {path for record in run.history() for path in record.left}
-    # What is left behind is in no step's tree, however long it has been in the files.
+    # Excluded files are in no step's tree, however long they have existed.
     goal = run.leave_out(tree, run.base, sorted(left))
     if run.committed_tree() != goal:
         _commit_reverts(run, goal)
@@ -33,7 +33,8 @@ def roll_back_to(run: RunHistory, tree: TreeHash) -> TreeHash:
 def _commit_reverts(run: RunHistory, tree: TreeHash) -> None:
     """Revert every step committed after the tree, newest first."""
     since = _steps_since(run, tree)
-    # One commit per step, so that `card show` and a later revert still know whose work it was.
+    # One commit per step, so that `card show` and a later revert still know which card it belongs
+    # to.
     steps = _standing_steps(since) or since[-1:]
     for step in reversed(steps):
         after = tree if step is steps[0] else _tree_without(run, step)

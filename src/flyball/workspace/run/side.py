@@ -113,7 +113,7 @@ class Sides:
             root = self._root_of(name, directory.name)
             trees = self._fill(directory, root, tree, commit)
             self._copy_unkept(root, tree)
-            # Looked at again, because file systems that ignore modes, links or case do not say so.
+            # Verified, because file systems that ignore modes, links or case do not report it.
             if trees.capture().tree != tree:
                 raise GitFailed(
                     f"The tree {tree} could not be written out exactly below {root}.",
@@ -183,7 +183,7 @@ class Sides:
             (place / part).mkdir(parents=True)
         for part in ("config", "info/attributes", "info/exclude"):
             shutil.copyfile(original / part, place / part)
-        # Linked, not copied: what a card keeps here must be there when the run merges it.
+        # Linked, not copied: objects that a card stores here must exist when the run merges it.
         for part in ("objects", "stubs"):
             (place / part).symlink_to(original / part)
         (place / "HEAD").write_text(f"{commit}\n")

@@ -51,7 +51,7 @@ class _Note(msgspec.Struct, frozen=True):
 
 def begin_watch(workspace: Workspace, root: Root, tree: TreeHash, *, with_packages: bool) -> None:
     """Record the sensitive entries of the tree before a program starts in it."""
-    # In a run's own tree the installed packages are links that are put there for each start.
+    # In a run's own tree the installed packages are links that are created for each start.
     in_place = workspace.in_place
     with_packages = with_packages and in_place
     standing = find_standing(root.path, root.protected, with_packages=with_packages)
@@ -94,7 +94,7 @@ def _end(workspace: Workspace, may_change: Callable[[str], bool]) -> TakenBack:
         back = _shelf(workspace).put_back(may_change) if workspace.in_place else Returned()
         file.unlink()
         return TakenBack(tuple(gone), tuple(left), back.put_back, back.lost, note.beyond)
-    # Half a note was written when we died, and so nothing had been started yet.
+    # The process died while writing the record, so nothing had been started yet.
     file.unlink()
     return NOTHING_TAKEN_BACK
 

@@ -102,7 +102,7 @@ class Workspace:
         self.snapshots = Snapshots(trees, directory / "snapshots.jsonl")
         self.skipped: tuple[Skipped, ...] = facts.carried_skipped
         self._lock = lock or NoLock()
-        # A run of old wrote its trees under the project's own name, dot and all.
+        # Older runs have their trees under the project's own name, including dots.
         name = self.project.name
         self.tree_name = visible_name(name) if facts.trees_home else name
         self._open_sides: dict[str, Workspace] = {}
@@ -130,8 +130,8 @@ class Workspace:
     @cached_property
     def began(self) -> float:
         """Return when the run began; its own processes started later."""
-        # What the project ignores is put aside before the first call; a workspace that only looks
-        # has no such shelf.
+        # Ignored files are copied before the first call; a workspace for reading has no such
+        # copies.
         shelf = self.directory / "ignored"
         return (shelf if shelf.exists() else self.directory).stat().st_mtime
 
@@ -181,7 +181,7 @@ class Workspace:
 
     def restore(self, snapshot: SnapshotId | TreeHash) -> tuple[Changed, ...]:
         """Restore every file from a snapshot; return the changes."""
-        # What a dead writer began comes first, or its note would later be finished on top of this.
+        # Finish an interrupted write first, or its plan would later overwrite this.
         self.writer.finish()
         changes = self.trees.changes(self.tree_hash(), TreeHash(snapshot))
         self.writer.perform(f"restore {snapshot}", changes)
@@ -206,20 +206,22 @@ class Workspace:
         return self.trees.overlay(tree, {path: known.get(path) for path in paths})
 
     def file_at(self, tree: str, path: str) -> bytes | None:
-        """A file's content in a tree, or nothing if it was not there or not kept."""
+        """Return a file's content in a tree; None if it was missing or not stored."""
         entry = self.trees.entries(TreeHash(tree), [path]).get(path)
         if entry is None or not self.trees.is_kept(entry.blob):
             return None
         return self.trees.contents([entry.blob])[entry.blob]
 
     def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
-        """Which of these are the user's own files and in no commit; in a worktree, copies only."""
+        """Return which of these are the user's own uncommitted files; a worktree has only
+        copies.
+        """
         return self.untracked.paths.intersection(paths) if self.in_place else frozenset()
 
     def checkout_scratch(self, tree: str) -> Path:
-        """A throw-away directory with that tree's files; it goes when the workspace closes.
+        """Return a temporary directory with that tree's files, deleted when the workspace closes.
 
-        It lies like a tree that somebody works in: code must not know it by its path.
+        Its path resembles a working tree, so that code cannot recognize it by its path.
         """
         with explain_disk_errors(os.fspath(self.directory)):
             self._throw_away.mkdir(parents=True, exist_ok=True)
@@ -230,12 +232,14 @@ class Workspace:
         return place
 
     def discard_scratch(self, place: Path) -> None:
-        """Delete a throw-away directory at once."""
+        """Delete a temporary directory immediately."""
         remove_tree(place.parent.parent)
 
     @property
     def watch_note(self) -> Path:
-        """What stood in the tree when a program was started in it, until that has ended."""
+        """Return the record of sensitive entries in the tree, kept until a started program has
+        ended.
+        """
         return self.directory / "standing.json"
 
     @property
@@ -243,7 +247,7 @@ class Workspace:
         return self.trees_home / "apart"
 
     def history(self) -> tuple[CardRecord, ...]:
-        """Every step committed so far, cards and what was taken back or put again, oldest first."""
+        """Return every committed step, including reverted and reapplied cards, oldest first."""
         noted = read_lines(self.directory / "cards.jsonl", CardRecord)
         if self.branch is None:
             return tuple(noted)
@@ -251,11 +255,11 @@ class Workspace:
         return tuple(by_commit.get(record.commit, record) for record in self.branch.history())
 
     def cards(self) -> tuple[CardRecord, ...]:
-        """The cards committed so far, oldest first."""
+        """Return the committed cards, oldest first."""
         return tuple(record for record in self.history() if record.step is CommitKind.CARD)
 
     def card(self, card: str) -> CardRecord:
-        """One committed card."""
+        """Return one committed card."""
         cards = self.cards()
         for record in cards:
             if record.card == card:
@@ -264,7 +268,9 @@ class Workspace:
         raise NotFound("card", card, f"These cards of run {self.run} changed something: {known}.")
 
     def commit_card(self, run: str, card: str, title: str, evidence: Sequence[str] = ()) -> str:
-        """Commit what changed since the last step; a card already committed is only found."""
+        """Commit what changed since the last step; return the commit of a card already
+        committed.
+        """
         if run != self.run:
             raise UsageError(f"This is the workspace of run {self.run}, not of {run}.")
         for record in self.cards():
@@ -282,8 +288,8 @@ class Workspace:
         evidence: Sequence[str] = (),
         left: Sequence[str] = (),
     ) -> str:
-        """Commit what changed from the last step's tree to this one, but for what is left behind;
-        the commit's id, or nothing where nothing else changed. The message begins with the title.
+        """Commit what changed from the last step's tree to this one, except the files in `left`.
+        Return the commit's id; empty if nothing else changed. The message begins with the title.
         """
         title = message.partition("\n")[0]
         self._refuse_in_side()
@@ -292,7 +298,7 @@ class Workspace:
         form = self._commit_form(before, after)
         left = (*left, *form.left)
         if not self.in_place:
-            # In the user's checkout it is there already, and goes back with the card.
+            # In the user's checkout it already exists, and is reverted with the card.
             after = self.leave_out(after, before, form.left)
         if left and after == before:
             return ""
@@ -309,8 +315,8 @@ class Workspace:
         trailers += [("Flyball-Evidence", each) for each in evidence]
         parent = self.branch.tip() or self.facts.base_commit
         commit = self.branch.write_commit(form.tree, parent, message, trailers)
-        # Noted before the branch moves: a note without its commit is never read (`history` goes by
-        # the branch), but a commit without its note would have lost the exact trees.
+        # Recorded before the branch moves: a record without its commit is never read (`history`
+        # follows the branch), but a commit without its record would have lost the exact trees.
         self._note_card(CardRecord(self.run, card, title, commit, *facts))
         self.branch.advance(commit, parent)
         self.trees.track([each.path for each in self.trees.changes(before, after) if each.after])
@@ -325,14 +331,16 @@ class Workspace:
         return self.branch.commit_form(self.trees, parent, before, after)
 
     def share_index(self) -> None:
-        """Let git in the run's worktree see the last step as committed."""
+        """Update the index of the run's worktree, so that git there sees the last step as
+        committed.
+        """
         if self.branch and not self.in_place:
             tree = f"{self.branch.tip() or self.facts.base_commit}^{{tree}}"
             share_index(self.branch.form.converting, self.branch.repository, self.root, tree)
 
     def open_side(self, name: str, tree: TreeHash) -> Workspace:
-        """A workspace of its own for one card, which begins at this tree; the same name again
-        gives the same place with the work found in it.
+        """Open a card's own workspace, which begins at this tree; the same name returns the same
+        workspace with its work.
         """
         self._refuse_in_side()
         with self._making:
@@ -342,7 +350,7 @@ class Workspace:
             return self._open_sides[name]
 
     def discard_side(self, name: str) -> None:
-        """Take a card's own workspace away, if there is one."""
+        """Delete a card's own workspace, if it exists."""
         self._refuse_in_side()
         with self._making:
             self._open_sides.pop(name, None)
@@ -357,14 +365,14 @@ class Workspace:
         evidence: Sequence[str] = (),
         left: Sequence[str] = (),
     ) -> MergedCard:
-        """Merge what a card did from base to theirs into the present tree and commit it, once;
+        """Merge a card's changes from base to theirs into the current tree and commit them once;
         with clashes nothing is changed.
         """
         self._refuse_in_side()
         return merge_card(self, card, message, base, theirs, evidence, left)
 
     def roll_back(self, tree: TreeHash) -> TreeHash:
-        """Bring the files back to a tree, and take back every card committed since it."""
+        """Restore the files of a tree, and revert every card committed since."""
         self._refuse_in_side()
         return roll_back_to(self, tree)
 
@@ -401,7 +409,7 @@ class Workspace:
         ]
 
     def committed_tree(self) -> TreeHash:
-        """The tree the last step left, whatever has changed since."""
+        """Return the tree of the last step, whatever has changed since."""
         history = self.history()
         return history[-1].after if history else self.base
 
@@ -409,7 +417,7 @@ class Workspace:
         append_line(self.directory / "cards.jsonl", record)
 
     def prune(self, *, max_age: float = MAX_AGE, max_count: int = MAX_COUNT) -> Pruned:
-        """Forget old snapshots; cards can still be taken back afterwards."""
+        """Delete old snapshots; cards can still be reverted afterwards."""
         self._refuse_in_side()
         keep = self._needed_trees()
         for side in self._all_sides():
@@ -418,19 +426,19 @@ class Workspace:
         return self.snapshots.prune(max_age=max_age, max_count=max_count, also_keep=keep)
 
     def verify(self) -> tuple[str, ...]:
-        """What is damaged or gone among everything kept for this run; nothing means all is well."""
+        """Return what is damaged or missing in the run's stored data; empty if it is intact."""
         sides = [] if isinstance(self._lock, BorrowedLock) else self._all_sides()
         beside = [problem for side in sides for problem in side.verify()]
         found = (*self.snapshots.verify(), *self.trees.find_damage(self._needed_trees()), *beside)
         return tuple(dict.fromkeys(found))
 
     def _needed_trees(self) -> list[TreeHash]:
-        """The trees without which the run's cards could not be taken back."""
+        """Return the trees that are needed to revert the run's cards."""
         steps = [tree for record in self.history() for tree in (record.before, record.after)]
         return [self.base, *steps]
 
     def remove(self) -> None:
-        """Abandon the run: its worktree, its branch and all that was kept for it go."""
+        """Abandon the run: delete its worktree, its branch and all its data."""
         self._refuse_in_side()
         self._open_sides.clear()
         if self.branch:
@@ -444,7 +452,7 @@ class Workspace:
         self._lock.release()
 
     def close(self) -> None:
-        """Let go of the workspace; it can be opened again."""
+        """Close the workspace; it can be opened again."""
         for side in self._open_sides.values():
             side.close()
         if not isinstance(self._lock, NoLock):

@@ -1,4 +1,4 @@
-"""A run's branch and worktree in the user's repository, and what was carried into it."""
+"""A run's branch and worktree in the user's repository, and the work carried into it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TRAILER = regex(r"^(Flyball-[A-Za-z]+): (.*)$", re.MULTILINE)
 
 
 class CommitKind(StrEnum):
-    """What a commit on a run's branch did; the value is its trailer's name."""
+    """The kind of a commit on a run's branch; the value is its trailer's name."""
 
     CARD = "Flyball-Card"
     REVERT = "Flyball-Reverted"
@@ -39,7 +39,7 @@ class CommitKind(StrEnum):
 
 
 class CardRecord(msgspec.Struct, frozen=True):
-    """One step of a card: the commit that holds it, and the trees before and after it."""
+    """One step of a card: its commit, and the trees before and after it."""
 
     run: str
     card: str
@@ -50,11 +50,11 @@ class CardRecord(msgspec.Struct, frozen=True):
     evidence: tuple[str, ...] = ()
     step: CommitKind = CommitKind.CARD
     left: tuple[str, ...] = ()
-    """Files that were there and are not in the commit: only programs made them."""
+    """Files that existed but are not in the commit, because only programs created them."""
 
 
 class Commit(NamedTuple):
-    """A commit as far as we read it."""
+    """The parts of a commit that are used here."""
 
     id: str
     tree: TreeHash
@@ -62,12 +62,12 @@ class Commit(NamedTuple):
     message: str
 
     def trailers(self, name: str) -> tuple[str, ...]:
-        """The values of one of our trailers."""
+        """Return the values of one of our trailers."""
         return tuple(value for key, value in _TRAILER.findall(self.message) if key == name)
 
 
 class Carried(NamedTuple):
-    """The user's present work: as a commit would hold it, and as its files are."""
+    """The user's uncommitted work: as a commit would store it, and as files."""
 
     tree: TreeHash
     files: TreeHash
@@ -77,7 +77,7 @@ class Carried(NamedTuple):
 
     @property
     def told(self) -> tuple[Skipped, ...]:
-        """Everything that does not come along, and why."""
+        """Return everything that is not carried along, and why."""
         return (*self.skipped, *(Skipped(path, NOT_INITIALISED) for path in self.missing))
 
 
@@ -85,15 +85,15 @@ NOT_INITIALISED = "a submodule that is not initialised"
 
 
 def branch_of(run: str) -> str:
-    """The full name of a run's branch."""
+    """Return the full name of a run's branch."""
     return f"refs/heads/flyball/{run}"
 
 
 def carry(form: WorkingForm, repository: Repository, index: Path, large: int) -> Carried:
-    """The user's checkout as it is, staged or not, read through a copy of their index."""
-    # A copy of their index, never the index itself: its cached times tell what is unchanged without
+    """Return the user's checkout as it is, staged or not, read through a copy of their index."""
+    # A copy of their index, never the index itself: its cached times show what is unchanged without
     # running a filter, and git would write to it. A split index needs its shared part, too. With
-    # the index's own time: what was edited in the same second, git knows only by that.
+    # the index's own time: git detects edits in the same second only by that.
     depot = form.depot
     for shared in repository.directory.glob("sharedindex.*"):
         with suppress(FileNotFoundError):
@@ -107,7 +107,7 @@ def carry(form: WorkingForm, repository: Repository, index: Path, large: int) ->
     head = TreeHash(head_tree(depot) or trees.empty_tree())
     kept, skipped = trees.capture_without_nested()
     files, missing = _working_files(form, trees, kept)
-    # What git would convert back to what the commit has is not the user's work.
+    # What git would convert back to the committed content is not the user's work.
     commit = form.normalise(trees, head, kept)
     return Carried(commit, files, skipped, tuple(missing))
 
@@ -115,7 +115,7 @@ def carry(form: WorkingForm, repository: Repository, index: Path, large: int) ->
 def _working_files(
     form: WorkingForm, trees: GitTrees, kept: TreeHash
 ) -> tuple[TreeHash, list[str]]:
-    """The tree of a checkout's own bytes, and the submodules of which it has none.
+    """Return the tree of a checkout's actual bytes, and the submodules without files.
 
     A large repository without submodules and conversions costs one listing of its index.
     """
@@ -132,7 +132,7 @@ def _working_files(
 
 
 def head_tree(depot: Git) -> str | None:
-    """The tree of the depot's present commit."""
+    """Return the tree of the depot's current commit."""
     return depot.resolve("HEAD^{tree}")
 
 
@@ -151,13 +151,13 @@ class RunBranch:
         self.form = WorkingForm(depot, repository)
 
     def tip(self) -> str | None:
-        """The newest commit of the branch, if the branch is there."""
+        """Return the branch's newest commit; None if there is no branch."""
         return self.user.resolve(self.ref)
 
     def write_commit(
         self, tree: TreeHash, parent: str | None, text: str, trailers: Sequence[tuple[str, str]]
     ) -> str:
-        """A commit in the depot, not yet visible to the user."""
+        """Write a commit to the depot, not yet visible to the user."""
         title, *body = text.split("\n")
         lines = "\n".join(f"{key}: {one_line(value)}" for key, value in trailers)
         said = "\n".join([one_line(line) for line in body if line.strip()])
@@ -168,7 +168,7 @@ class RunBranch:
         return git.text("commit-tree", tree, *above, "-F", "-", stdin=message)
 
     def rewrite(self, commit: Commit, tree: TreeHash, parent: str | None) -> str:
-        """The same commit with another tree, on another parent."""
+        """Return the same commit with another tree, on another parent."""
         git = self.depot.with_env(**self.identity.environment())
         above = ("-p", parent) if parent else ()
         return git.text("commit-tree", tree, *above, "-F", "-", stdin=commit.message.encode())
@@ -185,19 +185,19 @@ class RunBranch:
             raise NotWritable(os.fspath(self.repository.objects)) from error
 
     def advance(self, commit: str, old: str | None) -> None:
-        """Publish a commit and move the branch to it from where it must be."""
+        """Publish a commit and move the branch to it; fail if the branch is not at `old`."""
         self.publish(commit, old)
         self.user.set_ref(self.ref, commit, old or "0" * len(commit))
 
     def commit_form(
         self, trees: GitTrees, parent: str, before: TreeHash, after: TreeHash
     ) -> CommitForm:
-        """The parent commit's tree with what changed between two captured trees."""
+        """Return the parent commit's tree with what changed between two captured trees."""
         committed = TreeHash(self.depot.text("rev-parse", f"{parent}^{{tree}}"))
         return self.form.to_commit(trees, committed, before, after)
 
     def history(self, start: str | None = None) -> list[CardRecord]:
-        """The steps committed on this branch (or below another commit), oldest first."""
+        """Return the steps committed on this branch (or below another commit), oldest first."""
         found = [
             CardRecord(
                 self.run,
@@ -219,7 +219,7 @@ class RunBranch:
         return found[::-1]
 
     def _own_commits(self) -> Iterator[tuple[Commit, TreeHash]]:
-        """The commits of the branch and the trees before them, until the first foreign one."""
+        """Yield the branch's commits and the trees before them, up to the first foreign one."""
         at = self.tip()
         while at:
             # Many at once, instead of two git calls for each card.
@@ -238,7 +238,7 @@ class RunBranch:
         return self.run in commit.trailers("Flyball-Run")
 
     def _commits_below(self, start: str) -> Iterator[tuple[Commit, TreeHash]]:
-        """The run's commits in another branch's history, and the trees before them."""
+        """Yield the run's commits in another branch's history, and the trees before them."""
         args = ("rev-list", "--fixed-strings", f"--grep=Flyball-Run: {self.run}", start)
         commits = self._read_commits(self.user.text(*args).split())
         parents = self._read_commits(commit.parents[0] for commit in commits if commit.parents)
@@ -248,7 +248,7 @@ class RunBranch:
             yield commit, above or self._empty_tree()
 
     def _read_commits(self, names: Iterable[str]) -> list[Commit]:
-        """These commits, up to the first that is not there."""
+        """Return these commits, up to the first missing one."""
         asked = "".join(f"{name}\n" for name in names).encode()
         answers = split_batch(self.user.call("cat-file", "--batch", stdin=asked).stdout)
         found: list[Commit] = []
@@ -263,19 +263,19 @@ class RunBranch:
         return TreeHash(self.user.text("hash-object", "-t", "tree", "--stdin"))
 
     def delete(self) -> None:
-        """Take the branch out of the user's repository."""
+        """Delete the branch from the user's repository."""
         self.user.delete_ref(self.ref)
         with suppress(OSError):
             (self.repository.common / "refs/heads/flyball").rmdir()
 
 
 def add_worktree(user: Git, repository: Repository, place: Path, branch: str) -> None:
-    """Register an empty worktree on a branch; its files are ours to write."""
+    """Register an empty worktree on a branch; its files are written separately."""
     _register_worktree(user, repository, place, branch.removeprefix("refs/heads/"))
 
 
 def add_detached_worktree(user: Git, repository: Repository, place: Path, commit: str) -> None:
-    """Register an empty worktree at a commit, on no branch; its files are ours to write."""
+    """Register an empty worktree at a commit, on no branch; its files are written separately."""
     _register_worktree(user, repository, place, "--detach", commit)
 
 
@@ -291,28 +291,29 @@ def _register_worktree(user: Git, repository: Repository, place: Path, *at: str)
 
 
 def find_admin(repository: Repository, place: Path) -> Path | None:
-    """Where the repository keeps its notes about a worktree."""
+    """Return the repository's administrative directory of a worktree."""
     real = place.resolve()
     return next((admin for admin, at in _worktrees(repository) if at == real), None)
 
 
 def _worktrees(repository: Repository) -> Iterator[tuple[Path, Path]]:
-    """The repository's notes about each of its worktrees, and where that is."""
+    """Yield the repository's administrative directory of each worktree, and the worktree's path."""
     for note in (repository.common / "worktrees").glob("*/gitdir"):
         with suppress(FileNotFoundError):
             yield note.parent, (note.parent / note.read_text().strip()).parent.resolve()
 
 
 def give_index(repository: Repository, place: Path, index: Path) -> None:
-    """Give a fresh worktree an index that matches its files."""
+    """Create an index in a new worktree that matches its files."""
     if admin := find_admin(repository, place):
         shutil.copy2(index, admin / "index")
 
 
 def share_index(index_git: Git, repository: Repository, place: Path, tree: str) -> None:
-    """Bring the worktree's own index to a commit's state, so that git there sees the truth."""
+    """Update the worktree's own index to a commit's state, so that git there reports correctly."""
     admin = find_admin(repository, place)
-    # Somebody's git is at work there, or died; a stale index is a blemish, a refused commit a loss.
+    # The user's git is running there, or died; a stale index is harmless, but a refused commit
+    # would lose work.
     if admin is None or (admin / "index.lock").exists():
         return
     git = index_git.with_env(
@@ -323,13 +324,13 @@ def share_index(index_git: Git, repository: Repository, place: Path, tree: str) 
 
 
 def remove_worktree(repository: Repository, place: Path) -> None:
-    """Take a worktree and the repository's notes about it away."""
+    """Delete a worktree and the repository's data about it."""
     remove_whole(place)
     forget_worktrees(repository, place)
 
 
 def forget_worktrees(repository: Repository, folder: Path) -> None:
-    """Take away the repository's notes about the worktrees at or below a directory."""
+    """Delete the repository's data about worktrees at or below a directory."""
     real = folder.resolve()
     with alone_with(repository):
         for admin, at in list(_worktrees(repository)):
@@ -341,10 +342,10 @@ def forget_worktrees(repository: Repository, folder: Path) -> None:
 
 @contextmanager
 def alone_with(repository: Repository) -> Generator[None]:
-    """Keep every other process of ours from changing the notes about worktrees meanwhile.
+    """Prevent our other processes from changing the worktrees' data at the same time.
 
-    Git writes and reads them without a lock: two worktrees that are added at once trip over each
-    other's half-written notes. The lock is on the directory itself, so that it leaves nothing.
+    Git reads and writes it without a lock: two worktrees added at once can read each other's
+    incomplete data. The lock is on the directory itself, so no lock file remains.
     """
     place = os.open(repository.common, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -355,23 +356,23 @@ def alone_with(repository: Repository) -> Generator[None]:
 
 
 def remove_trees_home(place: Path) -> None:
-    """Delete where a run's trees were, and the folders above it that nothing else is in."""
+    """Delete the directory of a run's trees, and parent folders that are then empty."""
     remove_whole(place)
     remove_empty_folders(place)
 
 
 def remove_whole(place: Path) -> None:
-    """Delete a directory, also what somebody made read-only in it."""
+    """Delete a directory, including read-only entries."""
     remove_tree(place)
 
 
 def read_commit(git: Git, name: str) -> Commit:
-    """A commit's tree, parents and message, as they are stored."""
+    """Return a commit's tree, parents and message."""
     return parse_commit(name, git.call("cat-file", "commit", name).stdout)
 
 
 def parse_commit(name: str, content: bytes) -> Commit:
-    """A commit from its stored form."""
+    """Parse a stored commit."""
     header, _, message = content.decode(errors="replace").partition("\n\n")
     fields = [line.split(" ", 1) for line in header.splitlines() if not line.startswith(" ")]
     tree = next(value for key, value in fields if key == "tree")
@@ -380,5 +381,5 @@ def parse_commit(name: str, content: bytes) -> Commit:
 
 
 def one_line(text: str) -> str:
-    """Return the text without line breaks and without what a terminal would obey or hide."""
+    """Return the text without line breaks and terminal control characters."""
     return " ".join(UNSEEN.sub(" ", text).split()) or "(no title)"

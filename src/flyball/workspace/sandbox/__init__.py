@@ -1,7 +1,7 @@
-"""What a command may reach and use, and how the kernel is asked to hold it there.
+"""What a command may access and use, and how the kernel enforces it.
 
-`confinement.orders` is the way in: it turns a `Sandbox` into orders for the `supervisor`, the small
-process that confines a child before that becomes the command. Which directories a command may
-read is said in `readable`, which variables it gets in `environment`, how much it may use by
-`confinement.CommandLimits`. `kernel`, `landlock` and `seccomp` are the three means.
+`confinement.orders` is the entry point: it turns a `Sandbox` into orders for the `supervisor`, the
+small process that confines a child before it becomes the command. `readable` lists the directories
+that a command may read, `environment` its variables, `confinement.CommandLimits` its resource
+limits. `kernel`, `landlock` and `seccomp` are the three mechanisms.
 """

@@ -1,11 +1,12 @@
-"""One command of somebody else's, confined, with its terminal, streams, signals and exit code.
+"""Run one third-party command confined, with its terminal, streams, signals and exit code.
 
-`execute` is the way in. The sandbox is that of a run's commands; what differs is that nothing
-stands between the command and its caller: no pipe, no session of its own, no limit. It must start
+`execute` is the entry point. The sandbox is that of a run's commands; the difference is that the
+command is connected directly to its caller: no pipe, no session of its own, no limit. It must start
 in milliseconds, so it imports only what the supervisor imports.
 
-Four processes: this one waits and passes signals on; one leaves the machine's users, processes and
-network; the first one of the new processes builds the root and collects orphans; the command.
+Four processes: this one waits and forwards signals; the second leaves the machine's users,
+processes and network; the third is the first process of the new namespace, builds the root and
+collects orphans; the fourth is the command.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ else:
     import _signal  # The public module would build its enumerations first.
 
 _SCRATCH = ("/dev/shm", "/mnt", "/media", "/srv")
-"""Directories of which one is covered by our own files in memory; none of them is shown."""
+"""Directories of which one is covered by our own in-memory files; none of them is visible."""
 _PASSED_ON = (1, 2, 3, 10, 12, 15, 28)
 """SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM, SIGWINCH."""
 _CHILD = 17
@@ -34,17 +35,17 @@ _MOST_NAMED = 5
 _BESIDE = frozenset(
     ("__pycache__", "node_modules", ".venv", "venv", ".tox", ".nox", "target", ".git", ".hg")
 )
-"""Directories in which no secret of the user's is looked for, nor a written file told of."""
+"""Directories that are not searched for secrets and whose written files are not reported."""
 _CACHES = frozenset(
     (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".cache", ".coverage", ".eggs")
 )
-"""What tools write by themselves, ignored by a file of their own if at all."""
+"""Caches that tools write by themselves, often with an ignore file of their own."""
 
 
 class Scene:
-    """Where a command is to run: its directory, the project around that, and the user's home.
+    """The context of a command: its directory, its project, and the user's home.
 
-    `more` are patterns of the user's for files that hold secrets.
+    `more` are the user's patterns for secret files.
     """
 
     def __init__(
@@ -65,15 +66,17 @@ class Scene:
 
     @property
     def is_too_wide(self) -> bool:
-        """Whether the project holds the whole home, from whose files nothing could be kept."""
+        """Return whether the project contains the whole home, so that none of its files could be
+        hidden.
+        """
         return self.top == "/" or f"{self.home}/".startswith(f"{self.top}/")
 
 
 def execute(scene: Scene, protected: Sequence[str] = (), *, tells: bool = False) -> int:
-    """Run a command confined to its end; its exit code, or 128 and the signal that ended it.
+    """Run a command confined to its end; return its exit code, or 128 plus the signal number.
 
-    `protected` are names at the top of the project that are not written even where it may be.
-    `tells` has said on stderr that nothing confines it here. A signal ends this process likewise.
+    `protected` are names at the top of the project that stay read-only even with `--project`.
+    `tells` prints on stderr if nothing confines it here. A signal ends this process the same way.
     """
     if scene.is_too_wide:
         _tell(_TOO_WIDE.format(scene.top))
@@ -91,7 +94,7 @@ def execute(scene: Scene, protected: Sequence[str] = (), *, tells: bool = False)
 
 
 def obstacle(environ: Mapping[str, str]) -> str:
-    """Return why no command can be confined in this directory, or nothing; one is tried."""
+    """Return why no command can be confined in this directory, or an empty string; it tries one."""
     scene = Scene(["true"], environ, read_only=True)
     if scene.is_too_wide:
         return _TOO_WIDE.format(scene.top)
@@ -102,7 +105,7 @@ def obstacle(environ: Mapping[str, str]) -> str:
 
 
 def _attempt(scene: Scene, protected: Sequence[str]) -> tuple[Any, ...]:
-    """Run the command of a scene; what became of it, or of the sandbox around it."""
+    """Run the command; return its result, or the sandbox's failure."""
     hear, speak = os.pipe()
     blocked = _signal.pthread_sigmask(_signal.SIG_BLOCK, (*_PASSED_ON, _CHILD))
     child = os.fork()
@@ -121,7 +124,7 @@ def _end_alike(status: int) -> int:
     if os.WIFEXITED(status):
         return os.WEXITSTATUS(status)
     number = os.WTERMSIG(status)
-    # The caller is to see the very end that the command came to.
+    # The caller must see exactly how the command ended.
     _signal.signal(number, _signal.SIG_DFL) if number not in (9, 19) else None
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (number,))
     os.kill(os.getpid(), number)
@@ -138,13 +141,13 @@ def _run_plain(argv: Sequence[str]) -> int:
 
 
 def _await(child: int) -> None:
-    """Wait for the first child; what only this process was sent is passed on to the command."""
+    """Wait for the first child; forward signals sent only to this process to the command."""
     while True:
         got = _signal.sigwaitinfo((*_PASSED_ON, _CHILD))
         if got.si_signo == _CHILD:
             if os.waitpid(child, os.WNOHANG)[0]:
                 return
-        # A terminal sends its signals to the command as well, by the kernel's own hand.
+        # The kernel sends a terminal's signals to the command as well.
         elif got.si_code <= 0:
             _send(got.si_signo, child)
 
@@ -158,7 +161,7 @@ def _send(number: int, child: int) -> None:
         except OSError:
             return
         if not below:
-            # Nothing has begun yet that could hear it.
+            # Nothing has started yet that could receive it.
             number = 9
             break
         pid = int(below[0])
@@ -169,7 +172,7 @@ def _send(number: int, child: int) -> None:
 
 
 def _leave(scene: Scene, protected: Sequence[str], report: int, blocked: Any) -> NoReturn:
-    """Leave the machine's users, processes and network, and wait for what goes on in there."""
+    """Leave the machine's users, processes and network, and wait for the process inside."""
     code = 0
     try:
         kernel.die_with_parent()
@@ -186,7 +189,7 @@ def _leave(scene: Scene, protected: Sequence[str], report: int, blocked: Any) ->
 
 
 def _orders(scene: Scene, protected: Sequence[str]) -> dict[str, Any]:
-    """All that is looked up before the new root is built."""
+    """Return everything that must be read before the new root is built."""
     shown = shown_paths(scene)
     tops = [scene.top]
     live = [] if scene.read_only else sockets.find(tops)
@@ -202,7 +205,7 @@ def _orders(scene: Scene, protected: Sequence[str]) -> dict[str, Any]:
 
 
 def _begin(scene: Scene, orders: dict[str, Any], report: int, blocked: Any) -> NoReturn:
-    """Build the root as the first of the new processes, and stay behind as that."""
+    """Build the root as the first process of the namespace, and remain as its init process."""
     try:
         kernel.die_with_parent()
         upper = _build(scene, orders)
@@ -222,7 +225,7 @@ def _begin(scene: Scene, orders: dict[str, Any], report: int, blocked: Any) -> N
 
 
 def _build(scene: Scene, orders: dict[str, Any]) -> int:
-    """Build the root; the directory of what is written to the project, where that is not kept."""
+    """Build the root; return the directory of the project's discarded writes, if any."""
     used = (scene.top, *orders["git"])
     base = next(
         each
@@ -240,7 +243,7 @@ def _build(scene: Scene, orders: dict[str, Any]) -> int:
     upper = -1
     if scene.read_only:
         os.makedirs(f"{layers[scene.top]}/upper")
-        # Nothing leads to it any more once the new root is in place.
+        # No path leads to it any more once the new root is in place.
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
         upper = os.open(f"{layers[scene.top]}/upper", flags)
     kernel.see_only(
@@ -259,7 +262,7 @@ def _build(scene: Scene, orders: dict[str, Any]) -> int:
 
 
 def _become(scene: Scene, writable: Sequence[str], report: int, blocked: Any) -> NoReturn:
-    """Give up what is left to give up, and become the command."""
+    """Give up the remaining privileges, and become the command."""
     try:
         kernel.forgo_privileges()
         grants = [("/", landlock.READ), ("/dev", landlock.DEVICE | landlock.IOCTL_DEV)]
@@ -280,7 +283,7 @@ def _become(scene: Scene, writable: Sequence[str], report: int, blocked: Any) ->
 
 
 def project_top(place: str) -> str:
-    """Return the top of the project that a directory is in, or the directory."""
+    """Return the top of the project that contains a directory, or the directory."""
     top = os.path.realpath(place)
     while not os.path.lexists(f"{top}/.git"):
         above = os.path.dirname(top)
@@ -291,7 +294,7 @@ def project_top(place: str) -> str:
 
 
 def git_folder(top: str) -> list[str]:
-    """Return git's own directory of a linked worktree, which lies outside of that."""
+    """Return git's own directory of a linked worktree, which is outside the worktree."""
     try:
         with open(f"{top}/.git", encoding="utf-8", errors="surrogateescape") as file:
             place = os.path.join(top, file.readline().removeprefix("gitdir:").strip())
@@ -302,7 +305,7 @@ def git_folder(top: str) -> list[str]:
 
 
 def shown_paths(scene: Scene) -> list[str]:
-    """Return the places outside the project that the command may read."""
+    """Return the paths outside the project that the command may read."""
     found = list(places.SYSTEM)
     found += [f"{scene.home}/{each}" for each in places.IN_HOME]
     for name, below in places.TOOLCHAINS.items():
@@ -310,7 +313,7 @@ def shown_paths(scene: Scene) -> list[str]:
             found.append(scene.environ.get(name) or f"{scene.home}/{below}")
     folders = scene.environ.get("PATH", os.defpath).split(":")
     found += folders
-    # An environment is more than its programs, and may be named by a path or a link to it alone.
+    # An environment is more than its programs, and may be named only by a path or a link to it.
     folders += [each.rpartition("/")[0] for each in _words_in(scene.argv)]
     around = [os.path.dirname(each) for each in folders if each.endswith("/bin")]
     around.append(scene.environ.get("VIRTUAL_ENV", ""))
@@ -326,9 +329,9 @@ def shown_paths(scene: Scene) -> list[str]:
 
 
 def _base_of(environment: str) -> str:
-    """Return the installation that a virtual environment of Python was made from, if it names one.
+    """Return the installation that a Python virtual environment is based on, if it names one.
 
-    Its interpreter is a link to there, wherever that is.
+    Its interpreter is a link to that installation, wherever it is.
     """
     try:
         with open(f"{environment}/pyvenv.cfg", encoding="utf-8", errors="surrogateescape") as file:
@@ -341,7 +344,7 @@ def _base_of(environment: str) -> str:
 
 
 def _words_in(argv: Sequence[str]) -> Iterator[str]:
-    """Yield what looks like the path of a program in a command line, or in a script in one."""
+    """Yield possible program paths in a command line, or in a script in one."""
     for each in argv:
         for mark in "\"'`=;|&()<>":
             each = each.replace(mark, " ")
@@ -362,10 +365,10 @@ def _links_to(scene: Scene) -> list[str]:
 
 
 def passed_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that the command gets: all but those that look like secrets."""
+    """Return the variables that the command gets: all except those that look like secrets."""
     found = {name: value for name, value in environ.items() if not _is_secret(name, value)}
     if "TMPDIR" in found:
-        # A directory of its own is there; the user's is not.
+        # It has a directory of its own; the user's is not visible.
         found["TMPDIR"] = "/tmp"
     return found
 
@@ -378,7 +381,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def secrets_below(scene: Scene) -> list[str]:
-    """Return the files of the project that hold the user's secrets and are in no commit."""
+    """Return the files of the project that contain the user's secrets and are in no commit."""
     names = dict(_secrets(scene))
     if not names:
         return []
@@ -388,7 +391,7 @@ def secrets_below(scene: Scene) -> list[str]:
 
 
 def _secrets(scene: Scene) -> Iterator[tuple[str, str]]:
-    """Yield the files of the project whose place says secret: from its top, and where they are."""
+    """Yield the project's files with secret names: path from its top, and location."""
     ahead = [("", False)]
     while ahead:
         folder, is_below = ahead.pop()
@@ -405,14 +408,14 @@ def _secrets(scene: Scene) -> Iterator[tuple[str, str]]:
                 if is_folder and each.name not in _BESIDE:
                     ahead.append((f"{inside}/", is_below or is_secret))
                 elif is_secret and each.is_file():
-                    # A link hides nothing: what it leads to is hidden.
+                    # A link is not hidden itself: its target is.
                     path = os.path.realpath(each.path)
                     if path.startswith(f"{scene.top}/"):
                         yield inside, path
 
 
 def _named_by_git(scene: Scene, words: Sequence[str], names: Sequence[str]) -> set[str]:
-    """Return which of some names git names when it is asked about them on its input."""
+    """Return which of some names git reports when they are passed on its input."""
     hear, speak = os.pipe()
     asked = os.memfd_create("names", os.MFD_CLOEXEC)
     os.write(asked, b"".join(os.fsencode(name) + b"\0" for name in names))
@@ -423,7 +426,7 @@ def _named_by_git(scene: Scene, words: Sequence[str], names: Sequence[str]) -> s
             null = os.open(os.devnull, os.O_RDWR)
             for here, there in ((asked, 0), (speak, 1), (null, 2)):
                 os.dup2(here, there)
-            # What the repository would have git start must not be started.
+            # Programs that the repository makes git start must not be started.
             argv = ["git", "-C", scene.top, "-c", "core.fsmonitor=false", *words]
             kernel.default_signals()
             os.execvpe("git", argv, {"PATH": scene.environ.get("PATH", os.defpath), "HOME": "/"})
@@ -439,7 +442,7 @@ def _named_by_git(scene: Scene, words: Sequence[str], names: Sequence[str]) -> s
 
 
 def _written(upper: int) -> Iterator[str]:
-    """Yield the files of the project that were written, by what is in the layer above it."""
+    """Yield the files of the project that were written, from the overlay above it."""
     ahead: list[str] = [""]
     while ahead:
         folder = ahead.pop()

@@ -1,4 +1,4 @@
-"""What is asked of the kernel for one command: its level, its limits, and the orders they come to.
+"""The kernel restrictions of one command: its level, its limits, and the resulting orders.
 
 The directories that a command may read are listed in `readable`, nowhere else.
 """
@@ -28,7 +28,7 @@ from flyball.workspace.sandbox.landlock import (
 )
 
 _PACKAGE = Path(__file__).parent
-# The supervisor must not run any package's initialiser: flyball and flyball.workspace are made up
+# The supervisor must not run any package's initialiser: flyball and flyball.workspace are created
 # as empty modules, so that starting a command costs milliseconds and not the import of msgspec.
 _BOOT = """
 import sys
@@ -42,7 +42,7 @@ supervisor.{entry}(int(sys.argv[1]))
 
 
 class SandboxLevel(StrEnum):
-    """Who holds a command to its place."""
+    """What confines a command."""
 
     NAMESPACES = "kernel+namespaces"
     KERNEL = "kernel"
@@ -50,7 +50,7 @@ class SandboxLevel(StrEnum):
 
 
 class Mechanism(StrEnum):
-    """By what means a level is reached, best first."""
+    """The mechanism that provides a level, best first."""
 
     NAMESPACES = "namespaces"
     BUBBLEWRAP = "bubblewrap"
@@ -59,7 +59,7 @@ class Mechanism(StrEnum):
 
     @property
     def level(self) -> SandboxLevel:
-        """The level these means give."""
+        """Return the level that this mechanism provides."""
         return {
             Mechanism.NAMESPACES: SandboxLevel.NAMESPACES,
             Mechanism.BUBBLEWRAP: SandboxLevel.NAMESPACES,
@@ -69,16 +69,15 @@ class Mechanism(StrEnum):
 
 
 class Sandbox(msgspec.Struct, frozen=True):
-    """One command's reach.
+    """What one command may access.
 
-    `writable` and `readable` add places outside `root`; `fixed` are places inside it that stay
-    read-only where the level can do that, and `hidden` are files that then seem empty; `home` is
-    the user's, whose toolchains may be read.
-    `private` is kept between commands; without it each command gets its own and loses it.
-    `mechanism` pins the means; by default it is the best that works and gives `level`. `joins` are
-    the open namespaces of a `RunNetwork`: the command then lives in that network. What a command
-    writes to a place in `layered` goes to the directory that is named behind it: nobody else finds
-    it. Only namespaces can do that.
+    `writable` and `readable` add directories outside `root`; `fixed` are paths inside it that stay
+    read-only if the level supports that, and `hidden` are files that then appear empty; `home` is
+    the user's, whose toolchains may be read. `private` is kept between commands; without it each
+    command gets a temporary one. `mechanism` selects the mechanism; by default it is the best
+    available for `level`. `joins` are the open namespaces of a `RunNetwork`: the command then runs
+    in that network. What a command writes to a directory in `layered` goes to the directory mapped
+    to it and is visible to no other process. Only namespaces can do that.
     """
 
     level: SandboxLevel
@@ -97,7 +96,7 @@ class Sandbox(msgspec.Struct, frozen=True):
 
 
 class CommandLimits(msgspec.Struct, frozen=True):
-    """How much one command may use. Sizes are in bytes; `kept` is what its output text may hold."""
+    """Resource limits of one command. Sizes are in bytes; `kept` limits its output text."""
 
     seconds: float = 120.0
     kept: int = 1 << 16
@@ -108,7 +107,9 @@ class CommandLimits(msgspec.Struct, frozen=True):
 
 
 def supervisor_argv(entry: str) -> list[str]:
-    """The command line that starts the supervisor at one of its entries, in a bare interpreter."""
+    """Return the command line that starts the supervisor at one of its entries, in a bare
+    interpreter.
+    """
     boot = _BOOT.format(here=str(_PACKAGE), entry=entry)
     return [sys.executable, "-I", "-S", "-c", boot]
 
@@ -116,7 +117,9 @@ def supervisor_argv(entry: str) -> list[str]:
 def orders(
     sandbox: Sandbox, means: Mechanism, env: Mapping[str, str], private: Path
 ) -> dict[str, Any]:
-    """What the supervisor must do to a child before it becomes the command, as plain values."""
+    """Return what the supervisor must do to a child before it becomes the command, as plain
+    values.
+    """
     root = os.path.realpath(sandbox.root)
     ruled: dict[str, Any] = {
         "mechanism": str(means),
@@ -128,7 +131,7 @@ def orders(
     # Not `private` itself: a command could then put a link in place of what is mounted next time.
     writable = [str(private / name) for name in ("home", "tmp")]
     writable += map(os.path.realpath, sandbox.writable)
-    # A list of what may be read, not of secrets to hide: a list of secrets is never complete.
+    # A list of readable paths, not of secrets to hide: a list of secrets is never complete.
     shown = [*readable.readable_paths(env, sandbox.home)]
     granted = readable.granted_paths(sandbox.readable, sandbox.home)
     (granted if sandbox.read_only else writable).append(root)
@@ -141,8 +144,8 @@ def orders(
         "open_ports": sandbox.network or means is not Mechanism.LANDLOCK,
     }
     if means is Mechanism.LANDLOCK:
-        # Landlock can only grant. To leave out one entry of a directory, everything beside that
-        # entry has to be granted by name.
+        # Landlock can only grant. To exclude one entry of a directory, all its other entries have
+        # to be granted by name.
         ruled["grants"] = [
             *_grants(shown, hidden, READ, READ_DIR),
             *_grants(writable, hidden, WRITE, AROUND_HIDDEN),
@@ -172,16 +175,16 @@ def _grants(
 
 
 def _new_root(sandbox: Sandbox, private: Path, writable: Sequence[str]) -> dict[str, Any]:
-    """The orders for a root of the command's own, and what Landlock grants inside it."""
-    # Programs that ignore HOME and TMPDIR still reach for the real paths, so the private
-    # directories are also mounted where the user's own would be.
+    """Return the orders for the command's own root, and Landlock's grants inside it."""
+    # Programs that ignore HOME and TMPDIR still use the real paths, so the private directories are
+    # also mounted over the user's own.
     instead = [(str(private / "tmp"), "/tmp")]
     if sandbox.home and sandbox.home != Path("/"):
         instead.append((str(private / "home"), os.path.realpath(sandbox.home)))
     places = ("/dev/shm", *(path for _, path in instead), *writable)
     return {
         # Landlock again inside the new root, though only granted paths exist there: one mistake in
-        # the mounts must not be enough to get out.
+        # the mounts must not be enough to escape.
         "grants": [("/", READ), ("/dev", DEVICE | IOCTL_DEV), *((path, WRITE) for path in places)],
         "stage": str(private / "stage"),
         "instead": instead,
@@ -190,9 +193,9 @@ def _new_root(sandbox: Sandbox, private: Path, writable: Sequence[str]) -> dict[
 
 
 def rlimits(limits: CommandLimits) -> list[tuple[str, int]]:
-    """The limits that the kernel itself keeps, by name, for each process of the command alone.
+    """Return the limits that the kernel enforces, by name, for each process of the command.
 
-    Memory and processes of all of them together are watched by the supervisor.
+    The supervisor monitors the memory and number of all processes together.
     """
     wanted = [
         ("RLIMIT_CORE", 0),
@@ -200,14 +203,14 @@ def rlimits(limits: CommandLimits) -> list[tuple[str, int]]:
         ("RLIMIT_FSIZE", limits.file_size),
     ]
     with suppress(OSError, ValueError, IndexError):
-        # The kernel counts all of a user's tasks, so those already there are added.
+        # The kernel counts all of a user's tasks, so the existing ones are added.
         others = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
         wanted.append(("RLIMIT_NPROC", others + limits.processes))
     return wanted
 
 
 def check_log(log: Path | None, sandbox: Sandbox) -> None:
-    """Refuse a log inside the workspace whose path leads through a link that was planted."""
+    """Refuse a log inside the workspace whose path contains a planted link."""
     root = Path(os.path.realpath(sandbox.root))
     base = next((top for top in (root, sandbox.root) if log and log.is_relative_to(top)), None)
     if log is None or base is None:
@@ -221,7 +224,7 @@ def check_log(log: Path | None, sandbox: Sandbox) -> None:
 
 
 def check_directory(cwd: Path, sandbox: Sandbox) -> None:
-    """Refuse to start a command outside its workspace, or in one that holds the whole home."""
+    """Refuse to start a command outside its workspace, or in one that contains the whole home."""
     real = Path(os.path.realpath(cwd))
     places = (sandbox.root, *sandbox.writable, *sandbox.readable)
     if not any(real.is_relative_to(os.path.realpath(place)) for place in places):
@@ -249,16 +252,16 @@ def _call_filter(sandbox: Sandbox, means: Mechanism) -> bytes:
     bare = means is Mechanism.LANDLOCK
     local = (seccomp.UNIX, seccomp.INET, seccomp.INET6)
     return seccomp.program(
-        # NETLINK stays open: getaddrinfo and getifaddrs ask the kernel for addresses by it, and it
-        # reaches nobody outside.
+        # NETLINK stays open: getaddrinfo and getifaddrs use it to ask the kernel for addresses, and
+        # it reaches no other machine.
         families=(seccomp.NETLINK, *(() if bare and not sandbox.network else local)),
         # Landlock does not govern chmod, chown and times, so a read-only command without namespaces
         # has those calls refused; with namespaces the mount itself is read-only.
         metadata=not (bare and sandbox.read_only),
-        # Before version 3 Landlock let truncate() empty a file that may not be written.
+        # Before version 3 Landlock let truncate() empty a read-only file.
         truncate=not bare or landlock.abi() >= 3,
-        # Segments of shared memory outlive who made them; only in a namespace that the supervisor
-        # shares can it count them.
+        # Shared memory segments outlive their creators; the supervisor can count them only in a
+        # namespace that it shares.
         segments=means is Mechanism.NAMESPACES,
     )
 
@@ -270,8 +273,8 @@ def _bubblewrap_argv(ruled: Mapping[str, Any]) -> list[str]:
     for source, path in ruled["instead"]:
         argv += ["--bind", source, path]
     open_to_change = set(ruled["writable"])
-    # Sorted, so that an outer directory is bound before what is bound inside it; the other way
-    # round it would cover it. /proc was made anew above: the machine's shows everybody's processes.
+    # Sorted, so that an outer directory is bound before those inside it; the reverse order would
+    # cover them. /proc was mounted anew above: the machine's shows all processes.
     for path in sorted({*ruled["shown"], *open_to_change, str(_PACKAGE)} - {"/proc"}):
         if Path(path).is_symlink():
             argv += ["--symlink", str(Path(path).readlink()), path]

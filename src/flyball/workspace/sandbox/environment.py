@@ -1,4 +1,4 @@
-"""The environment a command gets, by `clean`: made by us from a few names, not inherited."""
+"""Build a command's environment with `clean`: from a few names, not inherited."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from flyball.workspace.sandbox.places import TOOLCHAINS
 
 PASSED = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "COLUMNS", "LINES")
-"""Names handed on as they are: they change how output looks, not what is run."""
+"""Variables passed on unchanged: they affect output, not what is run."""
 
 STANDARD_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
@@ -31,7 +31,7 @@ SETTLED: dict[str, str] = {
     "CI": "1",
     "DEBIAN_FRONTEND": "noninteractive",
 }
-"""What we decide: nothing asks, nothing pages, nothing reads the user's own configuration."""
+"""Variables that we set: no prompts, no pagers, no personal configuration."""
 
 
 def clean(
@@ -41,16 +41,16 @@ def clean(
     allowed: Iterable[str] = (),
     extra: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """A small environment drawn from `source`, with nothing secret and nothing planted in it.
+    """Return a small environment drawn from `source`, without secrets or planted values.
 
-    `allowed` are further names the user lets through; `extra` is set last, by Flyball itself.
+    `allowed` are further names that the user permits; `extra` is set last, by Flyball itself.
     """
     env = {name: source[name] for name in (*PASSED, *allowed) if name in source}
     env.setdefault("LANG", "C.UTF-8")
     env.update(SETTLED)
     home = source.get("HOME", "")
-    # After what we decide and before `extra`: HOME is about to become a private directory, so
-    # managers that look for their tools there must be told where those really are.
+    # After the fixed variables and before `extra`: HOME is about to become a private directory, so
+    # managers that search for their tools there need the real paths.
     env.update(toolchains(source, Path(home) if home else None))
     env["PATH"] = os.pathsep.join(search_path(source.get("PATH", ""), workspace))
     env.update(extra or {})
@@ -70,16 +70,16 @@ _ASTRAY_NAMES = frozenset(
 
 
 def users_names(source: Mapping[str, str]) -> list[str]:
-    """Return the user's variables that a project's own tests may ask for.
+    """Return the user's variables that a project's own tests may read.
 
-    All but those that change which programs, modules or options are loaded: each would make
-    another run of ours than was meant.
+    Variables that change which programs, modules or options are loaded are excluded, as they would
+    change the meaning of our run.
     """
     return [name for name in source if name not in _ASTRAY_NAMES and not name.startswith(_ASTRAY)]
 
 
 def toolchains(source: Mapping[str, str], home: Path | None) -> dict[str, str]:
-    """Where installed tool managers live, for those that are there."""
+    """Return the directories of installed tool managers."""
     found: dict[str, str] = {}
     for name, below in TOOLCHAINS.items():
         place = Path(source[name]) if source.get(name) else home / below if home else None
@@ -89,19 +89,21 @@ def toolchains(source: Mapping[str, str], home: Path | None) -> dict[str, str]:
 
 
 def search_path(value: str, workspace: Path | None = None) -> list[str]:
-    """The directories of a PATH that are safe to run programs from, then the standard ones."""
+    """Return the directories of a PATH that are safe to run programs from, then the standard
+    ones.
+    """
     top = os.path.realpath(workspace) if workspace else ""
     entries = dict.fromkeys((*value.split(os.pathsep), *STANDARD_PATH))
     return [entry for entry in entries if _is_safe(entry, top)]
 
 
 def _is_safe(entry: str, top: str) -> bool:
-    # Judged by their text: every hook asks, and paths as objects would be half of what it waits.
+    # Checked as text: every hook needs this, and path objects would take half of its time.
     if not entry.startswith("/") or ".." in entry.split("/"):
         return False
     real = os.path.realpath(entry)
-    # A program planted in the workspace, or in a directory that anybody may write, would run in the
-    # place of git or of a test runner the next time one is started by name.
+    # A program planted in the workspace, or in a world-writable directory, would run in place of
+    # git or of a test runner the next time one is started by name.
     if top and f"{real}/".startswith(f"{top}/"):
         return False
     try:

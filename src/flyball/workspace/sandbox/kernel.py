@@ -1,7 +1,7 @@
-"""What a process asks of Linux before it becomes somebody else's command.
+"""Linux system calls that a process makes before it becomes a third-party command.
 
-This runs in the bare interpreter of the supervisor, once per command, so it imports nothing that
-is slow to load: no pathlib, no contextlib, no signal.
+This runs in the bare interpreter of the supervisor, once per command, so it imports nothing that is
+slow to load: no pathlib, no contextlib, no signal.
 """
 
 # ruff: noqa: PTH101, PTH102, PTH103, PTH112, PTH114, PTH115, PTH116, PTH120, PTH211
@@ -35,11 +35,11 @@ _CAPABILITIES_V3 = 0x20080522
 _FILE_CAPABILITIES = 0b11011
 """chown, dac_override, fowner, fsetid: what a container's root needs for files.
 
-Not dac_read_search: it opens files by their number, past every mount.
+dac_read_search is excluded: it opens files by number, bypassing every mount.
 """
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-"""Made once: each makes a class of its own, which takes longer than the call."""
+"""Cached, since each instance creates a class, which takes longer than the call."""
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
 
@@ -60,7 +60,7 @@ class _InterfaceFlags(ctypes.Structure):
 
 
 def default_signals() -> None:
-    """Undo what the interpreter does to signals: SIGPIPE and SIGXFSZ end a program again."""
+    """Undo the interpreter's signal settings: SIGPIPE and SIGXFSZ end a program again."""
     # Python ignores both at start, and an ignored signal stays ignored across exec: `yes | head`
     # would never end.
     for number in (13, 25):
@@ -68,7 +68,7 @@ def default_signals() -> None:
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when the supervisor dies, however that happens."""
+    """Make the kernel kill this process when the supervisor dies, however that happens."""
     _checked("parent's death", _libc().prctl(_SET_PARENT_DEATH_SIGNAL, 9, 0, 0, 0))
 
 
@@ -78,7 +78,7 @@ def adopt_orphans() -> None:
 
 
 def forgo_privileges() -> None:
-    """Give up, for good, every capability but those over files, and what setuid programs lend."""
+    """Permanently give up every capability except those over files, and setuid privileges."""
     libc = _libc()
     # The bounding set goes first: the right to change it is among those given up below. Up to 64
     # and unchecked, because newer kernels add capabilities and older ones do not know all of these.
@@ -91,13 +91,13 @@ def forgo_privileges() -> None:
     for index in range(6):
         data[index] &= keep if index in (0, 1) else 0
     _checked("capabilities", libc.capset(header, data))
-    # Without this neither Landlock nor a call filter can be installed by somebody unprivileged, and
-    # a setuid program would bring back what was just given up.
+    # Without this, an unprivileged process can install neither Landlock nor a call filter, and a
+    # setuid program would restore what was just given up.
     _checked("no-new-privileges", libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
 
 
 def filter_calls(code: bytes) -> None:
-    """Have the kernel refuse the calls that this filter names, for good and for all children."""
+    """Make the kernel refuse the calls of this filter permanently, for all children as well."""
     program = _Filter(len(code) // 8, code)
     _checked("call filter", _libc().prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0))
 
@@ -122,23 +122,22 @@ def leave_machine(*, network: bool, joins: Sequence[int] = ()) -> None:
 
 
 def hold_network() -> tuple[str, ...]:
-    """Make a network that has only its own loopback; the names by which others may join it."""
+    """Create a network with only its own loopback; return the names by which others may join it."""
     _leave(_NEW_NETWORK)
     _raise_loopback()
-    # Its users first: who joins those may then join the network that belongs to them.
+    # Its user namespace first: its members may then join the network that belongs to it.
     return ("net",) if os.geteuid() == 0 else ("user", "net")
 
 
 def _leave(spaces: int) -> None:
     user, group = os.geteuid(), os.getegid()
     if user == 0:
-        # Root needs no user namespace, and in one it would lose its rights over files of other
-        # users.
+        # Root needs no user namespace, and would lose its rights over other users' files in one.
         _checked("namespaces", _libc().unshare(spaces))
     else:
         _checked("namespaces", _libc().unshare(spaces | _NEW_USERS))
-        # The kernel takes an unprivileged gid_map only after setgroups was denied. Only the user's
-        # own id is mapped, so files keep their owner.
+        # The kernel accepts an unprivileged gid_map only after setgroups was denied. Only the
+        # user's own id is mapped, so files keep their owner.
         _write_text("/proc/self/setgroups", "deny")
         _write_text("/proc/self/uid_map", f"{user} {user} 1")
         _write_text("/proc/self/gid_map", f"{group} {group} 1")
@@ -155,16 +154,15 @@ def see_only(
     shared: int,
     layers: Mapping[str, str] | None = None,
 ) -> None:
-    """Put a new root in place in which only these paths exist, and only some can be written.
+    """Set up a new root in which only these paths exist, and only some are writable.
 
-    `instead` are directories that stand, writable, where others were; `fixed` are read-only places
-    inside writable ones, `hidden` unreadable ones inside shown ones, `veiled` shown ones whose
-    sockets cannot be reached; `shared` is how many bytes files in memory may hold. What is written
-    to a place in `layers` goes to the directory that is named there.
+    `instead` are directories mounted writable over others; `fixed` are read-only paths inside
+    writable ones, `hidden` unreadable ones inside shown ones, `veiled` shown ones whose sockets
+    cannot be reached; `shared` is the size limit of in-memory files in bytes. What is written to a
+    directory in `layers` goes to the directory mapped to it.
     """
     _checked("namespaces", _libc().unshare(_NEW_MOUNTS))
-    # systemd shares all mounts: without this, what is mounted here would appear on the whole
-    # machine.
+    # systemd shares all mounts: without this, these mounts would appear on the whole machine.
     _mount("none", "/", "", _RECURSIVE | _PRIVATE)
     _mount("tmpfs", stage, "tmpfs", _NO_SETUID | _NO_DEVICES)
     open_to_change = set(writable)
@@ -182,7 +180,7 @@ def see_only(
             _veil(stage, path)
         elif path != "/proc" and lexists(path):
             _show(stage, path, path, change=path in open_to_change)
-    # Last, on top of the writable places that hold them: mounts made later cover earlier ones.
+    # Last, on top of the writable directories that contain them: later mounts cover earlier ones.
     for path in fixed:
         if lexists(stage + path):
             _show(stage, path, path, change=False)
@@ -190,8 +188,8 @@ def see_only(
         _hide(stage, path)
     _set_attributes(stage, add=_READ_ONLY)
     os.chdir(stage)
-    # pivot_root and not chroot, which a process with the right capability leaves again. The new
-    # root is stacked on the old one, so that no directory for the old one is needed; it is then
+    # pivot_root and not chroot, which a process with the right capability can leave. The new root
+    # is stacked on the old one, so that no directory for the old one is needed; it is then
     # detached.
     _checked("pivot", _libc().syscall(_pivot_root(), b".", b"."))
     _checked("detach", _libc().umount2(b".", _DETACH))
@@ -206,17 +204,17 @@ def _show(stage: str, source: str, path: str, *, change: bool) -> None:
             os.symlink(os.readlink(path), target)
         return
     if realpath(target) != target:
-        return  # a link stands there; what it leads to is shown by its own name
+        return  # this is a link; its target is shown by its own name
     _make_place(target, directory=isdir(source))
     _mount(source, target, "", _BIND | _RECURSIVE)
-    # A bind mount ignores the read-only flag when it is made; only a second call sets it, and this
-    # one for the mounts below it, too.
+    # A bind mount ignores the read-only flag at first; only a second call sets it, and this one
+    # also for the mounts below it.
     if not change:
         _set_attributes(target, add=_READ_ONLY, recursive=True)
 
 
 def _veil(stage: str, path: str) -> None:
-    """Show a directory read-only and without the sockets in it, also those that are made later."""
+    """Show a directory read-only and without its sockets, including those created later."""
     target, nothing = stage + path, f"{dirname(stage)}/nothing"
     if realpath(target) != target:
         return
@@ -224,7 +222,7 @@ def _veil(stage: str, path: str) -> None:
     os.makedirs(nothing, exist_ok=True)
     layers = f"lowerdir={nothing}:{path},userxattr"
     try:
-        # Files of an overlay are not those below it, so nobody listens at its sockets.
+        # Files of an overlay differ from those below it, so its sockets have no listeners.
         if any(each in path for each in ":,\\"):
             raise OSError(errno.EINVAL, "overlay")
         _mount("overlay", target, "overlay", _READ_ONLY | _NO_SETUID | _NO_DEVICES, layers)
@@ -235,14 +233,15 @@ def _veil(stage: str, path: str) -> None:
 
 
 def _layer(stage: str, path: str, layer: str) -> None:
-    """Show a directory that can be written, though what is written stays in a layer above it."""
+    """Show a directory as writable, with all writes going to an overlay above it."""
     target = stage + path
     if realpath(target) != target:
         return
     _make_place(target, directory=True)
     for each in ("upper", "work"):
         os.makedirs(f"{layer}/{each}", exist_ok=True)
-    # In the layer a directory must look as its lower one does, or the owner may not enter it.
+    # A directory in the overlay must have the owner and mode of its lower one, or the owner could
+    # not enter it.
     os.chmod(f"{layer}/upper", os.stat(path).st_mode & 0o7777)
     try:
         if any(each in path for each in ":,\\"):
@@ -254,7 +253,7 @@ def _layer(stage: str, path: str, layer: str) -> None:
 
 
 def own_mounts(scratch: str) -> None:
-    """Have mounts of one's own, and an empty directory in memory in place of one."""
+    """Create a mount namespace, and mount an empty in-memory directory at `scratch`."""
     _checked("namespaces", _libc().unshare(_NEW_MOUNTS))
     _mount("none", "/", "", _RECURSIVE | _PRIVATE)
     _mount("tmpfs", scratch, "tmpfs", _NO_SETUID | _NO_DEVICES)
@@ -275,13 +274,13 @@ def _make_devices(stage: str, shared: int) -> None:
     flags = _NO_SETUID | _NO_DEVICES | _NO_EXECUTION
     _mount("tmpfs", f"{stage}/dev/shm", "tmpfs", flags, f"size={shared},nr_inodes=65536")
     os.mkdir(f"{stage}/dev/pts")
-    # An instance of its own: in the machine's, a command could write to the terminals of others.
+    # An instance of its own: in the machine's, a command could write to other terminals.
     _mount("devpts", f"{stage}/dev/pts", "devpts", _NO_SETUID, "newinstance,ptmxmode=0666")
     os.symlink("pts/ptmx", f"{stage}/dev/ptmx")
 
 
 def _make_processes(stage: str) -> None:
-    """Show the processes of the new namespace, or, where a container forbids it, all of them."""
+    """Mount the processes of the new namespace, or all of them where a container forbids that."""
     os.mkdir(f"{stage}/proc")
     flags = _NO_SETUID | _NO_DEVICES | _NO_EXECUTION | _READ_ONLY
     try:
@@ -300,7 +299,7 @@ def _hide(stage: str, path: str) -> None:
 
 
 def _raise_loopback() -> None:
-    """Loopback inside an empty network namespace starts out down."""
+    """Bring up loopback, which is down in a new network namespace."""
     fd = _checked("socket", _libc().socket(2, 2, 0))
     try:
         request = _InterfaceFlags(b"lo", 0x1 | 0x40)
@@ -344,13 +343,13 @@ def _pivot_root() -> int:
 
 
 def _libc() -> ctypes.CDLL:
-    # By ctypes, because the standard library wraps none of these calls; see
+    # With ctypes, because the standard library wraps none of these calls; see
     # docs/decisions/0009-landlock-binding.md.
     return _LIBC
 
 
 def _checked(what: str, result: int) -> int:
-    """The result of a call, or an error that says which call failed and why."""
+    """Return the result of a call, or raise an error with the call and the reason."""
     if result < 0:
         code = ctypes.get_errno() or errno.EPERM
         raise OSError(code, f"{what}: {os.strerror(code)}")

@@ -1,7 +1,7 @@
-"""Landlock, the kernel's own way for a process to give up reach, by three system calls.
+"""Landlock, the kernel's interface for a process to restrict itself, through three system calls.
 
-This also runs in the bare interpreter that stands between Flyball and each command, so it imports
-nothing that is slow to load. See docs/decisions/0009-landlock-binding.md.
+This also runs in the bare interpreter between Flyball and each command, so it imports nothing that
+is slow to load. See docs/decisions/0009-landlock-binding.md.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 READ = EXECUTE | READ_FILE | READ_DIR
 CHANGE = WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SOCK
 WRITE = READ | CHANGE | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE
-"""Devices are never made: one in the workspace would open the disk to a privileged user."""
+"""Creating devices is excluded: one in the workspace would give a privileged user the disk."""
 AROUND_HIDDEN = WRITE & ~(READ_FILE | EXECUTE)
-"""For a directory that holds what may not be read: what is made in it anew can be written, but only
-a later start, which finds it there, can read it."""
+"""For a directory that contains unreadable entries: a new entry can be written, but is readable
+only after a later start, which finds it there.
+"""
 DEVICE = READ_FILE | WRITE_FILE | TRUNCATE
 ON_A_FILE = EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
 
@@ -49,18 +50,18 @@ class _Ruleset(ctypes.Structure):
 
 class _Beneath(ctypes.Structure):
     _pack_ = 1
-    # The kernel packs this structure without padding; newer Pythons want the layout of packed
-    # structures said.
+    # The kernel packs this structure without padding; newer Pythons require the layout of packed
+    # structures.
     _layout_ = "ms"
     _fields_ = (("access", ctypes.c_uint64), ("parent", ctypes.c_int32))
 
 
 class LandlockError(OSError):
-    """The kernel did not take the rules."""
+    """The kernel rejected the rules."""
 
 
 def abi() -> int:
-    """The version of Landlock this kernel speaks; 0 where it speaks none."""
+    """Return the kernel's Landlock version; 0 if unsupported."""
     if sys.platform != "linux":
         return 0
     try:
@@ -71,22 +72,22 @@ def abi() -> int:
 
 
 def handled_files(version: int) -> int:
-    """Every kind of file access this version can refuse."""
-    # A kernel refuses a ruleset that names rights it does not know, so only those of its own
-    # version are asked for.
+    """Return every kind of file access that this version can refuse."""
+    # A kernel refuses a ruleset with unknown rights, so only those of its own version are
+    # requested.
     newest = {1: MAKE_SYM, 2: REFER, 3: TRUNCATE, 4: TRUNCATE}.get(version, IOCTL_DEV)
     return (newest << 1) - 1
 
 
 def restrict(grants: Iterable[tuple[str, int]], *, network: bool) -> None:
-    """Give up, for this process and its children, all access to files but these paths'."""
+    """Restrict this process and its children to these paths' file accesses."""
     version = abi()
     if not version:
         raise LandlockError("this kernel has no Landlock")
     files = handled_files(version)
     ports = TCP if version >= 4 and not network else 0
     rules = _Ruleset(files, ports, SCOPES if version >= 6 else 0)
-    # The same for the structure: an older kernel takes only the fields it knows.
+    # The same for the structure: an older kernel accepts only the fields it knows.
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     libc = ctypes.CDLL(None, use_errno=True)
     ruleset = _call(libc, _CREATE_RULESET, ctypes.byref(rules), size, 0)
@@ -103,10 +104,10 @@ def _grant(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
         # O_PATH: a path can be granted that this process itself may not read.
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there needs no grant
+        return  # a missing path needs no grant
     try:
         if os.fstat(fd).st_mode & _KIND != _DIRECTORY:
-            # Rights that only make sense for directories are an error on a file.
+            # Rights for directories are an error on a file.
             access &= ON_A_FILE
         _call(libc, _ADD_RULE, ruleset, _RULE_PATH, ctypes.byref(_Beneath(access, fd)), 0)
     finally:

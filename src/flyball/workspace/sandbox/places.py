@@ -1,7 +1,7 @@
-"""The places that a confined command may read outside its workspace. This is the whole list.
+"""The complete list of paths that a confined command may read outside its workspace.
 
-To let commands read one more place, add it here. Nothing is imported, so that a command which must
-start at once can load it.
+To let commands read another path, add it here. This module imports nothing, since commands must
+start quickly.
 """
 
 SYSTEM = (
@@ -86,7 +86,7 @@ IN_HOME = (
     "mambaforge",
     "micromamba",
 )
-"""Toolchains people install at home. Their credential files are beside these, not in them."""
+"""Toolchains that people install at home. Their credential files are outside these paths."""
 
 TOOLCHAINS: dict[str, str] = {
     "CARGO_HOME": ".cargo",
@@ -105,7 +105,7 @@ TOOLCHAINS: dict[str, str] = {
     "GOMODCACHE": "go/pkg/mod",
     "PLAYWRIGHT_BROWSERS_PATH": ".cache/ms-playwright",
 }
-"""Where tool managers keep what they installed; they look in HOME, which a command does not get."""
+"""Directories of tool managers' installations; they search HOME, which a command does not get."""
 
 LAYERED_IN_HOME = (
     ".cache/go-build",
@@ -114,4 +114,4 @@ LAYERED_IN_HOME = (
     ".gradle/caches",
     ".npm/_cacache",
 )
-"""Caches at home that programs write to at every start: with a layer that is thrown away."""
+"""Caches at home that programs write to at every start: shown with a discarded overlay."""

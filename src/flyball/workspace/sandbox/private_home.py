@@ -1,4 +1,4 @@
-"""The private directory that is HOME and TMPDIR to a command."""
+"""The private directory that is HOME and TMPDIR of a command."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MOST_FILES = 200
 
 
 def make(kept: Path | None) -> Path:
-    """The directory to use: the one that is kept between commands, or a new one."""
+    """Return the directory to use: the one kept between commands, or a new one."""
     try:
         if kept is None:
-            # Resolved, because Landlock and mounts go by real paths, and /tmp may be a link.
+            # Resolved, because Landlock and mounts use real paths, and /tmp may be a link.
             place = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-")))
         else:
             kept.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -35,18 +35,20 @@ def make(kept: Path | None) -> Path:
 
 
 def files(place: Path) -> set[str]:
-    """The files in that home by relative path, without caches, not many more than `MOST_FILES`."""
+    """Return the relative paths of files in that home, without caches, about `MOST_FILES` at
+    most.
+    """
     found: set[str] = set()
     for folder, folders, names in walk_folders(place / "home"):
         folders[:] = [name for name in folders if name not in CACHES]
         found.update(os.path.relpath(Path(folder, name), place / "home") for name in names)
-        # A note names a few files; nobody waits for a walk through what a package manager unpacked.
+        # The report names a few files; it must not wait for a walk through an unpacked package.
         if len(found) > MOST_FILES:
             break
     return found
 
 
 def variables(place: Path) -> dict[str, str]:
-    """The environment variables that lead a command to that home and its temporary directory."""
+    """Return the variables for that home and its temporary directory."""
     scratch = str(place / "tmp")
     return {"HOME": str(place / "home"), "TMPDIR": scratch, "TMP": scratch, "TEMP": scratch}

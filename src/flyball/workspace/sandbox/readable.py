@@ -1,8 +1,8 @@
-"""Which directories a confined command may read outside its workspace.
+"""Select the directories outside its workspace that a confined command may read.
 
 The system's programs and libraries (`SYSTEM`), toolchains that people install at home (`IN_HOME`),
-the interpreter Flyball runs on, and what PATH names; never a home as a whole. One project's needs
-come in by `Sandbox.readable` instead.
+the interpreter Flyball runs on, and what PATH names; never a whole home. One project's needs are in
+`Sandbox.readable` instead.
 """
 
 from __future__ import annotations
@@ -19,48 +19,49 @@ from flyball.workspace.sandbox.places import IN_HOME, SYSTEM, TOOLCHAINS
 
 
 def readable_paths(env: Mapping[str, str], home: Path | None) -> tuple[str, ...]:
-    """The outside paths a command may read and run, for its environment and the user's home."""
+    """Return the outside paths a command may read and run, for its environment and the user's
+    home.
+    """
     paths = [*SYSTEM, sys.prefix, sys.base_prefix, sys.exec_prefix]
     if home:
         paths += [str(home / below) for below in IN_HOME]
-    # ~/.cargo itself holds credentials.toml; what is needed of it is in IN_HOME, part by part.
+    # ~/.cargo itself contains credentials.toml; the necessary parts are in IN_HOME.
     paths += [env[name] for name in TOOLCHAINS if name in env and name != "CARGO_HOME"]
     paths += env.get("PATH", "").split(os.pathsep)
     found = {path for path in paths if path.startswith("/") and os.access(path, os.R_OK)}
-    # Both spellings: a program is started by the link in PATH and loads its libraries beside the
+    # Both spellings: a program is started by the link in PATH and loads its libraries next to the
     # target.
     found |= {os.path.realpath(path) for path in found}
     return _outermost(path for path in found if not _holds_home(path, home))
 
 
 def granted_paths(places: Iterable[Path], home: Path | None) -> list[str]:
-    """Places that the user or the run itself names, as they really are; never a home as a whole."""
+    """Return the resolved paths that the user or the run names, excluding a whole home."""
     real = (os.path.realpath(place) for place in places)
     return [path for path in real if os.access(path, os.R_OK) and not _holds_home(path, home)]
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
-    """The paths that are not already below another one, as they are spelled."""
+    """Return the paths that are not below another one, in their given spelling."""
     kept: list[str] = []
     for path in sorted(paths):
-        # A link covers nothing: below it, paths of the link's own spelling still have to be
-        # granted.
+        # A link covers nothing: paths below its own spelling still have to be granted.
         if not any(path.startswith(f"{top}/") and not Path(top).is_symlink() for top in kept):
             kept.append(path)
     return tuple(kept)
 
 
 def _holds_home(path: str, home: Path | None) -> bool:
-    """Whether granting a path would grant the whole home."""
+    """Return whether granting a path would grant the whole home."""
     real = os.path.realpath(path)
     return real == "/" or (home is not None and Path(os.path.realpath(home)).is_relative_to(real))
 
 
 @cache
 def owner_only_entries(top: str) -> tuple[str, ...]:
-    """Entries below a directory that only their owner may read, where we are that owner: root.
+    """Return entries below a directory that only root may read, if this process is root.
 
-    Everybody else is kept from /etc/shadow by its mode; root is not.
+    File modes protect /etc/shadow from every other user, but not from root.
     """
     if os.geteuid() != 0:
         return ()
@@ -68,7 +69,7 @@ def owner_only_entries(top: str) -> tuple[str, ...]:
     for folder, folders, files in os.walk(top):
         for name in (*folders, *files):
             path = Path(folder, name)
-            # Files in /etc come and go while it is walked.
+            # Files in /etc may change during the walk.
             with suppress(FileNotFoundError):
                 mode = path.lstat().st_mode
                 if not stat.S_ISLNK(mode) and not mode & stat.S_IROTH:
@@ -78,10 +79,9 @@ def owner_only_entries(top: str) -> tuple[str, ...]:
 
 
 def parts_around(top: str, hidden: Sequence[str]) -> list[tuple[str, bool]]:
-    """What covers a directory but for the hidden entries in it: whole parts, and those around.
+    """Return paths that cover a directory except for its hidden entries, and whether each is whole.
 
-    A link is no part: to grant it would be to grant what it leads to, which may be what is hidden,
-    or outside of all.
+    Links are excluded: granting one would grant its target, which may be hidden or outside.
     """
     if top in hidden:
         return []

@@ -1,8 +1,8 @@
 """A small system call filter for what Landlock does not cover.
 
-It refuses sockets of families that leave the machine or lead to its daemons, kernel administration,
-new namespaces, being traced by whoever started a program, memory that no limit counts, and, in
-read-only mode without namespaces, changes to modes, owners and times.
+It refuses sockets of families that leave the machine or reach its daemons, kernel administration,
+new namespaces, being traced by the parent, memory that no limit counts, and, in read-only mode
+without namespaces, changes to modes, owners and times.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
 
 # Each with its numbers on x86-64 and aarch64. unshare and setns are here because a namespace of its
 # own would give a command back the rights it gave up; io_uring because it makes calls that no
-# filter sees; open_by_handle_at because it opens files by number, past every mount.
+# filter sees; open_by_handle_at because it opens files by number, bypassing every mount.
 _ADMINISTRATION = {
     "mount": (165, 40),
     "umount2": (166, 39),
@@ -91,12 +91,12 @@ _METADATA = {
 _TRUNCATE = (76, 45)
 _PTRACE, _TRACE_ME = (101, 117), 0
 _IOCTL, _TYPE_FOR_USER, _PASTE_FOR_USER = (16, 29), 0x5412, 0x541C
-"""What puts characters into a terminal as if its person had typed or pasted them."""
+"""Calls that insert characters into a terminal as if its user had typed or pasted them."""
 _SHARED_SEGMENT = (29, 194)
 
-# Answered as an old kernel would, so that programs and C libraries take the way that can be judged:
-# the flags of clone3 lie in memory, where no filter looks, and what is written to a memfd is in no
-# file and in nobody's resident pages.
+# Answered as an old kernel would, so that programs and C libraries use calls that can be judged:
+# the flags of clone3 are in memory, which no filter reads, and a memfd's content is in no file and
+# in no process's resident pages.
 _TOO_NEW = {"clone3": (435, 435), "memfd_create": (319, 279), "memfd_secret": (447, 447)}
 
 _NEW_NAMESPACES = 0x7E020000
@@ -104,7 +104,7 @@ _NEW_NAMESPACES = 0x7E020000
 
 
 class Machine:
-    """Where a processor's system call table differs."""
+    """The processor-specific parts of the system call table."""
 
     __slots__ = ("arch", "clone", "column", "socket")
 
@@ -124,7 +124,7 @@ _MACHINES = {
 def program(
     *, families: Iterable[int], metadata: bool, truncate: bool, segments: bool = False
 ) -> bytes:
-    """The filter for this processor, or nothing where its table is not known.
+    """Return the filter for this processor; empty if its table is unknown.
 
     `families` are the socket families allowed; `metadata`, `truncate` and `segments` (of shared
     memory) allow those calls.
@@ -146,8 +146,8 @@ def program(
 def _assemble(machine: Machine, refused: list[int], families: list[int]) -> bytes:
     code = [
         # The architecture is checked first: on another one the same numbers mean other calls, and a
-        # 32-bit program could make a refused call under a number that is not on the list. The same
-        # for the x32 numbers from 0x40000000 on.
+        # 32-bit program could make a refused call under an unlisted number. The same for the x32
+        # numbers from 0x40000000 on.
         (_LOAD, 0, 0, _ARCH),
         (_IF_EQUAL, 1, 0, machine.arch),
         (_RETURN, 0, 0, _REFUSE | errno.ENOSYS),
@@ -159,8 +159,8 @@ def _assemble(machine: Machine, refused: list[int], families: list[int]) -> byte
         code.append((_IF_EQUAL, 0, 1, numbers[machine.column]))
         code.append((_RETURN, 0, 0, _REFUSE | errno.ENOSYS))
     code += [
-        # Only being traced by the parent, which may be ours. Programs of the run may still look at
-        # each other, as LeakSanitizer does; others they cannot reach.
+        # Only being traced by the parent, which may be ours. Programs of the run may still trace
+        # each other, as LeakSanitizer does; they cannot reach others.
         (_IF_EQUAL, 0, 4, _PTRACE[machine.column]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
         (_IF_EQUAL, 0, 1, _TRACE_ME),

@@ -1,12 +1,12 @@
-"""Unix sockets in a tree at which others than this run listen: a database, an editor, a manager.
+"""Find Unix sockets in a tree on which processes outside this run listen, such as databases.
 
-A path to a socket is as good as a port, and no network namespace covers it. This runs in the bare
-interpreter of the supervisor, so it imports nothing that is slow to load.
+A path to a socket is equivalent to a port, and no network namespace covers it. This runs in the
+bare interpreter of the supervisor, so it imports nothing that is slow to load.
 """
 
 from __future__ import annotations
 
-import _socket  # The public module would load six others.
+import _socket  # The public module would import six others.
 import os
 import sys
 
@@ -44,9 +44,9 @@ def find(tops: Iterable[str]) -> list[str]:
 
 
 def foreign(paths: Iterable[str], outside: Bound, own: Bound) -> list[str]:
-    """Return the sockets that somebody listens at outside of the run's own network.
+    """Return the sockets on which a process outside the run's own network listens.
 
-    One that nobody listens at is only a name, which a test may want to take for itself.
+    A socket without a listener is only a name, which a test may want to bind itself.
     """
     named = [(path, _key(path)) for path in paths]
     return [
@@ -55,7 +55,7 @@ def foreign(paths: Iterable[str], outside: Bound, own: Bound) -> list[str]:
 
 
 def bound_here() -> Bound:
-    """Return the sockets with a path that belong to the network of this process."""
+    """Return the sockets with a path in the network of this process."""
     if sys.platform != "linux":
         return frozenset()
     line = _socket.socket(_socket.AF_NETLINK, _socket.SOCK_RAW, _SOCK_DIAG)
@@ -105,7 +105,7 @@ def _is_socket(path: str) -> bool:
 
 
 def _is_answered(path: str) -> bool:
-    """Return whether somebody listens in another network, as a container does; asked by a call."""
+    """Return whether a process in another network, such as a container, accepts a connection."""
     line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         line.setblocking(False)

@@ -1,8 +1,8 @@
-"""The small process between Flyball and a command.
+"""The supervisor: a small process between Flyball and a command.
 
-It confines a child, lets it become the command, adopts every orphan the command leaves, keeps
-watch over memory and the number of processes, and ends them all when the command ends, when a
-limit is passed, or when Flyball closes the control socket, be it by dying.
+It confines a child, lets it become the command, adopts every orphan of the command, monitors memory
+and the number of processes, and ends them all when the command ends, when a limit is exceeded, or
+when Flyball closes the control socket or dies.
 
 It starts once per command, so it imports nothing that is slow to load: no typing, contextlib,
 signal or pathlib, and no package initialiser runs.
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 ABNORMAL = "abnormal"
-"""What ended a command that came to no end which the kernel has a name for."""
+"""The reason for a command that ended in a way the kernel does not name."""
 _GLANCE = 0.1
 _COARSE = 20_000_000
-"""Nanoseconds by which the kernel's clock for files may be behind the other one."""
+"""Nanoseconds by which the kernel's file clock may lag behind the other one."""
 _LENT_RIGHTS = 0o6000
 _HEADER = 8
 _STOP, _KILL = 19 if sys.platform == "linux" else 17, 9
@@ -40,7 +40,7 @@ def main(control: int) -> NoReturn:
     """Read the orders from the control socket, carry them out, and answer on it."""
     size = int.from_bytes(_read_exactly(control, _HEADER), "big")
     orders: dict[str, Any] = marshal.loads(_read_exactly(control, size))
-    # The command must not hold this socket: while it did, Flyball's death would not close it.
+    # The command must not hold this socket: it would stay open after Flyball's death.
     os.set_inheritable(control, False)
     if sys.platform == "linux":
         kernel.adopt_orphans()
@@ -48,7 +48,7 @@ def main(control: int) -> NoReturn:
     try:
         os.write(control, marshal.dumps(answer))
     except OSError:
-        pass  # nobody is left to hear it
+        pass  # no receiver is left
     os._exit(0)
 
 
@@ -61,7 +61,7 @@ def hold(control: int) -> NoReturn:
         os.write(control, marshal.dumps(str(error)))
         os._exit(1)
     while os.read(control, _HEADER):
-        pass  # nothing is said here; only that nobody is left to say anything counts
+        pass  # nothing is sent here; only the end of the sender matters
     os._exit(0)
 
 
@@ -78,7 +78,7 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
         found = sockets.find([orders["root"]])
         orders["sockets"] = (found, sockets.bound_here() if found else frozenset())
         try:
-            # Before the fork, since a process namespace holds only for children made after it.
+            # Before the fork, since a process namespace applies only to children created after it.
             kernel.leave_machine(network=orders["network"], joins=orders["joins"])
         except OSError as error:
             return {"status": None, "over": "", "report": b"confine:0:" + str(error).encode()}
@@ -104,8 +104,8 @@ def _watch(control: int, child: int, orders: dict[str, Any]) -> tuple[int | None
     """Wait for the child; a status of None means it had to be ended."""
     exits = _ends_of(child)
     while True:
-        # Woken by an end or by Flyball at once, and ten times a second for the limits, which
-        # nothing announces.
+        # Woken immediately by an exit or by Flyball, and ten times a second for the limits, which
+        # have no events.
         ready, _, _ = select.select([control, *exits], [], [], _GLANCE)
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid == child:
@@ -122,9 +122,9 @@ def _is_end(status: int) -> bool:
 
 
 def _take_back_rights(top: str, begun: int) -> None:
-    """Take the right to run as their owner from files that a command gave it to since it began.
+    """Remove setuid and setgid bits from files that a command set since it began.
 
-    Whoever else can reach such a file would become this user by it, also long afterwards.
+    Other users who can reach such a file could become this user, even much later.
     """
     ahead = [top]
     while ahead:
@@ -147,11 +147,11 @@ def _take_back_right(entry: os.DirEntry[str], begun: int) -> None:
         if found.st_mode & _LENT_RIGHTS and found.st_ctime_ns >= begun:
             os.chmod(entry.path, found.st_mode & 0o1777)
     except OSError:
-        pass  # it is gone, or somebody else's
+        pass  # it is gone, or another user's
 
 
 def _ends_of(child: int) -> list[int]:
-    """What can be read from when a child has ended, where the kernel has that."""
+    """Return descriptors that are readable when a child has ended, if the kernel supports it."""
     if sys.platform != "linux":
         return []
     try:
@@ -172,11 +172,13 @@ def _exceeded_limit(orders: dict[str, Any]) -> str:
 
 
 def _files_in_memory(pids: list[int]) -> int:
-    """What the command's own /dev/shm holds, mapped or not: no process's pages tell that."""
+    """Return the size of the command's own /dev/shm, mapped or not, which no process's pages
+    include.
+    """
     for pid in pids:
         place = f"/proc/{pid}/root/dev/shm"
         try:
-            # The machine's own is not the command's to fill: there it has no right to write.
+            # The command has no right to write to the machine's own.
             if os.stat(place).st_dev == os.stat("/dev/shm").st_dev:
                 continue
             found = os.statvfs(place)
@@ -187,7 +189,7 @@ def _files_in_memory(pids: list[int]) -> int:
 
 
 def _segments() -> int:
-    """The pages of all segments of shared memory in the namespace that the command is in."""
+    """Return the pages of all shared memory segments in the command's namespace."""
     try:
         lines = _read_text("/proc/sysvipc/shm").splitlines()[1:]
         return sum(int(line.split()[14]) for line in lines)
@@ -196,10 +198,10 @@ def _segments() -> int:
 
 
 def _end_all(child: int) -> None:
-    """Stop, then kill, then collect every descendant, until none is left."""
-    # All are stopped before one is killed, or those that still run could fork on meanwhile; and
-    # again until none is left, because a fork may have been under way. What a dead parent leaves
-    # behind becomes our child (`adopt_orphans`), so the list is complete in the end.
+    """Stop, then kill, then collect every descendant, until none remains."""
+    # All are stopped before one is killed, or running ones could fork meanwhile; and again until
+    # none is left, because a fork may have been in progress. Orphans become our children
+    # (`adopt_orphans`), so the list is complete in the end.
     _send(_KILL, -child)
     while True:
         pids = _descendants()
@@ -213,7 +215,7 @@ def _end_all(child: int) -> None:
 
 
 def _reap_orphans(child: int) -> None:
-    """Collect adopted processes that ended, and leave the child's own status alone."""
+    """Collect adopted processes that ended, without collecting the child's own status."""
     for pid in _children(os.getpid()):
         if pid != child:
             try:
@@ -250,7 +252,7 @@ def _children(parent: int) -> list[int]:
 
 
 def _count_unreachable() -> int:
-    """How many packets found no way out of the network namespace that we share with the command."""
+    """Return the number of packets without a route in the command's network namespace."""
     # Read after everything ended: the namespace still exists because this process is in it.
     names, values = (line.split() for line in _read_text("/proc/self/net/snmp").splitlines()[:2])
     count = int(values[names.index(b"OutNoRoutes")])
@@ -276,7 +278,7 @@ def _read_text(path: str) -> bytes:
 
 
 def _become_command(orders: dict[str, Any], report: int) -> NoReturn:
-    """Confine this process and turn it into the command; says how far it came."""
+    """Confine this process and turn it into the command; report the progress."""
     step = b"confine"
     try:
         if orders["mechanism"] == "bubblewrap":
@@ -294,8 +296,8 @@ def _become_command(orders: dict[str, Any], report: int) -> NoReturn:
         step = b"start"
         # Here and not in the supervisor, which must outlive a socket that Flyball closed.
         kernel.default_signals()
-        # Said before exec and taken back by an error after it: once exec has worked there is nobody
-        # left to say so, and the pipe closes by itself.
+        # Reported before exec and withdrawn by an error after it: after a successful exec this code
+        # is gone, and the pipe closes by itself.
         os.write(report, b"+")
         os.execvpe(orders["argv"][0], orders["argv"], orders["env"])
     except OSError as error:
@@ -305,9 +307,9 @@ def _become_command(orders: dict[str, Any], report: int) -> NoReturn:
 
 
 def _enter_namespace(orders: dict[str, Any], report: int) -> None:
-    """Build the new root, then stay behind as the namespace's first process; the child goes on."""
+    """Build the new root, then remain as the namespace's first process; the child continues."""
     found, outside = orders["sockets"]
-    # Those of the run's own servers are in its own network, and stay reachable.
+    # The sockets of the run's own servers are in its own network, and stay reachable.
     foreign = sockets.foreign(found, outside, sockets.bound_here()) if found else []
     kernel.see_only(
         orders["stage"],
@@ -321,7 +323,7 @@ def _enter_namespace(orders: dict[str, Any], report: int) -> None:
         orders["layers"],
     )
     # The first process of a namespace has no default signal actions, must collect all orphans, and
-    # takes everybody in there with it when it ends. No command expects any of that.
+    # ends all processes in it when it ends. No command expects any of that.
     child = os.fork()
     if child == 0:
         os.setsid()
@@ -329,16 +331,16 @@ def _enter_namespace(orders: dict[str, Any], report: int) -> None:
         return
     while True:
         pid, status = os.waitpid(-1, 0)
-        # A stop is seen here only of a child that made us its tracer; nobody would let it go on.
+        # A stop is reported here only for a child that made us its tracer; it would never continue.
         if pid == child:
             os.write(report, b"\0" + str(status).encode())
             os._exit(0)
 
 
 def _enter_bubblewrap(orders: dict[str, Any], report: int) -> NoReturn:
-    """Let bubblewrap make the namespaces and start this module again inside them."""
+    """Let bubblewrap create the namespaces and start this module again inside them."""
     os.setsid()
-    # Inherited memory: no path is seen from both sides of the new root, and arguments are bounded.
+    # Inherited memory: no path is visible on both sides of the new root, and arguments are limited.
     passed = os.memfd_create("orders", 0)
     os.write(passed, marshal.dumps({**orders, "mechanism": "inner", "report": report}))
     os.lseek(passed, 0, os.SEEK_SET)
@@ -353,8 +355,8 @@ def _set_rlimits(orders: dict[str, Any]) -> None:
         number = getattr(resource, name, None)
         if number is None:
             continue
-        # Hard as well as soft, or the command could raise it again; above the present hard limit is
-        # an error for everybody but root.
+        # Hard as well as soft, or the command could raise it again; above the current hard limit is
+        # an error except for root.
         _, hard = resource.getrlimit(number)
         ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(number, (ceiling, ceiling))

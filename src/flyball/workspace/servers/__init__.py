@@ -1,7 +1,7 @@
-"""The servers that a run starts: a network of their own, their logs, and their end.
+"""The servers that a run starts: their own network, their logs, and their shutdown.
 
-`server.RunServers` is the way in. A server runs on a clean checkout of the tree that it was started
-from, so that what it shows is bound to that tree and what it writes is nobody's change. It dies
-with the process that started it, however that ends; what was wanted is written down, so that the
-next process knows it.
+`server.RunServers` is the entry point. A server runs on a clean checkout of the tree that it was
+started from, so that its output belongs to that tree and its writes are no changes of the run. It
+ends with the process that started it, however that ends; the wanted servers are recorded for the
+next process.
 """

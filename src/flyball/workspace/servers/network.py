@@ -1,4 +1,4 @@
-"""A network for the servers of one run: a loopback of its own, with nobody else on it."""
+"""A network for the servers of one run: a loopback of its own, with no other processes."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ _SECONDS = 10.0
 
 
 def can_serve() -> bool:
-    """Whether servers can be started here in a network that holds nothing else."""
+    """Return whether servers can be started here in a network of their own."""
     return works(Mechanism.NAMESPACES)
 
 
 class Listener(NamedTuple):
-    """A port that somebody listens on, and the host by which it is reached."""
+    """A listening port, and the host name to reach it."""
 
     port: int
     host: str
 
 
 class RunNetwork:
-    """Made when it is first needed; it is gone once it is closed or this process has died."""
+    """Created on first use; it ends when it is closed or this process dies."""
 
     def __init__(self) -> None:
         self._holder: NetworkHolder | None = None
         self._spaces: tuple[int, ...] = ()
 
     def joins(self) -> tuple[int, ...]:
-        """The open namespaces that a command enters to live in this network."""
+        """Return the open namespaces that a command enters to run in this network."""
         if not self._spaces:
             self._open()
         return self._spaces
 
     def listeners(self) -> dict[int, Listener]:
-        """Every port that is listened on by now."""
+        """Return every port that a process listens on now."""
         found: dict[int, Listener] = {}
         if self._holder is None:
             return found
-        # IPv4 last, since it wins: a server that has both is reached by the plainer address.
+        # IPv4 last, since it wins: a server that has both is reached by the simpler address.
         for name, host in (("tcp6", "localhost"), ("tcp", "127.0.0.1")):
             for line in _lines(self._holder.process.pid, name):
                 fields = line.split()
@@ -58,7 +58,7 @@ class RunNetwork:
         return found
 
     def close(self) -> None:
-        """Let it go; harmless when repeated."""
+        """Close the network; may be called repeatedly."""
         for fd in self._spaces:
             os.close(fd)
         self._spaces = ()
@@ -90,6 +90,6 @@ def _lines(pid: int, name: str) -> list[str]:
 
 
 def _host(address: str, usual: str) -> str:
-    """Listening on every IPv6 address takes IPv4 along, so the plain address reaches it, too."""
+    """Return the host of an address: listening on all IPv6 addresses includes IPv4."""
     bare = address.partition(":")[0]
     return "127.0.0.1" if len(bare) == 32 and not bare.strip("0") else usual

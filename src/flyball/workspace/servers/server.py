@@ -1,4 +1,4 @@
-"""One run's servers: started once, found again, and ended with whoever started them."""
+"""The servers of one run: started once, found again, and ended with their starter."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from flyball.workspace.servers.network import Listener, RunNetwork
 
 _MONTH = 30 * 24 * 3600.0
 _MUCH = 1 << 60
-"""A server prints for as long as it lives; its log is bounded, not its output."""
+"""A server's output is unlimited; its log is limited."""
 
 
 class ServerPlan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What serves a directory; `{port}` in its command is where a port can be chosen."""
+    """How to serve a directory; `{port}` in the command is replaced by a chosen port."""
 
     name: str
     command: str
     at: str = "."
     port: int = 0
-    """Where it usually listens; 0 where nobody knows."""
+    """The usual port; 0 if unknown."""
     origin: str = ""
 
 
 class WantedServer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A server that the run has started and not stopped, and where it was found."""
+    """A server that the run started and did not stop, with its last address."""
 
     plan: ServerPlan
     port: int = 0
 
 
 class ServerStart(NamedTuple):
-    """All that one start of a server needs; what `rest` holds goes when the server does."""
+    """The parameters of one server start; resources in `rest` are released with the server."""
 
     command: str
     cwd: Path
@@ -53,14 +53,14 @@ class ServerStart(NamedTuple):
 
 
 class RunServer:
-    """A server under way, the tree that it was started from, and what it has printed."""
+    """A running server, the tree that it was started from, and its output."""
 
     def __init__(self, plan: ServerPlan, tree: str, wanted: ServerStart, log: ServerLog) -> None:
         self.plan = plan
         self.tree = tree
         self.log = log
         self.listener: Listener | None = None
-        """Where it listens, once that is known."""
+        """The address it listens on, once known."""
         self.answers = False
         """Whether it has answered over HTTP."""
         self._rest = wanted.rest
@@ -81,11 +81,11 @@ class RunServer:
 
     @property
     def url(self) -> str:
-        """Its address, or nothing while it does not listen."""
+        """Return its address; empty while it does not listen."""
         return f"http://{self.listener.host}:{self.listener.port}" if self.listener else ""
 
     def end(self) -> str:
-        """End it and all that it started, and say how it ended; harmless when repeated."""
+        """End it and all its processes, and return how it ended; may be called repeatedly."""
         if not self._end:
             was_over = self._running.is_over
             try:
@@ -110,18 +110,18 @@ def _ending(running: Running, was_over: bool) -> str:
 
 
 class RunServers:
-    """The servers of one run: what is wanted, what is under way, and the network between them."""
+    """The servers of one run: the wanted ones, the running ones, and their network."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
         """The run's own directory for logs and for the list of wanted servers."""
         self.lock = asyncio.Lock()
-        """Held while servers are started or stopped: two looks at once must not start two."""
+        """Held while servers are started or stopped, so that concurrent calls do not start two."""
         self.network = RunNetwork()
         self.under_way: dict[str, RunServer] = {}
 
     def wanted(self) -> dict[str, WantedServer]:
-        """The servers that this run has started and not stopped, also before a restart."""
+        """Return the servers that this run started and did not stop, including before a restart."""
         try:
             data = (self.place / "wanted.json").read_bytes()
             return msgspec.json.decode(data, type=dict[str, WantedServer])
@@ -129,7 +129,7 @@ class RunServers:
             return {}
 
     def remember(self, name: str, wanted: WantedServer | None) -> None:
-        """Write down that a server is wanted from now on, or no longer."""
+        """Record that a server is wanted from now on, or no longer."""
         kept = {key: each for key, each in self.wanted().items() if key != name}
         if wanted is not None:
             kept[name] = wanted
@@ -142,11 +142,11 @@ class RunServers:
         return self.place / f"{name}.log"
 
     def text_of(self, name: str) -> str:
-        """What a server has printed, also one that has ended."""
+        """Return a server's output, even after it has ended."""
         return read_log(self.log_of(name))
 
     def start(self, plan: ServerPlan, tree: str, wanted: ServerStart) -> RunServer:
-        """Start a server in the run's network; whether it gets ready is for the caller to see."""
+        """Start a server in the run's network; the caller checks whether it becomes ready."""
         self.end(plan.name)
         try:
             log = ServerLog(self.log_of(plan.name))
@@ -158,7 +158,7 @@ class RunServers:
         return server
 
     def taken(self, but: str = "") -> dict[int, str]:
-        """The ports that servers of this run listen on, each with its server's name."""
+        """Return the ports that the run's servers listen on, with their names."""
         return {
             each.listener.port: name
             for name, each in self.under_way.items()
@@ -166,23 +166,25 @@ class RunServers:
         }
 
     def end(self, name: str) -> str:
-        """End a server, if it is under way, and say how it ended."""
+        """End a running server, and return how it ended."""
         found = self.under_way.pop(name, None)
         return found.end() if found else ""
 
     def close(self) -> None:
-        """End them all; what was wanted stays written down, for whoever goes on."""
+        """End them all; the wanted ones stay recorded for the next process."""
         for name in [*self.under_way]:
             self.end(name)
         self.network.close()
 
 
 LARGEST = 4 << 20
-"""Bytes of one file. The one before it is kept as well, so that a log never begins empty."""
+"""Maximum size of one log file. The previous one is kept as well, so that a log never begins
+empty.
+"""
 
 
 class ServerLog:
-    """Takes text as it comes; of much text the last 4 to 8 MiB are kept."""
+    """Collects text; the last 4 to 8 MiB are kept."""
 
     def __init__(self, path: Path, largest: int = LARGEST) -> None:
         self.path = path
@@ -198,7 +200,7 @@ class ServerLog:
         return self.path.with_suffix(".older")
 
     def feed(self, text: str) -> None:
-        """Write text down, and put what is full aside."""
+        """Append text, and rotate a full file."""
         data = text.encode(errors="replace")
         self.bytes += len(data)
         if self._size + len(data) > self._largest:
@@ -211,16 +213,16 @@ class ServerLog:
         self._size += len(data)
 
     def close(self) -> None:
-        """No more will come."""
+        """Close the log."""
         self._file.close()
 
     def text(self) -> str:
-        """All that is kept, the oldest first."""
+        """Return all stored text, oldest first."""
         return read_log(self.path)
 
 
 def read_log(path: Path) -> str:
-    """What is kept of a log, also of one from an earlier process; nothing where there is none."""
+    """Return a log's text, even from an earlier process; empty if there is none."""
     found = b""
     for each in (path.with_suffix(".older"), path):
         if each.is_file():

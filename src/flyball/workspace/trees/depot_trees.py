@@ -1,4 +1,4 @@
-"""Trees that git keeps, in a git directory of our own; nobody looks at a working directory here."""
+"""Trees stored by git, in a git directory of our own, without a working directory."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from flyball.workspace.trees.trees import (
 
 _AT_ONCE = 400
 _UNKNOWN_OPTION = 129
-"""How git before 2.38 answers when asked to merge trees."""
+"""The error of git before 2.38 when asked to merge trees."""
 
 
 _INDEX = regex(rb"(?m)^(index [0-9a-f]{12})[0-9a-f]+\.\.([0-9a-f]{12})[0-9a-f]+")
-"""Whole ids are for the lookup of binary files; people read only their beginnings."""
+"""Full ids identify binary files; for people they are abbreviated."""
 
 
 class DepotTrees:
@@ -39,14 +39,14 @@ class DepotTrees:
         self.depot = depot
         self._stubs = Stubs(depot.directory / "stubs")
         self._known: tuple[TreeHash, dict[str, TreeEntry]] | None = None
-        """A tree of which all entries are at hand."""
+        """A tree with all its entries, cached."""
 
     def empty_tree(self) -> TreeHash:
-        """The tree with nothing in it."""
+        """Return the empty tree."""
         return TreeHash(self.depot.text("mktree"))
 
     def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
-        """Every path that differs between two trees."""
+        """Return every path that differs between two trees."""
         if old == new:
             return ()
         args = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--abbrev=64")
@@ -54,20 +54,20 @@ class DepotTrees:
         return tuple(parse_changes(out.split(b"\0")))
 
     def diff(self, old: TreeHash, new: TreeHash) -> bytes:
-        """The difference between two trees as a unified diff."""
-        # Never --binary: what nobody can read would be shown to people and sent to models.
+        """Return the difference between two trees as a unified diff."""
+        # Never --binary: unreadable data would be shown to people and sent to models.
         args = ("diff-tree", "-r", "-p", "--full-index", "--find-renames")
         out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", "--no-color", old, new)
-        # Content has a mark in front, so such lines are git's own.
+        # Content lines have a prefix, so such lines are git's own.
         return _INDEX.sub(rb"\1..\2", self._tell_binaries(out.stdout))
 
     def _tell_binaries(self, diff: bytes) -> bytes:
-        """The diff with sizes in place of git's words about files that differ."""
+        """Return the diff with sizes in place of git's text for binary files."""
         if b"\nBinary files " not in diff:
             return diff
         lines = diff.split(b"\n")
         for n, line in enumerate(lines):
-            # Content has a mark in front, so this is git's own; the blobs are named above.
+            # Content lines have a prefix, so this is git's own; the blobs are named above.
             if line.startswith(b"Binary files ") and lines[n - 1].startswith(b"index "):
                 blobs = lines[n - 1].decode().split()[1].split("..")
                 lines[n] = binary_line(*(self._size_of(blob) for blob in blobs)).encode()
@@ -77,7 +77,7 @@ class DepotTrees:
         return int(self.depot.text("cat-file", "-s", blob)) if blob.strip("0") else None
 
     def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
-        """What a tree holds at these paths."""
+        """Return a tree's entries at these paths."""
         if self._known and self._known[0] == tree:
             held = self._known[1]
             return {path: held[path] for path in paths if path in held}
@@ -99,10 +99,9 @@ class DepotTrees:
         return found
 
     def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
-        """The tree with some paths replaced, or removed where there is no entry."""
+        """Return the tree with some paths replaced, or removed where the entry is None."""
         nothing = TreeEntry("0", "0" * len(tree))
-        # Removals first: a file cannot be put into an index that still has a folder
-        # of its name.
+        # Removals first: a file cannot be added to an index that still has a folder of its name.
         ordered = sorted(entries.items(), key=lambda item: item[1] is not None)
         lines = b"".join(
             b"%s %s\t%s\0" % (*(part.encode() for part in entry or nothing), os.fsencode(path))
@@ -114,7 +113,7 @@ class DepotTrees:
             return TreeHash(git.text("write-tree"))
 
     def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
-        """What each of these blobs holds."""
+        """Return the content of each of these blobs."""
         wanted = list(dict.fromkeys(blobs))
         names = "".join(f"{blob}\n" for blob in wanted).encode()
         out = self.depot.call("cat-file", "--batch", stdin=names).stdout if wanted else b""
@@ -129,29 +128,31 @@ class DepotTrees:
         return found
 
     def keep(self, content: bytes) -> str:
-        """Store content; the blob's name."""
+        """Store content; return the blob's name."""
         return self.depot.text("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
 
     def is_kept(self, blob: str) -> bool:
-        """Whether the blob is a file's content, and not the sign that it was not kept."""
+        """Return whether the blob is a file's content, and not a stub for content that was not
+        stored.
+        """
         return blob not in self._stubs
 
     def paths(self, tree: TreeHash) -> frozenset[str]:
-        """Every path in a tree."""
+        """Return every path in a tree."""
         out = self.depot.call("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).stdout
         return frozenset(map(os.fsdecode, out.split(b"\0")[:-1]))
 
     def submodules(self, tree: TreeHash) -> tuple[str, ...]:
-        """The submodules of a tree that are no more in it than their names."""
+        """Return a tree's submodules that it contains only as a name."""
         listed = self._list_tree("-r", tree)
         return tuple(path for path, entry in listed.items() if entry.mode == SUBMODULE)
 
     def has_folder(self, tree: TreeHash, path: str) -> bool:
-        """Whether a tree has files below this path."""
+        """Return whether a tree has files below this path."""
         return self.depot.resolve(f"{tree}:{path}") is not None
 
     def unkept_files(self, tree: TreeHash) -> dict[str, str]:
-        """The paths of a tree whose content was not kept, and what stands for it."""
+        """Return the paths of a tree whose content was not stored, with their stubs."""
         if not self._stubs:
             return {}
         out = self.depot.call("ls-tree", "-r", "-z", "--full-tree", tree).stdout
@@ -160,9 +161,8 @@ class DepotTrees:
         return {path: blob for path, blob in found.items() if blob in self._stubs}
 
     def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
-        """Bring the change from base to theirs into ours, as git would merge them."""
-        # merge-tree takes commits, from whose history it finds the base: so the three trees get
-        # one.
+        """Apply the change from base to theirs to ours, as git would merge them."""
+        # merge-tree takes commits and finds the base in their history, so the three trees get one.
         origin = self.commit_object(base)
         sides = [self.commit_object(tree, origin) for tree in (ours, theirs)]
         args = ("merge-tree", "--write-tree", "--name-only", "-z", "--messages", *sides)
@@ -172,8 +172,8 @@ class DepotTrees:
         return parse_merge(os.fsdecode(done.stdout).split("\0"), done.exit_code)
 
     def commit_object(self, tree: str, *parents: str) -> str:
-        """A commit that exists only to give git a history to reason about."""
-        # A fixed person and time: the same trees give the same commit, and nothing piles up.
+        """Return a commit that exists only to give git a history to merge."""
+        # A fixed author and time: the same trees give the same commit, so that none accumulate.
         who = "Flyball <flyball@localhost> 0 +0000"
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
         text = "\n".join([*lines, f"author {who}", f"committer {who}", "", "tree", ""])
@@ -186,7 +186,7 @@ class DepotTrees:
             git.call("checkout-index", "--all", "--force", f"--prefix={os.fspath(into)}/")
 
     def find_damage(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
-        """What is damaged or gone among the objects of these trees."""
+        """Return what is damaged or missing among the objects of these trees."""
         checked = self.depot.call(
             "fsck", "--no-full", "--no-dangling", "--no-reflogs", ok=range(256)
         )

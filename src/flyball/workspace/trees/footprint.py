@@ -1,8 +1,8 @@
-"""Whether anything in a directory was touched since it was last looked at, without starting git.
+"""Check whether a directory changed since it was last scanned, without starting git.
 
-As git itself does it: a file whose size, times, inode and mode are the same has the same content,
-unless it was written so shortly before that a clock could not tell. Hooks look by themselves, so
-nothing but the standard library is loaded here.
+The method is git's: a file with the same size, times, inode and mode has the same content, unless
+it was written so recently that the clock cannot distinguish it. Hooks use this in short processes,
+so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST = 2_000
-"""Entries of a directory; where there are more, git looks faster than we do."""
+"""Maximum number of entries in a directory; above it, git is faster."""
 _TICKS_NS = 100_000_000
 _COARSE_CLOCK = 5
 """The number of Linux's CLOCK_REALTIME_COARSE, for which Python has no name."""
@@ -29,25 +29,26 @@ EntryFacts = tuple[str, int, int, int, int, int]
 
 
 class Footprint(NamedTuple):
-    """What every entry of a directory looked like from outside."""
+    """The metadata of every entry of a directory."""
 
     entries: tuple[EntryFacts, ...]
     names: frozenset[str]
-    """How the folders are called."""
+    """The names of the folders."""
     settled: int
-    """Of what was changed before this time, a later change would show."""
+    """A later change of a file last modified before this time would be visible."""
     rules: tuple[EntryFacts, ...] = ()
-    """The entries that say what is ignored."""
+    """The entries that contain ignore rules."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether a later change of any entry would show."""
+        """Return whether a later change of any entry would be visible."""
         return all(each[-1] < self.settled for each in self.entries)
 
     def touched_since(self, was: Footprint) -> list[str] | None:
-        """The files that may hold something else than at an earlier look.
+        """Return the files that may have changed since an earlier scan.
 
-        None where more than that has changed: what there is, of which kind, or what is ignored.
+        Return None if more than content changed: the set of entries, their kinds, or the ignore
+        rules.
         """
         if self.rules != was.rules or len(self.entries) != len(was.entries):
             return None
@@ -65,15 +66,14 @@ class Footprint(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """All of it in a few characters."""
+        """Return a short digest of it."""
         return hashlib.sha256(repr(self.entries).encode("utf-8", "replace")).hexdigest()
 
 
 def settled_before() -> int:
-    """A file that was changed before this time cannot change again and keep its times."""
-    # By the clock that files get their times from. It stands still between two ticks, and for
-    # seconds where the machine is a guest that gets no processor: by any other clock, a file that
-    # was just written would look old.
+    """Return a time: a file modified before it cannot change again with the same times."""
+    # By the clock of file times. It does not advance between two ticks, or for seconds on a virtual
+    # machine without CPU time: by any other clock, a file that was just written would appear old.
     clock = _COARSE_CLOCK if sys.platform == "linux" else time.CLOCK_REALTIME
     return time.clock_gettime_ns(clock) - _TICKS_NS
 
@@ -84,9 +84,11 @@ def footprint(
     beside: Iterable[str] = (),
     most: int = MOST,
 ) -> Footprint | None:
-    """What a directory looks like now, without git's own at its top and without some folders.
+    """Return a directory's footprint, without git's directory at its top and the folders in
+    `apart`.
 
-    With it some files beside it that say what is ignored. None where it is too large.
+    It includes the files in `beside`, outside the directory, that contain ignore rules. Return None
+    if the directory is too large.
     """
     settled = settled_before()
     outside = [_facts_of(path) for path in beside]
@@ -97,7 +99,7 @@ def footprint(
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
                 path, is_folder = entry.path, entry.is_dir(follow_symlinks=False)
-                # A file in the place of a folder that is ignored may count.
+                # A file in place of an ignored folder may count.
                 if path == own or (is_folder and path in apart):
                     continue
                 it = entry.stat(follow_symlinks=False)
@@ -114,7 +116,7 @@ def footprint(
 
 
 def _facts_of(path: str) -> EntryFacts:
-    """What a file looks like, be it through a link; nothing but its name where it is not there."""
+    """Return a file's metadata, following links; only its name if it is missing."""
     try:
         it = os.stat(path)  # noqa: PTH116 - pathlib would be the slowest thing that a hook loads
     except OSError:
@@ -123,7 +125,7 @@ def _facts_of(path: str) -> EntryFacts:
 
 
 class Tread:
-    """Looks at one directory again and again, leaving out the clutter that git ignores there."""
+    """Scans one directory repeatedly, excluding the generated files that git ignores there."""
 
     def __init__(
         self,
@@ -134,29 +136,29 @@ class Tread:
     ) -> None:
         self._root = root
         self.beside = [os.fspath(each) for each in beside]
-        """The files outside of the directory that say what is ignored in it."""
+        """The files outside the directory that contain its ignore rules."""
         self._clutter = clutter
         self._list_ignored = list_ignored
         self._apart: frozenset[str] | None = None
-        """The folders that are left out, once git was asked which it ignores."""
+        """The folders to exclude, once git has reported which it ignores."""
         self._rules: tuple[EntryFacts, ...] = ()
         self.is_small = True
 
     def look(self) -> Footprint | None:
-        """What the directory looks like now; None where that cannot be told cheaply."""
+        """Return the directory's footprint; None if it is too expensive."""
         found = None
-        # A folder that goes while we look is git's to sort out.
+        # Git handles a folder that disappears during the scan.
         with suppress(OSError):
             found = self._look() if self.is_small else None
         return found
 
     @property
     def apart(self) -> frozenset[str]:
-        """The folders that are left out."""
+        """Return the excluded folders."""
         return self._apart or frozenset()
 
     def forget(self) -> None:
-        """What git ignores may be something else from now on."""
+        """Discard the cached list of ignored folders."""
         self._apart = None
 
     def _look(self) -> Footprint | None:

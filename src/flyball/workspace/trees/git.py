@@ -1,10 +1,10 @@
-"""Our own git calls, which trust nothing in the tree.
+"""Git calls that do not trust anything in the tree.
 
-Whatever reads file content (status, add, diff, checkout, merge) runs in a depot: a git directory
-of our own outside the tree, whose configuration and attributes we wrote, and which borrows the
-user's objects. A planted configuration, hook, filter, driver or monitor is therefore never read.
-The few calls that must go to the user's git directory (references, worktrees) read no file
-content, and every switch that could start a program is set on their command line.
+Commands that read file content (status, add, diff, checkout, merge) run in a depot: a git directory
+of our own outside the tree, with our configuration and attributes, which borrows the user's
+objects. A planted configuration, hook, filter, driver or monitor is therefore never read. The few
+calls that must use the user's git directory (references, worktrees) read no file content, and every
+option that could start a program is set on their command line.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from flyball.workspace.errors import (
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.spawn import OwnOutput, run_sync
 
-# Everything in git's configuration that starts a program or opens a connection. It is said with
-# every call, because the repository's own configuration is written by whoever wrote the tree.
+# Everything in git's configuration that starts a program or opens a connection. It is overridden in
+# every call, because the author of the tree also wrote the repository's configuration.
 SWITCHES: tuple[str, ...] = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -70,7 +70,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "GIT_SSH_COMMAND": "false",
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_PROTOCOL_FROM_USER": "0",
-    # A partial clone fetches what is missing from its remote, by a program that the repository
+    # A partial clone fetches missing objects from its remote, with a program that the repository
     # names.
     "GIT_NO_LAZY_FETCH": "1",
     # A replaced object would have another content than its name says.
@@ -84,7 +84,7 @@ ENVIRONMENT: Mapping[str, str] = {
 }
 
 RAW_ATTRIBUTES = "* -text !eol !filter -ident !working-tree-encoding !diff !merge !export-subst\n"
-"""Content goes in and out byte for byte, whatever the tree's own attributes say."""
+"""Attributes that store content byte for byte, whatever the tree's own attributes say."""
 
 _DEPOT_CONFIG = """\
 [core]
@@ -116,18 +116,18 @@ _FULL = regex(r"No space left on device|Out of diskspace|Disk quota exceeded|Fil
 
 
 OLDEST_GIT = (2, 30)
-"""The first git whose `rev-parse` knows `--end-of-options`; all else that we ask is older."""
+"""The first git whose `rev-parse` supports `--end-of-options`; all other options are older."""
 
 _SECONDS = 1800.0
-"""Long enough to write out a very large repository."""
+"""Timeout, long enough to write a very large repository."""
 
 
 _LONGEST = 4096
-"""No file that names one directory is longer."""
+"""Maximum size of a file that names one directory."""
 
 
 class Repository(NamedTuple):
-    """Where a user's repository keeps its things."""
+    """The directories of a user's repository."""
 
     top: Path
     directory: Path
@@ -139,8 +139,9 @@ class Repository(NamedTuple):
 
 
 def find_repository(start: Path) -> Repository | None:
-    """The repository a directory belongs to, found without asking git or its configuration."""
-    # Not by `git rev-parse`: that reads the repository's configuration before we know whose it is.
+    """Return the repository that contains a directory, found without running git."""
+    # Not with `git rev-parse`, which reads the repository's configuration before its owner is
+    # known.
     for top in (start, *start.parents):
         directory = _git_directory(top / ".git")
         if directory is None:
@@ -164,9 +165,9 @@ def _git_directory(entry: Path) -> Path | None:
 
 
 def origin_of(top: Path) -> str:
-    """Where a repository's clones come from, without credentials; its own place if nowhere.
+    """Return the origin of a repository's clones without credentials; by default its own path.
 
-    Read as text: git would follow what the configuration includes.
+    The file is parsed as text: git would follow the configuration's includes.
     """
     repository = find_repository(top)
     if repository is None:
@@ -179,12 +180,12 @@ def origin_of(top: Path) -> str:
 
 
 def without_credentials(text: str) -> str:
-    """The text with no user or password before the host of any address in it."""
+    """Return the text without user names and passwords in URLs."""
     return re.sub(r"(?<=://)[^/@\s]*@", "", text)
 
 
 def check_run_name(run: str) -> str:
-    """The name itself if it can name a branch and a directory, or an error."""
+    """Return the name if it is valid for a branch and a directory, else raise."""
     if not _RUN_NAME.fullmatch(run) or ".." in run or run.endswith((".lock", ".")):
         raise UsageError(
             f"{run!r} cannot name a run.", "Use letters, digits, dots, dashes and underscores."
@@ -193,7 +194,7 @@ def check_run_name(run: str) -> str:
 
 
 def find_git() -> str:
-    """The path of this machine's git, or an error that says how to go on without."""
+    """Return the path of this machine's git; raise with a hint on how to continue without it."""
     if found := shutil.which("git"):
         return found
     raise ToolUnavailable(
@@ -203,14 +204,14 @@ def find_git() -> str:
 
 
 class Door(Protocol):
-    """What keeps others out of where git works."""
+    """A lock on the directory where git works."""
 
     @property
     def held(self) -> tuple[int, ...]: ...
 
 
 class Git:
-    """One git directory, called with our own environment and switches only."""
+    """One git directory, called only with our own environment and options."""
 
     def __init__(
         self,
@@ -226,7 +227,7 @@ class Git:
         self.env = {**ENVIRONMENT, "GIT_DIR": os.fspath(directory), **(env or {})}
 
     def with_env(self, **env: str) -> Git:
-        """The same git directory, called with these variables as well."""
+        """Return the same git directory with additional variables."""
         merged = {**self.env, **env}
         return Git(self.directory, program=self.program, env=merged, door=self.door)
 
@@ -237,7 +238,7 @@ class Git:
         ok: Iterable[int] = (0,),
         seconds: float = _SECONDS,
     ) -> OwnOutput:
-        """Run one git command; an exit code that is not among `ok` is an error."""
+        """Run one git command; an exit code that is not in `ok` is an error."""
         settings = [part for switch in SWITCHES for part in ("-c", switch)]
         done = run_sync(
             (self.program, *settings, *args),
@@ -245,7 +246,7 @@ class Git:
             env=self.env,
             seconds=seconds,
             stdin=stdin,
-            # A git that outlives us, if we are killed, keeps others out until it has ended.
+            # If this process is killed, its git keeps the lock until it has ended.
             holds=self.door.held if self.door else (),
         )
         if done.exit_code not in ok:
@@ -253,23 +254,23 @@ class Git:
         return done
 
     def text(self, *args: str, stdin: bytes = b"") -> str:
-        """The output of one git command as one line of text."""
+        """Return the output of one git command as one line of text."""
         return self.call(*args, stdin=stdin).stdout.decode(errors="surrogateescape").rstrip("\n")
 
     def resolve(self, name: str) -> str | None:
-        """The object a revision names, if there is one."""
+        """Return the object that a revision names; None if there is none."""
         done = self.call("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok=(0, 1))
         return done.stdout.decode().strip() or None
 
     def set_ref(self, ref: str, new: str, old: str, *, log: str = "") -> None:
-        """Move a reference from one value to another, or fail if it is elsewhere by now."""
-        # The user's reflog is how they find their way back from a merge; our own branches need
+        """Move a reference from one value to another; fail if it has another value by now."""
+        # The user's reflog lets them return to the state before a merge; our own branches need
         # none.
         logged = ("-c", "core.logAllRefUpdates=true") if log else ()
         self.call(*logged, "update-ref", *(("-m", log) if log else ()), ref, new, old)
 
     def delete_ref(self, ref: str) -> None:
-        """Remove a reference if it is there."""
+        """Delete a reference if it exists."""
         if value := self.resolve(ref):
             self.call("update-ref", "-d", ref, value)
 
@@ -287,7 +288,7 @@ class Git:
         places = self._places()
         if _FULL.search(said) or done.exit_code == -signal.SIGXFSZ:
             return DiskFull(min(places, key=_room))
-        # Git does not always pass on why a write failed: "couldn't write … .lock".
+        # Git does not always report why a write failed: "couldn't write … .lock".
         if full := next((place for place in places if _room(place) < _LEAST_ROOM), None):
             return DiskFull(full)
         if _UNWRITABLE.search(said):
@@ -301,11 +302,13 @@ class Git:
 
 
 _LEAST_ROOM = 1 << 16
-"""With fewer bytes than this on a disk, it is the reason why a git that writes there failed."""
+"""With less free space than this in bytes, a full disk is reported as the cause of git's
+failure.
+"""
 
 
 def _room(place: str) -> float:
-    """Return the bytes that can still be written at a place; none where no file can be made."""
+    """Return the free bytes at a path; 0 if no file can be created."""
     try:
         found = os.statvfs(place)
     except OSError:
@@ -316,7 +319,7 @@ def _room(place: str) -> float:
 
 
 def user_git(repository: Repository, program: str, door: Door | None = None) -> Git:
-    """The user's own git directory, for references and worktrees only, never for content."""
+    """Return the user's own git directory, for references and worktrees only, never for content."""
     return Git(repository.directory, program=program, door=door)
 
 
@@ -330,13 +333,13 @@ def make_depot(
     ignored: str = "",
     door: Door | None = None,
 ) -> Git:
-    """A git directory of our own, whose every setting we wrote; made once, then reused."""
+    """Return a git directory of our own with our settings; created once, then reused."""
     if not (directory / "HEAD").exists():
         with explain_disk_errors(os.fspath(directory)):
             for part in ("objects/info", "refs", "info"):
                 (directory / part).mkdir(parents=True, exist_ok=True)
-            # HEAD is written last and asked for first: a depot that somebody died over has none and
-            # is made again.
+            # HEAD is written last and checked first: an incomplete depot has none and is created
+            # again.
             (directory / "config").write_text(
                 _DEPOT_CONFIG.format(
                     version=0 if object_format == "sha1" else 1,
@@ -355,16 +358,16 @@ def make_depot(
 
 
 def quoted(path: str) -> str:
-    """A path as git's own files spell it, whatever is in its name."""
+    """Return a path quoted as in git's own files."""
     plain = path.encode(errors="surrogateescape")
     escaped = plain.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return f'"{escaped.decode(errors="surrogateescape")}"'
 
 
 def ignore_file(depot: Path) -> Path | None:
-    """The user's own file that says what a depot ignores beside its tree, if there is one.
+    """Return the user's own ignore file outside the tree that applies to a depot, or None.
 
-    What the repository's `info/exclude` said was copied when the depot was made, and holds for it.
+    The repository's `info/exclude` was copied when the depot was created, and applies as well.
     """
     config = os.fsdecode(read_plain(depot / "config", MOST_CONFIG) or b"")
     named = _EXCLUDES.search(config)
@@ -374,7 +377,7 @@ def ignore_file(depot: Path) -> Path | None:
 
 
 class Identity(NamedTuple):
-    """Who signs a commit."""
+    """The author of a commit."""
 
     name: str
     email: str
@@ -392,19 +395,19 @@ NOBODY = Identity("Flyball", "flyball@localhost")
 
 
 class UserConfig(NamedTuple):
-    """What little of a user's git configuration we read, as text, running nothing."""
+    """The parts of a user's git configuration that are used, parsed as text."""
 
     identity: Identity
     excludes: Path | None
     object_format: str
     conversion: Mapping[str, str]
-    """What git converts on the way in and out of commits, but for attributes."""
+    """Git's conversions of files in and out of commits, apart from attributes."""
     filters: frozenset[str]
-    """The names of the programs that convert files, of which we start none."""
+    """The names of filter programs, which are never started."""
 
 
 def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig:
-    """Name, mail, ignore file and object format: the repository's word before the user's."""
+    """Read name, mail, ignore file and object format; the repository's values take precedence."""
     local = _read_settings(git, repository.common / "config")
     own = _read_settings(git, home / ".config/git/config") | _read_settings(
         git, home / ".gitconfig"
@@ -418,7 +421,7 @@ def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig
     return UserConfig(
         identity,
         excludes if _is_readable(excludes) else None,
-        # Only the repository says how its objects are named; a user's own setting is for new ones.
+        # Only the repository determines its object format; a user's own setting is for new ones.
         local.get("extensions.objectformat", "sha1"),
         _conversion_settings(own | local),
         frozenset(found[1] for key in own | local if (found := _FILTER.fullmatch(key))),
@@ -439,7 +442,7 @@ def _conversion_settings(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def decisive_files(repository: Repository, home: Path) -> tuple[Path, ...]:
-    """The files that say which commit is checked out, what is tracked, and what is ignored."""
+    """Return the files that determine the checked-out commit, tracked files and ignore rules."""
     directory, common = repository.directory, repository.common
     head = os.fsdecode(read_plain(directory / "HEAD", _LONGEST) or b"").strip()
     ref = common / head.removeprefix("ref: ") if head.startswith("ref: ") else directory / "HEAD"
@@ -451,8 +454,8 @@ def decisive_files(repository: Repository, home: Path) -> tuple[Path, ...]:
 def _read_settings(git: Git, file: Path) -> dict[str, str]:
     if not _is_readable(file):
         return {}
-    # One file at a time and without includes: a repository's configuration may include another
-    # file, and that any other.
+    # One file at a time and without includes: a repository's configuration may include any other
+    # file.
     args = ("config", "--file", os.fspath(file), "--no-includes", "-z", "--list")
     listed = git.call(*args, ok=range(256)).stdout.decode(errors="replace")
     entries = (entry.partition("\n") for entry in listed.split("\0") if entry)

@@ -1,10 +1,10 @@
-"""How a tree is hashed: git's object format, by which content and trees are named and written.
+"""Hash trees in git's object format, which names content and trees.
 
-`object_name` is the hash, `tree_content` what is hashed for a directory, `graft` how a change in a
-few files becomes the hash of the whole tree. Everything here names objects exactly as git does, so
+`object_name` is the hash, `tree_content` what is hashed for a directory, `graft` turns a change in
+a few files into the hash of the whole tree. Everything here names objects exactly as git does, so
 that a project has one hash for one state, with git, without it, and after a `git init`.
 
-Below that, what git answers when asked for objects, differences and merges, read into our values.
+Below that, the parsers of git's output for objects, differences and merges.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ Children = dict[str, Child]
 
 
 def object_name(kind: str, content: bytes, width: int = SHA1_WIDTH) -> str:
-    """The hash by which git names an object: of its kind, its length and its content."""
-    # SHA-1 because git names objects so; a FIPS build of Python forbids it unless told that nothing
-    # is secured by it. Repositories made with SHA-256 have names of 64 digits.
+    """Return the hash by which git names an object: of its kind, its length and its content."""
+    # SHA-1 because git names objects so; a FIPS build of Python forbids it except for uses that are
+    # not for security. Repositories created with SHA-256 have names of 64 digits.
     digest = hashlib.sha1(usedforsecurity=False) if width == SHA1_WIDTH else hashlib.sha256()
     digest.update(f"{kind} {len(content)}\0".encode() + content)
     return digest.hexdigest()
 
 
 def tree_content(children: Mapping[str, Child]) -> bytes:
-    """A tree as git writes it: sorted as if directories ended in a slash."""
+    """Return a tree in git's format: sorted as if directories ended in a slash."""
     rows = ((os.fsencode(path), child) for path, child in children.items())
     # Git sorts a directory as if its name ended in a slash; sorted by plain names, `a.txt` and a
-    # folder `a` would change places, and the hash would not be git's.
+    # folder `a` would be swapped, and the hash would differ from git's.
     ordered = sorted(rows, key=lambda row: row[0] + b"/" * (row[1].mode == DIRECTORY))
     return b"".join(
         child.mode.encode() + b" " + path + b"\0" + bytes.fromhex(child.name)
@@ -66,7 +66,7 @@ def tree_content(children: Mapping[str, Child]) -> bytes:
 
 
 def parse_tree(content: bytes, width: int = SHA1_WIDTH) -> Children:
-    """The children of a tree by name, from its stored form."""
+    """Parse a stored tree; return its children by name."""
     found: Children = {}
     at = 0
     while at < len(content):
@@ -80,7 +80,7 @@ def parse_tree(content: bytes, width: int = SHA1_WIDTH) -> Children:
 
 
 def write_loose(store: Path, kind: str, content: bytes, width: int = SHA1_WIDTH) -> str:
-    """Put an object into a directory of objects, unless it is there; its name."""
+    """Write an object to an object directory unless it exists; return its name."""
     name = object_name(kind, content, width)
     place = store / name[:2] / name[2:]
     if not place.exists():
@@ -88,13 +88,13 @@ def write_loose(store: Path, kind: str, content: bytes, width: int = SHA1_WIDTH)
             place.parent.mkdir(exist_ok=True)
             header = f"{kind} {len(content)}\0".encode()
             # Fast rather than small: an object is written before every mutation and seldom read.
-            # The name is of the content, so how well it is packed makes no difference to anybody.
+            # The name depends only on the content, so the compression level does not matter.
             replace_whole(place, zlib.compress(header + content, 1))
     return name
 
 
 def replace_whole(place: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
+    """Write a file atomically."""
     fd, spare = tempfile.mkstemp(dir=place.parent)
     try:
         with os.fdopen(fd, "wb") as file:
@@ -106,7 +106,7 @@ def replace_whole(place: Path, data: bytes) -> None:
 
 
 def folders_above(paths: Sequence[str]) -> list[str]:
-    """Every directory that holds one of these paths, deepest first, the top last."""
+    """Return every directory that contains one of these paths, deepest first, the top last."""
     found = {""}
     for path in paths:
         while path := path.rpartition("/")[0]:
@@ -119,9 +119,9 @@ def graft(
     entries: Mapping[str, TreeEntry | None],
     write: Callable[[bytes], str],
 ) -> str:
-    """Put entries into a tree, or take them out where there is none; the new tree's name.
+    """Add entries to a tree, or remove those that are None; return the new tree's name.
 
-    `folders` holds the present children of every folder above the entries; nothing else is read.
+    `folders` holds the current children of every folder above the entries; nothing else is read.
     """
     built = {folder: dict(children) for folder, children in folders.items()}
     for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None):
@@ -129,19 +129,19 @@ def graft(
         built[folder].pop(name, None)
         if entry:
             built[folder][name] = Child(*entry)
-    # From the deepest up, because a folder's line holds the hash of what is in it.
+    # From the deepest up, because a folder's line contains the hash of its content.
     for folder in folders_above(list(entries))[:-1]:
         above, _, name = folder.rpartition("/")
         if built[folder]:
             built[above][name] = Child(DIRECTORY, write(tree_content(built[folder])))
-        # Git has no empty folders; but what stands there now may be a file that was just put in.
+        # Git has no empty folders; but this may be a file that was just added.
         elif built[above].get(name, Child("", "")).mode == DIRECTORY:
             del built[above][name]
     return write(tree_content(built[""]))
 
 
 def split_batch(out: bytes) -> Iterator[tuple[str, bytes] | None]:
-    """The answers of `git cat-file --batch`: kind and content of each object, or nothing."""
+    """Yield the answers of `git cat-file --batch`: kind and content of each object, or None."""
     at = 0
     while at < len(out):
         end = out.index(b"\n", at)
@@ -156,7 +156,7 @@ def split_batch(out: bytes) -> Iterator[tuple[str, bytes] | None]:
 
 
 _MOVED_ASIDE = regex(r"~[0-9a-f]{40,64}(_\d+)?$")
-"""What git adds to a file's name when a directory is in its way."""
+"""The suffix that git adds to a file's name when a directory is in its way."""
 _BOTH = ("later changes touch the same place", ClashKind.OTHER)
 _REASONS = {
     "add/add": ("it was added in two ways", ClashKind.ADDED),
@@ -172,7 +172,7 @@ _REASONS = {
 
 
 def parse_changes(fields: Sequence[bytes]) -> Iterator[Changed]:
-    """The changes that `git diff-tree --raw --numstat -z` lists; submodules are left out."""
+    """Yield the changes listed by `git diff-tree --raw --numstat -z`, without submodules."""
     at = 0
     pairs: list[tuple[str, TreeEntry | None, TreeEntry | None]] = []
     while at < len(fields) and fields[at].startswith(b":"):
@@ -187,7 +187,7 @@ def parse_changes(fields: Sequence[bytes]) -> Iterator[Changed]:
             added, removed, name = field.split(b"\t", 2)
             counts[os.fsdecode(name)] = (added, removed)
     for path, before, after in pairs:
-        # Files inside a submodule are captured one by one, so its own line would tell the same
+        # Files inside a submodule are captured one by one, so its own line would report the same
         # change twice.
         if any(entry and entry.mode == SUBMODULE for entry in (before, after)):
             continue
@@ -198,7 +198,7 @@ def parse_changes(fields: Sequence[bytes]) -> Iterator[Changed]:
 
 
 def parse_merge(fields: list[str], code: int) -> MergedTree:
-    """The outcome that `git merge-tree --name-only -z --messages` reports."""
+    """Parse the output of `git merge-tree --name-only -z --messages`."""
     tree = TreeHash(fields[0])
     if code == 0:
         return MergedTree(tree, ())
@@ -214,7 +214,7 @@ def parse_merge(fields: list[str], code: int) -> MergedTree:
             # Two files added under one name are called a conflict of contents, except in prose.
             clue = kind + fields[at + 2 + count].partition(":")[0]
             said = next((words for mark, words in _REASONS.items() if mark in clue), _BOTH)
-            # Of several messages about a path the first one stands.
+            # Of several messages about a path the first one counts.
             reasons = dict.fromkeys(about, said) | reasons
         at += 3 + count
     return MergedTree(tree, tuple(Clash(path, *reasons.get(path, _BOTH)) for path in paths))

@@ -1,4 +1,4 @@
-"""Trees of a working directory kept by git, in a git directory of our own.
+"""Trees of a working directory stored by git, in a git directory of our own.
 
 One index file stays warm between captures, so a capture costs about one `git status`, and only what
 changed is written.
@@ -41,7 +41,7 @@ from flyball.workspace.trees.trees import (
 from flyball.workspace.trees.working_form import Listing, WorkingForm, find_missing
 from flyball.workspace.trees.writer import holds_file
 
-# A split index is written as what changed since it was split: in a large repository a capture would
+# A split index is written as the changes since it was split: in a large repository a capture would
 # otherwise write megabytes for one line.
 _SPLIT = ("-c", "core.splitIndex=true")
 _STATUS = ("status", "--porcelain=v1", "-z", "-uall", "--no-renames", "--ignore-submodules=all")
@@ -49,9 +49,9 @@ _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 _READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
 _APART = frozenset({".git", "node_modules"})
 _STALLED = 8.0
-"""Seconds after which git may be waiting for a pipe. Hosts wait longer for a hook, but not much."""
+"""Seconds after which git may be blocked by a pipe. Hosts wait longer for a hook, but not much."""
 _FEW = 64
-"""So many changed paths are put into the index's tree; more are put into the index."""
+"""Up to this many changed paths are grafted into the index's tree; more are added to the index."""
 
 
 class GitTrees(DepotTrees):
@@ -67,19 +67,19 @@ class GitTrees(DepotTrees):
         self._width = len(self.empty_tree())
         self._indexed: TreeHash | None = None
         self._folders: dict[tuple[TreeHash, str], Children] = {}
-        """What folders of the index's tree hold, of those that were read."""
+        """The cached children of folders in the index's tree."""
         self._is_looked_through = False
         self._tread: Tread | None = None
         self._seen: tuple[Footprint, Captured] | None = None
-        """How the directory looked when it was last captured, and what that came to."""
+        """The directory's footprint at the last capture, and that capture's result."""
         self._dirty: tuple[Footprint, frozenset[str]] | None = None
-        """How it looked then, and which paths differed from the index's tree."""
+        """The footprint then, and the paths that differed from the index's tree."""
 
     def leave_nested(self) -> list[tuple[str, bool]]:
-        """Leave repositories in the tree out that are there now and that git does not track.
+        """Exclude nested repositories that exist now and that git does not track.
 
-        Clones and worktrees of the user's are no part of what they ask about. Returns what else
-        differs from the index.
+        The user's clones and worktrees are not part of their request. Return the other differences
+        from the index.
         """
         self._refuse_pipes()
         listed = list(self._listed())
@@ -87,25 +87,25 @@ class GitTrees(DepotTrees):
         return [each for each in listed if not each[0].endswith("/")]
 
     def capture_without_nested(self) -> Captured:
-        """Keep the present state but for such repositories, asking git only once."""
+        """Capture the current state without nested repositories, with a single git call."""
         return self._capture_dirty(self._own_paths(self.leave_nested()))
 
     def _exclude(self, paths: Iterable[str]) -> None:
-        """Have git ignore these directories in this depot from now on."""
+        """Make git ignore these directories in this depot from now on."""
         lines = [f"\n{ignore_line(path)}\n" for path in paths if "\n" not in path]
         if lines:
             with (self.depot.directory / "info/exclude").open("a", errors="surrogateescape") as own:
                 own.writelines(lines)
 
     def look_first(self) -> None:
-        """Ask git from now on only what a look cannot tell: hooks wait for every capture."""
+        """Scan the directory before asking git from now on: hooks wait for every capture."""
         beside = ignore_file(self.depot.directory)
         found = [beside] if beside else ()
         self._tread = Tread(self.root, MADE_ANEW, self._ignored_folders, found)
 
     def capture(self) -> Captured:
-        """Keep the present state of the working directory."""
-        # Before git is asked: what changes in between makes the next look differ from this one.
+        """Capture the current state of the working directory."""
+        # Before git is asked: a change in between makes the next scan differ from this one.
         mark = self._tread.look() if self._tread else None
         if mark and self._seen and self._seen[0].entries == mark.entries:
             return self._seen[1]
@@ -115,7 +115,7 @@ class GitTrees(DepotTrees):
 
     @property
     def is_untouched(self) -> bool:
-        """Whether the directory looks as it did at the last capture; no where nobody can tell."""
+        """Return whether the directory is unchanged since the last capture; False if unknown."""
         mark = self._tread.look() if self._tread else None
         return bool(mark and self._seen and self._seen[0].entries == mark.entries)
 
@@ -125,7 +125,7 @@ class GitTrees(DepotTrees):
         return [os.fsdecode(each) for each in listed if each.endswith(b"/")]
 
     def _forget_look(self) -> None:
-        """What was captured before does not hold any more, whatever the directory looks like."""
+        """Discard the cached captures, whatever the directory's state is."""
         self._seen = self._dirty = None
         if self._tread:
             self._tread.forget()
@@ -136,17 +136,17 @@ class GitTrees(DepotTrees):
             return Captured(kept, ())
         entries: dict[str, TreeEntry | None] = {}
         for each in skipped:
-            # It may have gone meanwhile.
+            # It may have been deleted meanwhile.
             with suppress(FileNotFoundError, NotADirectoryError):
                 entries[each.path] = self._stub_entry(each.path, each.reason)
         return Captured(self.overlay(kept, entries), skipped)
 
     def capture_kept(self, mark: Footprint | None = None) -> Captured:
-        """Keep the present state, with nothing in place of what is not kept.
+        """Capture the current state, without stubs for files that are not stored.
 
-        `mark` is how it looks, where somebody has just looked.
+        `mark` is the footprint of a scan that was just made.
         """
-        # Whoever captures holds the workspace, so a lock on our own index was left by a dead git.
+        # A capture holds the workspace's lock, so a lock on our own index belongs to a dead git.
         self._lock.unlink(missing_ok=True)
         self._refuse_pipes()
         known = self._dirty_since(mark) if mark else None
@@ -156,9 +156,8 @@ class GitTrees(DepotTrees):
         gone, fresh, unkept = self._changed_paths(dirty)
         skipped = tuple(Skipped(*each) for each in sorted(unkept.items()))
         changed = [*gone, *fresh]
-        # Writing the index takes longer than everything else, so a few changes are put into its
-        # tree by hand and the index is left as it is. Names with a line break cannot be asked of
-        # cat-file.
+        # Writing the index takes longer than everything else, so a few changes are grafted into its
+        # tree and the index is not updated. Names with a line break cannot be passed to cat-file.
         if self._indexed and len(changed) <= _FEW and not any("\n" in path for path in changed):
             self._dirty = (mark, frozenset(changed)) if mark and not skipped else None
             return Captured(self._graft(self._indexed, gone, fresh), skipped)
@@ -168,9 +167,10 @@ class GitTrees(DepotTrees):
         return Captured(self._indexed, skipped)
 
     def _dirty_since(self, mark: Footprint) -> Iterable[str] | None:
-        """What differs from the index's tree, if nothing but files were touched since a capture.
+        """Return the differences from the index's tree, if only file contents changed since a
+        capture.
 
-        None where git must be asked.
+        Return None if git must be asked.
         """
         touched = mark.touched_since(self._dirty[0]) if self._dirty else None
         if touched is None or self._dirty is None or self._indexed is None:
@@ -180,7 +180,7 @@ class GitTrees(DepotTrees):
         if len(paths) > _FEW or any("\n" in path for path in paths):
             return None
         self._read_folders(self._indexed, folders_above(paths))
-        # What was neither in the index nor different from it is ignored.
+        # A path neither in the index nor different from it is ignored.
         return sorted({*self._dirty[1], *filter(self._is_indexed, paths)})
 
     def _is_indexed(self, path: str) -> bool:
@@ -188,10 +188,10 @@ class GitTrees(DepotTrees):
         return bool(self._indexed) and name in self._folders[self._indexed, folder]
 
     def _refuse_pipes(self) -> None:
-        """Say once what git would say nothing about: it would wait for ever.
+        """Raise once if there are pipes, which would block git forever without a message.
 
-        Later ones are taken away when the program that made them has ended. Around a host nobody
-        knows when that is, so there each is taken away.
+        Later ones are removed when the program that created them has ended. Around a host that
+        moment is unknown, so there each is removed.
         """
         if self._is_looked_through:
             return
@@ -207,7 +207,7 @@ class GitTrees(DepotTrees):
         self._is_looked_through = True
 
     def _ask(self, *args: str) -> bytes:
-        """What git says of the working directory; around a host, pipes may have come meanwhile."""
+        """Return git's status of the working directory; around a host, handle new pipes."""
         if not self._tread:
             return self._git.call(*args).stdout
         self._refuse_pipes()
@@ -219,7 +219,9 @@ class GitTrees(DepotTrees):
             return self._git.call(*args).stdout
 
     def _graft(self, tree: TreeHash, gone: Sequence[str], fresh: Sequence[str]) -> TreeHash:
-        """The index's tree with a few paths as they are on disk; the index can wait."""
+        """Return the index's tree with a few paths as they are on disk; the index is updated
+        later.
+        """
         if not gone and not fresh:
             return tree
         entries: dict[str, TreeEntry | None] = dict.fromkeys(gone)
@@ -230,13 +232,13 @@ class GitTrees(DepotTrees):
         return TreeHash(graft(known, entries, lambda content: self._write("tree", content)))
 
     def _read_folders(self, tree: TreeHash, folders: Sequence[str]) -> None:
-        """Have at hand what these folders of a tree hold; nothing in those that it has not."""
+        """Cache the children of these folders of a tree; empty for those that it does not have."""
         if any(known != tree for known, _ in self._folders):
             self._folders.clear()
         unread = [each for each in folders if (tree, each) not in self._folders]
         if not unread:
             return
-        # One process for all folders: starting git costs more than what it does here.
+        # One process for all folders: starting git costs more than its work here.
         asked = b"".join(os.fsencode(f"{tree}:{folder}") + b"\n" for folder in unread)
         answers = split_batch(self.depot.call("cat-file", "--batch", stdin=asked).stdout)
         for folder, found in zip(unread, answers, strict=True):
@@ -244,7 +246,7 @@ class GitTrees(DepotTrees):
             self._folders[tree, folder] = parse_tree(content, len(tree)) if kind == "tree" else {}
 
     def _entry(self, path: str) -> TreeEntry | None:
-        """Keep a file as it is on disk, unless it went away meanwhile."""
+        """Store a file as it is on disk, unless it was deleted meanwhile."""
         place = self.root / path
         try:
             mode = mode_of(place.lstat())
@@ -262,11 +264,11 @@ class GitTrees(DepotTrees):
         return write_loose(self.depot.directory / "objects", kind, content, self._width)
 
     def update(self, gone: Sequence[str], fresh: Sequence[str]) -> None:
-        """Take these paths out of the index, and these in as they are on disk."""
+        """Remove `gone` from the index, and add `fresh` as they are on disk."""
         self._seen = self._dirty = None
         if gone:
-            # By --index-info, which believes what it is told: `--remove` looks at the disk, where a
-            # file that is gone from the tree may exist (a submodule's link, an ignored file).
+            # With --index-info, which does not check the disk: `--remove` does, where a file that
+            # is gone from the tree may exist (a submodule's link, an ignored file).
             zero = b"0" * self._width
             lines = b"".join(b"0 %s\t%s\0" % (zero, os.fsencode(path)) for path in gone)
             self._git.call(*_SPLIT, "update-index", "-z", "--index-info", stdin=lines)
@@ -275,22 +277,22 @@ class GitTrees(DepotTrees):
             self._git.call(*_SPLIT, *_UPDATE, stdin=names)
 
     def read_again(self, paths: Sequence[str]) -> None:
-        """Take these files as they are on disk, although git calls them unchanged."""
+        """Read these files from disk, although git reports them as unchanged."""
         self.update(paths, paths)
         self._indexed = None
         self._forget_look()
 
     def track(self, paths: Sequence[str]) -> None:
-        """Keep these files from now on even if they come to be ignored, as git does once committed.
+        """Track these files from now on even if they become ignored, as git does once committed.
 
-        Until then a file may be known from a capture only, and not from the index.
+        Until then a file may be known only from a capture, and not from the index.
         """
         self.update((), [path for path in paths if holds_file(self.root, path)])
         self._indexed = None
         self._forget_look()
 
     def seed(self, tree: str, *, write: bool) -> None:
-        """Start the index from a tree, writing its files out if asked."""
+        """Initialize the index from a tree, and write its files out if requested."""
         self._forget_look()
         self._git.call("read-tree", tree)
         if write:
@@ -298,12 +300,12 @@ class GitTrees(DepotTrees):
 
     @property
     def index(self) -> Git:
-        """Git over this directory and its index."""
+        """Return git for this directory and its index."""
         return self._git
 
     def open_submodules(self, form: WorkingForm) -> list[str]:
-        """Track the files of each submodule in place of its one entry; those that have none."""
-        # git status would call a submodule changed and not say which of its files did.
+        """Track each submodule's files instead of its single entry; return those without files."""
+        # git status would report a submodule as changed, but not which of its files.
         form.fill_submodules(self._git, Listing(self._git).links)
         unknown = find_missing(self._git)
         self.update(unknown, ())
@@ -312,7 +314,7 @@ class GitTrees(DepotTrees):
         return [path for path in unknown if not os.path.lexists(self.root / path / ".git")]
 
     def clear_overlook_marks(self) -> None:
-        """Clear the marks by which a user told git to overlook changes."""
+        """Clear the `assume-unchanged` and `skip-worktree` marks in the index."""
         listed = self._git.call("ls-files", "-v", "-z").stdout.split(b"\0")
         # assume-unchanged and skip-worktree hide edits from git status, and so from a snapshot.
         self._forget_look()
@@ -321,27 +323,29 @@ class GitTrees(DepotTrees):
             self._git.call("update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names)
 
     def remember(self, tree: TreeHash) -> None:
-        """Have at hand what a tree holds: it is asked for soon, and while somebody waits."""
+        """Cache a tree's entries, which are needed soon while a hook waits."""
         if self._tread and self._tread.is_small:
             self._known = tree, self._list_tree("-r", tree)
 
     def prune(self, keep: Sequence[TreeHash]) -> int:
-        """Drop every object of ours that none of these trees needs; the bytes freed."""
+        """Delete every object of ours that none of these trees needs; return the bytes freed."""
         before = _size(self.depot.directory / "objects")
-        # By the git that knows our index: its entries are needed, too. Afterwards the tree that the
-        # index stood for may be gone.
+        # With the git that knows our index: its entries are needed, too. Afterwards the index's
+        # tree may be gone.
         self._git.call("prune", "--expire=now", "--", *keep)
         self._indexed = None
         self._forget_look()
         return before - _size(self.depot.directory / "objects")
 
     def trees_in_use(self) -> tuple[TreeHash, ...]:
-        """The trees that the next capture builds on, so that they must not be pruned."""
+        """Return the trees that the next capture builds on, which must not be pruned."""
         present = self.capture().tree
         return (present, self._indexed or present)
 
     def _changed_paths(self, dirty: Iterable[str]) -> tuple[list[str], list[str], dict[str, str]]:
-        """Of paths that differ: gone, fresh, and not to be kept with the reason why."""
+        """Split differing paths into deleted ones, changed ones, and those not stored with the
+        reason.
+        """
         gone: list[str] = []
         fresh: list[str] = []
         unkept: dict[str, str] = {}
@@ -368,16 +372,16 @@ class GitTrees(DepotTrees):
     def _own_paths(self, listed: Iterable[tuple[str, bool]]) -> Iterator[str]:
         made: dict[str, bool] = {}
         for path, is_untracked in listed:
-            # A repository inside this one: git status names only its directory and never looks in.
+            # A repository inside this one: git status names only its directory and never reads it.
             if path.endswith("/"):
                 yield from walk_nested(self.root, path.rstrip("/"))
             elif not (is_untracked and self._is_made(path, made)):
                 yield path
-        # Said once, git does not look through them again.
+        # Excluded from now on, so that git does not scan them again.
         self._exclude([f"{folder}/" for folder, is_made in made.items() if is_made])
 
     def _is_made(self, path: str, known: dict[str, bool]) -> bool:
-        """Whether a tool made a directory that a path is in; `known` are those looked at."""
+        """Return whether a path is in a tool-generated directory; `known` caches the results."""
         for folder in folders_above([path])[-2::-1]:
             if folder not in known:
                 has_sign = any(os.path.lexists(self.root / folder / name) for name in SIGNS)
@@ -387,10 +391,12 @@ class GitTrees(DepotTrees):
         return False
 
     def _listed(self) -> Iterator[tuple[str, bool]]:
-        """What git calls different from the index, tracked or not."""
+        """Yield the paths that git reports as different from the index, and whether each is
+        untracked.
+        """
         for line in self._ask(*_SPLIT, *_STATUS).split(b"\0"):
-            # The second letter is what the working tree did; the first, what the index did against
-            # HEAD, does not matter here.
+            # The second letter is the working tree's status; the first, the index's against HEAD,
+            # does not matter here.
             if len(line) >= 4 and line[1:2] != b" ":
                 yield os.fsdecode(line[3:]), line.startswith(b"??")
 
@@ -402,11 +408,11 @@ class GitTrees(DepotTrees):
         return "" if os.access(self.root / path, os.R_OK) else "not readable"
 
     def _stub_entry(self, path: str, reason: str) -> TreeEntry:
-        """An entry that changes when the file does, without keeping what is in it."""
+        """Return a stub entry that changes when the file does, without storing its content."""
         status = os.lstat(self.root / path)
         facts = (status.st_size, status.st_mtime_ns, status.st_ino)
-        # A file too large to keep is also too large to read at every capture; its size, time and
-        # inode say whether it may have changed.
+        # A file too large to store is also too large to read at every capture; its size, time and
+        # inode show whether it may have changed.
         known = self._digests.get(path)
         if known is None or known[0] != facts:
             known = self._digests[path] = (facts, stub_digest(self.root, path, status))

@@ -1,4 +1,4 @@
-"""Which files count when git is not asked: `.gitignore` files read, and a walk that heeds them."""
+"""Apply ignore rules without git: parse `.gitignore` files, and walk a tree by them."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from flyball.regex import regex
 from flyball.workspace.files.plain import DEEPEST, read_within
 
 MOST_RULES = 1 << 20
-"""An ignore file is not read beyond this."""
+"""Maximum size of an ignore file that is read."""
 
 RECORDS = frozenset({".git", ".hg", ".svn", ".jj"})
-"""Directories that hold somebody's records, and are no part of any tree."""
+"""Version control directories, which are no part of any tree."""
 
 MADE = (
     # Flyball's account of a run.
     "/.flyball/artifacts/",
-    # Installed.
+    # Installed packages.
     "node_modules", "/.venv", "/venv", ".tox/", ".nox/", ".eggs/", "*.egg-info/",
     # Caches.
     "__pycache__/", "*.py[co]", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/",
     ".pytype/", ".pyre/", ".ipynb_checkpoints/", ".gradle/", ".next/", ".nuxt/", ".svelte-kit/",
     ".turbo/", ".parcel-cache/", ".vite/", ".eslintcache", ".stylelintcache", "*.tsbuildinfo",
-    # Compiled.
+    # Build results.
     "*.class", "*.o",
-    # Measured.
+    # Coverage data.
     ".coverage", ".coverage.*", ".nyc_output/",
-    # Left by desktops and editors.
+    # Files of desktops and editors.
     ".DS_Store", "Thumbs.db", ".*.sw[a-p]",
 )  # fmt: skip
-"""What tools make in every project, as lines of an ignore file: no part of a tree, unless tracked.
+"""Files that tools generate in every project, as ignore rules: excluded unless tracked.
 
-A project's own ignore files win over these, so `!.coverage` there makes it count.
+A project's own ignore files take precedence, so `!.coverage` there includes it.
 """
 
 SIGNS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg", "lcov.info", "lcov-report", "coverage-final.json"})
-"""A directory that has one of these was made by a tool, whatever it is called."""
+"""A directory that contains one of these was created by a tool, whatever its name."""
 
 NEVER_KEPT = "\n".join(MADE)
 
@@ -53,13 +53,15 @@ class IgnoreRule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The rules of one directory, which hold below it."""
+    """The rules of one directory, which apply below it."""
 
     folder: str
     rules: tuple[IgnoreRule, ...]
 
     def verdict(self, path: str, *, is_directory: bool) -> bool | None:
-        """Ignored, spared, or not mentioned; the last rule that matches wins."""
+        """Return whether a path is ignored; None if no rule matches. The last matching rule
+        wins.
+        """
         inner = path.removeprefix(f"{self.folder}/") if self.folder else path
         for rule in reversed(self.rules):
             if (is_directory or not rule.only_directories) and rule.pattern.fullmatch(inner):
@@ -68,7 +70,7 @@ class Rules(NamedTuple):
 
 
 def parse_rules(text: str, folder: str = "") -> Rules:
-    """The rules an ignore file states."""
+    """Parse the rules of an ignore file."""
     rules = (_parse_rule(line) for line in text.removeprefix("\ufeff").splitlines())
     return Rules(folder, tuple(rule for rule in rules if rule))
 
@@ -90,7 +92,7 @@ def _parse_rule(line: str) -> IgnoreRule | None:
     try:
         return IgnoreRule(re.compile(expression, re.DOTALL), spares, only_directories)
     except re.error:
-        # A pattern that git would never match either, such as a range that runs backwards.
+        # A pattern that git would never match either, such as a reversed range.
         return None
 
 
@@ -125,18 +127,18 @@ _GLOB = regex(r"[\\*?\[\]!#]")
 
 
 def ignore_line(folder: str) -> str:
-    """The line of an ignore file at the top that means this one directory."""
+    """Return the line of a top-level ignore file that matches only this directory."""
     return "/" + _GLOB.sub(r"\\\g<0>", folder.rstrip("/")) + "/"
 
 
 def walk(root: Path, apart: Sequence[str] = ()) -> Iterator[str]:
-    """Every file and link of a plain directory but for what is ignored or to leave out."""
+    """Yield every file and link of a plain directory, except ignored and excluded ones."""
     rules = "\n".join((NEVER_KEPT, *map(ignore_line, apart)))
     return _walk(root, "", (parse_rules(rules),), RECORDS)
 
 
 def walk_nested(root: Path, folder: str) -> Iterator[str]:
-    """Every file of a repository inside the tree, except that repository's own records."""
+    """Yield every file of a repository inside the tree, except its version control directory."""
     return _walk(root, folder, (), RECORDS)
 
 
@@ -154,14 +156,13 @@ def _walk(
     for entry in listed:
         path = f"{folder}/{entry.name}" if folder else entry.name
         is_directory = entry.is_dir(follow_symlinks=False)
-        # In a worktree or a submodule .git is a file; the other names are records only as
-        # directories.
+        # In a worktree or a submodule .git is a file; the other names count only as directories.
         if entry.name in unwanted and (is_directory or entry.name == ".git"):
             continue
         if _is_ignored(chain, path, is_directory=is_directory):
             continue
         if is_directory:
-            # Deeper than any project goes, and each level would need a frame of ours.
+            # Deeper than any project, and each level would need a stack frame.
             if path.count("/") < DEEPEST:
                 yield from _walk(root, path, chain, unwanted)
         elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
@@ -175,7 +176,7 @@ def _rules_in(root: Path, folder: str) -> list[Rules]:
 
 
 def _is_ignored(chain: Sequence[Rules], path: str, *, is_directory: bool) -> bool:
-    # The innermost ignore file that says anything wins.
+    # The innermost matching ignore file wins.
     for rules in reversed(chain):
         verdict = rules.verdict(path, is_directory=is_directory)
         if verdict is not None:

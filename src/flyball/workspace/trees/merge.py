@@ -1,4 +1,4 @@
-"""Three-way merging of trees path by path, for where git cannot be asked."""
+"""Three-way merge of trees path by path, where git is not available."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from flyball.workspace.trees.trees import (
 )
 
 _EMPTY = frozenset(object_name("blob", b"", width) for width in (40, 64))
-"""Empty files are all alike, so none of them is taken for another that moved."""
+"""Empty files are all identical, so they are never detected as moved."""
 
 
 def merge_by_path(trees: KeptTrees, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
-    """Bring the change from base to theirs into ours; a file moved unchanged is followed."""
+    """Apply the change from base to theirs to ours; a file moved unchanged is followed."""
     mine, yours = trees.changes(base, ours), trees.changes(base, theirs)
     sides = _Sides({change.path: change for change in mine}, _moves(mine), _moves(yours))
     result: dict[str, TreeEntry | None] = {}
@@ -40,8 +40,8 @@ def merge_by_path(trees: KeptTrees, base: TreeHash, ours: TreeHash, theirs: Tree
         else:
             result[target] = settled
     merged = trees.overlay(ours, result)
-    # Putting in a file takes out whatever is below a folder of its name, so what went without being
-    # asked is looked for afterwards.
+    # Adding a file removes everything below a folder of its name, so implicit removals are detected
+    # afterwards.
     pushed_out = [c.path for c in trees.changes(ours, merged) if c.path not in result]
     blocked = "a file and a directory have the same name"
     clashes += [Clash(path, blocked, ClashKind.IN_THE_WAY) for path in pushed_out]
@@ -49,7 +49,7 @@ def merge_by_path(trees: KeptTrees, base: TreeHash, ours: TreeHash, theirs: Tree
 
 
 class _Refusal(NamedTuple):
-    """Why a path cannot become one thing."""
+    """Why a path cannot be merged."""
 
     reason: str
     kind: ClashKind
@@ -66,13 +66,13 @@ class _Sides(NamedTuple):
 
 
 _AS_IT_IS = TreeEntry("", "")
-"""Nobody moved the file: its path alone decides."""
+"""The file was not moved: its path alone decides."""
 
 
 def _follow_move(
     sides: _Sides, change: Changed, present: TreeEntry | None
 ) -> TreeEntry | _Refusal | None:
-    """What a file becomes that one side moved."""
+    """Return the merged entry of a file that one side moved."""
     if change.path in sides.our_moves and change.after is None:
         return _RENAMED
     if change.path in sides.their_moves:
@@ -89,7 +89,7 @@ def _follow_move(
 def _settle_path(
     trees: KeptTrees, change: Changed, present: TreeEntry | None
 ) -> TreeEntry | _Refusal | None:
-    """What a path becomes, or why that cannot be said."""
+    """Return the merged entry of a path, or why it cannot be merged."""
     if present in (change.before, change.after):
         return change.after
     if change.before is None:
@@ -116,14 +116,14 @@ def _settle_path(
 
 
 def _moves(changes: Sequence[Changed]) -> dict[str, str]:
-    """Files that only went elsewhere, where there can be no doubt which."""
+    """Return files that were only moved, where the new path is unambiguous."""
     gone = _by_entry(changes, ChangeKind.DELETED)
     come = _by_entry(changes, ChangeKind.ADDED)
     return {
         paths[0]: come[entry][0]
         for entry, paths in gone.items()
-        # With two files of the same content nobody can say which became which; git guesses there,
-        # we do not.
+        # With two files of the same content the correspondence is ambiguous; git guesses there, we
+        # do not.
         if len(paths) == 1 and len(come.get(entry, ())) == 1
     }
 

@@ -1,4 +1,4 @@
-"""Our own object store, for trees of directories that have no git repository.
+"""Our own object store, for trees of directories without a git repository.
 
 Content and trees are named exactly as git would name them, so a directory has the same tree hash
 with and without git. Objects are zlib-compressed files, written once and never changed.
@@ -76,29 +76,28 @@ class PlainTrees:
             self._known = json.loads(self._known_file.read_text())
 
     def capture(self) -> Captured:
-        """Keep the present state of the working directory."""
+        """Capture the current state of the working directory."""
         files: Files = {}
         skipped: list[Skipped] = []
         known: dict[str, tuple[list[int], str]] = {}
         settled = settled_before()
         found = list(walk(self.root, self._apart))
-        # What was kept once stays kept when a run comes to ignore it, or an edit could make a
-        # file's change invisible by one line in .gitignore.
+        # A stored file stays included even if a run ignores it, or one line in .gitignore could
+        # hide an edit.
         for path in (*found, *self._newly_ignored(found)):
             status = _status(self.root / path)
             mode = status and mode_of(status)
             if status is None or mode is None:
                 continue
-            # As git's index does: a file whose size, times and inode are as before is not read
-            # again. The change time is among them because a command can set the other one back.
+            # As in git's index: a file whose size, times and inode are unchanged is not read again.
+            # The change time is included because a command can set the other one back.
             facts = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
             before = self._known.get(path)
             same = before[1] if before and before[0] == facts else ""
             blob = same or self._keep_file(path, status)
             if not blob:
                 continue
-            # One that was written just now is read again: it may be written anew within the same
-            # tick of the clock.
+            # A file written just now is read again: it may be rewritten within the same clock tick.
             known[path] = (facts if status.st_ctime_ns < settled else [], blob)
             files[path] = TreeEntry(mode, blob)
             if not self.is_kept(blob):
@@ -110,16 +109,16 @@ class PlainTrees:
         return Captured(self._write_tree(files), tuple(skipped))
 
     def _newly_ignored(self, found: Sequence[str]) -> list[str]:
-        """Files kept before that are ignored by now: ignoring a file does not delete it."""
+        """Return tracked files that are ignored by now: ignoring a file does not delete it."""
         lost = self._known.keys() - set(found)
         return sorted(path for path in lost if holds_file(self.root, path))
 
     def seed(self, tree: TreeHash) -> None:
-        """Count a tree's files among those kept before; each is read again at the next capture."""
+        """Mark a tree's files as tracked; each is read again at the next capture."""
         self._known = {path: ([], entry.blob) for path, entry in self._files_below(tree, "")}
 
     def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
-        """Every path that differs between two trees."""
+        """Return every path that differs between two trees."""
         before, after = dict(self._differing_files(old, new)), dict(self._differing_files(new, old))
         return tuple(
             self._change(path, before.get(path), after.get(path))
@@ -127,16 +126,16 @@ class PlainTrees:
         )
 
     def diff(self, old: TreeHash, new: TreeHash) -> bytes:
-        """The difference between two trees as a unified diff."""
+        """Return the difference between two trees as a unified diff."""
         return b"".join(self._file_diff(change) for change in self.changes(old, new))
 
     def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
-        """What a tree holds at these paths."""
+        """Return a tree's entries at these paths."""
         found = {path: self._find_entry(tree, path.split("/")) for path in paths}
         return {path: entry for path, entry in found.items() if entry}
 
     def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
-        """The tree with some paths replaced, or removed where there is no entry."""
+        """Return the tree with some paths replaced, or removed where the entry is None."""
         files = self.files(tree)
         for path, entry in sorted(entries.items(), key=lambda item: item[1] is not None):
             files.pop(path, None)
@@ -147,33 +146,35 @@ class PlainTrees:
         return self._write_tree(files)
 
     def files(self, tree: TreeHash) -> Files:
-        """Every file in a tree."""
+        """Return every file in a tree."""
         return dict(self._files_below(tree, ""))
 
     def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
-        """What each of these blobs holds."""
+        """Return the content of each of these blobs."""
         return {blob: self._content_named(blob, "blob") for blob in blobs}
 
     def keep(self, content: bytes) -> str:
-        """Store content; the blob's name."""
+        """Store content; return the blob's name."""
         return self._write_object("blob", content)
 
     def is_kept(self, blob: str) -> bool:
-        """Whether the blob is a file's content, and not the sign that it was not kept."""
+        """Return whether the blob is a file's content, and not a stub for content that was not
+        stored.
+        """
         return blob not in self._stubs
 
     def paths(self, tree: TreeHash) -> frozenset[str]:
-        """Every path in a tree."""
+        """Return every path in a tree."""
         return frozenset(path for path, _ in self._files_below(tree, ""))
 
     def unkept_files(self, tree: TreeHash) -> dict[str, str]:
-        """The paths of a tree whose content was not kept, and what stands for it."""
+        """Return the paths of a tree whose content was not stored, with their stubs."""
         return {
             p: entry.blob for p, entry in self._files_below(tree, "") if entry.blob in self._stubs
         }
 
     def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
-        """Bring the change from base to theirs into ours, path by path."""
+        """Apply the change from base to theirs to ours, path by path."""
         return merge_by_path(self, base, ours, theirs)
 
     def checkout(self, tree: TreeHash, into: Path) -> None:
@@ -189,12 +190,12 @@ class PlainTrees:
                 target.chmod(0o755 if entry.mode == "100755" else 0o644)
 
     def find_damage(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
-        """What is damaged or gone among the objects of these trees."""
+        """Return what is damaged or missing among the objects of these trees."""
         problems: list[str] = []
         for name in sorted(self._reachable(trees, problems.append)):
             try:
                 kind, content = self._read_object(name)
-                # The name is a checksum, so damage shows without any other record.
+                # The name is a checksum, so damage is visible without any other record.
                 if object_name(kind, content) != name:
                     problems.append(f"damaged {name}")
             except GitFailed:
@@ -204,9 +205,9 @@ class PlainTrees:
         return tuple(dict.fromkeys(problems))
 
     def prune(self, keep: Sequence[TreeHash]) -> int:
-        """Drop every object that none of these trees needs; the bytes freed."""
-        # What the last capture believes to be kept must stay, or the next one would not write it
-        # again.
+        """Delete every object that none of these trees needs; return the bytes freed."""
+        # Objects that the last capture considers stored must stay, or the next one would not write
+        # them again.
         needed = self._reachable(keep, lambda _: None) | {blob for _, blob in self._known.values()}
         freed = 0
         for file in list(self.store.glob("??/*")):
@@ -216,11 +217,11 @@ class PlainTrees:
         return freed
 
     def trees_in_use(self) -> tuple[TreeHash, ...]:
-        """The trees that the next capture builds on, so that they must not be pruned."""
+        """Return the trees that the next capture builds on, which must not be pruned."""
         return (self.capture().tree,)
 
     def _keep_file(self, path: str, status: os.stat_result) -> str:
-        """Keep a file; nothing where it went away meanwhile."""
+        """Store a file; return an empty string if it was deleted meanwhile."""
         place = self.root / path
         if mode_of(status) == LINK:
             with suppress(FileNotFoundError, NotADirectoryError):
@@ -261,7 +262,7 @@ class PlainTrees:
     def _differing_files(
         self, tree: str, other: str, prefix: str = ""
     ) -> Iterator[tuple[str, TreeEntry]]:
-        """The files of one tree that another does not hold as they are, whole folders at a time."""
+        """Yield the files of one tree that differ in another, skipping identical folders."""
         if tree == other:
             return
         theirs = {name: (mode, blob) for name, mode, blob in self._children(other)} if other else {}
@@ -297,7 +298,7 @@ class PlainTrees:
         return self._content_named(entry.blob, "blob") if entry else None
 
     def _file_diff(self, change: Changed) -> bytes:
-        """A file's diff, with the modes that content alone does not show."""
+        """Return a file's diff, with mode changes that content alone does not show."""
         old, new = change.before, change.after
         before, after = self._content_of(old), self._content_of(new)
         text = unified_diff(change.path, before, after)
@@ -352,7 +353,7 @@ class PlainTrees:
 
 
 def _status(place: Path) -> os.stat_result | None:
-    # A file may go while the tree is read.
+    # A file may disappear while the tree is read.
     try:
         return place.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,7 +1,7 @@
-"""A repository elsewhere: what a run leaves there, so that another machine can go on with it.
+"""A remote repository that stores a run, so that another machine can continue it.
 
-The calls go out from a git directory of ours, whose configuration we wrote; how to reach the other
-side (keys, helpers, proxies) is this machine's own affair and is never written down.
+The calls use a git directory of ours with our configuration; the means to reach the remote (keys,
+helpers, proxies) are this machine's own and are never stored.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ REFS = "refs/flyball/"
 
 
 class RefMove(NamedTuple):
-    """A reference, what it must be until now (nothing where it must not be there), and what it
-    becomes (nothing where it goes)."""
+    """A reference, its expected value (empty if it must not exist), and its new value (empty to
+    delete it).
+    """
 
     ref: str
     old: str
@@ -32,7 +33,7 @@ class RefMove(NamedTuple):
 
 
 class Remote:
-    """One repository elsewhere, seen from a git directory of ours."""
+    """A remote repository, accessed from a git directory of ours."""
 
     def __init__(self, git: Git, address: str, environ: Mapping[str, str]) -> None:
         self._git = git
@@ -53,20 +54,20 @@ class Remote:
         }
 
     def refs(self, below: str) -> dict[str, str]:
-        """The references below a name, and what each is at."""
+        """Return the references below a name, with their values."""
         listed = self._call("ls-remote", "--refs", "--", self.address, f"{below}*")
         lines = (line.split("\t") for line in listed.stdout.decode().splitlines())
         return {ref: value for value, ref in lines}
 
     def fetch(self, ref: str, into: str) -> None:
-        """Bring a reference with all that it needs here, under a name of ours."""
+        """Fetch a reference with all its objects, under a local name."""
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
         self._call("fetch", *options, "--", self.address, f"+{ref}:{into}")
 
     def push(self, moves: Sequence[RefMove], also: Mapping[str, str] | None = None) -> bool:
-        """Move references all together; False where one of them was not where it must be.
+        """Update references atomically; return False if one did not have its expected value.
 
-        `also` are references that simply become something, with the others or not at all.
+        `also` are references that are set unconditionally, in the same transaction.
         """
         leases = [f"--force-with-lease={each.ref}:{each.old}" for each in moves]
         specs = [f"{each.new}:{each.ref}" for each in moves]

@@ -1,6 +1,6 @@
-"""What a tree is to us, and what whoever keeps trees promises (`Trees`), with git or without.
+"""The types of trees, and the interface of their storage (`Trees`), with git or without.
 
-A tree's hash is made in `git_objects`, for both.
+`git_objects` computes a tree's hash for both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SnapshotId = NewType("SnapshotId", str)
 REGULAR, EXECUTABLE, LINK, SUBMODULE = "100644", "100755", "120000", "160000"
 
 LARGE = 10 * 1024 * 1024
-"""Bytes beyond which a file's content is not kept."""
+"""Size in bytes above which a file's content is not stored."""
 
 _READ_WHOLE = 1 << 28
 _PART, _PARTS = 1 << 20, 16
@@ -40,7 +40,7 @@ class TreeEntry(NamedTuple):
 
 
 class ChangeKind(StrEnum):
-    """What happened to a path between two trees."""
+    """The kind of a path's change between two trees."""
 
     ADDED = "added"
     MODIFIED = "modified"
@@ -60,7 +60,7 @@ class Changed(msgspec.Struct, frozen=True):
     binary: bool = False
 
     def inverse(self) -> Changed:
-        """The same difference seen from the other side."""
+        """Return the same change in the opposite direction."""
         kinds = {ChangeKind.ADDED: ChangeKind.DELETED, ChangeKind.DELETED: ChangeKind.ADDED}
         return Changed(
             self.path,
@@ -74,21 +74,21 @@ class Changed(msgspec.Struct, frozen=True):
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A file whose content was not kept, and why."""
+    """A file whose content was not stored, and why."""
 
     path: str
     reason: str
 
 
 class Captured(NamedTuple):
-    """The present tree, and what could not be kept of it."""
+    """The captured tree, and the files that could not be stored."""
 
     tree: TreeHash
     skipped: tuple[Skipped, ...]
 
 
 class ClashKind(StrEnum):
-    """Why two changes of a path cannot both hold; the value says it for both sides alike."""
+    """Why two changes of a path conflict; the value describes both sides alike."""
 
     LINES = "both changed the same lines"
     DELETED = "one deleted what the other changed"
@@ -104,65 +104,67 @@ class ClashKind(StrEnum):
 
 
 class Clash(msgspec.Struct, frozen=True):
-    """A path on which two changes cannot both hold."""
+    """A path with two conflicting changes."""
 
     path: str
     reason: str
     kind: ClashKind = ClashKind.OTHER
 
     def sentence(self) -> str:
-        """Which path it is and why, for people."""
+        """Return the path and the reason, for people."""
         return f"{self.path}: {self.reason}."
 
 
 class MergedTree(NamedTuple):
-    """The outcome of a three-way merge: a tree, good only if nothing clashed."""
+    """The result of a three-way merge: the tree is valid only if nothing clashed."""
 
     tree: TreeHash
     clashes: tuple[Clash, ...]
 
 
 class KeptTrees(Protocol):
-    """A place that keeps trees: what they hold, how they differ, and others made from them."""
+    """Storage of trees: their contents, differences, and derived trees."""
 
     def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
-        """Every path that differs between two trees."""
+        """Return every path that differs between two trees."""
         ...
 
     def diff(self, old: TreeHash, new: TreeHash) -> bytes:
-        """The difference between two trees as a unified diff."""
+        """Return the difference between two trees as a unified diff."""
         ...
 
     def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
-        """What a tree holds at these paths."""
+        """Return a tree's entries at these paths."""
         ...
 
     def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
-        """The tree with some paths replaced, or removed where there is no entry."""
+        """Return the tree with some paths replaced, or removed where the entry is None."""
         ...
 
     def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
-        """What each of these blobs holds."""
+        """Return the content of each of these blobs."""
         ...
 
     def is_kept(self, blob: str) -> bool:
-        """Whether the blob is a file's content, and not the sign that it was not kept."""
+        """Return whether the blob is a file's content, and not a stub for content that was not
+        stored.
+        """
         ...
 
     def paths(self, tree: TreeHash) -> frozenset[str]:
-        """Every path in a tree."""
+        """Return every path in a tree."""
         ...
 
     def unkept_files(self, tree: TreeHash) -> dict[str, str]:
-        """The paths of a tree whose content was not kept, and what stands for it."""
+        """Return the paths of a tree whose content was not stored, with their stubs."""
         ...
 
     def keep(self, content: bytes) -> str:
-        """Store content; the blob's name."""
+        """Store content; return the blob's name."""
         ...
 
     def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
-        """Bring the change from base to theirs into ours."""
+        """Apply the change from base to theirs to ours."""
         ...
 
     def checkout(self, tree: TreeHash, into: Path) -> None:
@@ -170,28 +172,30 @@ class KeptTrees(Protocol):
         ...
 
     def find_damage(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
-        """What is damaged or gone among the objects of these trees."""
+        """Return what is damaged or missing among the objects of these trees."""
         ...
 
 
 class Trees(KeptTrees, Protocol):
-    """One that keeps the trees of a working directory."""
+    """Storage of the trees of a working directory."""
 
     def capture(self) -> Captured:
-        """Keep the present state of the working directory."""
+        """Capture the current state of the working directory."""
         ...
 
     def prune(self, keep: Sequence[TreeHash]) -> int:
-        """Drop every object of ours that none of these trees needs; the bytes freed."""
+        """Delete every object of ours that none of these trees needs; return the bytes freed."""
         ...
 
     def trees_in_use(self) -> tuple[TreeHash, ...]:
-        """The trees that the next capture builds on, so that they must not be pruned."""
+        """Return the trees that the next capture builds on, which must not be pruned."""
         ...
 
 
 def uncommitted_files(trees: Trees, commit: TreeHash, tree: TreeHash) -> frozenset[str]:
-    """The files of a tree that a commit does not have; those of its submodules are in git."""
+    """Return the files of a tree that a commit does not have; files in submodules count as
+    committed.
+    """
     added = [c.path for c in trees.changes(commit, tree) if c.kind is ChangeKind.ADDED]
     folders = {
         "/".join(path.split("/")[:n]) for path in added for n in range(1, path.count("/") + 1)
@@ -202,7 +206,9 @@ def uncommitted_files(trees: Trees, commit: TreeHash, tree: TreeHash) -> frozens
 
 
 def moved_files(trees: Trees, changes: Sequence[Changed]) -> frozenset[str]:
-    """The added files that are a deleted one under another name: the same, or most of its lines."""
+    """Return the added files that are renamed deleted ones: identical, or with most lines in
+    common.
+    """
     gone = [c for c in changes if c.before and c.after is None and trees.is_kept(c.before.blob)]
     come = [c for c in changes if c.after and c.before is None and trees.is_kept(c.after.blob)]
     if not gone or not come:
@@ -218,7 +224,7 @@ def moved_files(trees: Trees, changes: Sequence[Changed]) -> frozenset[str]:
 
 
 def binary_line(before: int | None, after: int | None) -> str:
-    """What stands in a diff for a binary file of these sizes; None where there is none."""
+    """Return the diff text for a binary file of these sizes; None if the file is missing."""
     if before is None or after is None:
         verb = "added" if before is None else "deleted"
         return f"binary file, {verb}, {_size_words((before or 0) + (after or 0))}"
@@ -232,7 +238,7 @@ def _size_words(size: int) -> str:
 
 
 def stub_digest(root: Path, path: str, status: os.stat_result) -> str:
-    """What tells a file that is not kept from another; of a very large one only parts are read."""
+    """Return a digest of a file that is not stored; of a very large one only parts are read."""
     try:
         with parent_of(root, path) as (parent, name):
             fd = os.open(name, READING | os.O_NOFOLLOW, dir_fd=parent)
@@ -251,7 +257,7 @@ def stub_digest(root: Path, path: str, status: os.stat_result) -> str:
 
 
 def mode_of(status: os.stat_result) -> str | None:
-    """The mode git would give a file, or nothing for what git does not keep."""
+    """Return the mode git would give a file; None for kinds that git does not store."""
     if stat.S_ISLNK(status.st_mode):
         return LINK
     if stat.S_ISREG(status.st_mode):
@@ -260,7 +266,7 @@ def mode_of(status: os.stat_result) -> str | None:
 
 
 def kind_of(before: TreeEntry | None, after: TreeEntry | None) -> ChangeKind:
-    """What happened to a path, from its entries before and after."""
+    """Return the kind of a path's change, from its entries before and after."""
     if before is None:
         return ChangeKind.ADDED
     if after is None:
@@ -271,12 +277,14 @@ def kind_of(before: TreeEntry | None, after: TreeEntry | None) -> ChangeKind:
 
 
 def stub(size: int, digest: str, reason: str) -> bytes:
-    """What stands in a tree for a file that was not kept, so that its change is still seen."""
+    """Return the content of a stub for a file that was not stored, so that its changes are
+    detected.
+    """
     return _STUB + f"reason {reason}\n".encode() + _facts(size, digest)
 
 
 def stands_for(content: bytes, size: int, digest: str) -> bool:
-    """Whether a stub was made of a file like this."""
+    """Return whether a stub was made of a file with this size and digest."""
     return content.endswith(b"\n" + _facts(size, digest))
 
 
@@ -285,7 +293,7 @@ def _facts(size: int, digest: str) -> bytes:
 
 
 class Stubs:
-    """The names of such contents, in a file that everybody who uses one store reads anew."""
+    """The names of stubs, in a file that every user of a store rereads."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -299,14 +307,14 @@ class Stubs:
         return bool(self._read())
 
     def add(self, blob: str) -> None:
-        """Note a name, unless it is there."""
+        """Add a name unless it is present."""
         if blob not in self:
             with explain_disk_errors(os.fspath(self._file)), self._file.open("a") as file:
                 file.write(f"{blob}\n")
 
     def _read(self) -> frozenset[str]:
-        # Several workspaces of a run share one store and only ever append, so a changed size is all
-        # there is to notice.
+        # Several workspaces of a run share one store and only ever append, so a changed size is the
+        # only thing to check.
         size = self._file.stat().st_size if self._file.exists() else 0
         if size != self._size:
             self._names = frozenset(self._file.read_text().split())

@@ -1,9 +1,9 @@
-"""Convert between a commit's tree and the files that a checkout of it has.
+"""Convert between a commit's tree and the files of its checkout.
 
-A commit names a submodule by one entry and keeps text in a normal form; a checkout has the
-submodule's files and the line endings, encodings and keywords that the attributes ask for. Every
-tree that a run works with is the second form, byte for byte; only commits are in the first.
-No filter driver runs: git is told of none.
+A commit names a submodule by one entry and stores text in a normal form; a checkout has the
+submodule's files and the line endings, encodings and keywords that the attributes specify. Every
+tree that a run works with is in the second form, byte for byte; only commits are in the first. No
+filter driver runs, since none is configured.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _UNSET = ("unspecified", "unset")
 
 
 class CommitForm(NamedTuple):
-    """A tree to commit, and the changed files that a commit of this repository cannot hold."""
+    """A tree to commit, and the changed files that a commit of this repository cannot store."""
 
     tree: TreeHash
     left: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Row(NamedTuple):
 
 
 class Listing:
-    """What an index holds; its rows are read only where somebody needs them."""
+    """The contents of an index; rows are read on demand."""
 
     def __init__(self, index: Git) -> None:
         self.index = index
@@ -72,14 +72,14 @@ class Listing:
 
     @property
     def attribute_files(self) -> list[str]:
-        """Return the contents of the files that give attributes."""
+        """Return the contents of the attribute files."""
         if b".gitattributes\0" not in self._lines:
             return []
         return [row.blob for row in self.rows if row.path.endswith(".gitattributes")]
 
 
 class WorkingForm:
-    """Both forms of a repository's trees, kept in one depot."""
+    """Both forms of a repository's trees, stored in one depot."""
 
     def __init__(self, depot: Git, repository: Repository) -> None:
         self.depot = depot
@@ -94,7 +94,7 @@ class WorkingForm:
         self._filters = frozenset(known.splitlines())
 
     def expand(self, tree: TreeHash) -> TreeHash:
-        """Return the tree of the files that a checkout of a commit's tree has."""
+        """Return the tree of the files in a checkout of a commit's tree."""
         with self._spare_index() as index:
             index.call("read-tree", tree)
             if not self.expand_index(index):
@@ -102,13 +102,13 @@ class WorkingForm:
             return TreeHash(index.text("write-tree"))
 
     def expand_index(self, index: Git) -> bool:
-        """Do the same to the entries of an index; return whether any entry changed."""
+        """Expand the entries of an index; return whether any entry changed."""
         listing = Listing(index)
         is_filled = self.fill_submodules(index, listing.links)
         return self._convert_index(Listing(index) if is_filled else listing) or is_filled
 
     def fill_submodules(self, index: Git, links: Sequence[Row]) -> bool:
-        """Replace each submodule that the user has by its files, nested ones too."""
+        """Replace each available submodule by its files, including nested ones."""
         has_filled = False
         while found := self._known_trees([row for row in links if self._is_initialised(row.path)]):
             has_filled = True
@@ -129,7 +129,7 @@ class WorkingForm:
         entries = {change.path: change.after for change in changes}
         inside = _inside_submodules(trees, parent, list(entries))
         plain = {path: entry for path, entry in entries.items() if path not in inside}
-        # A program that changed nothing on the way out is taken to change nothing on the way in.
+        # A filter that changed nothing in one direction is assumed to change nothing in the other.
         there = trees.entries(parent, list(plain))
         same = {c.path for c in changes if c.before and c.before == there.get(c.path)}
         converted, filtered = self._cleaned(trees, parent, plain)
@@ -139,7 +139,7 @@ class WorkingForm:
         return CommitForm(tree, tuple(sorted({*inside, *filtered})))
 
     def normalise(self, trees: DepotTrees, parent: TreeHash, tree: TreeHash) -> TreeHash:
-        """Return a tree of files with each that differs from a commit in that commit's form."""
+        """Return a tree with each file that differs from a commit in that commit's form."""
         entries = {change.path: change.after for change in trees.changes(parent, tree)}
         converted, filtered = self._cleaned(trees, parent, entries)
         there = trees.entries(parent, sorted(filtered)) if filtered else {}
@@ -149,7 +149,7 @@ class WorkingForm:
     def differing_files(self, listing: Listing, root: Path) -> list[str]:
         """Return the files whose bytes on disk cannot be those that the index has for them.
 
-        Git calls them unchanged, because it would convert them.
+        Git reports them as unchanged, because it would convert them.
         """
         attributes = self._attributes(listing)
         if not attributes:
@@ -160,14 +160,16 @@ class WorkingForm:
             row.path
             for row, size in zip(marked, sizes, strict=True)
             if _size_on_disk(root / row.path) != size
-            # Both can give other bytes of the same number.
+            # Both can produce other bytes of the same length.
             or attributes[row.path]["working-tree-encoding"] not in _UNSET
             or attributes[row.path]["filter"] in self._filters
         ]
 
     @property
     def converting(self) -> Git:
-        """The depot as a git that converts, for an index that the user's own git will read."""
+        """Return the depot as a git that converts, for an index that the user's own git will
+        read.
+        """
         return self._converting if self._config else self.depot
 
     def _is_initialised(self, path: str) -> bool:
@@ -175,7 +177,7 @@ class WorkingForm:
         return os.path.lexists(place / ".git") or not place.is_dir()
 
     def _known_trees(self, links: Sequence[Row]) -> dict[str, str]:
-        """The trees of the submodules' commits, as far as the user has them."""
+        """Return the trees of the submodules' commits that the user has."""
         if not links:
             return {}
         self._borrow(find_stores(self._repository, [row.path for row in links]))
@@ -199,7 +201,7 @@ class WorkingForm:
     def _attributes(
         self, listing: Listing, paths: Iterable[str] | None = None
     ) -> dict[str, dict[str, str]]:
-        """The attributes of the files that git may convert; of no other file."""
+        """Return the attributes of the files that git may convert."""
         if not self._may_convert(listing):
             return {}
         asked = [row.path for row in listing.rows] if paths is None else paths
@@ -208,7 +210,7 @@ class WorkingForm:
         done = git.call("check-attr", "--cached", "-z", "--stdin", *_ATTRIBUTES, stdin=names)
         fields = done.stdout.split(b"\0")[:-1]
         # Path, name and value of each attribute, those of a path together and in our order. Most
-        # files have the same values, so each set of values is looked at once.
+        # files have the same values, so each set of values is processed once.
         width = 3 * len(_ATTRIBUTES)
         values = zip(*(fields[at::width] for at in range(2, width, 3)), strict=True)
         known: dict[tuple[bytes, ...], dict[str, str] | None] = {}
@@ -243,7 +245,7 @@ class WorkingForm:
         return any(own) or is_text
 
     def _writes_other_bytes(self, values: Mapping[str, str]) -> bool:
-        """Whether a checkout may have other bytes than the commit."""
+        """Return whether a checkout may have other bytes than the commit."""
         if any(values[name] not in _UNSET for name in ("ident", "working-tree-encoding")):
             return True
         if values["text"] == "unset" or values["eol"] == "lf":
@@ -274,7 +276,7 @@ class WorkingForm:
         return bool(found)
 
     def _checked_out(self, index: Git, rows: Sequence[Row]) -> dict[str, str]:
-        """The names of the contents that a checkout would write for these files."""
+        """Return the names of the contents that a checkout would write for these files."""
         if not rows:
             return {}
         with tempfile.TemporaryDirectory(dir=self.depot.directory, prefix="form-") as name:
@@ -284,7 +286,7 @@ class WorkingForm:
             return self._hashed({row.path: Path(name, row.path) for row in rows})
 
     def _fetched(self, rows: Sequence[Row]) -> dict[str, str]:
-        """The contents of files that Git LFS keeps, where it has them on this machine."""
+        """Return the contents of Git LFS files that are available on this machine."""
         sizes = self._sizes([row.blob for row in rows])
         small = [r for r, size in zip(rows, sizes, strict=True) if 0 < size <= _LONGEST_POINTER]
         contents = DepotTrees(self.depot).contents([row.blob for row in small])
@@ -308,7 +310,9 @@ class WorkingForm:
     def _cleaned(
         self, trees: DepotTrees, parent: TreeHash, entries: Mapping[str, TreeEntry | None]
     ) -> tuple[dict[str, TreeEntry], frozenset[str]]:
-        """The files in the form that a commit keeps, and those that a program would convert."""
+        """Return the files in the form of a commit, and those that a filter program would
+        convert.
+        """
         files = {path: e for path, e in entries.items() if e and e.mode in ("100644", "100755")}
         if not files or not self._config:
             return {}, frozenset()
@@ -319,8 +323,8 @@ class WorkingForm:
             marked = {path: files[path] for path in attributes if path not in filtered}
             if not marked:
                 return {}, filtered
-            # Git leaves a file alone whose committed content has other line endings already, so it
-            # must see that content; and the attributes must be those of after the change.
+            # Git does not convert a file whose committed content already has other line endings, so
+            # it must see that content; and the attributes must be those after the change.
             drop_entries(index, marked)
             put_entries(index, _parent_rows(trees, parent, marked))
             with tempfile.TemporaryDirectory(dir=self.depot.directory, prefix="form-") as name:
@@ -335,7 +339,7 @@ class WorkingForm:
         return self._converting.with_env(GIT_INDEX_FILE=index.env["GIT_INDEX_FILE"], **env)
 
     def _sizes(self, blobs: Sequence[str]) -> list[int]:
-        """How large each of these contents is; -1 where it is not here."""
+        """Return the size of each of these contents; -1 if it is missing."""
         if not blobs:
             return []
         asked = "".join(f"{blob}\n" for blob in blobs).encode()
@@ -351,7 +355,7 @@ class WorkingForm:
 def make_converting(
     depot: Path, settings: Mapping[str, str], filters: Iterable[str], attributes: bytes
 ) -> None:
-    """Write the git directory by which a depot converts, as the repository's user does."""
+    """Create the git directory with which a depot converts as the repository's user does."""
     place = depot / "convert"
     if (place / "config").exists():
         return
@@ -373,9 +377,9 @@ def make_converting(
 
 
 def find_stores(repository: Repository, paths: Iterable[str] = ()) -> list[Path]:
-    """Return where a repository's submodules keep their objects, nested ones too.
+    """Return the object directories of a repository's submodules, including nested ones.
 
-    `paths` are submodules that may keep them in their own directory, as git did of old.
+    `paths` are submodules that may have them in their own directory, as in older git versions.
     """
     waiting = [repository.common / "modules", repository.directory / "modules"]
     found: list[Path] = []
@@ -388,7 +392,7 @@ def find_stores(repository: Repository, paths: Iterable[str] = ()) -> list[Path]
     while waiting and seen < _MOST_STORES:
         seen += 1
         place = waiting.pop()
-        # A name may hold slashes, so a folder here is a repository or leads to some.
+        # A name may contain slashes, so a folder here is a repository or contains some.
         if (place / "HEAD").is_file() and (place / "objects").is_dir():
             found.append(place / "objects")
             waiting.append(place / "modules")
@@ -399,19 +403,19 @@ def find_stores(repository: Repository, paths: Iterable[str] = ()) -> list[Path]
 
 
 def find_missing(index: Git) -> list[str]:
-    """Return the submodules in an index of which there are no files."""
+    """Return the submodules in an index that have no files."""
     return [row.path for row in Listing(index).links]
 
 
 def drop_entries(index: Git, paths: Iterable[str]) -> None:
-    """Take entries out of an index, whatever is on disk."""
+    """Remove entries from an index, whatever is on disk."""
     width = len(index.text("mktree"))
     lines = b"".join(b"0 %s\t%s\0" % (b"0" * width, os.fsencode(path)) for path in paths)
     index.call("update-index", "-z", "--index-info", stdin=lines)
 
 
 def put_entries(index: Git, rows: Sequence[Row]) -> None:
-    """Put entries into an index, in place of what it has there."""
+    """Add entries to an index, replacing existing ones."""
     if not rows:
         return
     lines = (f"{row.mode} {row.blob}\t".encode() + os.fsencode(row.path) + b"\0" for row in rows)

@@ -1,7 +1,7 @@
-"""Writing files into a working tree so that a killed writer can be finished.
+"""Write files into a working tree so that an interrupted write can be completed.
 
-What is about to be written is noted first, every file is replaced whole, and each directory on the
-way is opened from its parent without following links.
+A plan is stored first, every file is replaced atomically, and each directory on the way is opened
+from its parent without following links.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SPARE = regex(r"\.flyball-[0-9a-f]{16}")
 
 
 class Writer:
-    """Brings files of one directory from one state to another, all of them or resumably."""
+    """Changes the files of one directory from one state to another, completely or resumably."""
 
     def __init__(self, trees: Trees, root: Path, note: Path) -> None:
         self.trees = trees
@@ -35,25 +35,24 @@ class Writer:
         self.note = note
 
     def perform(self, title: str, changes: Sequence[Changed]) -> None:
-        """Write every change's after-state; only files that are still in their before-state."""
-        # A file that was never kept cannot be written back; it stays as it is.
+        """Write every change's after-state to files that are still in their before-state."""
+        # A file that was never stored cannot be restored; it stays as it is.
         changes = [change for change in changes if self._can_write(change)]
         if not changes:
             return
         self._refuse_unexpected(changes)
         with explain_disk_errors(os.fspath(self.note.parent)):
-            # The note must be on disk before the first file changes: it is what `finish` and
-            # `roll_back` go by after a kill. A second run over files that are written already does
-            # nothing.
+            # The plan must be on disk before the first file changes: `finish` and `roll_back` use
+            # it after a kill. A second run over files already written does nothing.
             _put_note(self.note, title, changes)
         self._write_all(changes)
 
     def unfinished_title(self) -> str | None:
-        """What was being written when the last writer died, if one did."""
+        """Return the title of the write that was interrupted, or None."""
         return self._read_note()[0] if self.note.exists() else None
 
     def finish(self) -> str | None:
-        """Go on where a dead writer stopped; what it was doing, if there was one."""
+        """Complete an interrupted write; return its title, or None."""
         if not self.note.exists():
             return None
         title, changes = self._read_note()
@@ -63,7 +62,7 @@ class Writer:
         return title
 
     def roll_back(self) -> str | None:
-        """Undo what a dead writer began; what it was doing, if there was one."""
+        """Undo an interrupted write; return its title, or None."""
         if not self.note.exists():
             return None
         title, changes = self._read_note()
@@ -73,13 +72,13 @@ class Writer:
         return title
 
     def forget(self) -> None:
-        """Leave what a dead writer began as it is."""
+        """Discard the plan of an interrupted write, and keep the files as they are."""
         if self.note.exists():
             self._remove_spares(self._read_note()[1])
             self.note.unlink()
 
     def _remove_spares(self, changes: Sequence[Changed]) -> None:
-        """Remove what a dead writer had not yet renamed."""
+        """Remove the temporary files of an interrupted write."""
         for folder in {change.path.rpartition("/")[0] for change in changes}:
             below = f"{folder}/." if folder else "."
             with (
@@ -94,7 +93,7 @@ class Writer:
         return change.after is None or self.trees.is_kept(change.after.blob)
 
     def unexpected_paths(self, changes: Sequence[Changed]) -> list[str]:
-        """The paths at which neither what a change begins with is found, nor what it ends with."""
+        """Return the paths in neither the before-state nor the after-state of their change."""
         return [
             change.path
             for change in changes
@@ -112,8 +111,8 @@ class Writer:
             )
 
     def _write_all(self, changes: Sequence[Changed]) -> None:
-        # All removals before any write, the deepest first: a file may take the place of a folder,
-        # and a folder that of a file, only when that place is empty.
+        # All removals before any write, the deepest first: a file may replace a folder, and a
+        # folder a file, only after the removal.
         ordered = sorted(changes, key=lambda change: (-change.path.count("/"), change.path))
         for change in ordered:
             if change.after is None:
@@ -121,8 +120,7 @@ class Writer:
         writes = [(change.path, change.after) for change in ordered if change.after]
         for at in range(0, len(writes), _AT_ONCE):
             some = writes[at : at + _AT_ONCE]
-            # A few at a time: whole trees are restored by this, and all their content need not be
-            # in memory.
+            # A few at a time: whole trees are restored by this, and need not fit in memory.
             contents = self.trees.contents([entry.blob for _, entry in some])
             for path, entry in some:
                 if entry_on_disk(self.root, path, len(entry.blob)) != entry:
@@ -144,7 +142,7 @@ class Writer:
 
 def _put_note(note: Path, title: str, changes: Sequence[Changed]) -> None:
     rows = [{"path": c.path, "kind": c.kind, "before": c.before, "after": c.after} for c in changes]
-    # Synced before it is renamed: after a power cut a note that is there must be whole.
+    # Synced before the rename: after a power failure an existing plan must be complete.
     spare = note.with_suffix(".new")
     with spare.open("w") as file:
         json.dump({"title": title, "changes": rows}, file)
@@ -158,7 +156,7 @@ def _width(change: Changed) -> int:
 
 
 def entry_on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
-    """The entry a tree would hold for what is at this path now; None where it would hold none."""
+    """Return the tree entry of what is at this path now; None if a tree would have none."""
     try:
         with parent_of(root, path) as (parent, name):
             status = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -168,7 +166,7 @@ def entry_on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
             if mode == LINK:
                 content = os.fsencode(os.readlink(name, dir_fd=parent))
             else:
-                # What stat saw may be a link by now.
+                # The entry may be a link by now.
                 fd = os.open(name, READING | os.O_NOFOLLOW, dir_fd=parent)
                 with os.fdopen(fd, "rb") as file:
                     content = file.read()
@@ -176,7 +174,7 @@ def entry_on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
         return None
     except OSError as error:
         if error.errno == errno.ELOOP:
-            # A link stands somewhere in the path: by this path there is nothing of ours.
+            # The path contains a link, so there is nothing of ours.
             return None
         raise
     digest = hashlib.sha1(usedforsecurity=False) if width == 40 else hashlib.sha256()
@@ -185,7 +183,7 @@ def entry_on_disk(root: Path, path: str, width: int = 40) -> TreeEntry | None:
 
 
 def holds_file(root: Path, path: str) -> bool:
-    """Whether a file or link is at this path, reached through no link."""
+    """Return whether a file or link is at this path, reached through no link."""
     try:
         with parent_of(root, path) as (parent, name):
             return mode_of(os.stat(name, dir_fd=parent, follow_symlinks=False)) is not None
@@ -194,7 +192,7 @@ def holds_file(root: Path, path: str) -> bool:
 
 
 def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
-    """Put a file or link there whole, in place of whatever file was."""
+    """Write a file or link atomically, replacing an existing file."""
     try:
         with (
             explain_disk_errors(os.fspath((root / path).parent)),
@@ -206,8 +204,8 @@ def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
                     os.symlink(os.fsdecode(content), spare, dir_fd=parent)
                 else:
                     _write_file(parent, name, spare, mode, content)
-                # A folder left empty gives way to the file; rename would not replace it. One with
-                # something in it stops us here, before anything is lost.
+                # An empty folder is removed for the file; rename would not replace it. A folder
+                # with content raises here, before anything is lost.
                 with suppress(FileNotFoundError, NotADirectoryError):
                     os.rmdir(name, dir_fd=parent)
                 os.rename(spare, name, src_dir_fd=parent, dst_dir_fd=parent)
@@ -229,7 +227,7 @@ def _write_file(parent: int, name: str, spare: str, mode: str, content: bytes) -
     with suppress(FileNotFoundError):
         old = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
         if stat.S_ISREG(old):
-            # Trees know only whether a file is executable; the rest of its mode is the user's and
+            # Trees record only whether a file is executable; the rest of its mode is the user's and
             # stays.
             bits = stat.S_IMODE(old) & ~0o111
             bits |= (bits & 0o444) >> 2 if mode == EXECUTABLE else 0
@@ -241,7 +239,7 @@ def _write_file(parent: int, name: str, spare: str, mode: str, content: bytes) -
 
 
 def remove_entry(root: Path, path: str) -> None:
-    """Remove a file or link, and the directories it leaves empty."""
+    """Remove a file or link, and the directories that are then empty."""
     try:
         with (
             explain_disk_errors(os.fspath((root / path).parent)),
