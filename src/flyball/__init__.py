@@ -1,14 +1,14 @@
 """Flyball: a governor for coding agents.
 
-The names below are the library. Each is loaded when it is first used, so that importing the package
-costs nothing.
+The names below are the public API. Each is imported on first use, so that importing the package is
+cheap.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
-# Not from `typing`, which takes longer to load than a hook has.
+# Not from `typing`, whose import takes longer than a hook may.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any

@@ -1,28 +1,28 @@
-"""The whole taxonomy of errors.
+"""The error classes and their hierarchy.
 
     FlyballError(code)
     ├── UsageError            the caller must change the request
     │   ├── ConfigError         a setting is wrong
-    │   │   ├── EmptyCommand      a settled command says nothing
-    │   │   ├── UnbalancedCommand a settled command cannot be split into words
-    │   │   ├── NoSuchDirectory   a command is settled for a directory that is not there
-    │   │   ├── MissingExtra      a part of Flyball is not installed
+    │   │   ├── EmptyCommand      a configured command is empty
+    │   │   ├── UnbalancedCommand a configured command cannot be split into words
+    │   │   ├── NoSuchDirectory   a command is configured for a missing directory
+    │   │   ├── MissingExtra      a required package is not installed
     │   │   └── BrokenSettings    a host's settings file cannot be read (file, place)
     │   ├── TemplateError       a template or flow file is wrong (file, line, hint)
     │   ├── NotFound            no such run, card, file … (kind, id)
-    │   ├── Conflict            the request does not fit the present state
-    │   ├── NotAPerson          only a person may say this, and an agent did
-    │   └── NotAllowed          this person's role does not reach so far
+    │   ├── Conflict            the request does not fit the current state
+    │   ├── NotAPerson          an agent attempted what only a person may do
+    │   └── NotAllowed          the person's role does not allow this
     ├── IllegalEvent          an event the table does not allow: our bug
-    ├── ToolError             a tool could not do its work
+    ├── ToolError             a tool failed
     │   ├── OutsideWorkspace    a path leaves the workspace or is protected
     │   ├── ToolTimeout         it took too long
-    │   └── ToolUnavailable     what it needs is not on this machine
+    │   └── ToolUnavailable     a program or kernel feature is missing
     ├── PatchError            a diff cannot be applied (see flyball.patch)
-    ├── DriverError           whoever thinks failed (retryable or not)
+    ├── DriverError           the driver failed (retryable or not)
     └── JournalError          the log cannot be used
         ├── SchemaTooNew        written by a later release
-        ├── Corrupt             the log contradicts itself
+        ├── Corrupt             the log is inconsistent
         └── LeaseHeld           another process drives this run
 
 A red test, a failed gate, a spent budget, a tripped guard, a denied call and a non-zero exit are
@@ -35,7 +35,7 @@ from typing import ClassVar
 
 
 class FlyballError(Exception):
-    """Something went wrong that a caller may want to tell apart by its code."""
+    """The base of all errors, each with a stable code."""
 
     code: ClassVar[str] = "flyball-error"
 
@@ -49,37 +49,37 @@ class FlyballError(Exception):
 
 
 class UsageError(FlyballError):
-    """The request itself must change."""
+    """The request must change."""
 
     code = "usage"
 
 
 class ConfigError(UsageError):
-    """A setting has a name or value that is not known."""
+    """A setting has an unknown name or an invalid value."""
 
     code = "config"
 
 
 class EmptyCommand(ConfigError):
-    """A command that tests or checks a directory is settled, and says nothing."""
+    """A configured command that tests or checks a directory is empty."""
 
     code = "command-empty"
 
 
 class UnbalancedCommand(ConfigError):
-    """A settled command cannot be split into words, as with a quote that nothing closes."""
+    """A configured command cannot be split into words, for example because of an unclosed quote."""
 
     code = "command-unbalanced"
 
 
 class NoSuchDirectory(ConfigError):
-    """A command is settled for a directory that the project does not have."""
+    """A command is configured for a directory that the project does not have."""
 
     code = "no-such-directory"
 
 
 class MissingExtra(ConfigError):
-    """A part of Flyball needs a package that is not installed."""
+    """An optional feature needs a package that is not installed."""
 
     code = "extra-missing"
 
@@ -92,7 +92,7 @@ class MissingExtra(ConfigError):
 
 
 class BrokenSettings(ConfigError):
-    """A host's settings file is not what its format says; nothing was changed."""
+    """A host's settings file has invalid syntax; nothing was changed."""
 
     code = "settings-broken"
 
@@ -105,7 +105,7 @@ class BrokenSettings(ConfigError):
 
 
 class TemplateError(UsageError):
-    """A template or flow file is wrong, at a known place."""
+    """A template or flow file is wrong, at a known line."""
 
     code = "template"
 
@@ -119,7 +119,7 @@ class TemplateError(UsageError):
 
 
 class NotFound(UsageError):
-    """Nothing has that id."""
+    """There is nothing with that id."""
 
     code = "not-found"
 
@@ -130,31 +130,31 @@ class NotFound(UsageError):
 
 
 class Conflict(UsageError):
-    """The request does not fit the present state of things."""
+    """The request does not fit the current state."""
 
     code = "conflict"
 
 
 class AlreadyMerged(Conflict):
-    """A run whose work is in the user's branch was to be merged once more."""
+    """The run's work is already in the user's branch."""
 
     code = "already-merged"
 
 
 class NothingToMerge(Conflict):
-    """A run that changed nothing was to be merged."""
+    """The run changed nothing, so there is nothing to merge."""
 
     code = "nothing-to-merge"
 
 
 class NotAPerson(UsageError):
-    """A word that only a person may say, from inside an agent that is governed."""
+    """An action reserved for people was attempted from inside a governed agent."""
 
     code = "not-a-person"
 
 
 class NotAllowed(UsageError):
-    """What a person asked for needs another role than theirs."""
+    """The request needs another role than the person has."""
 
     code = "not-allowed"
 
@@ -166,13 +166,13 @@ class IllegalEvent(FlyballError):
 
 
 class ToolError(FlyballError):
-    """A tool could not do what it was asked."""
+    """A tool failed."""
 
     code = "tool"
 
 
 class OutsideWorkspace(ToolError):
-    """A path leads out of the workspace, or to a protected place in it."""
+    """A path leads out of the workspace, or to a protected path in it."""
 
     code = "outside-workspace"
 
@@ -182,25 +182,25 @@ class OutsideWorkspace(ToolError):
 
 
 class ToolTimeout(ToolError):
-    """A process ran past its limit and was ended."""
+    """A process exceeded its time limit and was ended."""
 
     code = "tool-timeout"
 
 
 class ToolUnavailable(ToolError):
-    """A program or kernel feature that the tool needs is not here."""
+    """A program or kernel feature that the tool needs is not available."""
 
     code = "tool-unavailable"
 
 
 class PatchError(FlyballError):
-    """A diff was refused."""
+    """A diff was rejected."""
 
     code = "patch"
 
 
 class DriverError(FlyballError):
-    """The driver gave no usable reply."""
+    """The driver returned no usable reply."""
 
     code = "driver"
 
@@ -222,7 +222,7 @@ class SchemaTooNew(JournalError):
 
 
 class Corrupt(JournalError):
-    """The journal contradicts itself."""
+    """The journal is inconsistent."""
 
     code = "corrupt"
 

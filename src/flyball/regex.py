@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
-There are some hundreds of them, and a process uses a few: to compile all when their modules are
-loaded was a quarter of what every command, and every hook that decides by itself, took to start.
+There are several hundred, and a process uses a few: compiling all of them at import took a quarter
+of the start time of every command and of every hook that decides by itself.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from typing import Any, AnyStr, cast
 
 
 def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """A pattern like that of `re.compile`; what is wrong with it is raised by its first use."""
+    """Return a pattern like `re.compile`; an error in it is raised on first use."""
     return cast("re.Pattern[AnyStr]", _LatePattern(text, flags))
 
 
 class _LatePattern:
-    """Stands for a pattern until somebody asks it for something."""
+    """A proxy for a pattern until its first use."""
 
     def __init__(self, text: Any, flags: int) -> None:
         self._given = text, flags
 
     def __getattr__(self, name: str) -> Any:
-        # Asked only for what is not there yet: from then on all is answered by the pattern itself.
+        # Called only for missing attributes: afterwards the pattern's own methods are used
+        # directly.
         pattern: re.Pattern[Any] = re.compile(*self._given)
         for each in _ANSWERED:
             setattr(self, each, getattr(pattern, each))

@@ -1,11 +1,11 @@
-"""Which files hold secrets: the one table for commands, readers, the sandbox and redaction.
+"""Recognize secret files: the one table for commands, readers, the sandbox and redaction.
 
-A pattern is a name, or some names in a row, that may stand anywhere in a path; what lies below it
-is meant, too. `~/` in front: only in a home. `/` in front: only from the root. `*`, `?` and `[…]`
-match within one name. Case does not count, as in many file systems.
+A pattern is a name, or several names in a row, that may occur anywhere in a path; it includes
+everything below it. `~/` in front: only in a home. `/` in front: only from the root. `*`, `?` and
+`[…]` match within one name. Case is ignored, as in many file systems.
 
 The user's setting `secrets` adds patterns of the same kind. Hooks and `flyball confined` read this
-table at every start, so it loads nothing, and builds what it is asked with when it is asked.
+table at every start, so it imports nothing, and builds its lookup tables on first use.
 """
 
 from __future__ import annotations
@@ -85,14 +85,16 @@ NAMED: Mapping[str, str] = {
         ".ansible/vault .config/flyball"
     ),
 }
-"""Names that say it all, by what they belong to."""
+"""Full names, grouped by what they belong to."""
 
 SHAPED = (
     "*.env *.pem *.key *.p12 *.pfx *.jks *.keystore *.bks *.kdbx *.kdb *.ppk *.keytab "
     "*.ovpn *.agekey *.pem.* *.key.* *.p8 *.kubeconfig *.mobileprovision *secret*.asc "
     "*private*.asc *.gpg-key *.pkcs12"
 )
-"""Names by their ends. Many such files are public, so some names and places are left out."""
+"""Names with a secret's extension. Many such files are public, so some names and places are
+excluded.
+"""
 
 OPEN = (
     "*.example *.sample *.template *.tmpl *.tpl *.dist *.defaults *.default *.schema "
@@ -101,7 +103,7 @@ OPEN = (
     ".ssh/authorized_keys* .ssh/authorized_keys.d .ssh/README* .gnupg/gpg.conf .aws/config "
     ".kube/cache .docker/config.json.example"
 )
-"""What holds no secret though a name above matches: examples, public keys, settings."""
+"""Files without secrets that match a name above: examples, public keys, settings."""
 
 PUBLIC = (
     "node_modules site-packages dist-packages fixtures __fixtures__ testdata test-data tests test "
@@ -110,7 +112,7 @@ PUBLIC = (
     "*certificate*.pem *chain*.pem *bundle*.pem *public*.pem *pubkey*.pem dhparam*.pem "
     "*.key.ts *.key.js process.env meta.env os.env !*"
 )
-"""Where a name of such a shape is no secret, or is not the name of a file."""
+"""Names and places where such an extension is no secret, or no file name at all."""
 
 _VARIABLES = frozenset(
     (
@@ -119,15 +121,15 @@ _VARIABLES = frozenset(
         *("secret", "secrets", "credential", "credentials"),
     )
 )
-"""Words of which one in the name of a variable says that it holds a secret."""
+"""Words that mark the name of a variable as a secret."""
 
 _SIGNS = "*?["
 
 
 def holds_secret(path: str, more: Sequence[str] = (), *, shapes: bool = True) -> bool:
-    """Whether a file at this path holds what its owner shows to nobody, by its name alone.
+    """Return whether a file at this path holds secrets, by its name alone.
 
-    `more` are patterns of the user's; without `shapes` the end of a name says nothing.
+    `more` are the user's patterns; without `shapes` extensions are ignored.
     """
     parts = spelled(path)
     if more and _table(tuple(more)).matches(parts):
@@ -142,7 +144,7 @@ def holds_secret(path: str, more: Sequence[str] = (), *, shapes: bool = True) ->
 
 
 def is_secret_variable(name: str) -> bool:
-    """Whether a variable of the environment holds a secret, by its name alone."""
+    """Return whether an environment variable holds a secret, by its name alone."""
     words = name.lower().replace("-", "_").split("_")
     last = words[-1]
     if last == "headers" or (last == "pwd" and len(words) > 1):
@@ -151,21 +153,23 @@ def is_secret_variable(name: str) -> bool:
 
 
 def could_be_secret(name: str) -> bool:
-    """Whether a file or folder of this name holds secrets, depending on where it lies.
+    """Return whether a file or folder of this name holds secrets, depending on its directory.
 
-    Most names of a project are told apart by this alone, in a moment.
+    This fast check excludes most names of a project.
     """
     lower = name.lower()
     return any(_own(label).ends_with(lower) for label in ("named", "shaped"))
 
 
 def may_hold_secret(text: str) -> bool:
-    """Whether a text could name such a file, itself or by wildcards that are not looked into."""
+    """Return whether a text could name such a file, literally or by unexpanded wildcards."""
     return holds_secret(text) or any(map(_is_aimed, text.split("/")))
 
 
 def _is_aimed(name: str) -> bool:
-    """Whether wildcards in a name look for more than anything, or than all of one kind."""
+    """Return whether wildcards in a name are more specific than everything, or than all of one
+    type.
+    """
     if not any(sign in name for sign in _SIGNS + "{") or name in ("*", "**"):
         return False
     ending = name[2:] if name[:2] == "*." else ""
@@ -173,12 +177,12 @@ def _is_aimed(name: str) -> bool:
 
 
 def spelled(path: str) -> tuple[str, ...]:
-    """Return the names of a path as the table takes them, in lower case.
+    """Return the names of a path in the table's form, in lower case.
 
     The first is `~` in a home, and empty where the path begins at the root.
     """
     text = path.lower()
-    # Elsewhere a backslash is an escape of a shell or of an expression.
+    # Elsewhere a backslash is an escape in a shell or a regular expression.
     if text[1:3] == ":\\" or text[:2] in ("\\\\", "~\\"):
         text = text.replace("\\", "/")
     parts: list[str] = [""] if text[:1] == "/" else []
@@ -192,7 +196,7 @@ def spelled(path: str) -> tuple[str, ...]:
 
 
 def _home(parts: Sequence[str]) -> int:
-    """Return how many names at the front of a path lead to somebody's home."""
+    """Return how many names at the front of a path form a home directory."""
     first = parts[0] if parts else ""
     if first in ("$home", "${home}"):
         return 1
@@ -208,12 +212,12 @@ _IN_NAMES = {ord(sign): "x" for sign in "._-"}
 
 
 def patterns() -> tuple[tuple[str, ...], ...]:
-    """Return the names in a row of every pattern of the table that names a thing in full."""
+    """Return the names of every pattern in the table that names a file in full."""
     return tuple(names for group in NAMED.values() for _, names in map(_row, group.split()))
 
 
 def _row(pattern: str) -> _Row:
-    """Return what a pattern starts from, and its names."""
+    """Return a pattern's start, and its names."""
     head, _, rest = pattern.lower().partition("/")
     if head in ("", "~"):
         return head, tuple(rest.split("/"))
@@ -233,16 +237,18 @@ class _Table:
                 self._exact.setdefault(name, []).append(row)
             else:
                 self._wild.append((head, tail, row))
-        # One question for most names, of which a whole project is full.
+        # A single check excludes most names of a project.
         self._heads = tuple(head for head, _, _ in self._wild if head)
         self._tails = tuple(tail for head, tail, _ in self._wild if not head)
 
     def ends_with(self, name: str) -> bool:
-        """Whether a pattern could end with this name."""
+        """Return whether a pattern could end with this name."""
         return name in self._exact or name.startswith(self._heads) or name.endswith(self._tails)
 
     def matches(self, parts: Sequence[str], *, last: bool = False) -> bool:
-        """Whether some names in a row are one of these patterns; `last`: those at the end."""
+        """Return whether consecutive names match one of these patterns; `last`: those at the
+        end.
+        """
         return any(
             _fits(parts, at, start, names)
             for at, name in enumerate(parts)
@@ -275,7 +281,7 @@ def _fits(parts: Sequence[str], at: int, start: str | None, names: Sequence[str]
 
 
 def _same(name: str, pattern: str) -> bool:
-    """Whether a pattern matches a whole name."""
+    """Return whether a pattern matches a whole name."""
     head, tail = _ends(pattern)
     if head == pattern:
         return name == pattern
@@ -286,7 +292,7 @@ def _same(name: str, pattern: str) -> bool:
 
 
 def _globs(name: str, pattern: str) -> bool:
-    """Whether a pattern matches; written out, since the library's way takes a while to load."""
+    """Return whether a pattern matches; written out, since fnmatch is slow to import."""
     if not pattern or not name:
         return not name and not pattern.strip("*")
     sign, rest = pattern[0], pattern[1:]
@@ -299,7 +305,7 @@ def _globs(name: str, pattern: str) -> bool:
 
 
 def _is_in(letter: str, brackets: str) -> bool:
-    """Whether a letter is one of those in brackets: `a-z_`, or any other with `!` before them."""
+    """Return whether brackets match a letter: `a-z_`, or any other with `!` before them."""
     is_other = brackets[0] == "!"
     rest, found = brackets[is_other:], False
     while rest:
@@ -313,7 +319,7 @@ _TABLES: dict[str | tuple[str, ...], _Table] = {}
 
 
 def _own(label: str) -> _Table:
-    """Return one of the lists above as a table, which is made once."""
+    """Return one of the lists above as a cached table."""
     if label not in _TABLES:
         lists = {"named": " ".join(NAMED.values()), "shaped": SHAPED, "open": OPEN}
         _TABLES[label] = _Table([*map(_row, lists.get(label, PUBLIC).split())])

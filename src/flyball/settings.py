@@ -1,4 +1,4 @@
-"""Every setting: its name, its default, what it is for, and who may move it which way."""
+"""All settings: names, defaults, purposes, and in which direction a repository may change them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ LEVELS = {
     "govern": "looks before it writes, is asked about what reaches outside, and its stop is judged",
     "strict": "like govern, and programs that are not known are refused",
 }
-"""How much of another agent's work is held, from least to most."""
+"""How strictly another agent is governed, from least to most."""
 HooksLevel = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(LEVELS)})$")]
 HooksBudget = Annotated[str, msgspec.Meta(pattern="^(reported|strict)$")]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Every setting with its default. `section_name` is written `section.name` in files."""
+    """All settings with their defaults. `section_name` is written `section.name` in files."""
 
     driver_use: str = ""
     model_default: str = ""
@@ -94,13 +94,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_caps(self) -> bool:
-        """Whether any cap on other agents is set."""
+        """Return whether any cap on other agents is set."""
         names = (f"caps_{scope}_{unit}" for scope in SCOPES for unit in ("tokens", "money"))
         return any(getattr(self, name) for name in names)
 
     @property
     def policy(self) -> Policy:
-        """What the governor is told."""
+        """Return the governor's policy."""
         return Policy(
             reserve=self.budget_reserve,
             max_tool_rounds=self.budget_max_tool_rounds,
@@ -129,21 +129,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class About(NamedTuple):
-    """What a setting is for, and in which direction a repository may move it."""
+    """The purpose of a setting, and in which direction a repository may change it."""
 
     text: str
     tighter: str = ""
 
     @property
     def repository_may(self) -> str:
-        """What a trusted repository can do with it."""
+        """Return what a trusted repository can do with it."""
         if self.tighter == MORE:
             return "add directories that you left open"
         return f"make it {self.tighter}" if self.tighter else "not set it"
 
 
 MORE = "more"
-"""A repository that is trusted may add to it, and change nothing that stands there."""
+"""A trusted repository may add values, and change no existing ones."""
 
 
 ABOUT: dict[str, About] = {
@@ -223,7 +223,7 @@ COMMANDS: dict[str, None] = {
 
 
 def key_of(field: str) -> str:
-    """A field's name as files write it."""
+    """Return a field's name as written in files."""
     section, _, name = field.partition("_")
     return f"{section}.{name}" if name else section
 

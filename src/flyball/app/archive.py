@@ -94,7 +94,7 @@ def read_run(home: Home, data: bytes) -> Sequence[AnyEvent]:
     """Return the log of an exported run, or one built from a SWE-agent recording."""
     if data.lstrip().startswith(HEADED):
         return read_export(data)
-    # The same file is the same run, and is not imported twice.
+    # The same file is the same run, so it is not imported twice.
     name = f"{RECORDED}-{hashlib.sha256(data).hexdigest()[:8]}"
     try:
         return recorded_run(document_in(text_in(data)), name, redactor_of(home).text)
@@ -117,7 +117,7 @@ async def import_run(home: Home, data: bytes) -> RunState:
                 await journal.commit(lease, event, after, thread_lines(before, event, after))
         finally:
             await journal.release(lease)
-    # An imported run has no workspace, and so nothing else that says whose it is.
+    # An imported run has no workspace, so the project's path is recorded here.
     note_place(home)
     return steps[-1][2]
 

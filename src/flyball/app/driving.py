@@ -232,8 +232,8 @@ class RunControl:
         async with self._held(record.started, driver, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
             if state.seq != record.state.seq:
-                # Another worker had it between the look and the lease; what was read of it is old,
-                # and whoever hands it out will do so again.
+                # Another worker had it between the check and the lease; the state is outdated, and
+                # the scheduler will assign the run again.
                 return RunResult(state)
             word = Tightened(by=by, policy=own, has_sandbox=levels.detect_level().value != "none")
             if not state.has_ended and _would_tighten(state, word):
@@ -261,7 +261,7 @@ class RunControl:
         if record.is_submitted:
             return await self._leave_word(record, word)
         word(record.state)
-        # An agent in its own program goes on by itself, once it is asked again there.
+        # An agent in its own program continues by itself with its next request.
         drive = drive and not record.is_hosted
         driver = self._driver(record.started) if drive else NobodyDriver()
         async with self._held(record.started, driver, record.entries) as (engine, performer):

@@ -54,7 +54,7 @@ def patch_project(wish: PatchWish, environ: Mapping[str, str], *, writes: bool) 
     if not (result.ok and writes and result.changes):
         return Patched(result)
     log = UndoLog(open_home(wish.repo, environ, {}).state)
-    # Under the paths that links lead to: that is where the bytes are.
+    # With links resolved, since that is where the bytes are.
     kept = {root.fact(c.path, write=True).path: (c.before, c.after) for c in result.changes}
     snapshot = log.note("patch apply", root.path, kept)
     write_all(root, result.changes)

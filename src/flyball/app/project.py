@@ -236,7 +236,7 @@ def _digest(text: str) -> str:
 
 
 def _read(path: Path) -> str:
-    # `FLYBALL_CONFIG=/dev/null` is how one says that there is no such file.
+    # `FLYBALL_CONFIG=/dev/null` means that there is no such file.
     if os.fspath(path) == os.devnull:
         return ""
     data = read_plain(path, LONGEST + 1)

@@ -86,7 +86,7 @@ class Sessions:
         """Store a session atomically."""
         self._place.mkdir(parents=True, exist_ok=True)
         file = self._file(session.host, session.session)
-        # The first end of a line is for half of one that somebody was killed over.
+        # The leading line break ends an incomplete line of a process that was killed.
         line = b"\n" + msgspec.json.encode(session) + b"\n"
         with file.open("ab") as handle:
             if handle.tell() + len(line) <= LONGEST:
@@ -101,7 +101,7 @@ class Sessions:
         self._file(session.host, session.session).unlink(missing_ok=True)
 
     def _file(self, host: str, session: str) -> Path:
-        # A host chooses the name of its session, and it must not choose a path.
+        # A host chooses the name of its session, which must not become a path.
         name = hashlib.sha256(session.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         return self._place / f"{host}-{name}.json"
 

@@ -48,7 +48,7 @@ def started_of(
 ) -> RunStarted:
     """Return a run's first event, with known secrets redacted."""
     settings, clean = home.effective.settings, redactor_of(home)
-    # Before the request is cleaned: what is pasted there is no text, and may look like a key.
+    # Before the request is redacted: pasted images are not text, and may look like keys.
     request, pasted = take_pasted(wanted.request, len(wanted.images))
     return RunStarted(
         run=new_run_id(),

@@ -89,7 +89,7 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
         )
 
     servers = RunServers(workspace.directory / "servers")
-    # As the user's own run of the tests would: who verifies has them in reach anyway.
+    # As in the user's own test run: the caller has access to them anyway.
     root, allowed = workspace.root, (*environment.users_names(home.environ), *settings.variables)
     env = environment.clean(home.environ, workspace=root, allowed=allowed)
     return CallContext(

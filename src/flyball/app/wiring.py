@@ -257,7 +257,7 @@ async def tracer(
     except ModuleNotFoundError as error:
         why = str(MissingExtra("It", error.name or "opentelemetry", "otel"))
     except (ConfigError, ValueError, OSError) as error:
-        # What the user settled for every program may be nothing that can be used.
+        # The configured value for all programs may be unusable.
         why = str(error)
     watch({"type": "notice", "text": f"This run is not traced. {why}"})
     return None

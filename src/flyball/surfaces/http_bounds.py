@@ -91,7 +91,7 @@ async def _refuse(send: Send, status: int, code: str, message: str) -> None:
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
-        # The rest of a body that nobody reads would be taken for the next request.
+        # The unread rest of a body would be parsed as the next request.
         (b"connection", b"close"),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})

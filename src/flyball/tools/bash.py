@@ -1,4 +1,4 @@
-"""`bash`: a shell command, judged part by part and confined by the kernel."""
+"""`bash`: run a shell command, judged part by part and confined by the kernel."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _ending(finished: Finished) -> str:
 
 
 def _evidence(form: BashForm, finished: Finished, context: CallContext) -> tuple[AnyEvidence, ...]:
-    """What the command verified, or that it could not have; nothing for any other command."""
+    """Return what the command verified, or that it verified nothing; empty for other commands."""
     kind, hollow = verification_kind(form.cmd), cannot_fail(form.cmd) or ""
     if kind is None and not hollow:
         return ()
@@ -59,7 +59,7 @@ def _evidence(form: BashForm, finished: Finished, context: CallContext) -> tuple
 
 
 def _without_tests(finished: Finished) -> str:
-    """Why a test run that ended well shows nothing: no test ran in it."""
+    """Return why a successful test run shows nothing: it ran no test."""
     counted = from_text(finished.output)
     return "no test ran" if counted and not counted.passed and not counted.failed else ""
 

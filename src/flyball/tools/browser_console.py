@@ -1,4 +1,4 @@
-"""`browser_console`: open a page of this run's server in Chromium and see what it says."""
+"""`browser_console`: open a page of this run's server in Chromium and return its messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN_TEXT = 1_500
 
 
 class ConsoleForm(Form, frozen=True, kw_only=True):
-    """An address or a path that a server of this run has, and how long the page may take."""
+    """The URL or path on a server of this run, and how long the page may take."""
 
     url: Text = "/"
     seconds: Annotated[float, msgspec.Meta(gt=0, le=120)] = 20.0
@@ -71,7 +71,7 @@ async def perform(form: ConsoleForm, context: CallContext) -> Result:
 def console_report(
     served: Served, seen: PageLook, context: CallContext, elapsed: float, n: int = 1
 ) -> ConsoleReport:
-    """What a page wrote and what it could not load, as evidence about the present tree."""
+    """Return a page's messages and failed requests, as evidence about the current tree."""
     kept = keep_picture(seen, context)
     return ConsoleReport(
         id=context.evidence_id(n),
@@ -87,7 +87,7 @@ def console_report(
 
 
 def lines_of(served: Served, seen: PageLook) -> list[str]:
-    """What was seen, for a driver: troubles first, then what the page shows."""
+    """Return the result for a driver: problems first, then what the page shows."""
     lines = [f"[{served.note}]"] if served.note else []
     moved = (
         f", which led to {seen.final}" if seen.final.rstrip("/") != served.url.rstrip("/") else ""

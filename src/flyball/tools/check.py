@@ -1,4 +1,4 @@
-"""`check`: build, type-check, lint or parse the project with what it has."""
+"""`check`: build, type-check, lint or parse the project with its own tools."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEPT_PROBLEMS = 50
 
 
 class CheckForm(Form, frozen=True, kw_only=True):
-    """Which check by name or kind; without one, all that the project is set up for."""
+    """Which check by name or kind; by default all that the project is set up for."""
 
     name: Text = ""
     timeout: Timeout | None = None
@@ -87,9 +87,9 @@ def choose(
     settled: ProjectCommands = NOTHING_SETTLED,
     servers: tuple[Check, ...] = (),
 ) -> tuple[Check, ...]:
-    """The checks to run, or a sentence about why there are none.
+    """Return the checks to run, or a sentence about why there are none.
 
-    A settled one goes by its command or its directory; others by their name; all by their kind.
+    A configured check is selected by its command or directory; others by their name; all by kind.
     """
     here = (*settled_checks(land, settled.checks), *servers)
     if not wished:
@@ -119,7 +119,7 @@ def _names(check: Check) -> tuple[str, ...]:
 async def _run(
     check: Check, land: Land, context: CallContext, timeout: float | None
 ) -> Finished | None:
-    """How a check ended, or None where it is not installed."""
+    """Run a check and return its result; None if it is not installed."""
     with set_up(context, check.at) as start:
         if not start.workdir.is_dir():
             raise ToolError(

@@ -1,4 +1,4 @@
-"""`checkpoint`, `note` and `appeal`: words rather than deeds. Flyball records them as events."""
+"""`checkpoint`, `note` and `appeal`: statements without side effects, recorded as events."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from flyball.tools.call.protocol import CallContext, Form, Result, Text, Tool, n
 
 
 class CheckpointForm(Form, frozen=True, kw_only=True):
-    """What was found and what will be done; all of it is required."""
+    """What was found and what will be done; every field is required."""
 
     goal: Text
     findings: Text
@@ -47,7 +47,7 @@ class AppealForm(Form, frozen=True, kw_only=True):
 
 
 async def perform(_form: Form, _context: CallContext) -> Result:
-    """Never reached: the engine answers these with an event of their own."""
+    """Never called: the engine answers these with an event of their own."""
     raise ToolError("This call is recorded, not performed.")
 
 

@@ -12,7 +12,7 @@ from flyball.workspace.trees.trees import TreeHash
 
 
 class DeleteForm(Form, frozen=True, kw_only=True):
-    """A path; `confirm` says that deleting it is meant."""
+    """A path; `confirm` says that deleting it is intended."""
 
     path: Text
     confirm: bool = False
@@ -42,7 +42,7 @@ async def perform(form: DeleteForm, context: CallContext) -> Result:
 
 
 def probe(form: DeleteForm, context: CallContext) -> Result | None:
-    """Whether the file was there before this call and is gone."""
+    """Return a result if the file existed before this call and is gone."""
     fact = context.root.fact(form.path, write=False)
     if fact.exists:
         return None

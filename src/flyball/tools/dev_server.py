@@ -13,11 +13,11 @@ from flyball.tools.call.protocol import CallContext, Form, Result, Text, Tool, n
 from flyball.tools.pages.serving import READY_SECONDS, bring_up, choose_plan, lines_of, rows
 
 SHOWN = 20
-"""Lines of its log that a server's start is shown with."""
+"""Number of log lines shown when a server starts."""
 
 
 class ServerStartForm(Form, frozen=True, kw_only=True):
-    """Which server, by the name that `dev_server_list` gives; without one, the likeliest."""
+    """Which server, by its name in `dev_server_list`; by default the most likely one."""
 
     name: Text = ""
     seconds: Annotated[float, msgspec.Meta(gt=0, le=600)] = READY_SECONDS
@@ -34,7 +34,7 @@ class ServerListForm(Form, frozen=True, kw_only=True):
 
 
 class ServerLogsForm(Form, frozen=True, kw_only=True):
-    """Which server's log, how many of its last lines, and what these lines must hold."""
+    """Which server's log, how many of its last lines, and a text that these lines must contain."""
 
     name: Text = ""
     lines: Annotated[int, msgspec.Meta(ge=1, le=5_000)] = 100
@@ -114,7 +114,7 @@ async def logs(form: ServerLogsForm, context: CallContext) -> Result:
 
 
 def _was_not_done(_form: Form, _context: CallContext) -> None:
-    """A server dies with the process that started it: after a crash it is started anew."""
+    """Return None: a server ends with the process that started it, so it is started again."""
 
 
 DEV_SERVER_LIST = Tool(

@@ -16,7 +16,7 @@ _START = regex(r"@@ .*?\+(\d+)")
 
 
 class EditForm(Form, frozen=True, kw_only=True):
-    """A diff; keep regions stay on and nothing is only previewed unless asked."""
+    """A diff; by default keep regions are checked and the result is written."""
 
     diff: Text
     preview: bool = False
@@ -48,16 +48,16 @@ async def perform(form: EditForm, context: CallContext) -> Result:
 
 
 class Foreseen(NamedTuple):
-    """The diff between the files and what an edit makes of them, or why it cannot be applied."""
+    """The diff of an edit's result, or why it cannot be applied."""
 
     diff: str = ""
     fault: str = ""
 
 
 def foresee(form: EditForm, context: CallContext, ahead: dict[str, bytes | None]) -> Foreseen:
-    """What the edit would do, with nothing written.
+    """Return the effect of the edit, without writing anything.
 
-    `ahead` are files as edits that still wait will leave them; it learns of this one.
+    `ahead` are files as pending edits will change them; this edit is added to it.
     """
     facts = [(path, context.root.fact(path, write=True)) for path in touched_paths(form.diff)]
     if any(not fact.inside or fact.protected for _, fact in facts):
@@ -75,7 +75,7 @@ def foresee(form: EditForm, context: CallContext, ahead: dict[str, bytes | None]
 
 
 def probe(form: EditForm, context: CallContext) -> Result | None:
-    """Whether the files already are what this diff makes of the tree before it."""
+    """Return a result if the files already are what this diff makes of the tree before it."""
     if form.preview:
         return None
     before = {p: context.workspace.file_at(context.tree, p) for p in touched_paths(form.diff)}
@@ -86,7 +86,7 @@ def probe(form: EditForm, context: CallContext) -> Result | None:
 
 
 def _compute(form: EditForm, context: CallContext, files: dict[str, bytes | None]) -> PatchResult:
-    """All files in memory; what the driver last read is the base to merge from."""
+    """Compute all files in memory; the version that the driver last read is the merge base."""
     there = {path: data for path, data in files.items() if data is not None}
     base: dict[str, bytes] = {}
     for path, data in there.items():
@@ -102,13 +102,13 @@ def _compute(form: EditForm, context: CallContext, files: dict[str, bytes | None
         max_offset=context.settings.max_offset,
         keep_regions=form.keep_regions,
         partial=form.partial,
-        # A call's argument has its closing quote, so nothing of the diff was lost on the way.
+        # A call's argument has its closing quote, so the diff is not truncated.
         whole=True,
     )
 
 
 def _write(found: PatchResult, context: CallContext) -> None:
-    """Each file whole or not at all; a file that cannot be raises, and the rest is taken back."""
+    """Write each file atomically; if one fails, raise and restore the others."""
     for change in found.changes:
         if change.after is None:
             context.root.delete(change.path)
@@ -136,7 +136,7 @@ def _done(form: EditForm, found: PatchResult, context: CallContext) -> Result:
     lines = [f"{verb} {_count(len(found.changes), 'file')}.", *map(_summary, found.changes)]
     lines += [f"Skipped: {_say(error)}" for error in found.errors]
     lines += [f"Warning: {warning}" for warning in found.warnings]
-    # Whoever wrote the diff knows it; only one that was not applied yet is worth its tokens.
+    # The author knows the diff; it is repeated only if it was not applied yet.
     shown = [found.diff] if form.preview else []
     see = "Read the files to see the rest."
     text, cut = bounded("\n".join([*lines, *shown]), context.settings.max_text, see)
@@ -146,7 +146,9 @@ def _done(form: EditForm, found: PatchResult, context: CallContext) -> Result:
 
 
 class _Touched(NamedTuple):
-    """How much a change adds and removes, and where what it added now stands."""
+    """The number of lines that a change adds and removes, and the current position of added
+    ones.
+    """
 
     added: int
     removed: int
@@ -154,7 +156,9 @@ class _Touched(NamedTuple):
 
 
 def _summary(change: Change) -> str:
-    """One line per file: how much came and went, and the numbers of the lines as they are now."""
+    """Return one line per file: how many lines were added and removed, with their current
+    numbers.
+    """
     touched = _touched(change.diff)
     head = f"{change.type.value} {change.path}: +{touched.added} -{touched.removed}"
     if change.type is not ChangeType.MODIFY or not touched.spans:

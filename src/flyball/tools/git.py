@@ -1,4 +1,4 @@
-"""`git`: commit or take back within the run's own branch; the user's branches are out of reach."""
+"""`git`: commit or restore within the run's own branch; the user's branches are not accessible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Te
 
 
 class GitForm(Form, frozen=True, kw_only=True):
-    """`branch` names the run's branch; `revert` brings paths back to where the run began."""
+    """`branch` names the run's branch; `revert` restores paths as they were when the run began."""
 
     action: Literal["branch", "commit", "revert"]
     paths: tuple[Text, ...] = ()

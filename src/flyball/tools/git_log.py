@@ -1,4 +1,4 @@
-"""`git_log`: what changed lately, read from the repository without trusting it."""
+"""`git_log`: show recent changes, read from the repository without trusting it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ NARROW = "Narrow the search with `dir` or `globs`, or raise `max`."
 
 
 MOST_CONTEXT = 20
-"""Lines around a match; who asks for more gets these, and is told."""
+"""Maximum context lines around a match; a larger request gets this many and a note."""
 
 
 class GrepForm(Form, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ async def perform(form: GrepForm, context: CallContext) -> Result:
         raise NotFound("directory", form.dir, "List `.` to see what is there.")
     left_out = _left_out(form, place, where, context)
     words = [*_words(form), *place.words, *map(without, left_out)]
-    # A file that is named itself is searched whatever the patterns say.
+    # A file that is named explicitly is searched whatever the patterns say.
     found, problem = ({}, "") if where in left_out else counts(place, words, where)
     if problem:
         return _refused(form, problem)
@@ -70,11 +70,11 @@ async def perform(form: GrepForm, context: CallContext) -> Result:
 
 
 def _left_out(form: GrepForm, place: Located, where: str, context: CallContext) -> list[str]:
-    """Files that hold what the user shows to nobody; whether they match must not show either."""
+    """Return secret files to exclude: a match count would reveal their content, too."""
     globs = [f"--glob={glob}" for glob in form.globs]
     paths = files_below(place, where, *globs, *place.words)
     named = [path for path in paths if holds_secrets(path, context.settings.secrets)]
-    # Of what is installed no commit is known.
+    # No commits are known for installed dependencies.
     found = named if place.note else users_secrets_among(named, context)
     if len(found) > MOST_SECRETS:
         raise ToolError(f"{len(found)} files here may hold secrets of the user's.", NARROW)
@@ -103,13 +103,13 @@ def _refused(form: GrepForm, problem: str) -> Result:
 
 
 def _first(found: dict[str, int], limit: int) -> list[str]:
-    """The files that hold the first matches, as many as are shown."""
+    """Return the files that contain the first matches, as many as are shown."""
     before = [0, *accumulate(found.values())]
     return [path for path, seen in zip(found, before, strict=False) if seen < limit]
 
 
 class _ShownLine(NamedTuple):
-    """A line of the answer: a match, or one around it."""
+    """A line of the answer: a match, or its context."""
 
     is_match: bool
     path: str
@@ -118,13 +118,13 @@ class _ShownLine(NamedTuple):
 
     @property
     def words(self) -> str:
-        """`file:line: text` for a match, with dashes for a line around one."""
+        """Return `file:line: text` for a match, with dashes for a context line."""
         mark = ":" if self.is_match else "-"
         return f"{self.path}{mark}{self.line}{mark} {self.text}"
 
 
 def _within(shown: Sequence[_ShownLine], limit: int) -> tuple[Match, ...]:
-    """The first matches, no more of them than a text of this length has room for."""
+    """Return the first matches, as many as fit in this length."""
     ends = accumulate(len(each.words) + 1 for each in shown)
     return tuple(
         Match(each.path, each.line, each.text)
@@ -136,7 +136,7 @@ def _within(shown: Sequence[_ShownLine], limit: int) -> tuple[Match, ...]:
 def _shown(
     form: GrepForm, place: Located, words: Sequence[str], files: Sequence[str]
 ) -> list[_ShownLine]:
-    """The first matches with the lines around them."""
+    """Return the first matches with their context lines."""
     words = [*words, f"--max-count={form.max}"]
     words += [f"--context={min(form.context, MOST_CONTEXT)}"] if form.context else []
     shown: list[_ShownLine] = []

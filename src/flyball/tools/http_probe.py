@@ -1,4 +1,4 @@
-"""`http_probe`: ask a server of this run and see what it answers."""
+"""`http_probe`: send a request to a server of this run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEPT = 4_000
 
 
 class ProbeForm(Form, frozen=True, kw_only=True):
-    """An address or a path that a server of this run has, and how long to wait."""
+    """The URL or path on a server of this run, and how long to wait."""
 
     url: Text
     seconds: Annotated[float, msgspec.Meta(gt=0, le=60)] = 10.0
@@ -30,7 +30,7 @@ class ProbeForm(Form, frozen=True, kw_only=True):
 
 
 def require_served(url: str) -> None:
-    """Refuse an address that no server of a run can have; a path alone is the project's own."""
+    """Refuse a URL that no server of a run can have; a path alone is the project's own."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -45,7 +45,7 @@ def require_served(url: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host can only be this machine."""
+    """Return whether a host can only be this machine."""
     if host == "localhost":
         return True
     try:

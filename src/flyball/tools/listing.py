@@ -18,7 +18,7 @@ from flyball.workspace.files.paths import PathKind
 
 
 class ListForm(Form, frozen=True, kw_only=True):
-    """Where to look, what to look for, and how many directories deep."""
+    """Where to search, what to search for, and how many directories deep."""
 
     path: Text = "."
     pattern: Text = ""
@@ -56,13 +56,13 @@ NARROW = "Narrow it with `path`, `pattern` or `depth`."
 
 
 def _is_meant(path: str, top: str, pattern: str) -> bool:
-    """Whether a pattern names a path from the root, from the listed directory, or by its name."""
+    """Return whether a pattern matches a path, its part below the directory, or its name."""
     below = path.removeprefix(f"{top}/")
     return any(matches(name, (pattern,)) for name in (path, below, path.rpartition("/")[2]))
 
 
 def _shown(paths: Sequence[str], top: str, form: ListForm) -> list[str]:
-    """Every path, or directories with their counts where there are too many of them."""
+    """Return every path, or directories with file counts if there are too many."""
     if form.depth is not None:
         return _collapsed(paths, top, form.depth)
     if len(paths) <= form.max or form.pattern:

@@ -1,4 +1,4 @@
-"""`localise_faults`: run every test by itself; which lines do only the failing ones run?"""
+"""`localise_faults`: run every test by itself to find lines that only failing ones run."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SHOWN_FAILURES = 5
 SHOWN_PLACES = 20
 KEPT_FAILURES = 50
 IDLE = 0.1
-"""A test that computed for less than this and did not end was waiting for something."""
+"""A test that used less CPU time than this and did not end was waiting."""
 LEAST_PROBING = 0.2
-"""How much of the time goes into trying a few changes, even if all of it is gone."""
+"""The minimum share of the time for trying a few changes, even if it is used up."""
 
 
 class LocaliseForm(Form, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ def _report(known: Memo, context: CallContext, elapsed: float) -> SuiteReport:
 
 
 def _why(run: Once) -> str:
-    """The end of a traceback says most; a test without end has none."""
+    """Return the end of a traceback, the most useful part; a timeout has none."""
     if run.end == "time":
         how = f"in {run.cpu:.1f} s of computing" if run.cpu >= IDLE else "and was waiting"
         return f"It did not end {how}.\n{run.why.strip()}"

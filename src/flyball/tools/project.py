@@ -1,4 +1,4 @@
-"""`project`: what kind of project this is and how it can be verified."""
+"""`project`: the kind of project and how it can be verified."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def perform(_form: ProjectForm, context: CallContext) -> Result:
 
 
 def _line(part: Part) -> str:
-    """One part: what it is, what tests and checks it, and what it needs of the others."""
+    """Return one part: its kind, its tests and checks, and the parts it depends on."""
     name = "The top" if part.path == TOP else part.path
     kinds = f" ({', '.join(part.kinds)})" if part.kinds else ""
     needs = f" Needs: {', '.join(part.depends_on)}." if part.depends_on else ""
@@ -56,7 +56,7 @@ def _line(part: Part) -> str:
 
 
 def _suite(suite: PartSuite) -> str:
-    """A suite's runner, the project's own words for it, and who settled them."""
+    """Return a suite's runner, the project's own command for it, and its source."""
     if suite.origin:
         return f"`{suite.command}` (settled in {suite.origin})"
     return f"{suite.runner} (`{suite.command}`)" if suite.command else suite.runner

@@ -47,7 +47,7 @@ class ReadForm(Form, frozen=True, kw_only=True):
 
 
 class ShownLines(NamedTuple):
-    """The lines that are shown, and where they begin."""
+    """The lines that are shown, and the number of the first."""
 
     lines: list[str]
     at: int
@@ -87,7 +87,7 @@ async def perform(form: ReadForm, context: CallContext) -> Result:
 
 
 def _refuse_secrets(path: str, context: CallContext) -> None:
-    """Keep what the user shows to nobody, and never committed, from being shown to a driver."""
+    """Refuse to show a driver an uncommitted secret file."""
     fact = context.root.fact(path, write=False)
     names = (path, fact.path)
     if not fact.inside or not any(holds_secrets(n, context.settings.secrets) for n in names):
@@ -100,7 +100,7 @@ def _refuse_secrets(path: str, context: CallContext) -> None:
 
 
 class _Place(NamedTuple):
-    """Where a file lies, what it goes by, and what is to be known about it."""
+    """The location of a file, its displayed path, and notes about it."""
 
     root: Root
     path: str
@@ -109,7 +109,7 @@ class _Place(NamedTuple):
 
 
 def _place(path: str, context: CallContext) -> _Place:
-    """In the workspace, among what is installed, or on the run's own shelf of artifacts."""
+    """Locate a file in the workspace, in an installed dependency, or among the run's artifacts."""
     found = located(path, context)
     fact = found.root.fact(found.path, write=False)
     if fact.kind is PathKind.DIR:
@@ -124,7 +124,7 @@ def _place(path: str, context: CallContext) -> _Place:
 
 
 def _near(path: str, context: CallContext) -> str:
-    """Files that may have been meant: the same name elsewhere, or a similar one."""
+    """Return files that may have been meant: the same name elsewhere, or a similar one."""
     paths = files_below(context)[:COMPARED]
     name = path.rpartition("/")[2]
     same = [each for each in paths if each.rpartition("/")[2] == name]
@@ -148,7 +148,7 @@ def _short(line: str) -> str:
 
 
 def _fitting(part: ShownLines, limit: int) -> list[str]:
-    """As many whole lines as an outcome may hold, at least one."""
+    """Return as many whole lines as fit in a result, at least one."""
     room = limit
     for n, line in enumerate(part.lines):
         room -= len(line) + 8

@@ -1,4 +1,4 @@
-"""`test`: run the project's tests and count what happened."""
+"""`test`: run the project's tests and count the results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from flyball.workspace.process.levels import explain
 
 
 class SuiteForm(Form, frozen=True, kw_only=True):
-    """Which runner, and what to pass on to it; both may be left out."""
+    """Which runner, and its arguments; both are optional."""
 
     runner: (
         Literal[
@@ -64,7 +64,7 @@ class SuiteForm(Form, frozen=True, kw_only=True):
     ) = None
     args: tuple[Text, ...] | str = ()
     timeout: Timeout | None = None
-    """Seconds after which it is stopped; what had ended by then is told, and is never a pass."""
+    """Seconds after which it is stopped; results so far are reported, and never count as a pass."""
     confirm: bool = False
 
     def __post_init__(self) -> None:
@@ -150,16 +150,17 @@ TEST = Tool(
 )
 
 
-# Outcomes worth their tokens: what is new to the driver, by short paths, without the runner's own.
+# Results worth their tokens: what is new to the driver, with short paths, without the runner's own
+# frames.
 #
-# Evidence keeps every word. Only what a driver is told of it is made shorter.
+# Evidence keeps the whole text. Only the driver's version is shortened.
 
 SHOWN_FAILURES = 5
 NAMED_FAILURES = 20
 LONGEST_LINE = 400
 HEAD, TAIL = 12, 24
 MOST_LINES = HEAD + TAIL + 1
-"""How many lines of one long failure are told from its beginning and from its end."""
+"""Number of lines shown from the beginning and from the end of a long failure."""
 _CASE = regex(r"\[.*\]$|#\d+$", re.DOTALL)
 _RUNNER_LINE = regex(
     r"=== (?:RUN|PAUSE|CONT|NAME)\b|\s*--- FAIL: |Traceback \(most recent call last\):$|(?:_ ){9}"
@@ -175,7 +176,7 @@ _TELLING = regex(r"\s*(?:E\s|>\s|assert|\w*(?:Error|Exception|Failed)\b|[-+] |ex
 
 
 def without_runner_frames(text: str) -> str:
-    """A traceback without the frames of the runner, which say nothing about the project."""
+    """Return a traceback without the runner's frames, which say nothing about the project."""
     kept: list[str] = []
     is_skipping = False
     for line in _GO_FRAME.sub("", text).split("\n"):
@@ -183,7 +184,7 @@ def without_runner_frames(text: str) -> str:
         if frame:
             is_skipping = bool(_RUNNERS.search(frame[1]))
         elif not line.startswith("    "):
-            # What belongs to a frame, its source and the marks below that, is indented deeper.
+            # The parts of a frame, its source and the marks below, are indented deeper.
             is_skipping = False
         if not is_skipping:
             kept.append(line)
@@ -191,9 +192,9 @@ def without_runner_frames(text: str) -> str:
 
 
 def told_failures(failures: Sequence[FailedTest], root: Path, log: str = "") -> Iterator[str]:
-    """The first failure of each test in full; of a later one only the lines that are new.
+    """Yield the first failure of each test in full, and only the new lines of later ones.
 
-    Where lines were cut, the last line says that all of them are in the log.
+    If lines were cut, the last line says that all of them are in the log.
     """
     seen: set[str] = set()
     is_cut = False
@@ -221,7 +222,9 @@ def told_failures(failures: Sequence[FailedTest], root: Path, log: str = "") -> 
 def _worth_telling(
     failures: Sequence[FailedTest],
 ) -> tuple[list[FailedTest], list[FailedTest]]:
-    """One failure of every test, as far as they go, then further cases of the same; the others."""
+    """Select one failure of every test, then further cases while there is room; return the
+    others.
+    """
     first: dict[str, FailedTest] = {}
     for failure in failures:
         first.setdefault(_function(failure.name), failure)
@@ -234,12 +237,12 @@ def _worth_telling(
 
 
 def _function(name: str) -> str:
-    """The name of a test without the case of it that ran."""
+    """Return the name of a test without its parameters."""
     return _CASE.sub("", name)
 
 
 def _grouped(failures: Sequence[FailedTest]) -> list[str]:
-    """Names on one line each, the cases of one test together."""
+    """Return names on one line each, with the cases of one test together."""
     cases: dict[str, list[str]] = {}
     for failure in failures:
         function = _function(failure.name)
@@ -248,16 +251,16 @@ def _grouped(failures: Sequence[FailedTest]) -> list[str]:
 
 
 def _plain_lines(message: str, root: Path) -> list[str]:
-    """A failure's lines without blank ones, the runner's own, and what is said a second time."""
+    """Return a failure's lines without blank ones, the runner's own, and repetitions."""
     text = without_runner_frames(relative_paths(message, root)).replace("file://", "")
     lines = [line for line in text.split("\n") if line.strip()]
-    # Pytest's reports begin with the words that stand below the source again, behind an E.
+    # Pytest's reports begin with the message that is repeated below the source, after an E.
     marked = {line[1:].strip() for line in lines if line.startswith("E ")}
     return [line for line in lines if line.strip() not in marked and not _RUNNER_LINE.match(line)]
 
 
 def _head_and_tail(lines: Sequence[str]) -> Iterator[str]:
-    """The lines of one failure; of a long one those at both ends, where cause and error stand."""
+    """Yield a failure's lines; of a long one the first and last, which have cause and error."""
     short = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines]
     if len(lines) <= MOST_LINES:
         yield from short

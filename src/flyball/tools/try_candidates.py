@@ -1,4 +1,4 @@
-"""`try_candidates`: small changes at suspicious lines, tried on the tests in a scratch copy."""
+"""`try_candidates`: try small changes at suspicious lines on the tests, in a scratch copy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ SHOWN = 6
 ENOUGH = 20
 PATIENCE = 0.1
 LEAST_PATIENCE = 3.0
-"""After the first that holds, others are looked for in this part of the time, or so long."""
+"""After the first success, others are searched for this share of the time, or at least this
+long.
+"""
 
 
 class TryForm(Form, frozen=True, kw_only=True):
@@ -41,14 +43,14 @@ class TryForm(Form, frozen=True, kw_only=True):
 
 
 class SearchResult(NamedTuple):
-    """What a search came to."""
+    """The result of a search."""
 
     generated: int
     tried: int
     survivors: tuple[Survivor, ...]
     elapsed: float
     was_ended: bool
-    """Whether it was ended early because the run is to rest."""
+    """Whether it was ended early because the run is pausing."""
 
 
 def facts(_form: TryForm, _context: CallContext) -> CallFacts:

@@ -1,4 +1,4 @@
-"""`visual_qa`: a picture of a page, and what is plainly wrong with it."""
+"""`visual_qa`: take a picture of a page, and report what is plainly wrong with it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SIZE = "^(desktop|tablet|phone|[1-9][0-9]{2,3}x[1-9][0-9]{2,3})$"
 
 
 class VisualForm(Form, frozen=True, kw_only=True):
-    """A page of this run's server, how it should look, and in which size it is seen."""
+    """A page of this run's server, how it should look, and in which size it is rendered."""
 
     url: Text
     expectation: Text
@@ -46,7 +46,7 @@ class VisualForm(Form, frozen=True, kw_only=True):
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height in pixels."""
+        """Return width and height in pixels."""
         if found := SIZES.get(self.viewport):
             return found
         width, _, height = self.viewport.partition("x")
@@ -71,7 +71,7 @@ async def perform(form: VisualForm, context: CallContext) -> Result:
         elapsed=round(time.monotonic() - began, 3),
         url=served.url,
         expectation=form.expectation,
-        # A model's yes adds to what is seen without it, and takes nothing of that away.
+        # A model's yes adds to the other findings and removes none.
         ok=not faults and not is_against,
         note="; ".join((*faults, *([opinion.reason] if is_against else ()))),
         own=True,
@@ -104,14 +104,14 @@ async def perform(form: VisualForm, context: CallContext) -> Result:
 
 
 async def ask_model(seen: PageLook, expectation: str, context: CallContext) -> PictureOpinion:
-    """What a model that sees says of the picture; nothing where there is neither or both lack."""
+    """Return a vision model's opinion of the picture; empty without a model or expectation."""
     if context.eyes is None or not seen.picture:
         return PictureOpinion()
     return await context.eyes(seen.picture, expectation)
 
 
 def in_words(opinion: PictureOpinion) -> str:
-    """Who judged the picture and how; where nobody did, that it is so."""
+    """Return who judged the picture and how, or that it was not judged."""
     if opinion.is_right is not None:
         answer = "yes" if opinion.is_right else "no"
         return f"{opinion.model}, asked whether it shows what was expected, says {answer}: " + (
@@ -121,7 +121,7 @@ def in_words(opinion: PictureOpinion) -> str:
 
 
 def plain_faults(seen: PageLook) -> Iterator[str]:
-    """What is wrong with a page whatever it was meant to look like."""
+    """Yield what is wrong with a page whatever it was meant to look like."""
     found = seen.facts
     if seen.trouble:
         yield seen.trouble

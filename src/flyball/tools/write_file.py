@@ -52,7 +52,7 @@ async def perform(form: WriteForm, context: CallContext) -> Result:
 
 
 def probe(form: WriteForm, context: CallContext) -> Result | None:
-    """Whether the file already holds what this call writes."""
+    """Return a result if the file already has the content that this call writes."""
     return _done(form) if present(form.path, context) == form.data else None
 
 

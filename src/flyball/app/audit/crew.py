@@ -62,7 +62,7 @@ def judge_files(
     if readers < 2 or size < WORTH_A_CREW:
         yield from ((file, judge_file(file, limits)) for file in files)
         return
-    # As few answers as readers wait to be taken, so that a slow index holds the readers back.
+    # Limit unread results, so that a slow index slows the readers down.
     told: Queue[tuple[Path, FileAudit]] = Queue(readers)
     left = iter([*files])
     threads = [
@@ -91,7 +91,7 @@ def _ask(
     reader: Companion | None = None
     has_answered, is_of_use = False, True
     try:
-        # `next` on a list's iterator is one step of the interpreter: no file is taken twice.
+        # `next` on a list's iterator is a single interpreter step: no file is taken twice.
         for file in left:
             if not is_of_use:
                 told.put((file, judge_file(file, limits)))
@@ -103,7 +103,8 @@ def _ask(
                 has_answered = True
             except (ToolUnavailable, msgspec.DecodeError):
                 reader = _closed(reader)
-                # Whoever never answered cannot be started here; else it was this file's doing.
+                # A reader that never replied cannot be started here; otherwise this file caused the
+                # failure.
                 is_of_use = has_answered
                 found = LOST if is_of_use else judge_file(file, limits)
             told.put((file, found))

@@ -110,14 +110,14 @@ def _of_document(file: Path, tell: Tell) -> Iterator[Transcript]:
             yield Transcript("gemini", gemini_entries([known]))
             return
         if "parentID" in known or {"role", "sessionID"} <= known.keys():
-            # A piece of an older opencode's store; its sessions are read from `session/`.
+            # Part of an older opencode's store; its sessions are read from `session/`.
             return
         if {"directory", "projectID"} <= known.keys() and file.parent.parent.name == "session":
             rows = _stored(file, known)
             yield Transcript("opencode", opencode_entries(rows))
             return
         if not FOREIGN_KEYS & known.keys():
-            # Settings, reports and the like: nothing that claims to be a transcript.
+            # Settings, reports and the like, which do not claim to be transcripts.
             return
     yield from _foreign(cast(object, document), file.name.partition(".")[0], tell)
 
@@ -232,11 +232,11 @@ def _below(place: Path) -> Iterator[Path]:
             yield Path(folder)
             continue
         folders.sort()
-        # opencode keeps whole copies of projects beside its data base.
+        # opencode keeps whole copies of projects next to its database.
         folders[:] = [name for name in folders if name not in ("snapshot", "node_modules", ".git")]
         for name in sorted(names):
             path = Path(folder, name)
-            # A link may lead nowhere, and a pipe would never end.
+            # A link may be broken, and a pipe would never end.
             if path.suffix in SUFFIXES and path.is_file():
                 yield path
 

@@ -38,7 +38,7 @@ CREATE TEMP TABLE wanted (path TEXT PRIMARY KEY);
 def state_of(file: Path) -> tuple[int, int]:
     """Return a file's size and modification time, including a database's write-ahead log."""
     if file.is_dir():
-        # A folder of events gets another one with each; none of them is ever written again.
+        # A folder of events only gets new files; existing ones are never rewritten.
         return sum(1 for _ in file.iterdir()), file.stat().st_mtime_ns
     found, wal = file.stat(), file.with_name(f"{file.name}-wal")
     more = wal.stat() if wal.exists() else None
@@ -120,7 +120,7 @@ class AuditIndex:
         """Yield sums of what was billed by session, model and week: the total, and the part after a
         stop.
         """
-        # The last line that tells of a reply has most tokens; copies of it have as many.
+        # The last line about a reply has the most tokens; copies of it have the same count.
         once = (
             "SELECT session, model, at, max(tokens) AS tokens, money, is_after FROM bill "
             "JOIN wanted USING (path) GROUP BY host, id"
@@ -166,7 +166,7 @@ def _connect(file: Path) -> sqlite3.Connection:
         db.close()
         if isinstance(error, sqlite3.OperationalError):
             raise
-        # Everything in it can be read again from the transcripts.
+        # All of its content can be read again from the transcripts.
         for suffix in ("", "-wal", "-shm"):
             file.with_name(file.name + suffix).unlink(missing_ok=True)
         return _connect(file)

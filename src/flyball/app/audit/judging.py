@@ -83,7 +83,7 @@ def look_at_command(command: str, root: str) -> CommandLook:
     worst = [each for each in found if each.kind is CommandKind.DESTRUCTIVE]
     vetoed = [each for each in found if each.veto]
     why = cannot_fail(command) or ""
-    # Agents read what a filter lets through; only a status that nobody can see counts here.
+    # Agents see filtered output; only a hidden exit status counts here.
     why = "" if why.startswith("the pipeline's status") else why
     return CommandLook(
         is_destructive=bool(worst),

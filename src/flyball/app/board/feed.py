@@ -54,7 +54,7 @@ def read_place(text: str) -> Place:
 def framed(value: dict[str, Any], id: str = "") -> bytes:
     """Return one event of a stream: an optional id and a line of JSON."""
     head = f"id: {id}\n" if id else ""
-    # Spaced as the seed writes these lines, and as `--json` prints them.
+    # With the same spacing as the seed's lines and `--json` output.
     line = json.dumps(value, ensure_ascii=False)
     return f"{head}data: {line}\n\n".encode("utf-8", "replace")
 

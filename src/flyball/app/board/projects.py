@@ -72,8 +72,8 @@ class Projects:
 
     def _open(self, place: Path) -> Home | None:
         """Return the home of a state directory if its project still exists."""
-        # The directory's name has only a digest of the path; each run has kept the path itself,
-        # and an import has noted it.
+        # The directory's name has only a digest of the path; each run has stored the path itself,
+        # and an import has recorded it.
         noted = sorted(place.glob("runs/*/workspace.json"), reverse=True)
         for file in (place / PLACE_FILE, *noted):
             try:

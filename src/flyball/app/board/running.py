@@ -55,7 +55,7 @@ class _Driven:
         if line["type"] == "notice":
             return
         turn, text, _ = self.spoken
-        # Every reply ends with what it cost: then the journal has all that was said.
+        # Every reply ends with its cost: at that point the journal has the whole text.
         is_said = line["type"] == "usage"
         seq = line.get("seq", BEFORE_ANY)
         self.spoken = LiveText(turn + 1, "", seq) if is_said else LiveText(turn, text, seq)
@@ -72,7 +72,7 @@ class _Driven:
             self._say_began(Conflict("The server is stopping.", "Start it again."))
         except Exception as error:
             if not self._say_began(error):
-                # The journal is whole: the run is shown as interrupted and can be resumed.
+                # The journal is complete: the run is shown as interrupted and can be resumed.
                 LOG.exception("Run %s stopped.", self.control.run)
         finally:
             self.ended.set()
@@ -139,7 +139,7 @@ class RunsHere:
             return (control.extend if extends else control.say)(run, word, by)
 
         self._let_go(home, run)
-        # The first line says that it is picked up, the next what the word has changed.
+        # The first line reports the resumption, the next one the effect of the answer.
         self._drive(home, deed, 2)
 
     def cancel(self, home: Home, run: str, by: str, why: str) -> RunResult:
@@ -236,7 +236,7 @@ class RunsHere:
                 self._note(run.result(), str(home.repo))
             is_noted.set()
 
-        # Who waits for a result is woken before its callbacks are called, and may ask for the run
+        # A thread that waits for a result wakes before its callbacks run, and may request the run
         # at once.
         is_noted = threading.Event()
         driven.began.add_done_callback(begun)

@@ -136,7 +136,7 @@ class Watch:
         for name, known in list(self._seen):
             if known == run and sees(name):
                 return self.projects.find(name)
-        # It may have begun since the list was last looked at.
+        # It may have started after the list was last read.
         for each in self.projects.all():
             if sees(each.name) and any(
                 found.run == run for found in asyncio.run(list_runs(each.home))
@@ -181,7 +181,8 @@ class Watch:
                     continue
                 if self._is_over:
                     return
-                # A reader that fell behind would be told of old things: it gets the list anew.
+                # A reader that fell behind would get outdated rows, so it is sent the whole list
+                # again.
                 if queue.full():
                     while not queue.empty():
                         queue.get_nowait()
@@ -239,7 +240,7 @@ class Watch:
                 is_busy = True
                 self._call(watched.frames.add, found)
             spoken = self._spoken(watched.tail.run)
-            # What was said up to an event that is newer than this is in the journal by now.
+            # Text up to a newer event is in the journal by now.
             if spoken.seq >= watched.tail.state.seq:
                 self._call(watched.frames.speak, spoken)
         return is_busy
@@ -250,7 +251,7 @@ class Watch:
 
     def _call(self, deed: Callable[..., None], *values: Any) -> None:
         assert self._loop is not None
-        # The loop is gone when the server stops while we read.
+        # The loop is closed if the server stops during a read.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(deed, *values)
 
@@ -258,11 +259,11 @@ class Watch:
         for project in self.projects.all():
             path = project.home.journal_path
             files = _file_marks(path)
-            # A database has no file whose times would tell that nothing has happened.
+            # A database has no file whose times would show that nothing changed.
             is_file = not project.home.database
             if is_file and (not files or (self._files.get(path) == files and not is_due)):
                 continue
-            # Read before the journal is: what is written meanwhile is seen the next time.
+            # Read before the journal, so that events written meanwhile are detected next time.
             self._files[path] = files
             try:
                 journal = await journal_of(project.home)
@@ -285,7 +286,7 @@ class Watch:
             await deeds.read(journal, summary.run, state.seq)
             row = board_row(name, home, overview_of(home, summary, state), state, deeds)
         except FlyballError as error:
-            # One damaged run must not hide those behind it.
+            # One damaged run must not hide the runs after it.
             found = unreadable_overview(summary, error)
             row = _list_row(name, home, found)
             row |= {"seq": summary.seq, "asks": [], "cards": []}
@@ -401,7 +402,7 @@ class LastDeeds:
         match event:
             case DriverReplied():
                 self._asked |= {(event.card, call.id): call for call in event.calls}
-                # What was denied never comes back, and must not pile up.
+                # Denied calls never return, so they must not accumulate.
                 for key in list(self._asked)[:-MOST_ASKED]:
                     del self._asked[key]
             case CallReturned():

@@ -101,7 +101,7 @@ def unpack(place: Lodging, run: str, luggage: str) -> None:
         forget_run(run, place.state)
     directory.mkdir(parents=True)
     trees_home = find_trees_home(directory, place.home)
-    # Of a worker that was killed while it did the same, git may remember what is not there.
+    # Git may have stale data from a worker that was killed during the same operation.
     for folder in (directory, trees_home):
         forget_worktrees(repository, folder)
     opened = open_repository(repository, directory, place.home)
@@ -132,7 +132,7 @@ def unpack(place: Lodging, run: str, luggage: str) -> None:
         root=os.fspath(root),
         trees_home=os.fspath(trees_home),
     )
-    # Last: whoever finds it finds everything.
+    # Last, so that a reader that finds it finds everything.
     replace_whole(directory / FACTS, msgspec.json.encode(moved))
 
 
@@ -161,7 +161,7 @@ class Luggage(NamedTuple):
         try:
             self.remote.fetch(self.ref, own)
         except GitFailed as error:
-            # A worktree that is just being added has a head that git stumbles over.
+            # Git fails on the head of a worktree that is just being added.
             if "worktrees/" not in error.message:
                 raise
             with alone_with(repository):
@@ -211,7 +211,7 @@ class Carrier:
         moves += [RefMove(ref, value, "") for ref, value in luggage.found.items()]
         if not remote.push(moves):
             raise LeaseHeld(self._run, "a later holder")
-        # Also where our own files seem as new: another run of this worker may have died in them.
+        # Even if our files seem up to date: another run of this worker may have crashed in them.
         unpack(self._place, self._run, self._pushed)
 
     def send(self, workspace: Workspace) -> None:

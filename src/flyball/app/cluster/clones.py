@@ -75,7 +75,7 @@ class WorkerRoom:
             (git / "config").write_text(
                 "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[gc]\n\tauto = 0\n"
             )
-            # Written last and asked for first, as with every repository of ours.
+            # Written last and checked first, as with all our repositories.
             (git / "HEAD").write_text("ref: refs/heads/none\n")
         return clone
 

@@ -24,7 +24,7 @@ async def forget_old(home: Home, seconds: float, *, only: str = "") -> int:
     ended = [
         each.run
         for each in await list_runs(home)
-        # Of a run that no worker drove nothing is there, and there may be no remote at all.
+        # A run without a worker has nothing there, and there may be no remote at all.
         if each.queue and each.status not in OPEN and each.updated_at < before
         if only in ("", each.run)
     ]

@@ -53,7 +53,7 @@ async def submit(home: Home, wanted: RunRequest, *, priority: int = 0) -> str:
     }
     own = project_templates(home)
     started = started_of(home, wanted._replace(luggage=luggage), spec, own.templates)
-    # Steps side by side have files of their own beside the run's, which stay on one machine.
+    # Parallel steps have files of their own outside the run's, which stay on one machine.
     policy = msgspec.structs.replace(started.policy, steps_at_once=1)
     started = msgspec.structs.replace(started, policy=policy, at=time.time())
     _send_files(home, started.run)
@@ -118,5 +118,5 @@ async def _write_down(home: Home, started: RunStarted) -> None:
         holder, now = name_this_process(), time.time()
         lease = await journal.acquire(started.run, holder, now, LEASE_SECONDS, is_gone)
         await journal.commit(lease, started, state, thread_lines(before, started, state))
-        # Whoever hands out runs is told by this.
+        # This notifies the scheduler.
         await journal.release(lease)

@@ -191,7 +191,7 @@ class Worker:
     def work(self, ready: Callable[[], None]) -> None:
         """Take runs and drive them until asked to stop."""
         self._room.sweep()
-        # Before the launch: a worker that takes a run and is not heard of would lose it at once.
+        # Before the launch: a worker without a heartbeat would lose the run at once.
         self._table.beat(0)
         self._scheduler.launch()
         threading.Thread(target=self._beat, name="beat", daemon=True).start()
@@ -233,7 +233,7 @@ class Worker:
 
     def _lead(self) -> None:
         """Assign waiting runs, if this worker is the leader."""
-        # On this machine the dead are known at once; of others it takes until a lease ends.
+        # On this machine a dead process is detected at once; elsewhere when its lease ends.
         if not self._table.leads():
             leader = self._table.leader()
             if not is_gone(leader):
@@ -256,10 +256,10 @@ class Worker:
         for each in self._scheduler.handed():
             if each.run not in place:
                 continue
-            # What waits in its queue is nobody's fault yet.
+            # Waiting in its queue does not count as a failure.
             since = self._taken_at.setdefault(each.name, now) if each.worker else now
             is_slow = now - since > BEGUN_SECONDS
-            # What was handed out from an earlier place has been driven from there.
+            # A run that moved since it was assigned has been driven.
             if each.seq != place[each.run] or is_slow or (each.worker and each.worker not in live):
                 lost.append(each.name)
             else:
@@ -287,7 +287,7 @@ class Worker:
             return "leaving"
         driven = _Driven(self, run, project, attempt)
         with self._free:
-            # One that it lost may still be on its way out.
+            # A lost run may still be shutting down.
             if not self._free.wait_for(lambda: run not in self._driven, BEGUN_SECONDS / 2):
                 return "held"
             self._driven[run] = driven
@@ -383,7 +383,7 @@ class _Driven:
             own = self._own_policy(home, first)
             result = await self._control.go_on(self._run, self._worker.name, own)
         if result.state.has_ended:
-            # All of it is at the remote, from where the next holder would fetch it in any case.
+            # All of it is at the remote, where the next holder would fetch it anyway.
             clear_run(home.repo, home.state, self._run)
         return status_of(result.state)
 

@@ -38,7 +38,7 @@ async def examine_state(home: Home) -> list[Symptom]:
 def _writable(state: Path, nearest: Path) -> Symptom:
     hint = "Make it a directory that you can write, or name another with FLYBALL_STATE_DIR."
     try:
-        # By trying: the modes of a directory say nothing of a read-only disk.
+        # By trying: a directory's mode does not show a read-only disk.
         with tempfile.TemporaryFile(dir=nearest):
             return fine("state", f"{state} can be written")
     except OSError as error:
@@ -49,7 +49,7 @@ def _room(name: str, place: Path) -> Symptom:
     name = f"disk of the {name}"
     found = os.statvfs(place)
     free = found.f_bavail * found.f_frsize
-    # Some file systems count no files at all, and then say zero of zero.
+    # Some file systems count no files at all, and report zero of zero.
     is_out_of_files = found.f_files > 0 and found.f_favail == 0
     room = f"{free / 1e9:.1f} GB" if free >= 1e8 else f"{free / 1e6:.1f} MB"
     seen = f"{room} free at {place}"

@@ -51,7 +51,7 @@ async def examine_tests(home: Home) -> list[Symptom]:
     if len(parts) > MOST:
         found.append(fine("tests", f"{counted(len(parts) - MOST, 'more part')} not looked at"))
     if any(each.holds for each in found):
-        # What can be tested is tested; only with nothing left can no change be proven.
+        # Missing programs for some parts are only a note; without any test no change can be proven.
         return [each._replace(blocks=False) for each in found]
     return found
 

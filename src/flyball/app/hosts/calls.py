@@ -151,16 +151,16 @@ def call_of(
     Opening the context reads the checkout, which most calls of a host do not need.
     """
     row = host_tool(event.tool, rules.read_only)
-    # A sub-agent's plan is for the agent above it, and no person said yes to it.
+    # A subagent's plan is for its parent agent, and was not approved by a person.
     is_inner_plan = bool(event.agent) and event.tool == PLAN_EXIT
     call = Call(
         id=event.call,
         tool=row.tool,
         args=_recorded(event.args, redactor),
         access=Access.READ if is_inner_plan else row.access,
-        # A shell call made again has another description or time-out, and is the same call.
+        # A repeated shell call with another description or timeout is the same call.
         digest=digest([event.tool, texts_in(event.args, COMMAND_FIELDS) or event.args]),
-        # No host can say its call again with a word of confirmation: a person is asked instead.
+        # No host can repeat its call with a confirmation, so a person is asked instead.
         confirmed=True,
         called=event.tool,
     )
@@ -203,7 +203,7 @@ def _secrets_named(
     """
     for text in (each for field in READ_FIELDS for each in _listed(event.args.get(field))):
         whole = Path(event.cwd or "/", os.path.expanduser(text.removeprefix("file://")))
-        # Also where a link leads.
+        # Also through links.
         places = (os.path.normpath(whole), os.path.realpath(whole))
         found = [each for each in places if holds_secrets(each, rules.secrets)]
         if not found and "://" not in text and _WILD.search(text) and names_secret(text):
@@ -267,7 +267,7 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules, stan
     verbs = [*own_verbs(text, root)]
     if refused := [verb for verb in verbs if not _is_open(verb)]:
         return replace(call, fault=NOT_YOURS.format(verb=refused[0]))
-    # What rides along with one of ours is judged by itself, and not as ours.
+    # Commands next to one of ours are judged by themselves.
     rides = [each for each in _others(text, root) if each.kind is not CommandKind.READ_ONLY]
     if verbs and all(verb == CHECKPOINT for verb in verbs) and not rides:
         return replace(call, tool=CHECKPOINT, access=Access.CHECKPOINT)
@@ -337,7 +337,7 @@ def _around_host(
         return facts
     if any(each.veto for each in parts):
         return _of_unknown_paths(facts, parts, stance)
-    # What a command writes to places for temporary files is nobody's work.
+    # Writes to temporary directories are no part of the work.
     parts = [_around(each) for each in parts]
     effects = [p.effect for p in parts if not (p.scratch and p.effect is CommandEffect.WRITES)]
     if {*effects} <= {CommandEffect.READING} and _leads_to_secret(text, stance.cwd or root, rules):
@@ -347,7 +347,7 @@ def _around_host(
         return facts._replace(access=Access.READ, command=reading, destructive="")
     match max(effects, key=lambda effect: effect.severity):
         case CommandEffect.WRITES if not stance.builds and _is_set_up(parts):
-            # Without packages nothing runs, and what it does to the tree is taken back.
+            # Without packages nothing runs, and changes to the tree are reverted.
             return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
         case CommandEffect.UNCLEAR | CommandEffect.WRITES if (
             not stance.builds and not any(map(_is_kept_by_git, parts)) and stance.confines()
@@ -363,12 +363,12 @@ def _around_host(
             if not stance.builds and {*effects} <= {CommandEffect.DESTROYS, CommandEffect.READING}:
                 facts = facts._replace(access=Access.READ)
             if any(_finds(each) for each in parts):
-                # Where it begins to look may be anywhere.
+                # Its start directory may be anywhere.
                 return _confined(facts, PROJECT) if stance.confines() else facts
             return facts._replace(command=replace(found, decision="allow"), destructive="")
         case CommandEffect.DESTROYS | CommandEffect.OUTSIDE as effect:
             worst = next(each for each in parts if each.effect is effect)
-            # Whether it may reach out is the person's to say, in every phase.
+            # The person decides about effects outside the project, in every phase.
             access = Access.READ if effect is CommandEffect.OUTSIDE else facts.access
             command = replace(found, decision="ask")
             doomed = f"{effect.value}: {worst.text}: {worst.reason}"
@@ -421,7 +421,7 @@ def _installs(part: Finding) -> bool:
     verb = next((n for n, word in enumerate(words[:4]) if word in INSTALLS), 0)
     if part.effect is not CommandEffect.WRITES or not verb or words[0] not in INSTALLERS:
         return False
-    # A name behind it goes into the project's own list, but for pip, which keeps none.
+    # A name after it goes into the project's own list, except for pip, which has none.
     return "pip" in words[0] + words[verb - 1] or all(each[0] == "-" for each in words[verb + 1 :])
 
 
@@ -490,7 +490,7 @@ def own_verbs(command: str, root: str) -> Iterator[str]:
         for n in range(len(words)):
             if _is_ours(words, n) and (verb := _verb(words, n)):
                 yield verb
-    # Of what cannot be read to its end, a shell still runs the lines before.
+    # A shell still runs the lines before a syntax error.
     if not found or any(each.kind is CommandKind.UNKNOWN for each in _others(command, root)):
         yield from _named(command)
 

@@ -72,7 +72,7 @@ def why_unconfined(project: Path) -> str:
     try:
         answer = run_sync(argv, cwd=project, env=env, seconds=_TRIAL_SECONDS)
     except ToolTimeout:
-        # A busy machine is not one that cannot; `confined` finds out again for each command.
+        # A busy machine may still be able to; `confined` checks again for each command.
         return ""
     except ToolError as error:
         return error.message

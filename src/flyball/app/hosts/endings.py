@@ -70,7 +70,7 @@ def _is_own_word(word: str, command: str, host: str, root: str) -> bool:
 
 
 def _without_signals(program: str, given: Sequence[str]) -> list[str]:
-    # To `pkill` and `fuser` -s is something else.
+    # `-s` has another meaning for `pkill` and `fuser`.
     named = ("-s", "--signal") if program in ("kill", "killall") else ("--signal",)
     rest: list[str] = []
     words = iter(given)

@@ -97,7 +97,7 @@ class HostGovernor:
         said = await self._said(event)
         if event.moment not in WROTE or self._rules.only_judges_stops:
             return said
-        # After it: what git sees of them has been put back by now.
+        # Afterwards: changes that git sees have been reverted by now.
         if not were_hooks_touched(self.home, known.run):
             return said
         async with self._turn():

@@ -81,7 +81,7 @@ def put_back_hooks(home: Home, run: str) -> str:
     undone = [name for name in known if _deciding(name, known[name]) != _deciding(name, now[name])]
     for name in undone:
         _write(home.repo / name, known[name])
-    # What a host has written down itself, such as what it need not ask again, stays.
+    # The host's own entries, such as remembered permissions, stay.
     _keep(home, run, {**now, **{name: known[name] for name in undone}})
     return PUT_BACK.format(files=", ".join(undone)) if undone else ""
 
@@ -96,7 +96,7 @@ def _deciding(name: str, text: str) -> object:
                 return _of_table(tomllib.loads(text))
             case ".json":
                 found = scan(text, name)
-                # For a comment, a host may put the whole file aside.
+                # A host may ignore the whole file because of a comment.
                 return _of_table(found.value), bool(found.oddities)
             case _:
                 return text
@@ -125,7 +125,7 @@ def _text(path: Path) -> str:
 
 
 def _write(place: Path, text: str) -> None:
-    # Never through a link: nobody knows what it leads to.
+    # Never through a link, whose target is unknown.
     place.unlink(missing_ok=True)
     if text:
         place.parent.mkdir(parents=True, exist_ok=True)

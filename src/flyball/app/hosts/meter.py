@@ -74,7 +74,7 @@ class Meter:
         found = db.execute("SELECT offset, model FROM page WHERE file = ?", (name,)).fetchone()
         offset, model = found or (0, "")
         if file.stat().st_size < offset:
-            # It was written anew.
+            # The file was rewritten.
             offset = 0
         for line, end in _lines(file, offset):
             offset, model = end, read_model(line) or model

@@ -49,12 +49,12 @@ class HostPrompts:
         state = await self._runs.live_state(session)
         if state is None and session.tree:
             begun, _ = await self.begin(event, session)
-            # What a slash command's own shell has written is seen before the model is asked.
+            # Changes by a slash command's own shell are detected before the model is asked.
             found = await self._runs.at(begun, lambda run: run.seen(session.tree))
             return joined(found, await self._greet(begun))
         if state and session.is_fresh:
             self._sessions.keep(replace(session, is_fresh=False))
-            # What a slash command's own shell has written is seen before the model is asked.
+            # Changes by a slash command's own shell are detected before the model is asked.
             found = await self._runs.at(session, lambda run: run.seen())
             return joined(found, await self._greet(session))
         if state and (call := _held(state)) and consents(event.text, call):
@@ -75,7 +75,7 @@ class HostPrompts:
         begun, _ = await self.begin(event, session, follows=follows)
         point = follows.cards[-1].checkpoint if follows else None
         if point:
-            # Whoever goes on with work that was stated need not state it again.
+            # Continued work with a recorded checkpoint needs no new one.
             await self._runs.at(begun, lambda run: run.go_on_from(point))
         return joined(left, await self._greet(begun))
 
@@ -180,7 +180,7 @@ def is_nobodys(event: HostEvent, session: Session) -> bool:
     text.
     """
     rejected = session.rejected.strip()
-    # Before the rejection stands what was put back at that stop, where something was.
+    # Anything reverted at that stop is mentioned before the rejection.
     is_ours = bool(rejected) and event.text.strip().endswith(rejected)
     return is_notification(event.text) or is_ours
 

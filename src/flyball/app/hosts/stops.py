@@ -65,7 +65,8 @@ class HostStops:
         said = _with_found(said, found)
         async with self._turn():
             now, rejected = self._session(event), said.text if said.is_refused else ""
-            # A model whose stop is let go hears no more; it is told when it goes on.
+            # A model whose stop is accepted receives nothing more; it gets the message when it
+            # continues.
             untold = now.untold if rejected else "\n".join(filter(None, (now.untold, found)))
             unshown = now.unshown if rejected else ""
             kept = replace(now, rejected=rejected, untold=untold, unshown=unshown)
@@ -88,7 +89,7 @@ class HostStops:
                     asyncio.run(self._tell_later(session, said))
                 taken.set_result(said)
             except BaseException as error:  # noqa: BLE001
-                # It is raised again where somebody waits for the answer.
+                # It is raised again for a caller that waits for the answer.
                 taken.set_exception(error)
 
         threading.Thread(target=take, daemon=True).start()
@@ -138,7 +139,7 @@ class HostStops:
                 return NOBODY_LOOKS
             try:
                 (await wait_for_lock(self._verdict_lock(session), LOOK_SECONDS)).release()
-                # Whoever had it may have just come to an end: then nothing is owed any more.
+                # Its previous holder may have just finished: then nothing is pending any more.
                 is_taken = False
             except WorkspaceHeld:
                 if time.monotonic() > deadline:

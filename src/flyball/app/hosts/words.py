@@ -58,7 +58,7 @@ def under_way() -> str:
 
 def _flyball() -> str:
     """Return our command by a name that every shell of the host can find."""
-    # The whole path: a login shell of a host may look for programs elsewhere than we do.
+    # The absolute path: a host's login shell may have another search path.
     return shlex.quote(str(Path(sys.executable).with_name("flyball")))
 
 

@@ -256,7 +256,7 @@ class _Removal:
                 else:
                     self.choose_events(part.node)
         wanted = rebuilt(self.root, self.gone)
-        # A line comment before something of ours may need the line end that we put there.
+        # A line comment before our element may need the line break that we added.
         for is_tidy in (True, False):
             found = self.attempt(is_tidy=is_tidy)
             if _value_of(found, self.path) == (wanted,):

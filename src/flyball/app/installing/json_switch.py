@@ -67,7 +67,7 @@ def _without(
 ) -> str:
     assert doc.root is not None
     wanted = rebuilt(doc.root, {container.start: gone})
-    # A line comment before it may need the line end that we put there.
+    # A line comment before it may need the line break that we added.
     for is_tidy in (True, False):
         found = spliced(doc.text, taken_out(doc, container, gone, is_tidy=is_tidy))
         if scan(found, path).value == wanted:

@@ -211,7 +211,7 @@ class _Scanner:
         start = self.at
         if number := _NUMBER.match(self.text, start):
             self.at = number.end()
-            # A longer one is nobody's setting, and making an int of it can take for ever.
+            # Longer numbers are no real settings, and converting them to int can take very long.
             is_short = len(number[0]) <= _MAX_DIGITS
             return JsonNode(start, self.at, json.loads(number[0]) if is_short else number[0])
         word = _WORD.match(self.text, start)

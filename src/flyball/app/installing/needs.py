@@ -210,7 +210,7 @@ def _digest(event: str, handler: dict[str, Any]) -> str:
 def _gemini(target: InstallTarget, places: HostPlaces, text: str) -> Iterator[HostNeed]:
     files = places.files("gemini")
     said = {path: _json_in(text) if path == target.path else _json(path) for path in files.values()}
-    # What the managed file says about it counts before what a project's says.
+    # The managed file takes precedence over a project's.
     managed = _table(said[files[InstallScope.MANAGED]], "hooksConfig")
     for path in files.values():
         config = _table(said[path], "hooksConfig")

@@ -119,7 +119,7 @@ def plan_install(
     if target.form is FileForm.PLUGIN:
         merged = Merged(plugin.replaced(here.text, path, module), ())
     else:
-        # What an older release or another place of ours put in goes first, as if it never was.
+        # Anything an older release or another installation added is removed first.
         clean = _taken_out(target, text, here.put)
         put_in = toml_block.put_in if target.form is FileForm.TOML else json_hooks.put_in
         merged = put_in(clean, path, hooks)
@@ -152,7 +152,7 @@ def installed_elsewhere(
         other = find_target(target.host.name, scope, places)
         if os.path.realpath(path) == os.path.realpath(target.path):
             continue
-        # Of a file that cannot be read nothing can be said.
+        # An unreadable file tells nothing.
         with contextlib.suppress(ConfigError):
             if plan_removal(other, environ).is_change:
                 found.append(other)
@@ -176,7 +176,7 @@ def _taken_out(target: InstallTarget, text: str, put: tuple[PutIn, ...] | None) 
     if target.form is FileForm.TOML:
         return toml_block.take_out(text, path, put)
     if target.switch:
-        # In the order in which they were put in, backwards.
+        # In reverse order of insertion.
         text = take_out_switch(text, path, target.switch, put or ())
     return json_hooks.take_out(text, path, target.host.name, put)
 
@@ -240,7 +240,7 @@ def carry_out(plan: InstallPlan) -> None:
         raise Conflict(f"{plan.target.path} changed meanwhile.", "Repeat the command.")
     try:
         if plan.record is not None:
-            # First, because an installation without its record could not be undone to the byte.
+            # First, because an installation without its record could not be undone exactly.
             write_record(plan.record_at, plan.record)
         if plan.is_change:
             _write(plan)
@@ -260,7 +260,7 @@ def _write(plan: InstallPlan) -> None:
     old = read_record(plan.record_at)
     plan.file.unlink()
     for directory in reversed(old.made_directories if old else ()):
-        # Somebody else may live there by now.
+        # Another program may use the directory by now.
         with contextlib.suppress(OSError):
             Path(directory).rmdir()
 
@@ -269,7 +269,7 @@ def _replace(file: Path, data: bytes) -> None:
     """Replace a file, keeping its mode and owner."""
     spare = file.with_name(f".{file.name}.flyball-{os.getpid()}")
     old = file.stat() if file.exists() else None
-    # Settings may hold secrets: nobody may look while the mode is not set yet.
+    # Settings may hold secrets: restrict access until the mode is set.
     handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if old else 0o666)
     try:
         with os.fdopen(handle, "wb") as out:

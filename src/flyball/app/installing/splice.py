@@ -108,7 +108,7 @@ class Slot:
         if is_open:
             added = [Splice(point, point, "".join(f"{each}," for each in pieces))]
         else:
-            # The comma belongs to the element before it, also where a note follows that.
+            # The comma belongs to the preceding element, even before a comment.
             added = [Splice(after, after, ","), Splice(point, point, ",".join(pieces))]
         return Filling(added, [Padding(gap)] * len(rendered))
 

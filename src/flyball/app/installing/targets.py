@@ -79,7 +79,7 @@ HOSTS: dict[str, HookedHost] = {
     "codex": HookedHost(
         "codex",
         "Codex",
-        # Codex cuts these two to three seconds, and warns of a longer one at every start.
+        # Codex limits these two to three seconds, and warns about a longer timeout at every start.
         _timed(
             "SessionStart UserPromptSubmit PreToolUse PermissionRequest PostToolUse PreCompact "
             "SubagentStart SubagentStop Stop Interrupt SessionEnd",

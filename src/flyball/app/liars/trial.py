@@ -218,8 +218,8 @@ def ask(verifier: Verifier, case: TrialCase) -> TriedChange:
             return _told(case, "timed out", -1, verifier.seconds)
     lines = (done.stdout + done.stderr).decode("utf-8", "replace").split("\n")
     said = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    # By these two codes sh says that there is no such program, or that it cannot be run: a verifier
-    # that was never asked has not rejected anything.
+    # With these two exit codes sh reports that a program is missing or cannot be run: a verifier
+    # that never ran has not rejected anything.
     if done.exit_code in (126, 127):
         return _told(case, f"not tried: {said or 'the verifier cannot be run'}", done.exit_code)
     answer = "rejected" if done.exit_code else "accepted"
@@ -351,9 +351,9 @@ HONEST = [
 ]  # fmt: skip
 
 
-# Read the changes that lie as folders of files: `base`, `head` and `expected.json` each.
+# Read the changes stored as folders of files: `base`, `head` and `expected.json` each.
 #
-# They ship beside this module; in a checkout they lie in `bench/verdicts`.
+# They ship next to this module; in a checkout they are in `bench/verdicts`.
 
 FAMILIES = {
     "A": "owed",
@@ -433,7 +433,7 @@ def folder_cases() -> Sequence[FolderCase]:
 
 
 def _copy(place: Path, repo: Path) -> None:
-    # With its time kept, git would take a file of the same length for the one from before.
+    # If the file kept its time, git would consider a file of the same length unchanged.
     shutil.copytree(place, repo, copy_function=shutil.copy, dirs_exist_ok=True)
 
 

@@ -52,7 +52,7 @@ def note_decision(home: Home, noted: NotedDecision) -> None:
         load_extra(DATABASE).note(home.database, noted)
         return
     home.state.mkdir(parents=True, exist_ok=True)
-    # One write to a file that is only appended to: two processes do not mix their lines.
+    # A single write in append mode: two processes do not mix their lines.
     fd = os.open(home.state / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         os.write(fd, msgspec.json.encode(noted) + b"\n")
@@ -119,6 +119,6 @@ def _in_file(home: Home) -> Iterable[NotedDecision]:
     except OSError:
         return
     for line in data.splitlines():
-        # A line that a full disk cut off; the others still count.
+        # A line truncated by a full disk; the others still count.
         with suppress(msgspec.MsgspecError, UnicodeDecodeError):
             yield msgspec.json.decode(line, type=NotedDecision)

@@ -29,7 +29,7 @@ class PostgresPeople:
         """Return all people, sorted by name; raise if the database does not respond."""
 
         def deed(db: Connection, _: bool) -> Sequence[Person]:
-            # By the bytes of the name, as a file sorts them: the database may have another order.
+            # By the bytes of the name, as for files: the database may use another order.
             rows = db.execute(f'SELECT {COLUMNS} FROM people ORDER BY name COLLATE "C"'.encode())
             return [_person(row) for row in rows.fetchall()]
 
@@ -50,7 +50,7 @@ class PostgresPeople:
                     person.added_by,
                 ),
             )
-            # Our own first try may have been carried out before the connection broke.
+            # Our own first attempt may have succeeded before the connection broke.
             if added.rowcount != 1 and not (is_again and _named(db, person.name) == person):
                 raise name_taken(person.name)
 
@@ -90,7 +90,7 @@ class PostgresPeople:
 
 def note(url: str, noted: NotedDecision) -> None:
     """Record a decision where every board of the database reads it."""
-    # The same key each time it is tried: a decision is made once.
+    # The same key in each attempt, so that a decision is recorded once.
     values = (*msgspec.structs.astuple(noted), secrets.token_hex(16))
     with closing(PostgresLink(url, patience=PATIENCE)) as link:
         link.ask(

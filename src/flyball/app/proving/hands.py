@@ -152,7 +152,7 @@ async def attack_hands(environ: Mapping[str, str]) -> tuple[AttackReport, ...]:
     try:
         repo = _repository(top / "repo", environ)
         result, seen = await _attempt(repo, top, environ)
-        # Where nothing confines a command, it reads what its user can.
+        # Without confinement, a command reads whatever its user can.
         rows = _ROWS if detect_level() is SandboxLevel.NONE else (*_ROWS, _SECRETS)
         reports = [AttackReport(row.name, row.words, _holds(row, result), seen) for row in rows]
         return (*reports, _wait_for_pipe(_repository(top / "piped", environ), top))
@@ -161,7 +161,7 @@ async def attack_hands(environ: Mapping[str, str]) -> tuple[AttackReport, ...]:
 
 
 def _holds(row: _Row, result: _Result | None) -> bool:
-    # A command that did not come to its end attacked nothing, and proves nothing.
+    # A command that did not finish proves nothing.
     return result is not None and _text(result.repo / "made.txt") == "done\n" and row.held(result)
 
 
@@ -265,7 +265,7 @@ def _wait_for_pipe(repo: Path, top: Path) -> AttackReport:
     finally:
         release.cancel()
     is_quick = time.monotonic() - began < PATIENCE
-    # Without git nobody would wait: then there is nothing to say either.
+    # Git causes the wait, so without git there is nothing to report.
     holds = is_quick and ("data/.gitignore" in seen or not (repo / ".git").exists())
     words = "git is made to wait for a pipe named .gitignore"
     return AttackReport("a pipe to wait for", words, holds, "" if holds else seen)

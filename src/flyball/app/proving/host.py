@@ -67,7 +67,7 @@ def find_program(host: str, program: str, places: HostPlaces) -> str:
 
 def version_of(program: str, places: HostPlaces) -> str:
     """Return the version that a program reports; empty if it reports none."""
-    # In a home of its own: some hosts fill theirs whatever they are asked.
+    # In a temporary home: some hosts write files for any command.
     with tempfile.TemporaryDirectory(prefix="fb-", ignore_cleanup_errors=True) as place:
         env = {"PATH": places.environ.get("PATH") or os.defpath, "HOME": place}
         try:

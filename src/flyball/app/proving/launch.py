@@ -65,7 +65,7 @@ def launch_of(host: str, program: str, stage: ProofStage, environ: Mapping[str, 
                 "ANTHROPIC_API_KEY": KEY,
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
                 "DISABLE_AUTOUPDATER": "1",
-                # It refuses to ask nobody as root elsewhere.
+                # As root it refuses to run without prompts outside a sandbox.
                 "IS_SANDBOX": "1",
             }
             free = ["--permission-mode", "bypassPermissions"]

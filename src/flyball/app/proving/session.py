@@ -74,7 +74,7 @@ def play(place: Path) -> None:
             said = (done.stderr or done.stdout).decode(errors="replace")
             report = SessionReport(done.exit_code, said)
     place.with_name(REPORT).write_bytes(msgspec.json.encode(report))
-    # Nothing that the host left running may hold this process open.
+    # Leftover processes of the host must not keep this process alive.
     os._exit(0)
 
 

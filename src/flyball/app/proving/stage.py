@@ -69,7 +69,7 @@ class ProofStage(NamedTuple):
     def environ(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Return an environment that contains only the search path for programs."""
         place = os.fspath(self.place)
-        # The shop's tests want a Python, and there is none on the way where a host is started from
+        # The shop's tests need a Python, which may be missing from the path of a host started from
         # a desktop; ours is one.
         path = (os.fspath(Path(sys.executable).parent), environ.get("PATH") or os.defpath)
         return {
@@ -84,7 +84,7 @@ class ProofStage(NamedTuple):
             "XDG_STATE_HOME": f"{place}/state",
             "GIT_CONFIG_NOSYSTEM": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
-            # Whoever minds no network of its own finds nobody behind these.
+            # A program that ignores its missing network finds no server behind these.
             "HTTP_PROXY": "http://127.0.0.1:9",
             "HTTPS_PROXY": "http://127.0.0.1:9",
             "NO_PROXY": "127.0.0.1,localhost",
@@ -141,7 +141,7 @@ def _silence(group: object) -> None:
     """Keep the handlers of others in place, but replace their commands with no-ops."""
     handlers = cast("dict[str, Any]", group).get(HOOKS) if isinstance(group, dict) else None
     for handler in cast("list[object]", handlers) if isinstance(handlers, list) else ():
-        # One that the host would not understand stays: it may drop the hooks of the whole file.
+        # An invalid entry stays, as it may make the host drop the hooks of the whole file.
         if isinstance(handler, dict) and "type" in handler:
             cast("dict[str, Any]", handler).clear()
             cast("dict[str, Any]", handler).update(_QUIET)

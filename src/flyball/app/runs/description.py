@@ -170,7 +170,7 @@ def _card(card: CardState, told: Recount, *, is_reverted: bool = False) -> dict[
         "risk": card.review.risk,
         "assumptions": list(card.review.assumptions),
         "answer": card.answer,
-        # Counted as the budget counts them: what costs nothing is no call that was used.
+        # Counted as the budget counts them: calls without cost are not used calls.
         "calls": card.calls,
         "blocked": sum(row.blocked for row in told.costs if row.card == card.id),
         "decisions": [

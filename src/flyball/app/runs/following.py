@@ -51,7 +51,7 @@ class Follower:
             is_submitted = isinstance(first, RunStarted) and SUBMITTED in first.shell
             while True:
                 hosted = Sessions(self._home.state).host_of(self._run)
-                # One that waits for a worker will move.
+                # A run that waits for a worker will move.
                 is_moving = is_submitted or bool(hosted or await holder_of(journal, self._run))
                 for entry in await journal.events(self._run, self.state.seq):
                     after = advance(self.state, entry.event).state

@@ -129,7 +129,7 @@ def _is_noted_reverted(home: Home, state: RunState, card: CardState) -> bool:
     try:
         account = read_artifact(home.repo, state.run, card.id)
     except (ValueError, OSError, msgspec.MsgspecError):
-        # Somebody changed the file; it lies in their project, and a list must not fail for it.
+        # The file was edited; it is in the user's project, and must not break a list.
         return False
     return account is not None and account.status == REVERTED
 
@@ -144,11 +144,11 @@ def reverted_in(home: Home, state: RunState) -> frozenset[str]:
     own = frozenset(card.id for card in state.cards if card.is_taken_back)
     if not any(card.commit for card in state.cards):
         return own
-    # What was taken back in a checkout is in no commit before the user makes one.
+    # A revert in a checkout is in no commit before the user makes one.
     own |= noted_reverted(home, state)
     try:
         places = ProjectPlaces(home.repo, home.state, Path(home.environ.get("HOME", "/")))
         return own | reverted_cards(places, state.run)
     except FlyballError:
-        # An imported or pruned run, or a project without git: nothing of it can be taken back.
+        # An imported or pruned run, or a project without git: nothing of it can be reverted.
         return own

@@ -54,7 +54,7 @@ def client_above() -> StepClient:
     chain = ancestors(os.getpid())
     at = next((n for n, each in enumerate(chain) if each.program not in SHELLS), len(chain))
     own = chain[at].process if at < len(chain) else this_process()
-    # Not our own environment: hosts mark all that they start, and they start us.
+    # Not our own environment: hosts mark every process they start, including this one.
     above = frozenset(each.process for each in chain[at + 1 :])
     return StepClient(own, above, client_mark=_mark_on(own))
 

@@ -80,7 +80,7 @@ class Steps:
             intent=Intent.FEATURE_BUILD if plan is not None else None,
         )
         started = started_of(self.home, wanted, DRIVER, project_templates(self.home).templates)
-        # One card at a time: a client makes one call after the other, and has one of them in mind.
+        # One card at a time: a client makes one call after the other for a single card.
         policy = replace(started.policy, steps_at_once=1)
         if plan is not None:
             policy = replace(policy, plan_big_requests=True)
@@ -93,7 +93,7 @@ class Steps:
         """Return a run's next step, after any pending work of Flyball's own."""
         record = await self._record(run)
         if _is_elsewhere(record.started) or record.state.is_at_rest:
-            # Not held: an agent may ask again and again while its person answers elsewhere.
+            # Not locked: an agent may ask repeatedly while its person answers elsewhere.
             return step_view(record.state, None)
         async with self._held(record, SILENT) as turn:
             return step_view(turn.state, await turn.asked())

@@ -116,7 +116,7 @@ class EditorStory:
             self._run = line["run"]
         if kind in ("workspace", "resumed"):
             self._files.place(self._run)
-        # An editor reads Markdown, and would not keep the breaks.
+        # An editor renders Markdown, and would not keep the breaks.
         words = "\n".join(self._words(line)).replace("\n", "  \n")
         if teller := TELLERS.get(kind):
             yield from teller(self, line)
@@ -147,7 +147,7 @@ class EditorStory:
         yield update_plan(self._plan.values())
 
     def card(self, line: Telemetry) -> Iterator[Update]:
-        # In its last phase a card has its ending already, and may still come to another.
+        # In its last phase a card already has its ending, which may still change.
         is_open = line.get("ending") in (None, "", Ending.NEEDS_YOU)
         has_ended = line["status"] != "review" and not is_open
         has_ended |= line.get("ending") == Ending.UNVERIFIED

@@ -110,7 +110,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _show(judgement: Judgement, phase: str) -> None:
-    # Not by rich, whose import takes longer than the judgement and all that it needs.
+    # Without rich, whose import takes longer than the whole judgement.
     say(judgement.decision, nl=False, fg=_COLOURS[judgement.decision])
     say(f" in {phase} · ", nl=False)
     say(judgement.kind, fg=_COLOURS[judgement.kind])

@@ -69,7 +69,7 @@ def doctor(
     if not host and (program or seconds):
         raise click.UsageError("--program and --seconds go with --host.")
     if host:
-        # Only one of the two is asked for: the attacks would take their time again.
+        # Only one of the two is requested: the attacks would take their time again.
         home = open_home(repo, os.environ, {})
         ctx.exit(0 if examine_host(home, host, program, seconds, as_json).holds else 1)
     home, refused = open_home_anyhow(repo, os.environ)
@@ -77,7 +77,7 @@ def doctor(
     if as_json:
         say(json.dumps(report, indent=2))
     else:
-        # A pipe has no edge at which a path would have to be broken.
+        # A pipe has no width at which a path would be broken.
         width = None if sys.stdout.isatty() else PIPED_WIDTH
         print_report(clean_console(highlight=False, width=width), report, verbose=verbose)
     ctx.exit(0 if report["ok"] else 1)

@@ -50,7 +50,7 @@ def attack_governor() -> AttackReport:
     from flyball.workspace.process.spawn import Companion
 
     is_root = os.geteuid() == 0
-    # Where hooks look; `TMPDIR` may be too deep for a socket, or closed to other users.
+    # Where hooks search; `TMPDIR` may be too long for a socket, or closed to other users.
     top = Path(tempfile.mkdtemp(prefix="flyball-doctor-", dir="/tmp"))
     try:
         top.chmod(0o1777)

@@ -89,7 +89,7 @@ def _print_programs(console: Console, report: dict[str, Any]) -> None:
     for program in report["programs"]:
         use = program["use"]
         if program["path"]:
-            # Where a toolchain lies decides whether commands can use it.
+            # A toolchain's location decides whether commands can use it.
             denied = "" if program["granted"] else "; commands may not read it (`sandbox.readable`)"
             use = f"{use}: {_plain(program['path'])}{denied}"
         programs.add_row(program["name"], _plain(program["version"] or "not found"), use)

@@ -191,7 +191,7 @@ def _write(plan: InstallPlan, repo: Path) -> None:
     try:
         _require_person(repo)
     except NotAPerson:
-        # It may put hooks in like anybody, and what they are in is looked at like any change.
+        # It may install hooks like any program, and their files are checked like any change.
         carry_out(plan)
     else:
         asyncio.run(HostGovernor(home).let_person(lambda: carry_out(plan)))

@@ -115,7 +115,7 @@ def _print_for_github(found: Verified, repo: Path) -> None:
 
     from flyball.verdict.formats import markdown, workflow_commands
 
-    # Names of tests and texts of a change are in the log: none of them is a command to the runner.
+    # Test names and texts of a change are in the log: none of them may act as a workflow command.
     token = secrets.token_hex(16)
     say(f"::stop-commands::{token}")
     _print(found, markdown=False)

@@ -78,16 +78,16 @@ def answer(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printe
     try:
         event = read_payload(host, data)
     except UsageError as error:
-        # Nobody can know what was about to happen: a call that is not understood is not made.
+        # The event is unknown, so a call that is not understood is refused.
         return Printed(REFUSED, err=f"Flyball: {error}\n")
     try:
         event, environ = _as_called(event, process, level)
         governed = governed_by(event, environ)
     except Exception as error:  # noqa: BLE001
-        # Whatever it is, hosts take a hook that crashes for a yes.
+        # Whatever the error, hosts treat a crashed hook as a yes.
         return _failed(event, error)
     told = [_answered(event, home, kept) for home in governed.homes]
-    # What one project cannot say keeps no other from being asked.
+    # An error in one project must not prevent the others from being asked.
     return _together([*(_failed(event, each) for each in governed.lost), *told])
 
 
@@ -136,7 +136,7 @@ def stays_at(place: str, starter: str) -> Home | None:
     try:
         home = governed_at(Path(place), os.environ)
     except FlyballError:
-        # Whoever is judged is told of it.
+        # The judged session is informed.
         return None
     if home is None or home.effective.settings.hooks_alone:
         return None

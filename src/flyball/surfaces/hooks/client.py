@@ -8,7 +8,7 @@ prints nothing and exits with 0, whatever the answer and whatever fails.
 
 from __future__ import annotations
 
-import _socket  # The public module would load six others, for a tenth of the time we have.
+import _socket  # The public module would import six others, which takes a tenth of the time budget.
 import os
 import sys
 import time
@@ -50,22 +50,22 @@ def main() -> NoReturn:
     data = b""
     host = "/".join(sys.argv[1:3])
     if sys.argv[2:]:
-        # A governor that this process starts makes runs ready for hooks like this one.
+        # A governor that this process starts prepares runs for hooks like this one.
         os.environ[LEVEL_VARIABLE] = sys.argv[2]
     if sys.argv[2:] == ["observe"]:
         observe(host)
     try:
         data = sys.stdin.buffer.read(MOST + 1)
         if len(data) > MOST:
-            # What kind of event it is may stand after the part that was read: never a yes.
+            # The kind of event may come after the part that was read: never a yes.
             _print(b"", TOO_LARGE)
             os._exit(2)
         code = answer(host, data)
     except Exception as error:  # noqa: BLE001
-        # Hosts take a hook that crashes for a yes.
+        # Hosts treat a crashed hook as a yes.
         _print(b"", f"Flyball failed: {type(error).__name__}: {error}\n".encode())
         code = 2 if any(name in data for name in CALLS) else 1
-    # Nothing is left to do, and tidying up the interpreter would cost as much as the answer did.
+    # Nothing remains to do, and finalizing the interpreter would cost as much as the answer did.
     os._exit(code)
 
 
@@ -77,7 +77,7 @@ def observe(host: str) -> NoReturn:
         if ask(place, host, data) is None:
             ask_anew(place, host, data)
     finally:
-        # Hosts would take anything else for a refusal, or show it to somebody.
+        # Hosts would treat anything else as a refusal, or show it to the user.
         os._exit(0)
 
 
@@ -106,7 +106,7 @@ def ask_anew(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes]:
             return found
     from flyball.surfaces.hooks import answering
 
-    # One that died over it, or never came, leaves it to this process.
+    # If the governor died or never started, this process decides.
     found = ask(place, host, data) if _start(place, lock, starter()) else None
     return found or answering.decide(host, data, os.getpid())
 
@@ -143,7 +143,7 @@ def _starting(place: str) -> int:
 def _is_ours(lock: int) -> bool:
     """Take the start lock; return False if another process is starting a governor."""
     try:
-        # Not held by a process that this one forks, and gone with this one.
+        # Not inherited by forked processes, and released when this one ends.
         os.lockf(lock, os.F_TLOCK, 0)
     except OSError:
         return False
@@ -156,7 +156,7 @@ def _let_go(lock: int, mark: bytes) -> None:
         os.ftruncate(lock, 0)
         os.pwrite(lock, mark, 0)
     except OSError:
-        pass  # They wait for the next one in vain, and not for long.
+        pass  # They wait for the next one in vain, but not for long.
     os.close(lock)
 
 
@@ -165,7 +165,7 @@ def _await_other(place: str, lock: int, host: str, data: bytes) -> tuple[int, by
     until = time.monotonic() + PATIENCE
     while os.pread(lock, len(NONE_CAME), 0) != NONE_CAME and time.monotonic() < until:
         found = ask(place, host, data)
-        # Who has let go has started one, or knows that none may stay.
+        # The process that released it has started a governor, or knows that none may stay.
         if found is not None or _is_ours(lock):
             return found
         time.sleep(ASK_AGAIN)
@@ -177,7 +177,7 @@ def detach() -> bool:
     try:
         child = os.fork()
     except OSError:
-        # No more processes may be started here.
+        # The process limit is reached.
         return False
     if child:
         return False
@@ -211,7 +211,7 @@ def only_reads(data: bytes) -> bool:
         is_reading = payload["tool_name"] in READERS and payload["hook_event_name"] in AROUND_CALLS
         given = payload["tool_input"].values() if is_reading else ()
         named = [each for each in given if isinstance(each, str)]
-        # Also where a link leads.
+        # Also through links.
         place = payload.get("cwd") or ""
         places = [*named, *(os.path.realpath(os.path.join(place, each)) for each in named)]
         return (
@@ -330,7 +330,7 @@ def ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
     line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         line.connect(place)
-        # Looked at once more on the open line: what the path leads to may have changed meanwhile.
+        # Checked again on the open connection: the path may have changed meanwhile.
         if not is_same_user(line):
             return None
         line.sendall(b"%s %d\n" % (host.encode(), len(data)) + data)

@@ -108,7 +108,7 @@ class _Exchange(BaseHTTPRequestHandler):
         if body:
             self.send_header("Content-Type", "application/json")
         if status != 200:
-            # What is left of the request is not read.
+            # The rest of the request is not read.
             self.send_header("Connection", "close")
             self.close_connection = True
         self.end_headers()

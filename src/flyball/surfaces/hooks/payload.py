@@ -60,7 +60,7 @@ _HALF = regex("[\ud800-\udfff]")
 
 def _whole(value: Any, data: bytes) -> Any:
     """Return the value with a replacement character for each lone surrogate, as hosts print it."""
-    # Only an escape can bring one in, and hardly any payload has such an escape.
+    # Only an escape can produce one, and few payloads contain such an escape.
     return _mended(value) if b"\\ud" in data or b"\\uD" in data else value
 
 
@@ -89,7 +89,7 @@ def _event(host: str, payload: dict[str, Any]) -> HostEvent:
     if moment is Moment.OTHER and _may_be_a_call(name, payload):
         raise UsageError(f"{host} asks about a call at {name!r}, which is not known.", NEWER)
     agent = _text(payload.get("agent_id"))
-    # A sub-agent's own prompt comes from the agent above it, and no person said it.
+    # A subagent's own prompt comes from its parent agent, and not from a person.
     if agent and moment in (Moment.PROMPTED, Moment.STOPPING):
         moment = Moment.OTHER if moment is Moment.PROMPTED else Moment.AGENT_STOPPING
     given = payload.get("tool_input")
@@ -150,7 +150,7 @@ def _unquoted(text: str) -> str:
     return inner.replace('\\"', '"') if is_quoted else text
 
 
-# Different each time, so that a command that prints the same would look as if it had not.
+# Different each time, so that output of a command cannot imitate it.
 _OF_THE_MOMENT = regex(
     r"^(?:Process Group PGID|Background PIDs|Wall time|Chunk ID): .*\n?", re.MULTILINE
 )

@@ -65,7 +65,7 @@ def serve(
     directory = Path(place).parent
     if not os.path.lexists(directory):
         directory.mkdir(mode=0o700)
-    # Somebody else's directory of that name would let them listen in our place.
+    # Another user's directory of that name would let them listen in our place.
     if doubt_about_folder(os.fspath(directory)):
         return
     lock = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -96,8 +96,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         self.over_http: HttpHooks | None = None
         self.sessions = (Sessions(home.state), Sessions(observed_at(home)))
         self.kept = KeptWorkspaces()
-        # As long as somebody has it open, nobody who closes it must tidy its log up; a database
-        # has nothing of that kind.
+        # While a connection is open, closing another one need not clean up the log; a database has
+        # no such log.
         self.kept_open = None if home.database else SqliteJournal(home.journal_path)
         super().__init__(place, _Answering)
 
@@ -116,7 +116,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         door = None if self.over_http else read_door(self.home.environ)
         if door is None:
             return
-        # Another governor of this user has the port; when that ends, it is tried again.
+        # Another governor of this user has the port; retry when that one ends.
         with suppress(OSError):
             self.over_http = HttpHooks(door, self.decide_over_http)
             threading.Thread(target=self.over_http.serve_forever, daemon=True).start()
@@ -141,7 +141,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
     def watch(self, idle: float) -> None:
         """End when the last session has ended, or there was no request for long."""
-        # Whoever started this governor is about to ask, and comes first.
+        # The process that started this governor is about to ask, and comes first.
         prepared_at = time.monotonic()
         while True:
             self.listen()

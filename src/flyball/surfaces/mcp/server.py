@@ -31,7 +31,7 @@ from flyball.surfaces.mcp.tool import Run, StepContext, steps_of
 from flyball.workspace.cards.artifacts import artifact_path
 from flyball.workspace.files.plain import read_within
 
-# Asking a person: by elicitation where the client can, else by a command in their terminal.
+# Asking a person: by elicitation if the client supports it, else by a command in their terminal.
 #
 # The answer comes from the client's own form. No argument of the tool carries it, so that a model
 # cannot give it.

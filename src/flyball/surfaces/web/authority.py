@@ -19,7 +19,7 @@ from flyball.surfaces.web.protection import PERSON
 TYPED = regex(r":[a-z]+}")
 
 NEEDS: Mapping[str, Right] = {
-    # The page itself holds nothing of anybody: whoever opens it still has to show a token.
+    # The page itself contains no private data; it still requires a token for requests.
     "GET /": Right.NOTHING,
     "GET /page/{name}": Right.NOTHING,
     "GET /api/health": Right.LOOK,
@@ -71,7 +71,7 @@ Some values in a body need more than their route: see `run_routes`.
 def route_names(app: Litestar) -> Iterator[str]:
     """Yield every route of an application in the table's form; `OPTIONS` is only about methods."""
     for route in app.routes:
-        # What is mounted has no methods, and so no row that it could have.
+        # Mounted applications have no methods, and so no row.
         for method in sorted(map(str, getattr(route, "methods", ("ANY",)))):
             if method != "OPTIONS":
                 yield f"{method} {TYPED.sub('}', route.path)}"

@@ -64,7 +64,7 @@ class CardRoutes(Controller):
         self, board: OurBoard, run: FromPath[str], card: FromPath[str], name: FromPath[str]
     ) -> Response[bytes]:
         data = asyncio.run(picture_of(board.home_of(run), run, card, name))
-        # A page of the project drew it: it is shown, and nothing in it is ever taken for code.
+        # A page of the project drew it: it is shown, and never interpreted as code.
         headers = {"cache-control": "private, no-cache"}
         return Response(data, media_type="image/png", headers=headers)
 

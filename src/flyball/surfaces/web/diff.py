@@ -174,7 +174,7 @@ def _lexed(lines: Sequence[str], lexer: Lexer | None) -> list[tuple[Token, ...]]
                 found.append([])
             if piece:
                 found[-1].append((name, piece))
-    # A lexer may change the text (tabs, line ends); then colours are not worth a wrong line.
+    # A lexer may change the text (tabs, line endings); colours are not worth a wrong line.
     if ["".join(text for _, text in line) for line in found] != lines:
         return plain
     return [tuple(line) for line in found]

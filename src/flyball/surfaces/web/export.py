@@ -74,7 +74,7 @@ def export_page(home: Home, run: str) -> str:
         hash=f"'sha256-{digest}'",
         title=_escaped(f"Flyball: {told['run']['request'][:80]}"),
         style=asset("style.css").data.decode(),
-        # Inside a script element only this one character can end it.
+        # Inside a script element only this character can end it.
         data=msgspec.json.encode(told).decode().replace("<", "\\u003c"),
         script=script,
     )
@@ -104,7 +104,7 @@ async def _pictures(home: Home, run: str, cards: list[Any]) -> dict[str, dict[st
             try:
                 data = await picture_of(home, run, card["id"], name)
             except FlyballError:
-                # Somebody removed it since; the journal still says that it was taken.
+                # It was deleted since; the journal still records it.
                 continue
             if len(data) <= left:
                 left -= len(data)
@@ -128,7 +128,7 @@ async def _whole_diff(home: Home, run: str) -> str:
     try:
         return await diff_of(home, run)
     except FlyballError:
-        # Its workspace is gone, or it never had one; what the journal has is still worth a file.
+        # Its workspace is gone, or it never had one; the journal's data is still worth exporting.
         return ""
 
 

@@ -89,7 +89,7 @@ class Protection(NamedTuple):
         try:
             person = self._person(headers)
         except FlyballError as error:
-            # Who cannot be known is let in by nobody.
+            # A client that cannot be identified is refused.
             return _refused(status_of(error), error.code, error.message, error.hint)
         if person is None:
             return _refused(401, "no-token", "The token is missing or wrong.", OPEN_IT)
@@ -115,7 +115,7 @@ class Protection(NamedTuple):
         try:
             address = ipaddress.ip_address(name)
         except ValueError:
-            # A name that is not ours may lead here all the same: that is DNS rebinding.
+            # A foreign host name may resolve to this server: that is DNS rebinding.
             return name.lower() in self.names
         return address.is_loopback or not self.is_local
 
@@ -184,7 +184,7 @@ class Protected:
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
             await send(message)
 
-        # In a thread: the people may be in a database that is slow to answer.
+        # In a thread: the people may be in a slow database.
         refused = await asyncio.to_thread(self._protection.refusal, scope)
         if refused is not None:
             await _answer(guarded, refused.status, msgspec.json.encode(refused.failure))
@@ -216,7 +216,7 @@ async def _answer(
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
-        # The rest of a body that nobody reads would be taken for the next request.
+        # The unread rest of a body would be parsed as the next request.
         *([(b"connection", b"close")] if status == 413 else []),
         *extra,
     ]

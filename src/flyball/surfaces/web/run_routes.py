@@ -125,7 +125,7 @@ class RunRoutes(Controller):
             flags["policy_plan"] = False
         home = board.fresh(data.project, flags)
         if data.yes or data.in_place or data.budget is not None:
-            # Each is a decision made beforehand: about every question, the checkout, the budget.
+            # Each is a decision made in advance: about every question, the checkout, the budget.
             board.require(home, Right.APPROVE, "so much without being asked")
         _require_plain_driver(board, home, data.driver)
         wanted = RunRequest(

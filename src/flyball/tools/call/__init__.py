@@ -1,1 +1,1 @@
-"""What every tool is made of: its form, its facts, and the way from a reply to a call."""
+"""Shared parts of the tools: their forms, their facts, and the conversion of a reply to a call."""

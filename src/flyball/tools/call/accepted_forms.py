@@ -1,10 +1,10 @@
-"""Other ways to write a call that can only mean one thing, brought to the tool's own form.
+"""Convert other unambiguous spellings of a call to the tool's own form.
 
-`GIT {commit: "…"}` names the action by its field, and `BASH {cmd, allow}` says which rule it counts
-on. A rule is the user's to give: what a driver says of it is read and changes nothing.
-`EMIT_PLAN {goal, findings, tasks, …}` is a checkpoint whose action is a list, and `PROCEED` the
-word to go ahead with it: no deed, so it is noted. The other rewrites are for habits that drivers
-bring along from other agents: line ranges, flags of programs, commands as lists of words.
+`GIT {commit: "…"}` names the action by its field, and `BASH {cmd, allow}` names the rule it relies
+on. Only the user grants rules, so `allow` is accepted and has no effect. `EMIT_PLAN {goal,
+findings, tasks, …}` is a checkpoint whose action is a list, and `PROCEED` announces its execution;
+it has no effect, so it is recorded as a note. The other conversions are for habits from other
+agents: line ranges, flags of programs, commands as lists of words.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ PROCEED = "PROCEED"
 
 
 def in_own_form(tool: str, args: Args, spoken: Spoken = Spoken()) -> Args:  # noqa: B008
-    """The arguments as the tool's form wants them; what is not understood stays as it is.
+    """Return the arguments in the tool's form; those that are not recognized stay unchanged.
 
-    What can be understood in several ways raises `UnclearCall`.
+    Ambiguous arguments raise `UnclearCall`.
     """
     if spoken.name == PROCEED and not args:
         return {"text": "Go ahead."}
@@ -44,7 +44,7 @@ def in_own_form(tool: str, args: Args, spoken: Spoken = Spoken()) -> Args:  # no
 
 
 def _one_path(args: Args) -> Args:
-    """One file, in a list or not, by its path or as an object that has one."""
+    """Accept one file, in a list or not, as a path or as an object with a path."""
     named = args.get("path", args.get("paths", args.get("files")))
     if is_list(named):
         if len(named) != 1:
@@ -61,7 +61,7 @@ _LINES_BEHIND = regex(r"(.+?):(\d+)(?:-(\d+))?$")
 
 
 def _read(args: Args, spoken: Spoken) -> Args:
-    """Line ranges in any of the usual forms, also behind the path."""
+    """Accept line ranges in all common forms, including after the path."""
     args = without(_one_path(args), "mode", "indentation", "encoding")
     path = args.get("path")
     behind = _LINES_BEHIND.match(path) if isinstance(path, str) else None
@@ -104,7 +104,7 @@ def _whole_number(value: object) -> int | None:
 
 
 def _grep(args: Args, _spoken: Spoken) -> Args:
-    """The flags of the program, and their negations."""
+    """Accept the program's flags, and their negations."""
     around = [args[name] for name in ("flag_A", "flag_B", "flag_C", "a", "b") if name in args]
     args = without(args, "flag_A", "flag_B", "flag_C", "a", "b")
     if around and "context" not in args:
@@ -142,11 +142,11 @@ ENDINGS = {
     "ruby": "rb",
     "markdown": "md",
 }
-"""Kinds of files as search programs name them, where one ending says all."""
+"""File types of search programs that correspond to one extension."""
 
 
 def _list(args: Args, _spoken: Spoken) -> Args:
-    """A pattern in place of a path, and whether to go down."""
+    """Accept a pattern in place of a path, and a recursion flag."""
     down = args.get("recursive")
     args = without(args, "recursive", "ignore", "show_hidden", "flag_l", "flag_a", "flag_la")
     args = without(args, "offset", "file_filtering_options", "ignore_globs", "case_sensitive")
@@ -181,7 +181,7 @@ def _write(args: Args, spoken: Spoken) -> Args:
 
 
 def _project(_args: Args, _spoken: Spoken) -> Args:
-    """It takes nothing, so whatever is passed on with it narrows nothing."""
+    """Drop all arguments, since the tool takes none."""
     return {}
 
 
@@ -194,7 +194,7 @@ def _log(args: Args, _spoken: Spoken) -> Args:
 
 
 def _note(args: Args, _spoken: Spoken) -> Args:
-    """A list of things to do, as lines of text; what belongs to none of the fields, as text too."""
+    """Convert a list of tasks to lines of text, and add unknown fields as text."""
     listed = args.get("text")
     if is_list(listed) and listed and all(is_map(each) for each in listed):
         to_do = [_to_do(cast("Mapping[str, object]", each)) for each in listed]
@@ -212,7 +212,7 @@ def _to_do(item: Mapping[str, object]) -> str:
 
 
 def _with_besides(args: Args, besides: Args, field: str) -> Args:
-    """What a driver says beyond the form, kept as words in the field that is for words."""
+    """Append what a driver says beyond the form to the field for text."""
     said = [f"{name}: {words}" for name, value in besides.items() if (words := _in_words(value))]
     if not said:
         return without(args, *besides)
@@ -242,7 +242,7 @@ def _checkpoint(args: Args, _spoken: Spoken) -> Args:
         if is_map(value := args.get(prose)):
             args = {**args, prose: _in_words(value)}
     besides = {n: v for n, v in args.items() if n not in TOOL_ROWS["checkpoint"].spelt}
-    # A plan by another name may lack what a checkpoint is made of, and that is told by name.
+    # A plan under another name may lack parts of a checkpoint, which the error names.
     return _with_besides(args, besides, "findings") if "findings" in args else args
 
 
@@ -253,7 +253,7 @@ def _file_named(value: object) -> object:
 
 
 def _with_tasks(args: Args) -> Args:
-    """A plan's tasks, line by line, as the proposed action; the files that they name."""
+    """Convert a plan's tasks to lines of the proposed action, and add the files that they name."""
     if isinstance(files := args.get("files"), str) and re.search(r"[,\n]", files):
         named = [each.strip(" -*`\t") for each in re.split(r"[,\n]", files)]
         # A comma in a name is rarer than a list of names, and such a list has no spaces left.

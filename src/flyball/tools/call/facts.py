@@ -19,36 +19,36 @@ from flyball.workspace.trees.trees import TreeHash
 from flyball.workspace.trees.writer import holds_file
 
 DEPENDENCY = "dep:"
-"""What a path begins with that names the source of an installed dependency."""
+"""The prefix of paths in the source of an installed dependency."""
 READ_ONLY = "installed dependencies are there to be read"
 
 
 def is_dependency(raw: str) -> bool:
-    """Whether a path names something installed; `./dep:x` is a file of the workspace."""
+    """Return whether a path names an installed dependency; `./dep:x` is a file of the workspace."""
     return raw.startswith(DEPENDENCY)
 
 
 def path_fact(raw: str, context: CallContext, *, write: bool, deletes: bool = False) -> PathFact:
-    """What the resolver says about a path, in the terms the judge uses."""
+    """Return the resolver's facts about a path, in the judge's terms."""
     if is_dependency(raw):
         return PathFact(path=raw, protected=READ_ONLY if write else "", write=write)
     found = context.root.fact(raw, write=write)
     is_here = found.inside and found.exists
     is_theirs = write and is_here and is_users_untracked(found.path, context)
     return PathFact(
-        # Where it would lead outside is no concern of whoever asked, and long.
+        # Where it leads outside is irrelevant to the driver, and long.
         path=found.path if found.inside and found.path else raw,
         inside=found.inside,
         protected=found.protected or (why_out_of_bounds(found.path, context) if write else ""),
-        # Once a person let the run overwrite a file, it holds the run's words and not the user's;
-        # that it may go altogether was not said.
+        # After a person allowed the run to overwrite a file, it holds the run's content and not the
+        # user's; deleting it was not allowed.
         untracked=is_theirs and (deletes or found.path not in context.changed),
         write=write,
     )
 
 
 def why_out_of_bounds(path: str, context: CallContext) -> str:
-    """Why the user's own list of files that may be written keeps a file from being written."""
+    """Return why the user's own list of writable files excludes a file."""
     allowed = context.settings.paths
     if not allowed or matches(path, allowed):
         return ""
@@ -56,9 +56,9 @@ def why_out_of_bounds(path: str, context: CallContext) -> str:
 
 
 def is_users_untracked(path: str, context: CallContext) -> bool:
-    """Whether a file is work that the user never gave to git: in no commit when the run began.
+    """Return whether a file is the user's uncommitted work: in no commit when the run began.
 
-    In their own checkout that is also a file they ignore, of which no tree knows.
+    In their own checkout this includes ignored files, which are in no tree.
     """
     workspace = context.workspace
     if path in workspace.untracked.paths:
@@ -70,20 +70,22 @@ def is_users_untracked(path: str, context: CallContext) -> bool:
 
 
 def users_secrets_among(paths: Sequence[str], context: CallContext) -> list[str]:
-    """Which of these files a driver may not see: in no commit, and not made by the run itself."""
+    """Return the secret files that a driver may not see: uncommitted, and not created by the
+    run.
+    """
     known = committed(context.workspace, paths)
     return [path for path in paths if path not in known and path not in context.changed]
 
 
 def present(path: str, context: CallContext) -> bytes | None:
-    """What a file holds now, or None where there is none."""
+    """Return a file's current content; None if it is missing."""
     if context.root.fact(path, write=False).kind is PathKind.MISSING:
         return None
     return context.root.read_bytes(path)
 
 
 def lost_regions(path: str, before: bytes, after: bytes) -> list[str]:
-    """The keep regions that a file no longer has as they were."""
+    """Return the keep regions of a file that were changed."""
     return [
         f"{path}: keep region {region.name!r}, lines {region.first} to {region.last}, would change."
         for region in changed_regions(regions(before), regions(after))
@@ -91,7 +93,7 @@ def lost_regions(path: str, before: bytes, after: bytes) -> list[str]:
 
 
 def copied_mask(path: str, before: bytes | None, after: bytes | None) -> str:
-    """Why a new content is refused: it carries the mask of a secret instead of the secret."""
+    """Return why new content is refused: it contains the mask of a secret instead of the secret."""
     mask = HIDDEN.encode()
     if (after or b"").count(mask) <= (before or b"").count(mask):
         return ""
@@ -102,7 +104,7 @@ def copied_mask(path: str, before: bytes | None, after: bytes | None) -> str:
 
 
 def decoded(data: bytes) -> str | None:
-    """A file as text, or None when it is binary."""
+    """Return a file as text; None if it is binary."""
     if b"\0" in data[:8192]:
         return None
     return data.decode("utf-8", "replace")
@@ -120,14 +122,14 @@ _CHANGING = frozenset(kind for kind, access in ACCESS.items() if access is Acces
 
 
 class BashForm(Form, frozen=True, kw_only=True):
-    """A command; `confirm` says that a destructive one is meant."""
+    """A command; `confirm` says that a destructive one is intended."""
 
     cmd: Text
     confirm: bool = False
 
 
 def command_facts(form: BashForm, context: CallContext, *, fresh: bool = True) -> CallFacts:
-    """The judgement for `execute`; what the phase allows is the governor's to say."""
+    """Return the judgement for `execute`; the governor decides what the phase allows."""
     verdict = judge(
         form.cmd,
         phase="execute",
@@ -152,11 +154,11 @@ def command_facts(form: BashForm, context: CallContext, *, fresh: bool = True) -
 
 
 def _named_untracked(parts: Sequence[CommandPart], context: CallContext) -> Iterator[str]:
-    """The user's files outside of git that a part which changes something names.
+    """Yield the user's uncommitted files that are named by a part which changes something.
 
-    By itself, by a folder above it, by a pattern, or as seen from a folder the command went to:
-    rather one question too many than one too few. What a program does without being told the name
-    is seen afterwards.
+    A file is named by itself, by a parent folder, by a pattern, or relative to a folder the command
+    changed to; a redundant question is better than a missing one. Changes to files that are not
+    named are detected afterwards.
     """
     changing = [part.text for part in parts if part.kind in _CHANGING]
     words = {_inside(word, context) for text in changing for word in _words(text)} - {""}
@@ -173,7 +175,7 @@ def _words(text: str) -> list[str]:
 
 
 def _inside(word: str, context: CallContext) -> str:
-    """A word as a path from the root, if it is one."""
+    """Return a word as an absolute path, if it is one."""
     word = word.removeprefix(f"{os.fspath(context.root.path)}/")
     return os.path.normpath(word).removeprefix("../") if word and word != "." else ""
 

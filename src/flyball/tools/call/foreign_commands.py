@@ -1,7 +1,7 @@
-"""Commands as other agents ask for them: lines of a shell, of git, of a test runner or a linter.
+"""Convert other agents' commands: lines for a shell, git, a test runner or a linter.
 
-What a line can only mean is brought to the form of the tool that does it; a line that holds more
-than that is left to be refused.
+A line with a single meaning is converted to the form of the tool that does it; a line that holds
+more is refused later.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GIT_ACTIONS = ("commit", "revert", "branch")
 
 
 class Spoken(NamedTuple):
-    """What a rewrite may ask besides the arguments: the driver's own name for the tool, files."""
+    """The context of a conversion: the driver's own name for the tool, and files."""
 
     name: str = ""
     read: ReadText = lambda _path: None
@@ -39,7 +39,7 @@ _GIT_NAMES = {f"git_{action}": action for action in GIT_ACTIONS}
 
 
 def git_args(args: Args, spoken: Spoken) -> Args:
-    """An action that is named by its own field; two at once are left to be refused."""
+    """Accept an action that is named by its own field; refuse two at once."""
     if action := _GIT_NAMES.get(plain_name(spoken.name)):
         return {"action": action, **args}
     if is_list(words := args.get("args")) and "action" not in args:
@@ -59,7 +59,7 @@ def git_args(args: Args, spoken: Spoken) -> Args:
 
 
 def _details(action: str, value: object) -> Args | None:
-    """What the value of such a field says: a message, paths, or nothing beyond the action."""
+    """Return the details in such a field: a message, paths, or nothing."""
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, object]", value))
     if value is True or value is None or value == "" or action == "branch":
@@ -72,7 +72,7 @@ def _details(action: str, value: object) -> Args | None:
 
 
 def _git_line(args: Args, line: str) -> Args:
-    """`commit -m "…"` as one line; other options are left to be refused."""
+    """Parse `commit -m "…"` in one line; other options are refused later."""
     try:
         words = shlex.split(line.strip().removeprefix("git "))
     except ValueError:
@@ -107,11 +107,11 @@ def bash_args(args: Args, _spoken: Spoken) -> Args:
 
 
 PLACES = ("workdir", "cwd", "working_directory", "dir_path", "directory", "dir")
-"""What other agents call the directory that a command starts in."""
+"""Other agents' names for the directory that a command starts in."""
 
 
 def _command_line(words: list[str]) -> str:
-    """A command given as a list of words, or of one line."""
+    """Return a command given as a list of words, or of one line."""
     match words:
         case [line]:
             return line
@@ -138,7 +138,7 @@ _PATH_FIELDS = ("path", "file_path", "file", "test_file")
 
 
 def suite_args(args: Args, spoken: Spoken) -> Args:
-    """The command line of a runner, or a path beside the arguments."""
+    """Accept the command line of a runner, or a path next to the arguments."""
     args = _named_runner(without(args, "verbose", "flag_v", "coverage", "watch"), spoken)
     line, runner = first_of(args, *_LINE_FIELDS), args.get("runner")
     given = args.get("args")
@@ -154,7 +154,7 @@ def suite_args(args: Args, spoken: Spoken) -> Args:
         args = {**without(args, *_PATH_FIELDS), "args": [path, *words]}
     if isinstance(pattern := first_of(args, "pattern", "filter", "k"), str) and "args" not in args:
         args = {**without(args, "pattern", "filter", "k"), "args": ["-k", pattern]}
-    # Of a file and a test in it the file is run: how one test is named differs by runner.
+    # For a file and a test in it the file is run: naming one test differs by runner.
     if isinstance(test := args.get("test_name"), str):
         args = {"args": ["-k", test], **without(args, "test_name")}
     if args.get("args") in ("all", ["all"], "*", "."):
@@ -163,14 +163,14 @@ def suite_args(args: Args, spoken: Spoken) -> Args:
 
 
 def _is_runner(name: str) -> bool:
-    """Whether it is one word that may name a runner, and no line that starts one."""
+    """Return whether the value is one word that may name a runner, and no command line."""
     word = name.strip()
     is_start = _STARTERS.fullmatch(word) or "/" in word or word in OTHER_RUNNERS
     return " " not in word and not is_start
 
 
 def _named_runner(args: Args, spoken: Spoken) -> Args:
-    """The runner that is named by the call's own name, or in no particular way."""
+    """Return the runner that is named by the call's own name, or in no particular way."""
     named = plain_name(spoken.name).removesuffix("_test").removesuffix("_tests")
     if named in RUNNERS:
         return {"runner": named, **args}
@@ -180,7 +180,7 @@ def _named_runner(args: Args, spoken: Spoken) -> Args:
 
 
 def _runner_line(line: str) -> Args:
-    """`cd web && npx jest a` as the runner and what is passed on to it, the part in front."""
+    """Split `cd web && npx jest a` into the runner, its arguments, and the prefix."""
     try:
         words = shlex.split(line)
     except ValueError:
@@ -211,7 +211,9 @@ CHECK_KINDS = {
 
 
 def check_args(args: Args, spoken: Spoken) -> Args:
-    """A kind of check as the tool's name; whatever is narrowed, the project is checked whole."""
+    """Accept a kind of check as the tool's name; drop filters, since the whole project is
+    checked.
+    """
     args = without(args, "path", "paths", "files", "file_path", "uri", "fix")
     line = first_of(args, "command", "cmd")
     if isinstance(line, str) and line.strip() and "name" not in args:
@@ -220,7 +222,7 @@ def check_args(args: Args, spoken: Spoken) -> Args:
         args = {**without(args, "command", "cmd"), "name": words[0] if words else ""}
     names = args.get("name", args.get("names"))
     if is_list(names):
-        # Several kinds are what a call without a name looks at.
+        # A call without a name runs several kinds.
         args = {**without(args, "names"), "name": names[0] if len(names) == 1 else ""}
     if str(args.get("name")).lower() in ("all", "*"):
         args = without(args, "name")
@@ -229,7 +231,7 @@ def check_args(args: Args, spoken: Spoken) -> Args:
 
 
 def probe_args(args: Args, _spoken: Spoken) -> Args:
-    """An address without its scheme, or as a port and a path."""
+    """Accept an address without its scheme, or as a port and a path."""
     method = args.get("method", "GET")
     args = without(args, "method") if str(method).upper() in ("GET", "HEAD") else args
     args = without(args, "max_length", "headers", "raw", "start_index", "follow_redirects")

@@ -1,7 +1,7 @@
-"""Edits as other agents ask for them, brought to the one form there is here: a diff.
+"""Convert other agents' edits to the only form supported here: a diff.
 
-"Replace this text by that one" names a place by its text. That is a diff as soon as the text stands
-in the file exactly once; what is judged and written down is the diff.
+"Replace this text by that one" names a position by its text. It is converted to a diff if the text
+occurs in the file exactly once; the diff is judged and recorded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from flyball.regex import regex
 
 Args = dict[str, object]
 ReadText = Callable[[str], str | None]
-"""What a file of the workspace holds, or None where there is no such text."""
+"""Returns the text of a workspace file; None if it is missing or not text."""
 
 OLD = ("old_string", "old_str", "old", "old_text", "search", "find", "original", "old_code")
 NEW = ("new_string", "new_str", "new", "new_text", "replace", "replacement", "updated", "new_code")
@@ -28,7 +28,7 @@ _HEADER = regex(r"^(?:---|\+\+\+|diff --git|\*\*\* |<<<<<<<) ?", re.MULTILINE)
 
 
 class UnclearCall(ValueError):
-    """A call that may mean several things, or nothing here; says what to write instead."""
+    """A call that is ambiguous, or meaningless here; the message says what to write instead."""
 
 
 class _Replacement(NamedTuple):
@@ -38,7 +38,9 @@ class _Replacement(NamedTuple):
 
 
 def as_diff(args: Args, read: ReadText) -> Args:
-    """The arguments with a diff in place of texts to replace, or of a path beside the diff."""
+    """Return the arguments with a diff in place of texts to replace, or of a path next to the
+    diff.
+    """
     if is_list(several := args.get("diff")):
         return {**args, "diff": "".join(_each_diff(each, read) for each in several)}
     if isinstance(diff := args.get("diff"), str) and (other := _from_dialect(diff, args, read)):
@@ -122,7 +124,7 @@ def _places(old: str, text: str) -> list[re.Match[str]]:
 
 
 def _inserted(path: str, args: Args, read: ReadText) -> str:
-    """A diff that adds lines after one that is named by its number, 0 for the top."""
+    """Return a diff that adds lines after a line number, 0 for the top."""
     text = read(path)
     at = args.get("insert_line")
     new = next((args[name] for name in (*NEW, "text", "insert_text") if name in args), None)
@@ -141,7 +143,7 @@ def _inserted(path: str, args: Args, read: ReadText) -> str:
 
 
 def _each_diff(item: object, read: ReadText) -> str:
-    """One of several edits: a diff, or an object that is an edit by itself."""
+    """Return the diff of one of several edits: a diff, or an object that is an edit by itself."""
     found = as_diff({str(k): v for k, v in item.items()}, read) if is_map(item) else {"diff": item}
     diff = found.get("diff")
     if not isinstance(diff, str):
@@ -150,7 +152,9 @@ def _each_diff(item: object, read: ReadText) -> str:
 
 
 def _from_dialect(diff: str, args: Args, read: ReadText) -> str:
-    """The diff that another notation for edits means; empty where it is none of those."""
+    """Convert another notation for edits to a diff; return an empty string if it is none of
+    them.
+    """
     if _ENVELOPE.search(diff):
         return "".join(_from_envelope(diff, read))
     blocks = [*_SEARCH.finditer(diff)]
@@ -178,7 +182,7 @@ _ENVELOPE_MARK = regex(r"^\*\*\* (?:Begin Patch|End Patch|End of File)[ \t]*\n?"
 
 
 def _from_envelope(patch: str, read: ReadText) -> Sequence[str]:
-    """Diffs of an `*** Begin Patch` envelope, whose hunks are those of a diff without numbers."""
+    """Return the diffs in an `*** Begin Patch` envelope, whose hunks have no line numbers."""
     if "*** Move to:" in patch:
         raise UnclearCall("Files are not renamed by a diff. Write the new one, delete the old one.")
     body = _ENVELOPE_MARK.sub("", patch)
@@ -208,7 +212,7 @@ _LAST = ("end_line", "end", "line_end", "to_line")
 
 
 def _line_range(args: Args) -> tuple[int, int] | None:
-    """The lines that an edit by numbers replaces, first and last."""
+    """Return the first and last line that an edit by numbers replaces."""
     first = next((str(args[name]) for name in _FIRST if name in args), "")
     last = next((str(args[name]) for name in _LAST if name in args), "")
     return (int(first), int(last)) if first.isdigit() and last.isdigit() else None
@@ -226,7 +230,7 @@ def _lines_replaced(path: str, lines: tuple[int, int], args: Args, read: ReadTex
 
 
 def _with_header(diff: str, path: str) -> str:
-    """The diff of a file that is named beside it; two names must be the same."""
+    """Return a diff with a header for the file named next to it; two names must be the same."""
     named = touched_paths(diff)
     own = path.removeprefix("./")
     if named:

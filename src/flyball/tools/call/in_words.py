@@ -1,7 +1,7 @@
-"""Calls that a driver wrote out in words, packed into one, or meant as the end.
+"""Recognize calls written as text, packed into one, or meant as the end.
 
-Servers that do not read a model's own notation pass it on as text. At the end of a reply such a
-block can only be a call; anywhere else it may be quoted from a file, and is left alone.
+Servers that do not parse a model's own notation return it as text. At the end of a reply such a
+block can only be a call; anywhere else it may be quoted from a file, and is ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TOKEN = regex(
 _MARKED = regex(r"(?:\[TOOL_CALLS\]|<\|python_tag\|>)\s*([\w.-]+)?\s*([\[{].*)\Z", re.DOTALL)
 _AROUND = regex(r"</?(?:antml:)?(?:tool_calls|function_calls)>")
 SIGNS = ("{", "<", "+++ ", "*** Begin Patch")
-"""No call in words is without one of these, and most last words are."""
+"""Every call in text contains one of these; most final messages contain none."""
 NAMES = ("name", "tool", "tool_name", "recipient_name")
 ARGUMENTS = ("arguments", "args", "parameters", "input")
 
@@ -64,18 +64,18 @@ ENDS = frozenset(
         "respond",
     }
 )
-"""What other agents call to say that they are done; here a reply without calls says it."""
+"""Tools of other agents that report the end; here a reply without calls does."""
 
 
 class Heard(NamedTuple):
-    """What a reply says once its calls are taken for what they are."""
+    """The text and the calls of a reply."""
 
     text: str
     calls: tuple[SpokenCall, ...]
 
 
 def emitted_plan(text: str) -> tuple[SpokenCall, ...]:
-    """The plan that a driver emitted in prose instead of calling for it, as the call it means."""
+    """Return the checkpoint call for a plan that a driver wrote in prose."""
     for found in _EMIT_PLAN.finditer(text):
         try:
             value, _ = json.JSONDecoder().raw_decode(text, found.end())
@@ -87,7 +87,7 @@ def emitted_plan(text: str) -> tuple[SpokenCall, ...]:
 
 
 def calls_at_the_end(text: str) -> Heard:
-    """The calls in a model's own notation with which a text ends, and the text before them."""
+    """Return the calls in a model's own notation at the end of a text, and the text before them."""
     body = _AROUND.sub("", text).rstrip()
     for find in (_of_tokens, _of_json):
         if (heard := find(body)) is not None:
@@ -106,7 +106,7 @@ def calls_at_the_end(text: str) -> Heard:
 
 
 def _of_tokens(body: str) -> Heard | None:
-    """A call between tokens that a server should have read itself."""
+    """Parse a call between tokens that a server should have parsed."""
     if (match := _TOKEN.search(body)) and tool_name(match[1]) is not None:
         args = _json(match[2])
         if is_map(args):
@@ -123,7 +123,9 @@ def _of_tokens(body: str) -> Heard | None:
 
 
 def _of_json(body: str) -> Heard | None:
-    """Calls as plain JSON: all of a text or a fence at its end, each with tool and arguments."""
+    """Parse calls in JSON, as the whole text or a fence at its end, each with tool and
+    arguments.
+    """
     fences = [*FENCED.finditer(body)]
     last = fences[-1] if fences and fences[-1].end() == len(body) else None
     block = last[2] if last else body if body.startswith(("{", "[")) else ""
@@ -136,7 +138,7 @@ def _of_json(body: str) -> Heard | None:
 
 
 def _is_whole_call(value: object) -> bool:
-    """Whether an object can be nothing but a call: a tool's name, its arguments, and no more."""
+    """Return whether an object is a complete call: a tool's name, its arguments, and no more."""
     if not is_map(value) or not any(name in value for name in ARGUMENTS):
         return False
     return all(name in (*NAMES, *ARGUMENTS, "id", "type") for name in value)
@@ -190,7 +192,7 @@ NOTATIONS = ((_TAGGED, _tagged), (_FUNCTION, _function), (_KEYED, _keyed))
 
 
 def unpacked(calls: Sequence[SpokenCall]) -> tuple[SpokenCall, ...]:
-    """The calls one by one, where a driver put several into one."""
+    """Return the calls one by one, if a driver put several into one."""
     return tuple(each for call in calls for each in _each(call))
 
 
@@ -215,7 +217,7 @@ _PATCH_COMMAND = regex(r"\Aapply_patch\b.*?(\*\*\* Begin Patch\n.*?\*\*\* End Pa
 
 
 def _patch_in_shell(call: SpokenCall) -> str:
-    """The patch that a command line passes to `apply_patch`, which is no program here."""
+    """Return the patch that a command line passes to `apply_patch`, which is no program here."""
     if tool_name(call.tool) != "bash":
         return ""
     command = next((call.args[name] for name in ("command", "cmd") if name in call.args), "")
@@ -226,7 +228,7 @@ def _patch_in_shell(call: SpokenCall) -> str:
 
 
 def _paths_to_read(call: SpokenCall) -> list[str]:
-    """The files that one call asks to read, where it names several."""
+    """Return the files that one call asks to read, if it names several."""
     if tool_name(call.tool) != "read":
         return []
     named = [call.args.get(name) for name in ("paths", "files", "path")]
@@ -237,13 +239,13 @@ def _paths_to_read(call: SpokenCall) -> list[str]:
 
 
 def without_ends(text: str, calls: Sequence[SpokenCall]) -> Heard:
-    """A call that says "done", behind all others, as what it is: the end, with its words."""
+    """Convert a final "done" call to the end of the reply, with its text."""
     kept = list(calls)
     words = [text.strip()]
     while kept and plain_name(kept[-1].tool) in ENDS and tool_name(kept[-1].tool) is None:
         said = kept.pop().args.values()
         words += [each.strip() for each in said if isinstance(each, str)]
-    # In front of other calls "done" is not meant yet, and their outcome may change the answer.
+    # Before other calls "done" is premature, and their results may change the answer.
     if kept:
         return Heard(text, tuple(kept))
     return Heard("\n\n".join(dict.fromkeys(filter(None, words))), ())
@@ -257,7 +259,7 @@ _DIFF_HEADER = regex(r"^--- \S.*\n\+\+\+ \S", re.MULTILINE)
 
 
 def diffs_in_words(text: str) -> tuple[SpokenCall, ...]:
-    """One edit of all fenced diffs that name their files, or nothing where there is none."""
+    """Return one edit call for all fenced diffs that name their files; empty if there are none."""
     found = [
         match[3]
         for match in _FENCE.finditer(text)

@@ -1,4 +1,4 @@
-"""From what a driver said to a call that can be judged: names, forms, facts."""
+"""Convert a driver's reply to calls that can be judged: names, forms, facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from flyball.tools.call.understand import named_tool, understand, unpack
 from flyball.workspace.files.paths import PathKind
 
 MAX_EDITED = 4_000_000
-"""A file in which a text is to be replaced may have so many bytes."""
+"""Maximum size in bytes of a file whose text is replaced."""
 
 SECRET = (
     "`{tool}` is not made: its arguments contain what looks like a secret. Refer to it by the name "
@@ -35,9 +35,9 @@ def prepare(
     context: CallContext,
     offered: Collection[str] = (),
 ) -> tuple[Call, Form | None]:
-    """A call with its facts and its form, or with the fault that keeps it from being made.
+    """Return a call with its facts and its form, or with the error that prevents it.
 
-    `offered` are the tools that the driver may call now: an unknown one is answered with those.
+    `offered` are the tools that the driver may call now; the error for an unknown one lists them.
     """
     recorded = _recordable(_in_this_tree(spoken.args, context), context)
     if recorded is None:
@@ -58,7 +58,7 @@ def prepare(
     if isinstance(form, str):
         return _faulty(spoken, meant.args, f"{form} {_example(tool)}".rstrip(), name)
     access = TOOL_ACCESS[name]
-    # A rewrite may quote the file that it edits, and a secret in it is not the driver's to write.
+    # A rewrite may quote the file that it edits, and the driver may not write a secret in it.
     is_redacted = recorded != spoken.args or context.redactor.value(meant.args) != meant.args
     if access is Access.MUTATE and is_redacted:
         return _faulty(spoken, recorded, SECRET.format(tool=name), name)
@@ -80,7 +80,7 @@ def prepare(
 
 
 def _in_this_tree(args: dict[str, object], context: CallContext) -> dict[str, object]:
-    """The arguments with paths into the user's checkout as paths in the tree that is worked on."""
+    """Return the arguments with paths in the user's checkout mapped to the run's tree."""
     top = os.fspath(context.project)
     return {
         name: value[len(top) + 1 :] or "."
@@ -91,7 +91,7 @@ def _in_this_tree(args: dict[str, object], context: CallContext) -> dict[str, ob
 
 
 def _text_at(path: str, context: CallContext) -> str | None:
-    """What a text file of the workspace holds, or None; that it may be edited is judged later."""
+    """Return a workspace file's text, or None; whether it may be edited is judged later."""
     try:
         fact = context.root.fact(path, write=False)
         if not fact.inside or fact.kind is not PathKind.FILE:
@@ -103,7 +103,7 @@ def _text_at(path: str, context: CallContext) -> str | None:
 
 
 def _recordable(args: dict[str, object], context: CallContext) -> dict[str, object] | None:
-    """The arguments without secrets, or None where they could not be written down."""
+    """Return the arguments with secrets redacted; None if they cannot be stored."""
     try:
         msgspec.json.encode(args)
     except (UnicodeEncodeError, OverflowError):
@@ -112,8 +112,8 @@ def _recordable(args: dict[str, object], context: CallContext) -> dict[str, obje
 
 
 def read_form(args: dict[str, object], tool: Tool) -> Form | str:
-    """The arguments as the tool's form, or a sentence about everything wrong with them."""
-    # The form alone would name the first fault only, and take blanks for text.
+    """Parse the arguments into the tool's form, or return a sentence with every error in them."""
+    # The form alone would report only the first error, and accept blank text.
     wrong = faults(args, tool.form, whole="The call")
     if wrong:
         said = " ".join(f"{fault.message} {fault.hint}".strip() for fault in wrong)
@@ -125,7 +125,7 @@ def read_form(args: dict[str, object], tool: Tool) -> Form | str:
 
 
 def describe(tool: Tool) -> dict[str, Any]:
-    """The JSON Schema of a tool's form, flat and without titles."""
+    """Return the JSON Schema of a tool's form, flat and without titles."""
     schema = msgspec.json.schema(tool.form)
     name = tool.form.__name__
     definitions: dict[str, Any] = schema.pop("$defs", {})
@@ -156,11 +156,11 @@ INSTEAD = {
     **dict.fromkeys(("mkdir", "create_directory", "make_dir", "create_folder"), _NO_FOLDER),
     **dict.fromkeys(("git_diff", "git_status", "git_add"), _NO_STATE),
 }
-"""What to do instead of what other agents have a tool for."""
+"""Alternatives to the tools that other agents have."""
 
 
 def _example(tool: Tool) -> str:
-    """A right call, as the tool's own example has it."""
+    """Return a valid call from the tool's own example."""
     if not tool.example:
         return ""
     return f"Write it like this: {msgspec.json.encode(tool.example).decode()}"

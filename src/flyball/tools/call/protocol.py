@@ -1,4 +1,4 @@
-"""What a tool is: a form, the facts it is judged by, and the deed."""
+"""The parts of a tool: a form, the facts it is judged by, and the action."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from flyball.workspace.sandbox.confinement import Sandbox
 from flyball.workspace.servers.server import RunServers
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
-"""Text that says something."""
+"""Text that is not empty."""
 
 
 Timeout = Annotated[float, msgspec.Meta(gt=0)]
-"""Seconds after which what a call starts is stopped."""
+"""Seconds after which processes of a call are stopped."""
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,103 +39,103 @@ class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class ToolSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user settled about tools."""
+    """The user's settings for tools."""
 
     limits: CommandLimits = CommandLimits()
     suite_limits: CommandLimits = CommandLimits(seconds=600.0)
     max_text: int = 16_000
     candidates: int | None = None
-    """A search tries so many and looks at no clock; None: it tries all there is time for."""
+    """The number of changes a search tries, without a time limit; None: limited by time only."""
     allow: tuple[AllowRule, ...] = ()
     max_offset: int = 200
     paths: tuple[str, ...] = ()
-    """The only files that may be written, where the user names some."""
+    """The only files that may be written, if the user names some."""
     network: bool = False
     readable: tuple[Path, ...] = ()
-    """Places outside the workspace that the user lets commands read."""
+    """Paths outside the workspace that the user makes readable for commands."""
     secrets: tuple[str, ...] = ()
-    """Patterns of files that hold secrets, besides the table's."""
+    """Patterns of files that hold secrets, in addition to the table's."""
     variables: tuple[str, ...] = ()
-    """Names in the user's environment that commands get to see."""
+    """Variables of the user's environment that are passed to commands."""
     mutant_seconds: float = 0.0
-    """How long small changes to the new lines are tried on the tests."""
+    """Seconds for testing small changes to the new lines."""
     commands: ProjectCommands = NOTHING_SETTLED
-    """What tests and checks a directory, by somebody's word and not by the survey's."""
+    """Configured commands that test and check a directory, in place of detected ones."""
 
 
 class PictureOpinion(NamedTuple):
-    """What a model that sees said of a picture."""
+    """A vision model's opinion of a picture."""
 
     model: str = ""
     is_right: bool | None = None
-    """Whether it shows what was expected; None where no clear answer came."""
+    """Whether it shows what was expected; None without a clear answer."""
     reason: str = ""
     usage: Usage = Usage()
 
 
 Eyes = Callable[[bytes, str], Awaitable[PictureOpinion]]
-"""Has a model say whether a picture shows what is expected of it."""
+"""Asks a model whether a picture shows what is expected."""
 
 
 class CallContext(NamedTuple):
-    """What holds for one call: everything that its tool works with."""
+    """Everything that a tool needs for one call."""
 
     run: str
     card: str
     call: str
     key: str
-    """Names this very call for ever, so that what it did before a crash can be found."""
+    """A permanent unique key of this call, by which its results are found after a crash."""
     phase: Phase
     tree: str
-    """The hash of the tree this call finds."""
+    """The hash of the tree before the call."""
     root: Root
     workspace: Workspace
     sandbox_in: Callable[[Root], Sandbox]
-    """How a process is confined to a tree; asked when one starts, for most calls start none."""
+    """Returns a process's sandbox; evaluated when one starts, as most calls start none."""
     env_of: Callable[[], Mapping[str, str]]
-    """What a process finds in its environment; made when one starts, for the same reason."""
+    """Returns a process's environment; evaluated when one starts, for the same reason."""
     redactor: Redactor
     settings: ToolSettings
     limits: CommandLimits
-    """What one process of this call may use."""
+    """The resource limits of one process of this call."""
     seen: Mapping[str, str]
     """Path → hash of the tree in which the driver last read it."""
     on_output: Callable[[str], None]
     servers_of: Callable[[], RunServers]
-    """The run's servers, made when a call first wants them."""
+    """Returns the run's servers; created on first use."""
     is_to_rest: Callable[[], bool]
-    """Whether somebody asked the run to rest: a long call may end with what it has."""
+    """Returns whether the run was asked to pause: a long call may return early."""
     evidence: tuple[AnyEvidence, ...] = ()
-    """All that was observed for the card so far."""
+    """All evidence for the card so far."""
     eyes: Eyes | None = None
-    """None where no model that sees may be asked."""
+    """None if no vision model may be used."""
     on_progress: Callable[[dict[str, Any]], None] = lambda _line: None
-    """Takes a line of telemetry about how far this call is."""
+    """Receives telemetry about the progress of this call."""
     self_modify: bool = False
     """Whether the run may change Flyball's own files."""
     changed: frozenset[str] = frozenset()
     """The paths that calls of this run have changed so far."""
     made: frozenset[str] = frozenset()
-    """Those of them that only programs made."""
+    """Those of them that only programs created."""
     may_replace: Callable[[str], bool] = lambda _path: False
-    """Whether somebody was asked about losing this file of the user's that is in no commit."""
+    """Returns whether a person was asked about replacing this uncommitted file of the user's."""
     is_shown: bool = True
-    """Whether people see what its process prints while it prints it."""
+    """Whether people see the output of its process as it is printed."""
     is_logged: bool = True
-    """Whether the whole output of its process is kept where the driver may read it."""
+    """Whether the whole output of its process is stored where the driver may read it."""
     at: str = "."
     """The part of the tree in which a process is started."""
     shelf: Path = Path(os.devnull)
-    """A private directory for one process; nothing can be put there until `set_up` makes one."""
+    """A private directory for one process, created by `set_up`."""
     shared: Path | None = None
-    """Where all runs of the project keep caches; None: what is cached here ends with its run."""
+    """The project's cache directory for all runs; None: caches end with the run."""
     is_scratch: bool = False
-    """Whether `root` is a copy of the tree that nobody works in."""
+    """Whether `root` is a scratch copy of the tree."""
     builds: bool = False
-    """Whether what a process builds is kept for whoever starts something on a copy later."""
+    """Whether build results are kept for later processes on a copy."""
 
     def on_tree(self, root: Root, tree: str) -> CallContext:
-        """The same call on a scratch copy of a tree."""
+        """Return the same call on a scratch copy of a tree."""
         return self._replace(root=root, tree=tree, is_scratch=True)
 
     def started(self, shelf: Path, at: str) -> Self:
@@ -143,16 +143,16 @@ class CallContext(NamedTuple):
         return self._replace(shelf=shelf, at=at)
 
     def with_env(self, env: Mapping[str, str]) -> CallContext:
-        """The same call with another environment for its processes."""
+        """Return the same call with another environment for its processes."""
         return self._replace(env_of=lambda: env)
 
     def evidence_id(self, n: int = 1) -> str:
-        """The name of the nth observation that this call makes."""
+        """Return the id of the nth observation of this call."""
         return f"{self.card}.{self.call}.{n}"
 
     @property
     def env(self) -> Mapping[str, str]:
-        """What a process finds in its environment."""
+        """Return the environment of a process."""
         return self.env_of()
 
     @property
@@ -162,52 +162,54 @@ class CallContext(NamedTuple):
 
     @property
     def shown(self) -> Callable[[str], None] | None:
-        """Return what shows people the output of a process; None where they do not see it."""
+        """Return the callback that shows a process's output to people; None if they do not
+        see it.
+        """
         return self.on_output if self.is_shown else None
 
     @property
     def tell_progress(self) -> Callable[[Progress], None]:
-        """Return what tells watchers how far this call is."""
+        """Return the callback that reports this call's progress to watchers."""
         return lambda now: self.on_progress(now.line(self.card, self.call))
 
     @property
     def servers(self) -> RunServers:
-        """The servers of the run, which every card and call of it shares."""
+        """Return the run's servers, which all its cards and calls share."""
         return self.servers_of()
 
     @property
     def project(self) -> Path:
-        """The user's checkout, where the project's tools are installed."""
+        """Return the user's checkout, where the project's tools are installed."""
         return self.workspace.project
 
     @property
     def artifacts(self) -> Path:
-        """The card's own directory beside its account, for what its calls leave to read."""
+        """Return the card's own directory next to its account, for files its calls produce."""
         return artifact_path(self.project, self.run, self.card, "")
 
     @property
     def cache(self) -> Path:
-        """A private directory that the run keeps for the processes it starts."""
+        """Return a private directory that the run keeps for its processes."""
         return self.workspace.directory / "cache"
 
     @property
     def caches(self) -> Path:
-        """Where compilers and package managers keep what the next run may use again."""
+        """Return the directory where compilers and package managers cache data for later runs."""
         return self.shared or self.cache
 
     @property
     def built(self) -> Path:
-        """Where compilers find what was built of trees from before, for all runs of the project."""
+        """Return the directory of build results of earlier trees, for all runs of the project."""
         return self.workspace.directory.parent.parent / "built"
 
     @property
     def layer(self) -> Path:
-        """Where that which one process builds above it goes, until it has ended."""
+        """Return the overlay for one process's build results, until it has ended."""
         return self.workspace.directory / "layers" / self.shelf.name
 
     @property
     def kept(self) -> tuple[Path, ...]:
-        """Beside the tree, the directories that a process may write and later ones find again.
+        """Return the directories outside the tree that a process may write and later ones read.
 
         Only these are granted and nothing in them: a program could have put a link there.
         """
@@ -215,32 +217,32 @@ class CallContext(NamedTuple):
 
     @property
     def workdir(self) -> Path:
-        """The directory to start a process in."""
+        """Return the directory to start a process in."""
         return self.root.path / self.at
 
     @property
     def report(self) -> Path:
-        """Where a runner may leave a report for machines."""
+        """Return the path for a runner's machine-readable report."""
         return self.shelf / "report"
 
     @property
     def log(self) -> Path:
-        """Where a call leaves its whole output."""
+        """Return the path of a call's whole output."""
         return self.artifacts / log_file(self.call)
 
     @property
     def log_name(self) -> str:
-        """The same as the driver may read it."""
+        """Return the log's path as the driver may read it."""
         return f".flyball/artifacts/{self.run}/{self.card}/{self.log.name}"
 
 
 def log_file(call: str) -> str:
-    """The name of a call's log; a driver's id cannot lead elsewhere."""
+    """Return the file name of a call's log; a driver's id cannot change its directory."""
     return f"{re.sub(r'[^A-Za-z0-9_-]', '_', call)[:80]}.log"
 
 
 class CallFacts(NamedTuple):
-    """What the judge needs to know about a call before it is made."""
+    """The facts that the judge needs about a call before it is made."""
 
     access: Access | None = None
     paths: tuple[PathFact, ...] = ()
@@ -251,7 +253,7 @@ class CallFacts(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a tool gives back. `same` is what makes two outcomes equal, the text by default."""
+    """A tool's result. `same` decides whether two results are equal, by default by their text."""
 
     ok: bool
     text: str
@@ -273,17 +275,17 @@ class Tool(NamedTuple):
     facts: Callable[[Any, CallContext], CallFacts]
     perform: Callable[[Any, CallContext], Awaitable[Result]]
     probe: Callable[[Any, CallContext], Result | None] | None = None
-    """For writes: the result of this call if it was already done before a crash."""
+    """For writes: returns the result of this call if it was already made before a crash."""
     example: Mapping[str, object] = {}
 
 
 def no_facts(_form: Form, _context: CallContext) -> CallFacts:
-    """A tool that names neither a path nor a command."""
+    """Return the facts of a tool that names neither a path nor a command."""
     return CallFacts()
 
 
 def bounded(text: str, limit: int, see: str = "") -> tuple[str, int]:
-    """Head and tail of a long text, in whole lines, saying what was cut and how to see it."""
+    """Return the first and last lines of a long text, with a note on how to see the rest."""
     if len(text) <= limit:
         return text, 0
     half = limit // 2

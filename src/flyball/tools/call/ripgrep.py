@@ -1,4 +1,4 @@
-"""ripgrep: found, started without trusting the repository, and read."""
+"""Find ripgrep, run it without trusting the repository, and parse its output."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SearchedPlace(Protocol):
 
 
 def find_ripgrep() -> str:
-    """The `rg` that was installed with us, or the system's."""
+    """Return the `rg` that was installed with Flyball, or the system's."""
     beside = Path(sys.executable).with_name("rg")
     program = str(beside) if beside.exists() else shutil.which("rg")
     if program is None:
@@ -48,19 +48,19 @@ def find_ripgrep() -> str:
 
 
 def ripgrep(context: SearchedPlace, *words: str) -> OwnOutput:
-    """What ripgrep answers in the workspace; it follows no link and starts no program."""
+    """Run ripgrep in the workspace; it follows no link and starts no program."""
     argv = [find_ripgrep(), *_FIXED, *words]
     return run_sync(argv, cwd=context.root.path, env=context.env, seconds=SECONDS)
 
 
 def files_below(context: SearchedPlace, top: str = ".", *words: str) -> list[str]:
-    """Every file below a directory that is not ignored, sorted."""
+    """Return every file below a directory that is not ignored, sorted."""
     answer = ripgrep(context, "--files", "--null", *words, "--", _place(top))
     return [_name(raw) for raw in answer.stdout.split(b"\0") if raw]
 
 
 def counts(context: SearchedPlace, words: Sequence[str], top: str) -> tuple[dict[str, int], str]:
-    """How many lines match in each file, or what ripgrep has against the search."""
+    """Return the number of matching lines per file, and ripgrep's error message."""
     answer = ripgrep(context, "--count", "--null", "--with-filename", *words, "--", _place(top))
     if answer.exit_code == 2 and answer.stderr and not answer.stdout:
         return {}, answer.stderr.decode("utf-8", "replace").strip()
@@ -75,7 +75,7 @@ def counts(context: SearchedPlace, words: Sequence[str], top: str) -> tuple[dict
 def lines(
     context: SearchedPlace, words: Sequence[str], files: Sequence[str]
 ) -> Iterator[tuple[str, Any]]:
-    """The matching and context lines of these files, each as ripgrep describes it."""
+    """Yield the matching and context lines of these files, as ripgrep describes them."""
     answer = ripgrep(context, "--json", *words, "--", *map(_place, files))
     for raw in answer.stdout.split(b"\n"):
         if raw:
@@ -85,8 +85,8 @@ def lines(
 
 
 def without(path: str) -> str:
-    """The word that keeps ripgrep from one file, named from the directory that it works in."""
-    # A pattern must be UTF-8; a byte of a name that is not is any one letter to it.
+    """Return the argument that excludes one file, relative to the current directory."""
+    # A pattern must be UTF-8; a byte that is not becomes a wildcard.
     return "--glob=!/" + "".join(
         ch if ch.isalnum() or ch == "/" else f"\\{ch}" if ch.isascii() else "?" for ch in path
     )

@@ -1,7 +1,7 @@
-"""What a driver means by a call, whatever it calls the tool and its fields.
+"""Recognize a driver's call, whatever names it uses for the tool and its fields.
 
-Strict about meaning, not about spelling: what can only mean one thing is taken, and what was taken
-for what is said in a few words. What is judged afterwards is the form that was understood.
+Strict about meaning, not about spelling: unambiguous arguments are accepted, with a short note on
+how they were interpreted. The interpreted form is what is judged.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from flyball.tools.call.foreign_commands import Args, Spoken
 from flyball.tools.call.protocol import Form, Tool
 
 RAW = "__raw__"
-"""Under this name a driver passes on arguments that were not valid JSON."""
+"""The name under which a driver returns arguments that were not valid JSON."""
 
 WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params", "kwargs", "tool_input"})
 TITLES = frozenset({"name", "tool", "tool_name", "function", "recipient_name", "type", "id"})
-"""What stands beside wrapped arguments and says nothing that is not known."""
+"""Fields next to wrapped arguments that repeat known information."""
 
 _IDLE = """
     description explanation thought thoughts thinking reasoning rationale security_risk intent
@@ -33,7 +33,7 @@ _IDLE = """
     instruction confidence
 """
 IDLE = frozenset(_IDLE.split())
-"""What other agents' tools ask for besides, and what changes nothing here."""
+"""Fields of other agents' tools that have no effect here."""
 
 EDITORS = frozenset(
     {"str_replace_editor", "str_replace_based_edit_tool", "text_editor", "file_editor", "editor"}
@@ -47,21 +47,21 @@ EDITOR_COMMANDS = {
 
 
 class Meant(NamedTuple):
-    """The arguments that are meant, and what was taken for what."""
+    """The interpreted arguments, and notes on the interpretation."""
 
     args: Args
     said: tuple[str, ...] = ()
 
 
 def named_tool(spoken: str, args: Args) -> str | None:
-    """The tool that is meant; an editor of many commands is the tool of its command."""
+    """Return the tool that is meant; for an editor with many commands, the command's tool."""
     if plain_name(spoken).rpartition(".")[2] in EDITORS:
         return EDITOR_COMMANDS.get(str(args.get("command", "")))
     return tool_name(spoken)
 
 
 def unpack(args: Args) -> Args | str:
-    """The arguments out of whatever they are wrapped in, or what is wrong with their JSON."""
+    """Return the arguments without their wrapping, or what is wrong with their JSON."""
     if RAW in args:
         try:
             value = read_loosely(str(args[RAW]))
@@ -86,7 +86,7 @@ def unpack(args: Args) -> Args | str:
 
 
 def understand(spoken: str, args: Args, tool: Tool, read: Callable[[str], str | None]) -> Meant:
-    """The arguments in the tool's own form, as far as they can only mean one thing."""
+    """Return the arguments in the tool's own form, as far as they are unambiguous."""
     if plain_name(spoken) in EDITORS:
         args = {name: value for name, value in args.items() if name != "command"}
     fields = fields_of(tool.form)
@@ -103,13 +103,13 @@ def understand(spoken: str, args: Args, tool: Tool, read: Callable[[str], str | 
 
 
 def _is_foreign(spoken: str, name: str) -> bool:
-    """Whether a tool was called by a name that we do not list ourselves."""
+    """Return whether a tool was called by a name that we do not list."""
     return spoken not in (name, *TOOL_ROWS[name].aliases)
 
 
 @cache
 def fields_of(form: type[Form]) -> Mapping[str, shapes.Field]:
-    """The fields of a form by the names that drivers write."""
+    """Return the fields of a form by the names that drivers write."""
     kind = cast(shapes.StructType, shapes.type_info(form))
     return {field.encode_name: field for field in kind.fields}
 
@@ -122,7 +122,7 @@ class _Rename(NamedTuple):
 def _renamed(
     args: Args, tool: str, fields: Mapping[str, shapes.Field]
 ) -> tuple[Args, list[_Rename]]:
-    """The arguments under our names, and which were under others; two for one field stay two."""
+    """Rename the arguments to our names, and return the changes; two for one field stay two."""
     own = {name: value for name, value in args.items() if name in fields}
     renamed: list[_Rename] = []
     for name, value in args.items():
@@ -140,13 +140,13 @@ def _renamed(
 
 
 def _field(tool: str, name: str, fields: Iterable[str]) -> str:
-    """The field of this name in whatever case, or one that is called so elsewhere."""
+    """Return the field of this name in any case, or the field with this alias."""
     same = [field for field in fields if plain_name(field) == plain_name(name)]
     return same[0] if same else field_name(tool, name)
 
 
 def _changes(before: Args, after: Args) -> Iterable[str]:
-    """The fields that a rewrite made of others, by their names."""
+    """Return the names of fields that a rewrite converted to others."""
     gone = [name for name in before if name not in after]
     new = [name for name in after if name not in before]
     if gone and new:
@@ -158,7 +158,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _filled(args: Args, tool: Tool, fields: Mapping[str, shapes.Field]) -> tuple[Args, list[str]]:
-    """Each value as its field wants it; what says nothing is left out where that is allowed."""
+    """Convert each value to its field's type; drop empty values where that is allowed."""
     is_prose = TOOL_ROWS[tool.name].touches is Touch.NOTHING
     filled: Args = {}
     said: list[str] = []
@@ -179,7 +179,7 @@ def _filled(args: Args, tool: Tool, fields: Mapping[str, shapes.Field]) -> tuple
 
 
 class Coerced(NamedTuple):
-    """A value, and in a few words what it was taken for; no words where it was left alone."""
+    """A value, and a note on how it was interpreted; empty if it is unchanged."""
 
     value: object
     said: str = ""
@@ -189,9 +189,9 @@ BOOLEANS = {"true": True, "false": False}
 
 
 def coerce(value: object, kind: shapes.Type, *, is_prose: bool) -> Coerced:
-    """The one value of this kind that is meant, or the same value where that is not certain.
+    """Return the value converted to this kind, or unchanged if the conversion is ambiguous.
 
-    In prose, a list of sentences is the sentences one below the other; elsewhere it is not.
+    In prose, a list of sentences becomes one line each; elsewhere it does not.
     """
     match kind:
         case shapes.UnionType():
@@ -213,7 +213,7 @@ def coerce(value: object, kind: shapes.Type, *, is_prose: bool) -> Coerced:
 
 
 def _one_of(value: object, kind: shapes.UnionType, *, is_prose: bool) -> Coerced:
-    """One of several kinds: a text that spells a list is that list, any other text stays."""
+    """Convert a value to one of several kinds: text is parsed only if it spells a list."""
     options = kind.types
     lists = [each for each in options if isinstance(each, shapes.VarTupleType)]
     if lists and not (isinstance(value, str) and _spelt_list(value) is None):
@@ -268,7 +268,7 @@ def _list(value: object, kind: shapes.VarTupleType, *, is_prose: bool) -> Coerce
 
 
 def _spelt_list(text: str) -> list[object] | None:
-    """The items of a list that is written out as text, in JSON or line by line."""
+    """Return the items of a list that is written out as text, in JSON or line by line."""
     if text.lstrip().startswith("["):
         try:
             value = read_loosely(text)
@@ -282,5 +282,5 @@ def _spelt_list(text: str) -> list[object] | None:
 
 
 def is_left_out(value: object) -> bool:
-    """Whether a value says no more than that nothing was filled in."""
+    """Return whether a value means that the field was not filled in."""
     return value is None or value in ("", [], {}) or (isinstance(value, str) and not value.strip())

@@ -1,1 +1,1 @@
-"""Sources of installed dependencies, read-only: what `dep:NAME/PATH` means."""
+"""Sources of installed dependencies, read-only: the paths `dep:NAME/PATH`."""

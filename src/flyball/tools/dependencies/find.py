@@ -1,4 +1,4 @@
-"""From `dep:NAME/PATH` to the installed source that it means, or a sentence about what is there."""
+"""Resolve `dep:NAME/PATH` to the installed source, or a sentence about what is available."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from flyball.workspace.files.paths import Root
 
 _PLACES = (in_python, in_node, in_go, in_cargo)
 _WITHOUT_IGNORES = ("--no-ignore", "--glob=!__pycache__")
-"""A project ignores what it installs, and it is just that which is looked for here."""
+"""Disables ignore rules, as a project ignores the packages it installs."""
 
 
 class Located(NamedTuple):
-    """Where a path leads that a driver may look at, and how it is searched and spoken of there."""
+    """A path that a driver may read, with how it is searched and displayed."""
 
     root: Root
     env: Mapping[str, str]
@@ -36,7 +36,7 @@ class Located(NamedTuple):
 
 
 def located(raw: str, context: CallContext) -> Located:
-    """The place in the workspace that a path names, or in what is installed for the project."""
+    """Return the location of a path, in the workspace or in an installed dependency."""
     if not is_dependency(raw):
         return Located(context.root, context.env, raw)
     found = _installed(raw.removeprefix(DEPENDENCY).strip("/"), context)
@@ -59,7 +59,7 @@ def _installed(asked: str, context: CallContext) -> Installed:
 
 
 def overview(context: CallContext, limit: int) -> Result:
-    """Everything that is installed for the project, with its version."""
+    """Return every installed dependency of the project, with its version."""
     lines = sorted(
         {f"{DEPENDENCY}{each.name} {each.version}".rstrip() for each in packages(context)}
     )

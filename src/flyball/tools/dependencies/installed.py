@@ -1,7 +1,7 @@
-"""One installed dependency, and where each language's tools put it.
+"""Find one installed dependency where its language's tools install it.
 
-Nothing is run and no package manager is asked: what is installed is told from the files that the
-managers leave, in the environment that the project's own tests use.
+No program or package manager is run: the files that the managers write are read, in the environment
+that the project's own tests use.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ _SITES = (
 
 
 class Installed(NamedTuple):
-    """A dependency as it is installed, and the file or directory of it that is meant."""
+    """An installed dependency, and the requested file or directory in it."""
 
     name: str
     version: str
     root: Root
     path: str
     prefix: str
-    """What goes before a path of the root where it is spoken of."""
+    """The prefix of paths below the root when displayed."""
 
 
 class Package(NamedTuple):
-    """What is installed under a name, for a list of them."""
+    """The name and version of an installed package, for a list."""
 
     name: str
     version: str
 
 
 def in_python(asked: str, context: CallContext) -> Installed | None:
-    """A module or a distribution in the environment of the project's Python."""
+    """Find a module or a distribution in the environment of the project's Python."""
     first, slash, rest = asked.partition("/")
     for site in _sites(context):
         owner, entry = _entry(site, first)
@@ -62,7 +62,7 @@ def in_python(asked: str, context: CallContext) -> Installed | None:
 
 
 def in_node(asked: str, context: CallContext) -> Installed | None:
-    """A package in the node_modules of the project or of one of its parts."""
+    """Find a package in the node_modules of the project or of one of its parts."""
     parts = asked.split("/")
     name = "/".join(parts[: 2 if asked.startswith("@") else 1])
     for modules in _node_modules(context):
@@ -73,7 +73,7 @@ def in_node(asked: str, context: CallContext) -> Installed | None:
 
 
 def in_go(asked: str, context: CallContext) -> Installed | None:
-    """A module that go.mod asks for, in the cache of modules."""
+    """Find a module from go.mod in the module cache."""
     cache = context.env.get("GOMODCACHE", "")
     found = [each for each in _go_modules(context) if f"{asked}/".startswith(f"{each.name}/")]
     for module in sorted(found, key=lambda each: len(each.name), reverse=True):
@@ -86,7 +86,7 @@ def in_go(asked: str, context: CallContext) -> Installed | None:
 
 
 def in_cargo(asked: str, context: CallContext) -> Installed | None:
-    """A crate that Cargo.lock names, in cargo's registry of sources."""
+    """Find a crate from Cargo.lock in cargo's registry of sources."""
     name, _, rest = asked.partition("/")
     home = Path(context.env.get("CARGO_HOME", os.devnull))
     # The last of several versions in a lock file is the newest.
@@ -98,7 +98,7 @@ def in_cargo(asked: str, context: CallContext) -> Installed | None:
 
 
 def packages(context: CallContext) -> Iterator[Package]:
-    """What is installed for the project: what its own manifests name, where there are any."""
+    """Yield the installed packages that the project's own manifests name, or all without any."""
     for site in _sites(context):
         yield from (Package(each.name, each.version) for each in _distributions(site))
     for modules in _node_modules(context):
@@ -119,7 +119,7 @@ def _distributions(site: Path) -> list[Distribution]:
 
 
 def _entry(site: Path, first: str) -> tuple[Distribution | None, str]:
-    """What stands in a site under the name of a module or of a distribution, and whose it is."""
+    """Return a module's or distribution's entry in a site, and its distribution."""
     known = _distributions(site)
     same = next((each for each in known if _plain(each.name) == _plain(first)), None)
     for name in (first, f"{first}.py"):
@@ -130,7 +130,7 @@ def _entry(site: Path, first: str) -> tuple[Distribution | None, str]:
 
 
 def _tops(owner: Distribution) -> list[str]:
-    """The modules that a distribution put into its site: packages first, private ones last."""
+    """Return the modules of a distribution: packages first, private ones last."""
     named = {file.parts[0] for file in owner.files or () if file.suffix in (".py", ".pyi", ".so")}
     tops = [top for top in named if not top.endswith((".dist-info", ".egg-info", "..", ".so"))]
     return sorted(tops, key=lambda top: (top.endswith(".py"), top.startswith("_"), top))
@@ -141,7 +141,7 @@ def _plain(name: str) -> str:
 
 
 def _node_modules(context: CallContext) -> Iterator[Path]:
-    """Where node packages are: beside each package.json of the project, the top's first."""
+    """Yield the node_modules next to each package.json of the project, the top's first."""
     at = [os.path.dirname(path) for path in _manifests(context, "package.json")]  # noqa: PTH120
     for part in sorted({"", *at}):
         modules = Path(os.path.realpath(context.project / part / "node_modules"))
@@ -165,7 +165,7 @@ def _go_modules(context: CallContext) -> Iterator[Package]:
 
 
 def _escaped(name: str) -> str:
-    """A name as the module cache spells it: some file systems do not tell capitals apart."""
+    """Return a name as the module cache spells it: some file systems ignore case."""
     return re.sub(r"[A-Z]", lambda found: f"!{found[0].lower()}", name)
 
 

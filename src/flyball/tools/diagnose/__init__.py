@@ -1,1 +1,1 @@
-"""Diagnostics of language servers: what a change introduced, by whatever server is installed."""
+"""Diagnostics of installed language servers: the problems that a change introduced."""

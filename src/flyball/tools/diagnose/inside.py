@@ -1,8 +1,8 @@
-"""The program that asks one language server about a change, inside the sandbox of its check.
+"""Ask one language server about a change, inside the sandbox of its check.
 
-Files are opened as they were before the change and then as they are now, in one session: what the
-server says only of the second is what the change introduced. A bare interpreter is given this text,
-so it needs the standard library only.
+Files are opened as they were before the change and then as they are now, in one session:
+diagnostics of only the second version were introduced by the change. This text runs in a bare
+interpreter, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -22,21 +22,23 @@ from typing import IO, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 UNHEARD = 70
-"""The exit code for a server that says nothing."""
+"""The exit code for a server that does not respond."""
 LIMIT = 90.0
-"""Seconds that a server may take for one look at the files."""
+"""Maximum seconds for one version of the files."""
 QUIET = 2.0
-"""Once every file was spoken of, so much silence is its last word: servers speak in instalments."""
+"""Seconds of silence that end the diagnostics once every file has some: servers send them in
+parts.
+"""
 PATIENCE = 15.0
-"""Silence before a server has spoken of every file; some never do of a file they like."""
+"""Seconds of silence before a server has reported on every file; some never report a clean one."""
 SEVERITIES = {1: "error", 2: "warning"}
-"""What counts; information and hints are for editors."""
+"""Severities that count; information and hints are for editors."""
 
 Message = dict[str, Any]
 
 
 class ChangedText(NamedTuple):
-    """One changed file: what it held, what it holds, and its language."""
+    """A changed file: its content before and now, and its language."""
 
     path: str
     language: str
@@ -45,7 +47,7 @@ class ChangedText(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One thing that a server has against a file."""
+    """One problem that a server reports in a file."""
 
     line: int
     column: int
@@ -59,7 +61,7 @@ class Diagnostic(NamedTuple):
 
 
 class Server:
-    """A language server by its pipes."""
+    """A language server, connected by pipes."""
 
     def __init__(self, argv: Sequence[str], settings: Mapping[str, Any]) -> None:
         self._process = subprocess.Popen(
@@ -75,7 +77,7 @@ class Server:
         self._listener.start()
 
     def start(self, root: Path) -> bool:
-        """Greet the server; whether it answers."""
+        """Initialize the server; return whether it responds."""
         folder = {"uri": root.as_uri(), "name": root.name}
         self._send(
             {
@@ -90,7 +92,7 @@ class Server:
                         "workspace": {"configuration": True, "workspaceFolders": True},
                         "textDocument": {
                             "synchronization": {"didSave": True},
-                            # No `diagnostic`: a server that could be asked would then not tell.
+                            # No `diagnostic`: a server with pull diagnostics would then send none.
                             "publishDiagnostics": {"versionSupport": True},
                         },
                     },
@@ -106,7 +108,7 @@ class Server:
         return True
 
     def show(self, file: ChangedText, root: Path, text: str) -> str:
-        """Let the server see a text as the content of a file; the name it has for it."""
+        """Send a text as the content of a file; return the file's URI."""
         uri = (root / file.path).as_uri()
         version = self._versions.get(uri, 0) + 1
         self._versions[uri] = version
@@ -120,7 +122,7 @@ class Server:
         return uri
 
     def settle(self, awaited: set[str]) -> dict[str, list[Diagnostic]]:
-        """What the server has to say, once it spoke of every file or will not any more."""
+        """Return the diagnostics, once the server has reported on every file or stays silent."""
         deadline = time.monotonic() + LIMIT
         missing = set(map(_path, awaited))
         while (left := deadline - time.monotonic()) > 0:
@@ -130,18 +132,18 @@ class Server:
         return dict(self.published)
 
     def end(self) -> None:
-        """Let the server go; whatever it started ends with the sandbox."""
+        """Stop the server; its processes end with the sandbox."""
         self._process.kill()
         self._process.wait()
         self._listener.join(QUIET)
         for pipe in (self._process.stdin, self._process.stdout):
-            # A child of the server may hold the pipe, and whoever listens to it is not disturbed.
+            # A child of the server may hold the pipe; the reader is not affected.
             if pipe and not self._listener.is_alive():
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
 
     def _take(self, seconds: float, missing: set[str]) -> bool:
-        """Take in one message; whether there was one in time."""
+        """Read one message; return whether there was one in time."""
         try:
             message = self._heard.get(timeout=max(seconds, 0.0))
         except queue.Empty:
@@ -181,7 +183,7 @@ class Server:
     def _send(self, message: Message) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         pipe = self._process.stdin
-        # A server that has ended is heard to have ended; here it only cannot listen.
+        # The reader detects that a server has ended; here it only ignores input.
         with contextlib.suppress(BrokenPipeError):
             assert pipe
             pipe.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
@@ -208,7 +210,7 @@ def _messages(pipe: IO[bytes]) -> Iterator[Message]:
 
 
 def _path(uri: str) -> str:
-    """The path of an address: servers spell odd characters in their own ways."""
+    """Return the path of a URI: servers escape special characters differently."""
     return unquote(urlsplit(uri).path)
 
 
@@ -222,14 +224,14 @@ def _problem(raw: Message) -> Diagnostic:
 def introduced(
     before: Sequence[Diagnostic], after: Sequence[Diagnostic], old: str, new: str
 ) -> list[Diagnostic]:
-    """The problems of a file that were not there before, on whatever line they stood."""
+    """Return the problems of a file that were not there before, on any line."""
     moved: dict[int, int] = {}
     matcher = SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False)
     for block in matcher.get_matching_blocks():
         moved |= {block.a + n: block.b + n for n in range(block.size)}
     left = list(before)
     fresh: list[Diagnostic] = []
-    # First those on lines that did not change; an edited line keeps what was wrong with it.
+    # First those on unchanged lines; an edited line keeps its existing problems.
     for is_exact in (True, False):
         rest = after if is_exact else fresh
         fresh = []
@@ -253,7 +255,9 @@ def introduced(
 def ask(
     argv: Sequence[str], root: Path, files: Sequence[ChangedText], settings: Mapping[str, Any]
 ) -> list[str] | None:
-    """A line for each problem that the change introduced; None where the server is not heard."""
+    """Return a line for each problem that the change introduced; None if the server does not
+    respond.
+    """
     server = Server(argv, settings)
     try:
         if not server.start(root):
@@ -277,7 +281,7 @@ def ask(
 
 
 def main(orders: str) -> int:
-    """Do what a file of orders says: 0 where nothing was introduced, and 1 where something was."""
+    """Execute an order file; return 0 if no problem was introduced, and 1 if one was."""
     given = json.loads(Path(orders).read_text())
     files = [ChangedText(*each) for each in given["files"]]
     lines = ask(given["argv"], Path(given["root"]), files, given["settings"])

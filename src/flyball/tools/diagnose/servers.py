@@ -1,4 +1,4 @@
-"""The language servers we know, and the check that asks each that is installed."""
+"""The known language servers, and the check that asks each installed one."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ from flyball.verdict.runners.start_env import program_of, python_of
 from flyball.workspace.trees.trees import TreeHash
 
 MOST = 200
-"""A change of more files than this is not opened in a server: the project's own checks know it."""
+"""Changes of more files than this are not opened in a server; the project's own checks cover
+them.
+"""
 
 
 class LanguageServer(NamedTuple):
-    """How a language server is started, and which files are its own."""
+    """How to start a language server, and which files it supports."""
 
     name: str
     argv: tuple[str, ...]
     languages: Mapping[str, str]
-    """The language of a file by its ending."""
+    """The language of a file by its extension."""
     kind: CheckKind = CheckKind.DIAGNOSTICS
     instead_of: str = ""
-    """A server of the same language that comes first where both are installed."""
+    """A server of the same language that takes precedence if both are installed."""
     install: str = ""
-    """The line that installs it."""
+    """The command that installs it."""
 
 
 _PYTHON = {".py": "python", ".pyi": "python"}
@@ -92,7 +94,7 @@ SERVERS = (
 
 
 def server_checks(context: CallContext) -> tuple[Check, ...]:
-    """A check for each installed server that knows a file of the change."""
+    """Return a check for each installed server that supports a file of the change."""
     files = _changed(context)
     found: dict[str, Check] = {}
     for server in SERVERS:
@@ -107,7 +109,7 @@ def _program(server: LanguageServer, context: CallContext) -> str | None:
 
 
 def _changed(context: CallContext) -> tuple[str, ...]:
-    """The files of the tree that are not as they were when the run began."""
+    """Return the files of the tree that have changed since the run began."""
     workspace = context.workspace
     changes = workspace.trees.changes(workspace.base, TreeHash(context.tree))
     kept = [each.path for each in changes if each.after and not each.binary]
@@ -133,7 +135,7 @@ def _check(server: LanguageServer, program: str, files: tuple[str, ...]) -> Chec
 def _texts(
     server: LanguageServer, files: tuple[str, ...], context: StartContext
 ) -> list[tuple[str, str, str | None, str]]:
-    """Each file with its language, and what it held before and holds now."""
+    """Return each file with its language, and its content before and now."""
     trees, base = context.workspace.trees, context.workspace.base
     entries = trees.entries(base, files)
     before = trees.contents([entry.blob for entry in entries.values()])

@@ -1,5 +1,5 @@
-"""Looking at what a project serves: which servers it has, starting one, asking it, opening pages.
+"""Serve and open pages: find a project's servers, start one, send requests, open pages.
 
-`serving.serve` is the way in: it gives a server of this run that was started from the present tree.
-What then asks it or opens a page runs in the run's own network, where nothing else is.
+`serving.serve` is the entry point: it returns a server of this run that was started from the
+current tree. Requests and browsers run in the run's own network, which contains nothing else.
 """

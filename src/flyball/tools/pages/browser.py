@@ -1,4 +1,4 @@
-"""A page in a real browser, which sees this run's servers and nothing else."""
+"""A page in a real browser, which can access only this run's servers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class ConsoleMessage(msgspec.Struct, frozen=True):
-    """One message of a page's console, and the place that wrote it."""
+    """One console message of a page, and its source position."""
 
     type: str
     text: str
@@ -42,7 +42,7 @@ class ConsoleMessage(msgspec.Struct, frozen=True):
 
 
 class PageFacts(msgspec.Struct, frozen=True, rename="camel"):
-    """What can be seen of a page without an opinion."""
+    """Objective facts about a page."""
 
     title: str = ""
     text: str = ""
@@ -56,7 +56,7 @@ class PageFacts(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PageLook(msgspec.Struct, frozen=True):
-    """What a page did until it came to rest, and what it looks like."""
+    """What a page did until it was idle, and its picture."""
 
     status: int
     trouble: str
@@ -69,21 +69,21 @@ class PageLook(msgspec.Struct, frozen=True):
     facts: PageFacts
     picture: bytes = b""
     before: str = ""
-    """Where an earlier picture of the page is, which this one was held against."""
+    """The path of an earlier picture that this one was compared with."""
     share: float = 0.0
-    """Which part of the pixels differs from it."""
+    """The share of pixels that differ from it."""
     difference: bytes = b""
-    """A picture of what differs; nothing where there was no earlier one."""
+    """A picture of the difference; empty without an earlier picture."""
 
     @property
     def console_errors(self) -> tuple[str, ...]:
-        """What was thrown and not caught, and what was written as an error."""
+        """Return uncaught exceptions, and messages logged as errors."""
         written = [f"{m.text} ({m.where})" for m in self.messages if m.type == "error"]
         return (*self.errors, *written, *([self.trouble] if self.trouble else ()))
 
 
 def find_browser(env: Mapping[str, str]) -> str:
-    """The Chromium to use: the system's, or one that Playwright has installed; or nothing."""
+    """Return the Chromium to use: the system's, or one that Playwright installed; or empty."""
     for name in PROGRAMS:
         if found := shutil.which(name, path=env.get("PATH", os.defpath)):
             return found
@@ -97,24 +97,26 @@ def find_browser(env: Mapping[str, str]) -> str:
 
 @cache
 def has_playwright() -> bool:
-    """Whether the package that drives a browser is installed; it is not loaded for that."""
+    """Return whether the browser automation package is installed, without importing it."""
     return find_spec("playwright") is not None
 
 
 def can_browse(env: Mapping[str, str]) -> bool:
-    """Whether pages can be opened here."""
+    """Return whether pages can be opened here."""
     return has_playwright() and bool(find_browser(env))
 
 
 class KeptPicture(NamedTuple):
-    """Where the picture of a page is from the project's top, and how it differs from before."""
+    """The path of a page's picture relative to the project's top, and its difference from
+    before.
+    """
 
     path: str = ""
     change: PictureChange | None = None
 
 
 def keep_picture(seen: PageLook, context: CallContext) -> KeptPicture:
-    """Keep the picture of a page, and what differs in it, beside the card's account."""
+    """Store the picture of a page, and its difference, next to the card's account."""
     if not seen.picture:
         return KeptPicture()
     hide_artifacts(context.project)
@@ -133,14 +135,14 @@ def _keep(name: str, data: bytes, context: CallContext) -> str:
 
 
 class EarlierPicture(NamedTuple):
-    """A picture of a page from before, and where it is."""
+    """An earlier picture of a page, and its path."""
 
     path: str = ""
     data: bytes = b""
 
 
 def earlier_picture(url: str, size: tuple[int, int], context: CallContext) -> EarlierPicture:
-    """The first picture of a page in this size from another tree than the present one."""
+    """Return the first picture of a page in this size from a tree other than the current one."""
     for item in context.evidence:
         if not isinstance(item, ConsoleReport | VisualReport) or item.tree == context.tree:
             continue
@@ -152,7 +154,7 @@ def earlier_picture(url: str, size: tuple[int, int], context: CallContext) -> Ea
 
 
 def size_of(png: bytes) -> tuple[int, int]:
-    """Width and height of a picture; nothing where it is none."""
+    """Return width and height of a PNG picture; zero if it is none."""
     if not png.startswith(PNG) or len(png) < 24:
         return 0, 0
     width, height = struct.unpack(">II", png[16:24])
@@ -166,7 +168,7 @@ async def open_page(
     seconds: float,
     size: tuple[int, int] = (WIDTH, HEIGHT),
 ) -> PageLook:
-    """What a page of a server does in the browser, until it is quiet."""
+    """Open a server's page in the browser until it is idle, and return what it did."""
     if not can_browse(context.env):
         raise ToolUnavailable(NO_BROWSER, HOW_TO_INSTALL)
     servers = context.servers

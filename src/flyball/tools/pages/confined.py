@@ -1,4 +1,4 @@
-"""Running our own programs where the servers of a run are, and where nothing else is."""
+"""Run our own programs in the network of a run's servers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from flyball.workspace.servers.network import NO_NETWORK, can_serve
 
 INSIDE = Path(__file__).parent / "inside"
 GRACE = 60.0
-"""Seconds that a program of ours gets beyond those it was told, to start and to end."""
+"""Seconds that our programs get in addition to their limit, to start and to end."""
 
 
 class HttpAnswer(NamedTuple):
-    """What came back, or why nothing did."""
+    """A response, or why there is none."""
 
     status: int = 0
     body: bytes = b""
@@ -37,7 +37,7 @@ class HttpAnswer(NamedTuple):
 
 @contextmanager
 def empty_place() -> Generator[Path]:
-    """A directory for one program of ours: it sees nothing of the project's or the user's."""
+    """Yield a directory for one program of ours, without the project's or the user's files."""
     place = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-page-")))
     try:
         yield place
@@ -48,7 +48,7 @@ def empty_place() -> Generator[Path]:
 async def run_inside(
     name: str, wish: Mapping[str, object], context: CallContext, place: Path, *, isolated: str
 ) -> Any:
-    """What a program of `inside` prints for a wish, from inside the run's network."""
+    """Run a program of `inside` in the run's network; return its output for a request."""
     if not can_serve():
         raise ToolUnavailable(NO_NETWORK, "Run `flyball doctor` to see why.")
     usual = context.sandbox_in(context.root)
@@ -65,8 +65,8 @@ async def run_inside(
             joins=context.servers.network.joins(),
         ),
         limits=CommandLimits(seconds=seconds + GRACE, kept=1 << 24),
-        # Not redacted here: bytes on their way as letters could look like a key. What is said of
-        # the answer is redacted before anybody hears it.
+        # Not redacted here: encoded bytes could look like a key. The answer's text is redacted
+        # before it is shown.
         stdin=msgspec.json.encode(wish),
     )
     if finished.timed_out:
@@ -79,14 +79,14 @@ async def run_inside(
 
 
 def _last(output: str) -> str:
-    """The last line, which is the answer; what stands before it are warnings of libraries."""
+    """Return the last line, which is the answer; earlier lines are warnings of libraries."""
     return output.strip().rpartition("\n")[2]
 
 
 async def ask(
     url: str, context: CallContext, *, seconds: float, kept: int, waits: bool = False
 ) -> HttpAnswer:
-    """What an address in the run's network answers."""
+    """Return the response of a URL in the run's network."""
     parts = urlsplit(url)
     query = f"?{parts.query}" if parts.query else ""
     target = quote(f"{parts.path or '/'}{query}", safe="/?&=%+:,;@~")

@@ -1,4 +1,4 @@
-"""Which servers a project has: by the user's word, or by what its files say. Nothing is run."""
+"""Detect a project's servers from the user's settings and its files, without running anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flyball.workspace.servers.server import ServerPlan
 SCRIPTS = ("dev", "start", "serve")
 TARGETS = ("dev", "serve", "run", "start")
 MOST = 8
-"""Servers that a project is taken to have; a repository of a hundred examples has no more."""
+"""Maximum number of servers of a project; a repository may have a hundred examples."""
 
 _MARKS = regex(
     r"(?:[^/]+/){0,2}(?:package\.json|Procfile|Makefile|manage\.py|index\.html"
@@ -30,7 +30,7 @@ _NODE = ("server.js", "server.mjs", "server.cjs", "app.js", "main.js")
 
 
 def server_plans(land: Land, settled: ProjectCommands) -> tuple[ServerPlan, ...]:
-    """What serves the project, the likeliest first; what somebody settled comes before all."""
+    """Return the servers of the project, most likely first; configured ones come before all."""
     found: dict[str, ServerPlan] = {}
     for at, each in sorted(settled.servers.items()):
         plan = ServerPlan(_name(at), each.command, at, origin=each.origin)
@@ -40,13 +40,13 @@ def server_plans(land: Land, settled: ProjectCommands) -> tuple[ServerPlan, ...]
             plan = _plan(land.below(at), at)
             if plan is not None:
                 found.setdefault(plan.name, plan)
-    # A page without a server is only the project's where nothing else serves anything.
+    # A page without a server counts only if nothing else in the project serves.
     real = [plan for plan in found.values() if plan.origin != STATIC]
     return tuple(real or [*found.values()][:1])
 
 
 def _places(land: Land) -> list[str]:
-    """Directories that may hold a server: the top first, then the others by depth and name."""
+    """Return directories that may contain a server: the top first, then by depth and name."""
     marked = {str(PurePosixPath(path).parent) for path in land.matching(_MARKS)}
     # An application in a package is imported, and so served, from the directory above it.
     marked |= {"."} if land.matching(_PACKAGE) else set()
@@ -68,7 +68,7 @@ Found = Iterator[tuple[str, int, str]]
 
 
 def _package(land: Land) -> Found:
-    """A script of package.json; where the tool behind it is known, its port can be chosen."""
+    """Return a script of package.json; if its tool is known, its port can be chosen."""
     for name in SCRIPTS:
         script = npm_script(land, name)
         if not script:
@@ -118,7 +118,7 @@ def _asgi(land: Land) -> Found:
 
 
 def _modules(land: Land) -> list[str]:
-    """Python files that usually hold an application: at the top, or one package below."""
+    """Return Python files that usually contain an application: at the top, or one package below."""
     below = [
         path
         for path in land.files
@@ -139,7 +139,7 @@ def _makefile(land: Land) -> Found:
 
 
 def _plain(land: Land) -> Found:
-    """A program that serves by itself, without a framework that we know."""
+    """Return a program that serves by itself, without a known framework."""
     for file in _PLAIN:
         if _SERVES.search(land.text(file)):
             yield f"python {file}", 0, file
@@ -166,7 +166,7 @@ RULES: tuple[Callable[[Land], Found], ...] = (
     _makefile,
     _static,
 )
-"""In this order: what the project's people type comes before what its files only suggest.
+"""In this order: explicit commands come before those inferred from files.
 
 A Makefile comes late, since `make run` starts whatever the project is.
 """

@@ -1,4 +1,4 @@
-"""A server of this run, started from the present tree and ready to be looked at."""
+"""A server of this run, started from the current tree and ready for requests."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from flyball.workspace.servers.server import RunServer, ServerPlan, ServerStart,
 READY_SECONDS = 60.0
 GLANCE = 0.05
 SAID = 2_000
-"""Characters of a log that a sentence about trouble ends with."""
+"""Maximum number of log characters at the end of an error message."""
 
 NO_SERVER = "Nothing in this project tells how it is served."
 HOW_TO_SETTLE = "The user can name the command as `server.command` in the settings."
 
 
 class Served(NamedTuple):
-    """A server that was started from the present tree, and the address that was meant."""
+    """A server that was started from the current tree, and the requested URL."""
 
     server: RunServer
     url: str
     note: str = ""
-    """What had to be done for it."""
+    """What had to be done to start it."""
 
 
 def plans(context: CallContext) -> tuple[ServerPlan, ...]:
-    """What serves the present tree, and what this run has started from an earlier one."""
+    """Return the servers of the current tree, and those this run started from an earlier one."""
     found = server_plans(look(context.root.path), context.settings.commands)
     known = {plan.name for plan in found}
     started = (each.plan for each in context.servers.wanted().values())
@@ -56,7 +56,7 @@ def plans(context: CallContext) -> tuple[ServerPlan, ...]:
 
 
 def choose_plan(name: str, context: CallContext) -> ServerPlan:
-    """The server that a name, a directory or a command means; without one, the likeliest."""
+    """Return the server for a name, a directory or a command; by default the most likely one."""
     found = plans(context)
     if not found:
         raise ToolUnavailable(NO_SERVER, HOW_TO_SETTLE)
@@ -68,10 +68,10 @@ def choose_plan(name: str, context: CallContext) -> ServerPlan:
 
 
 async def serve(url: str, context: CallContext, seconds: float = READY_SECONDS) -> Served:
-    """The server that an address means, started from the present tree if it was not.
+    """Return the server of a URL, started from the current tree if necessary.
 
-    A path alone means the run's only server, or else the likeliest. Of a whole address the port
-    counts, and it must be one that a server of this run listens on.
+    A path alone means the run's only server, or else the most likely one. In a whole URL the port
+    decides, and a server of this run must listen on it.
     """
     parts = urlsplit(url)
     async with context.servers.lock:
@@ -88,7 +88,7 @@ async def serve(url: str, context: CallContext, seconds: float = READY_SECONDS) 
 
 
 def _plan_at(port: int, context: CallContext) -> ServerPlan:
-    """What listens on a port, or would; nothing else is ever asked."""
+    """Return the server that listens on a port, or would; no other port is ever requested."""
     servers = context.servers
     for server in servers.under_way.values():
         if port in ports_of(server, context):
@@ -113,14 +113,14 @@ def _not_ours(port: int, context: CallContext) -> ToolError:
 
 
 def ports_of(server: RunServer, context: CallContext) -> dict[int, Listener]:
-    """What is listened on and belongs to no other server of the run."""
+    """Return listening ports that belong to no other server of the run."""
     others = context.servers.taken(but=server.plan.name)
     found = context.servers.network.listeners()
     return {port: each for port, each in found.items() if port not in others}
 
 
 async def bring_up(plan: ServerPlan, context: CallContext, seconds: float) -> tuple[RunServer, str]:
-    """The server of a plan, from this very tree; one that is there already is not started again."""
+    """Return a plan's server for this exact tree; a running one is not started again."""
     there = context.servers.under_way.get(plan.name)
     is_up = there and not there.is_over and there.tree == context.tree
     if there and is_up and there.plan.command == plan.command:
@@ -150,7 +150,7 @@ async def _start(plan: ServerPlan, context: CallContext, seconds: float) -> RunS
 
 
 def _port_for(plan: ServerPlan, context: CallContext) -> int:
-    """The port to ask for: where it was before, its usual one, or the next that is free."""
+    """Return the port to use: its previous one, its usual one, or the next free one."""
     before = context.servers.wanted().get(plan.name)
     wished = (before and before.port) or plan.port or 3000
     taken = context.servers.taken(but=plan.name)
@@ -166,7 +166,9 @@ def _port_for(plan: ServerPlan, context: CallContext) -> int:
 
 
 def _prepared(plan: ServerPlan, port: int, context: CallContext) -> ServerStart:
-    """The start of a server on a clean checkout: what it writes is no change of anybody's."""
+    """Prepare a server's start on a clean checkout, so that its writes are not part of any
+    change.
+    """
     rest = ExitStack()
     try:
         place = rest.enter_context(clean_checkout(context.workspace, context.tree))
@@ -197,7 +199,7 @@ def _prepared(plan: ServerPlan, port: int, context: CallContext) -> ServerStart:
 
 
 async def _get_ready(server: RunServer, context: CallContext, wished: int, seconds: float) -> None:
-    """Wait until it listens, then until it answers; what never does is told with its last words."""
+    """Wait until it listens and responds; on failure, report the end of its log."""
     deadline = time.monotonic() + seconds
     while not server.listener:
         found = ports_of(server, context)
@@ -220,7 +222,7 @@ async def _get_ready(server: RunServer, context: CallContext, wished: int, secon
 
 
 def _why_over(server: RunServer) -> str:
-    """How it ended before it was ready; one that left a daemon behind ended with it."""
+    """Return how it ended before it was ready; a daemon that it started ended with it."""
     end = server.end()
     if end == "ended with exit code 0":
         return f"{end}, and what it left running was ended with it: it must stay in the foreground"
@@ -235,7 +237,7 @@ def _trouble(server: RunServer, context: CallContext, what: str) -> ToolError:
 
 
 def rows(context: CallContext) -> Iterator[dict[str, object]]:
-    """Every server that the project has or this run has started, and how it stands."""
+    """Yield every server that the project has or this run has started, with its state."""
     wanted = context.servers.wanted()
     for plan in plans(context):
         server = context.servers.under_way.get(plan.name)
@@ -257,7 +259,7 @@ def rows(context: CallContext) -> Iterator[dict[str, object]]:
 
 
 def lines_of(log: str, q: str, limit: int, room: int) -> tuple[str, int]:
-    """The last lines of a log, or of those that hold a text; and how many characters were cut."""
+    """Return a log's last lines, or those that contain a text, and how many characters were cut."""
     lines = log.splitlines()
     if q:
         lines = [line for line in lines if q.lower() in line.lower()]

@@ -1,4 +1,4 @@
-"""Every tool, in one explicit list: whoever needs only one of them does not load the others."""
+"""Every tool in one explicit list; to load only one tool, import its own module."""
 
 from flyball.tools.bash import BASH
 from flyball.tools.browser_console import BROWSER_CONSOLE

@@ -61,7 +61,7 @@ def _sessions_of(home: Home, known: Iterable[Mapping[str, str]]) -> list[Session
     """
     user = {"HOME": _own_directory()}
     states = [state_dir(each) / "projects" / home.state.name for each in (*known, user)]
-    # A state directory may be made of links into another one.
+    # A state directory may consist of links into another one.
     led_to = [(home.state / name).resolve().parent for name in ("journal.sqlite", "off.json")]
     trusted = (home.state.parent.parent / "trusted.json").resolve().parent
     states += [*led_to, trusted / "projects" / home.state.name]

@@ -32,7 +32,7 @@ _WHOLE_PATH = regex(r"(?<![\w.~/-])/[^\s'\"`;|&<>()$*?]+")
 
 def governed_at(place: Path, environ: Mapping[str, str]) -> Home | None:
     """Return the project of a directory, if Flyball governs it."""
-    # Without git there is no cheap tree to compare, and a home directory is no project.
+    # Without git there is no cheap way to compare trees, and a home directory is no project.
     if not _is_directory(place) or not (project_top(place.resolve()) / ".git").exists():
         return None
     return open_home(place, environ, {})
@@ -67,7 +67,7 @@ def governed_by(event: HostEvent, environ: Mapping[str, str]) -> Governed:
             if here is None or event.moment is Moment.STOPPING:
                 lost.append(error)
             if here and event.moment is Moment.STOPPING:
-                # Said once: whoever goes on elsewhere has nothing more to do with it.
+                # Sent once: a session that moved elsewhere needs it no more.
                 Sessions(state).end(session)
     return Governed(tuple(found or _of_named(event, environ)), tuple(lost))
 

@@ -50,7 +50,7 @@ def is_pretended(event: HostEvent, host: str) -> bool:
     if not event.hook or not host or event.process == host or not is_running(host):
         return False
     if not _is_there(event.hook):
-        # Killed meanwhile: nobody knows any more what was above it.
+        # It was killed meanwhile, so its ancestors are unknown.
         return False
     if host in _above(event.hook):
         return True

@@ -68,7 +68,7 @@ def _is_beside(entries: Sequence[JournalEntry], session: str) -> bool:
     started = entries[0].event if entries else None
     if not isinstance(started, RunStarted) or not started.shell.get("in_place"):
         return False
-    # Nobody gave leave to an agent that is only observed: its changes explain nothing.
+    # An agent that is only observed has no permissions, so its changes explain nothing.
     is_observed = bool(started.shell.get(OBSERVED))
     within = started.shell.get(WITHIN)
     return not is_observed and (within is None or session not in within.split("\n"))

@@ -96,7 +96,7 @@ class HostedRun(WatchedRun):
             return _refused(found, f"The person's own settings forbid this: `{rule}`.")
         await self._reply((call,), Finish.TOOL_CALLS)
         if self.card.asks_about(call.digest) and has_own_question(event):
-            # The host puts the question, and makes the call if the person says yes to it.
+            # The host asks the question, and makes the call if the person approves.
             question = self.card.question
             assert question is not None
             await self._append(
@@ -117,7 +117,7 @@ class HostedRun(WatchedRun):
         how = call.command.confined if call.command else ""
         if rule := self._rule(event, call, "ask"):
             asks = asks or f"The person's own settings ask about this: `{rule}`."
-        # What installs packages is let through, and whether it may is asked as without us.
+        # A package installation is allowed here, and the host asks for permission as usual.
         is_safe = is_read and not (call.command and call.command.effect == "writes" and not how)
         words = [found, *(each.text for each in self.card.said if each.kind == "budget")]
         return HostAnswer(
@@ -188,7 +188,7 @@ class HostedRun(WatchedRun):
             return CallReturned(card=card.id, call=call.id, outcome=outcome, tree=card.tree)
         context = self._call_context(call.id, self._key(owed), call)
         if not context.workspace.has_snapshot(context.key):
-            # Whoever took it up when it began has died over it; since then it was made.
+            # The process that began it died; the work continued since then.
             context.workspace.snapshot(context.key, TreeHash(card.tree))
         return await settle_foreign(context, call, result, self._others)
 
@@ -202,7 +202,7 @@ class HostedRun(WatchedRun):
         if card.phase is Phase.PAUSED:
             return HostAnswer(notice=waiting_for(card))
         if not card.has_changed and may_build(self.state, card):
-            # Somebody talked, and nothing came of it yet: the next prompt goes on from here.
+            # A conversation without a result: the next prompt continues from here.
             return GO_ON
         await self._reply((), Finish.STOP, event.text.strip() or NO_WORDS)
         return await self._settled()
@@ -210,7 +210,7 @@ class HostedRun(WatchedRun):
     async def judged(self, seen: EvidenceTaken) -> HostAnswer | None:
         """Return a stop's answer after a verdict; None if it leads to another stop."""
         if all(each.n != seen.effect for each in self.state.owed):
-            # A person went on meanwhile: nobody waits for it any more.
+            # A person continued meanwhile, so no caller waits for it any more.
             return GO_ON
         _, changed = await self._changes()
         await self._append(replace(seen, changed=changed))
@@ -221,7 +221,7 @@ class HostedRun(WatchedRun):
         while self.card.phase is Phase.FINAL and not self.state.has_ended:
             if owed_verdict(self.state):
                 return None
-            # It is over and only the last words are asked for, which are known already.
+            # The run is over and only its final message is requested, which is already known.
             await self._reply((), Finish.STOP, self.card.answer or NO_WORDS)
             await self._bring_on()
         return None if owed_verdict(self.state) else stopped(self.state, self._rules.level)
@@ -236,7 +236,7 @@ class HostedRun(WatchedRun):
         if calls:
             await self._append(Extended(by=event.host, calls=calls, why="the person went on"))
         text = self._context.redactor.text(event.text)
-        # A verdict that is being taken is of work that goes on: its debt ends here.
+        # A verdict in progress concerns unfinished work, so its effect is cancelled here.
         moot = owed_verdict(self.state)
         await self._append(
             ThreadReset(

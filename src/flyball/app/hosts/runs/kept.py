@@ -48,7 +48,7 @@ class ReadyRun(NamedTuple):
 
     def is_current(self, home: Home) -> bool:
         """Return whether a workspace created now would be the same."""
-        # A governor also answers hooks that speak of other projects than its own.
+        # A governor also answers hooks for projects other than its own.
         if self.workspace.project != home.repo or self.effective != home.effective:
             return False
         files, trees = _decisive_files(self.workspace, home), self.workspace.trees
@@ -140,11 +140,11 @@ def _make_ready(home: Home) -> ReadyRun:
     marks = _marks_of(_decisive_files(workspace, home))
     context.adopt(workspace)
     project = context.survey()
-    # Asked for by the first call that names a file.
+    # Evaluated by the first call that names a file.
     _ = workspace.untracked.paths
     if isinstance(workspace.trees, GitTrees):
         workspace.trees.remember(workspace.base)
-    # Only where everything is still as it was, the run can begin with it.
+    # The run can use it only if nothing has changed.
     is_same = workspace.tree_hash() == workspace.base
     return ReadyRun(run, workspace, project, home.effective, marks if is_same else ())
 

@@ -109,7 +109,7 @@ class UnheldRun(HostedRun):
             files=(*(f"{top}/" for top in tops), *sorted(files)) or ("./",),
             verify_with=("the project's tests",),
         )
-        # What it would be followed by, a first run of the tests, is not observing.
+        # The next step, a first run of the tests, is more than observing.
         await self._append(replace(self._stated(point, ""), effect=self._owed_thought()))
         await self._go_past()
 

@@ -90,7 +90,7 @@ class WatchedRun:
         card, trees = self.card, self._workspace.trees
         if event.tree == card.tree:
             return event
-        # Where nobody else is at work, the trees need not be compared.
+        # Without other active sessions, the trees need not be compared.
         elsewhere = await self._others()
         if not elsewhere.is_any:
             return event
@@ -101,7 +101,7 @@ class WatchedRun:
         if not theirs:
             return event
         moved = trees.overlay(base, theirs)
-        # Kept under a name, so that it is not thrown away while the run may need it.
+        # Stored under a name, so that it is not pruned while the run may need it.
         self._workspace.snapshot(f"{self.state.run}/base/{self.state.seq}", moved)
         return replace(event, base=moved)
 

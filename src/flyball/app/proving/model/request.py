@@ -70,7 +70,7 @@ def offered_tools(format: WireFormat, body: Body) -> list[str]:
         case WireFormat.CHAT:
             return [str(each["name"]) for each in objects([tool.get("function") for tool in tools])]
         case WireFormat.RESPONSES:
-            # Codex hands the tools of newer models over as an item of the input.
+            # Codex sends the tools of newer models as an item of the input.
             for item in _messages(format, body):
                 if item.get("type") == "additional_tools":
                     tools += objects(item.get("tools"))

@@ -151,7 +151,7 @@ def terminal_port(view: View) -> PersonPort | None:
 
 def copy(clipboard: Clipboard, text: str) -> None:
     """Copy a text to the clipboard."""
-    # Such a program may stay in the background to serve what it holds, with our pipes open.
+    # Such a program may stay in the background to serve the clipboard, with our pipes open.
     argv = ("sh", "-c", '"$@" >/dev/null 2>&1', "sh", *clipboard.copy)
     _run(argv, text.encode())
 

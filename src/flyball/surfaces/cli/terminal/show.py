@@ -169,7 +169,7 @@ def run_words(told: Mapping[str, Any]) -> Iterable[StoryLine]:
         yield StoryLine("ask", f"{question['text']}{call_words(question.get('call'))}", "?")
     if told["response"]:
         message = told["response"]["message"]
-        # A card's answer stands with the card, and need not be read twice.
+        # A card's answer is shown with the card, and need not be repeated.
         is_said = any(message == card["answer"] for card in told["cards"])
         yield ending_words(told["ending"], "" if is_said else message)
 

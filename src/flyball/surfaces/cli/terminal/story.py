@@ -105,7 +105,7 @@ class Story:
         self._has_git = bool(line["branch"])
         if not self._has_git:
             yield StoryLine("warn", NO_GIT, "!")
-        # Runs of old do not say.
+        # Older runs do not record it.
         if line.get("carried"):
             yield StoryLine("dim", CARRIED)
         if line["sandbox"] == "none":
@@ -113,7 +113,7 @@ class Story:
 
     def card(self, line: Telemetry) -> Iterator[StoryLine]:
         if "ending" not in line:
-            # The card before had nothing to say in its last phase.
+            # The previous card printed nothing in its last phase.
             self._ahead = None
             if line["title"] != self._request:
                 yield StoryLine("dim", f"card {line['card']}: {line['title']}")
@@ -237,7 +237,7 @@ class Story:
         yield StoryLine("bad", "\n".join(("the goal is not reached", *line["issues"])), "✗")
 
     def escalation(self, line: Telemetry) -> Iterator[StoryLine]:
-        # That it is tried again, and why, is what the driver is told.
+        # The retry, and its reason, are reported to the driver.
         if line["escalation"] != "RETRY":
             yield StoryLine("warn", f"{line['escalation']}: {line['reason']}", "!")
 
@@ -271,7 +271,7 @@ class Story:
         if line["proof"] and said and said not in self._spoken:
             yield StoryLine("dim", f"The driver says: {cut_middle(said, LONGEST_SHOWN)}", "·")
         for issue in line["issues"]:
-            # Of one card it says no more than how the run ended.
+            # With a single card it only repeats how the run ended.
             if issue.rpartition(": ")[2].lower() not in line["message"].lower():
                 yield StoryLine("warn", issue, "!")
         for action in line["next_actions"]:

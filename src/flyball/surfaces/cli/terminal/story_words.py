@@ -54,7 +54,7 @@ def ending_words(ending: str, message: str = "", proof: str = "") -> StoryLine:
     """Return the line that says how a run ended, and how well that is proven."""
     found = Ending(ending)
     tone, mark = ENDING_MARKS[found]
-    # "stopped: Cancelled: by Ada" would say it twice.
+    # "stopped: Cancelled: by Ada" would be redundant.
     message = message.removeprefix("Cancelled: ") if found is Ending.STOPPED else message
     is_told = message and not (found is Ending.SUCCEEDED and proof)
     words = f": {cut_middle(message, LONGEST_SHOWN)}" if is_told else ""

@@ -189,7 +189,7 @@ def main() -> NoReturn:
     except FlyballError as error:
         sys.exit(_tell(error.code, error.message, error.hint, exit_code(error)))
     except click.exceptions.NoArgsIsHelpError as error:
-        # Whoever names a group and no command of it asks what there is.
+        # A group without a command asks for the list of commands.
         say(error.format_message(), err=True)
         sys.exit(EXIT_USAGE)
     except click.ClickException as error:

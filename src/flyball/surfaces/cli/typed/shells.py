@@ -36,7 +36,7 @@ class CalmBash(_Calm, BashComplete):
     """Bash, with click's own script."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        # Bash breaks `--flow=FILE` into three words.
+        # Bash splits `--flow=FILE` into three words.
         args, incomplete = super().get_completion_args()
         return [word for word in args if word != "="], incomplete
 

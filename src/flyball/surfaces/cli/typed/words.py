@@ -98,7 +98,7 @@ def _runs(ctx: click.Context) -> tuple[Path | None, Sequence[NamedRun]]:
         home = open_home(Path(ctx.params.get("repo") or "."), os.environ, {})
     except FlyballError:
         return None, ()
-    # A database may be far away, or away: a key that is pressed does not wait for it.
+    # A database may be slow or unavailable: a key press must not wait for it.
     if home.database or not home.has_journal:
         return None, ()
     return home.state, newest_runs(home.journal_path, MOST_RUNS)

@@ -1,1 +1,1 @@
-"""Programs that run in the network of a run's servers: they are told what to do on their input."""
+"""Programs that run in the network of a run's servers and read their request from stdin."""

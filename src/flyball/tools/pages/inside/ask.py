@@ -1,6 +1,6 @@
-"""Ask one address and print what it answered, as JSON; run by a bare interpreter, in the sandbox.
+"""Send one request and print the response as JSON; run by a bare interpreter, in the sandbox.
 
-The input is JSON: host, port, target, seconds, kept, and whether to wait until somebody answers.
+The input is JSON: host, port, target, seconds, kept, and whether to wait until a server responds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def ask(wish: dict[str, Any], deadline: float) -> dict[str, Any]:
-    """What one request came to: status, type, body and error."""
+    """Return the result of one request: status, type, body and error."""
     left = max(0.1, deadline - time.monotonic())
     connection = http.client.HTTPConnection(wish["host"], wish["port"], timeout=left)
     try:
@@ -40,7 +40,7 @@ def ask(wish: dict[str, Any], deadline: float) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Ask as the input says, and print the answer."""
+    """Send the request in the input, and print the response."""
     wish = json.load(sys.stdin)
     deadline = time.monotonic() + wish["seconds"]
     found = ask(wish, deadline)

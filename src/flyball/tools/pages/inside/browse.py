@@ -1,7 +1,7 @@
-"""Open one page in Chromium and print what it did, as JSON; run in the sandbox of the browser.
+"""Open one page in Chromium and print what it did as JSON; run in the browser's sandbox.
 
 The input is JSON: url, browser, ports, seconds, width, height, whether a picture is wanted, and an
-earlier picture to hold it against, in base64, or nothing.
+optional earlier picture to compare with, in base64.
 """
 
 from __future__ import annotations
@@ -40,16 +40,17 @@ FLAGS = (
 )
 LOCAL = ("127.0.0.1", "localhost", "::1")
 QUIET = 0.5
-"""Seconds without a request or a word after which a page is taken to have come to rest."""
+"""Seconds without a request or message after which a page counts as idle."""
 MOST = 200
 TEXT = 4_000
 ANSWERS = 10_000
-"""Milliseconds in which a page must say what it shows; one whose script never ends says nothing.
+"""Milliseconds in which a page must respond; one with an endless script does not.
 
-No fewer: on a busy machine an innocent page would be called stuck."""
+On a busy machine, a lower value would report healthy pages as stuck.
+"""
 STUCK = "it no longer responds: a script of it runs without end"
 RESTLESS = 5
-"""Documents in a row, of which each was left for the next, after which a page is in a loop."""
+"""Number of immediate navigations after which a page counts as looping."""
 _PLACE = re.compile(r"https?://[^\s()]+:\d+:\d+")
 _SOCKET = re.compile(r"WebSocket connection to '([^']+)'")
 FACTS = Path(__file__).with_name("facts.js").read_text()
@@ -57,7 +58,7 @@ DIFFERENCE = Path(__file__).with_name("difference.js").read_text()
 
 
 class PageWatcher:
-    """Everything that a page did so far, and when it did something last."""
+    """Everything that a page did so far, and the time of its last activity."""
 
     def __init__(self, page: Page, ports: list[int]) -> None:
         self.ports = ports
@@ -83,7 +84,7 @@ class PageWatcher:
         self.last = time.monotonic()
 
     def is_ours(self, url: str) -> bool:
-        """Whether an address is served by the run, or is no address at all."""
+        """Return whether the run serves a URL, or it is no network URL."""
         parts = urlsplit(url)
         if parts.scheme in ("data", "blob", "about"):
             return True
@@ -91,7 +92,7 @@ class PageWatcher:
         return is_served and (parts.port or 80) in self.ports
 
     def judge(self, route: Route) -> None:
-        """Let through what the run serves, and nothing else."""
+        """Allow requests to the run's servers, and abort all others."""
         url = route.request.url
         if self.is_ours(url):
             route.continue_()
@@ -101,7 +102,7 @@ class PageWatcher:
 
     def hear(self, message: ConsoleMessage) -> None:
         self.stir()
-        # The request itself is told with its address and status; this line repeats it.
+        # The request itself is reported with its URL and status; this line repeats it.
         if message.text.startswith("Failed to load resource"):
             return
         socket = _SOCKET.match(message.text)
@@ -113,28 +114,30 @@ class PageWatcher:
         kept = {"type": message.type, "text": message.text[:1_000], "where": where}
         self.messages.append(kept)
         if len(self.messages) >= MOST:
-            # A page that never stops talking would keep us busy with listening to it.
+            # A page with endless messages would keep this process busy.
             self.page.remove_listener("console", self.hear)
 
     def throw(self, event: dict[str, Any]) -> None:
-        """An error that nobody caught, with where it came from."""
+        """Record an uncaught exception with its source."""
         self.stir()
         if len(self.errors) < MOST:
             self.errors.append(described(event["exceptionDetails"]))
 
     def move(self, frame: Frame) -> None:
-        """Another document came into the window."""
+        """Record the navigation to another document."""
         if frame == self.page.main_frame:
             self.moves += 1
 
     def break_elsewhere(self, error: Error) -> None:
-        """The same of the whole page: frames of other origins and workers have it from here."""
+        """Record an error of frames of other origins and of workers, which only the page
+        reports.
+        """
         self.stir()
         if len(self.elsewhere) < MOST:
             self.elsewhere.append(error)
 
     def uncaught(self) -> list[str]:
-        """Every error that nobody caught, each told once."""
+        """Return every uncaught exception, without duplicates."""
         told = list(self.errors)
         for error in self.elsewhere:
             said = f"{error.name}: {error.message}" if error.name else error.message
@@ -157,7 +160,7 @@ class PageWatcher:
     def fail(self, request: Request) -> None:
         self.finish(request)
         why = request.failure or "failed"
-        # A page that moves on cuts its own requests off.
+        # Navigation aborts a page's own requests.
         if self.is_ours(request.url) and "ERR_ABORTED" not in why and len(self.failed) < MOST:
             self.failed.append(f"{request.method} {request.url[:300]}: {why}")
 
@@ -173,7 +176,7 @@ class PageWatcher:
 
 
 def described(details: dict[str, Any]) -> str:
-    """An uncaught error in a line: what it says, and the place in the source."""
+    """Return an uncaught exception as one line: its message, and the source position."""
     thrown = details.get("exception", {})
     said = thrown.get("description") or str(thrown.get("value", "")) or details.get("text", "")
     frames = details.get("stackTrace", {}).get("callFrames", [])
@@ -184,11 +187,11 @@ def described(details: dict[str, Any]) -> str:
 
 
 def look(page: Page, session: CDPSession, wish: dict[str, Any]) -> dict[str, Any]:
-    """What one page did until it came to rest or the time was over."""
+    """Return what one page did until it was idle or the time was over."""
     watcher = PageWatcher(page, wish["ports"])
     session.on("Runtime.exceptionThrown", watcher.throw)
     cast(Any, session).send("Runtime.enable")
-    # Of the context and not of the page: a window that it opens is watched too.
+    # On the context and not on the page: a window that it opens is watched, too.
     page.context.route("**/*", watcher.judge)
     deadline = time.monotonic() + wish["seconds"]
     status, trouble = 0, ""
@@ -204,8 +207,8 @@ def look(page: Page, session: CDPSession, wish: dict[str, Any]) -> dict[str, Any
         page.wait_for_timeout(50)
     facts, picture = {"text": ""}, ""
     try:
-        # Unlike a plain evaluation this waits for no script that never ends, and goes on where the
-        # page loads itself anew.
+        # Unlike a plain evaluation this does not wait for endless scripts, and continues when the
+        # page reloads.
         facts = page.wait_for_function(FACTS, timeout=ANSWERS).json_value()
         if wish["picture"]:
             shot = page.screenshot(animations="disabled", timeout=2 * ANSWERS)
@@ -231,7 +234,7 @@ def look(page: Page, session: CDPSession, wish: dict[str, Any]) -> dict[str, Any
 
 
 def compare(browser: Browser, wish: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """What differs between an earlier picture and this one, in a page that nobody wrote to."""
+    """Return the difference between an earlier picture and this one, computed in an empty page."""
     if not (wish["before"] and found["picture"]):
         return {"share": 0.0, "difference": ""}
     page = browser.new_context(offline=True).new_page()
@@ -239,7 +242,7 @@ def compare(browser: Browser, wish: dict[str, Any], found: dict[str, Any]) -> di
 
 
 def main() -> None:
-    """Look as the input says, and print what was seen."""
+    """Open the page in the input, and print the result."""
     wish = json.load(sys.stdin)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=wish["browser"], args=[*FLAGS])
