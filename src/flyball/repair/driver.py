@@ -1,4 +1,4 @@
-"""The built-in driver: no key, no network, no model. It searches, and says what it found."""
+"""The built-in driver: no key, no network, no model. It searches, and reports what it found."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ ASKED = 2
 
 
 def last_reply(story: ThreadFacts, phase: Phase, words: Words) -> Reply:
-    """Return the last words: the whole of them where they end the card, a sentence where they do
-    not.
-    """
+    """Return the last message: in full if it ends the card, otherwise one sentence."""
     template = LIBRARY.get(story.template)
     is_planning = phase.is_in(RECON) or phase is Phase.CHECKPOINT
     may_build = template is not None and Phase.CHECKPOINT in template.phases
@@ -94,7 +92,7 @@ MOST_SEARCHING = 3600.0
 LOOKING = 0.35
 """The part of the time that finding out what fails may take."""
 LOOKING_AGAIN = 0.45
-"""The same where the first look saw too little."""
+"""The same for a second look, if the first saw too little."""
 PROVING = 0.2
 """The part that is kept for proving the change."""
 PROMISE = (
@@ -123,7 +121,7 @@ def next_move(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 
 def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
-    """Test by test first, so that one without end cannot stop the rest; then, if need be, all."""
+    """Run test by test first, so that an endless one cannot block the rest; then all, if needed."""
     looks = [deed.suite for deed in story.deeds if deed.tool == "localise_faults"]
     if not looks or (_was_cut_short(looks[-1]) and len(looks) < MOST_LOOKS):
         limit = max(LEAST_SECONDS, seconds * (LOOKING_AGAIN if looks else LOOKING))
@@ -139,7 +137,7 @@ def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 
 def _was_cut_short(run: SuiteReport | None) -> bool:
-    """Return whether some tests were not run, and those that were say nothing."""
+    """Return whether some tests were not run, and the others are inconclusive."""
     return run is not None and not run.failed and not run.is_green
 
 
@@ -182,7 +180,7 @@ def _left(story: ThreadFacts, seconds: float) -> float:
 
 
 def _promised(story: ThreadFacts, seconds: float) -> float:
-    """Return the time that the checkpoint named, whatever the settings say by now."""
+    """Return the time that the checkpoint named, even if the settings have changed."""
     stated = story.last("checkpoint")
     found = _PROMISED.search(str(stated.args.get("proposed_action", ""))) if stated else None
     return float(found[1]) if found else round(_left(story, seconds), 1)
@@ -227,7 +225,7 @@ def _is_name(name: str) -> bool:
 def _take_back(
     found: CandidateSearch, change: HoldingChange, edits: list[MadeCall]
 ) -> tuple[SpokenCall, ...]:
-    """The whole suite does not agree: back, and once more with the next candidate."""
+    """Undo a candidate that the whole suite rejects, and try the next one."""
     applied = [deed.args.get("diff") for deed in edits]
     tried = [each for each in found.holding if each.diff in applied]
     following = [each for each in found.holding if each.diff not in applied]
@@ -255,7 +253,7 @@ def reverse_diff(diff: str) -> str:
 
 
 def _prove(story: ThreadFacts, phase: Phase) -> Reply:
-    """Run everything once more where the governor was not content; then leave it at that."""
+    """Run everything once more if the governor was not satisfied; then stop."""
     last = story.last("test")
     if story.is_rejected and (last is None or last.args):
         return Reply(calls=(ask_for("test"),))
@@ -263,7 +261,7 @@ def _prove(story: ThreadFacts, phase: Phase) -> Reply:
 
 
 def _last_words(story: ThreadFacts) -> Words:
-    """Return what can be said, from what was seen."""
+    """Return what can be said from the observations."""
     searched, tested = story.last("try_candidates"), story.last("test")
     found = searched.search if searched else None
     change = _standing(story, found) if found else None
@@ -289,7 +287,7 @@ def _last_words(story: ThreadFacts) -> Words:
 
 
 def _standing(story: ThreadFacts, found: CandidateSearch) -> HoldingChange | None:
-    """The change that is in the tree now."""
+    """Return the change that is currently in the tree."""
     edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
     if not edits or not edits[-1].ok:
         return None
@@ -302,7 +300,7 @@ Wanted = tuple[str, dict[str, object]]
 
 
 def answer(story: ThreadFacts, request: Request, seconds: float) -> Reply:
-    """Status, diagnosis or a word, from what can be seen."""
+    """Return status, diagnosis or explanation, from what can be observed."""
     if story.template == "answer":
         return Reply(text=_small_talk(story.request))
     if story.template not in ("status", "diagnose"):
@@ -337,7 +335,7 @@ def _same(deed: MadeCall, tool: str, args: dict[str, object]) -> bool:
 
 
 def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
-    """Return what to look at, in this order."""
+    """Return what to inspect, in this order."""
     text = story.request
     is_status = story.template == "status"
     if name := name_asked_about(text):
@@ -351,9 +349,7 @@ def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
 
 
 def _causes(story: ThreadFacts, seconds: float) -> list[Wanted]:
-    """Return what a diagnosis looks at: the tests one by one, a change that would do, the last
-    commits.
-    """
+    """Return what a diagnosis inspects: single tests, a change that would help, recent commits."""
     limit = min(SECONDS, seconds)
     looking: Wanted = ("localise_faults", {"seconds": limit})
     looked = story.last("localise_faults")
@@ -415,7 +411,7 @@ def _place(story: ThreadFacts) -> str:
 
 
 def _plain(story: ThreadFacts) -> list[str]:
-    """Return what needs few words of ours."""
+    """Return answers that need little explanation."""
     found: list[str] = []
     if deed := story.last("grep"):
         found.append(whereabouts(name_asked_about(story.request), deed.matches))
@@ -453,7 +449,7 @@ NOBODY = "Nobody has read this change yet: read its diff, and what else would ha
 
 
 class RepairDriver:
-    """Repairs what failing tests show, answers from evidence, and says when it cannot."""
+    """Fixes what failing tests show, answers from evidence, and says when it cannot."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -476,7 +472,7 @@ class RepairDriver:
         return answer(story, request, self._seconds)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to close."""
 
 
 def is_repair(story: ThreadFacts) -> bool:

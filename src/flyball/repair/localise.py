@@ -47,7 +47,7 @@ class Once(NamedTuple):
 
     @property
     def is_slow(self) -> bool:
-        """Return whether it was not waited for: nobody knows how it ends."""
+        """Return whether the run was abandoned, so that its result is unknown."""
         return self.end == "slow"
 
 
@@ -90,7 +90,7 @@ def recall(context: CallContext) -> Memo | None:
 
 
 def keep(context: CallContext, memo: Memo) -> None:
-    """Remember it; whoever cannot write it down only has to find it out again."""
+    """Store the memo; if it cannot be written, the work is only repeated."""
     file = _memo_file(context)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 class _Ran(msgspec.Struct, frozen=True):
-    """A line of a report: how one test ended by itself."""
+    """A line of a report: how one test ended in isolation."""
 
     ran: str
     end: str
@@ -122,7 +122,7 @@ T = TypeVar("T")
 
 
 def _lines_of_kind(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
-    """Return the lines of one kind; what tests have written into the report is let go."""
+    """Return the lines of one kind; what tests wrote into the report is dropped."""
     found: list[T] = []
     for line in lines:
         if key in line:
@@ -132,9 +132,9 @@ def _lines_of_kind(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
 
 
 async def trace_tests(stage: ScratchCopy, seconds: float | None) -> Memo | None:
-    """Run every test by itself and some under trace, and remember what was seen.
+    """Run every test in isolation and some under trace, and store the result.
 
-    None where the run is to rest: half of it would say nothing certain.
+    None if the run is to pause: half a result would not be reliable.
     """
     orders: dict[str, object] = {
         "task": "trace",
@@ -166,7 +166,7 @@ def _progress(lines: Sequence[Line]) -> str:
 
 
 def _unloadable(root: Path, name: str, why: str) -> Traced:
-    """Tests that could not be loaded ran the lines of their traceback."""
+    """Return tests that could not be loaded, with the lines of their traceback."""
     found = [(file or other, int(a or b)) for file, a, other, b in FRAME.findall(why)]
     frames: list[tuple[str, int]] = []
     for file, line in found:
@@ -182,7 +182,7 @@ def _unloadable(root: Path, name: str, why: str) -> Traced:
 
 
 def sources_of(root: Path, paths: Iterable[str]) -> dict[str, Source]:
-    """The files that can be read and changed; tests are not among them."""
+    """Return the files that can be read and changed; tests are excluded."""
     found: dict[str, Source] = {}
     for path in paths:
         # The tests are the judge: a search that may change them would find the shortest way to
@@ -204,7 +204,7 @@ def suspect_lines(known: Memo, sources: dict[str, Source]) -> list[SuspectLine]:
 
 
 def clues_of(known: Memo) -> frozenset[str]:
-    """Return what the failing tests say about the kind of fault."""
+    """Return hints in the failing tests about the kind of fault."""
     return error_kinds(run.why if run.end != "time" else run.end for run in known.failing_runs)
 
 

@@ -1,9 +1,9 @@
-"""The repairer's ranking of candidates, all of it: which to try first, and which of those to take.
+"""Rank the repairer's candidates: which to try first, and which of the working ones to take.
 
-Before anything is tried, `chances` order candidates: by the prior of their template (`MASS`), by
-what the failing tests point to (`FAVOURED`), and by how suspicious the line is (`spectrum`
-ranks the lines). Among candidates under which every test passes, `rank` prefers the likely, the
-small, those at lines that many passing tests run, and those that somebody would write.
+Before anything is tried, `chances` orders candidates: by the prior of their template (`MASS`), by
+what the failing tests point to (`FAVOURED`), and by how suspicious the line is (`spectrum` ranks
+the lines). Among candidates under which every test passes, `rank` prefers the likely, the small,
+those at lines that many passing tests run, and those that read like human code.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MASS: Mapping[str, float] = {
     "order": 2, "made anew": 4, "keyword": 3, "given back": 3, "unknown name": 12,
     "imported name": 12, "global": 4, "declared": 3, "inherited": 3,
 }  # fmt: skip
-"""How often a change of each template is the right one, beside those of the others."""
+"""How often a change of each template is the right one, relative to the others."""
 FAVOURED: Mapping[str, Mapping[str, float]] = {
     spectrum.NONE: {"condition joined": 4, "guard": 3, "returned": 2.5, "lookup": 1.5},
     spectrum.ENDLESS: {
@@ -58,9 +58,9 @@ SPREAD = 0.75
 """How strongly many proposals of one template at one place share its mass."""
 LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 JUDGING = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__"})
-"""What assertions themselves use: a change there may only hide what is wrong."""
+"""Functions that assertions use: a change there may only hide the fault."""
 BASE_SIZE = 15
-"""Below this many bytes, size says little."""
+"""Below this many bytes, size means little."""
 TRIED = 0.3
 NOTHING: Mapping[tuple[str, int], int] = MappingProxyType({})
 
@@ -79,8 +79,7 @@ class Survivor(NamedTuple):
 def chances(
     template: str, weights: Sequence[float], suspicion: float, known: Iterable[str]
 ) -> list[float]:
-    """Return how likely each of a template's proposals at one place is, beside all other
-    candidates.
+    """Return the probability of each of a template's proposals at one place.
 
     They share the template's mass by their weights; `known` are the clues of the failing tests.
     """
@@ -96,7 +95,7 @@ def rank(
     sources: Mapping[str, Source],
     passing: Mapping[tuple[str, int], int] = NOTHING,
 ) -> list[Survivor]:
-    """Return the best first; a change to a line that many passing tests run stood the harder
+    """Return the best first; a change to a line that many passing tests run survived the harder
     trial.
     """
     found: list[Survivor] = []
@@ -131,7 +130,7 @@ def changed_size(candidate: Candidate, data: bytes) -> int:
 
 
 def plausibility(source: Source, candidate: Candidate, after: bytes) -> float:
-    """Return how far the changed function is one that somebody would write; 1 is no objection."""
+    """Return how plausible the changed function is as human code; 1 is no objection."""
     new = Source(candidate.path, after)
     before, now = _function_around(source, candidate), _function_around(new, candidate)
     if before is None or now is None:
@@ -175,7 +174,7 @@ def _end(node: ast.stmt) -> int:
 
 
 def _unread_names(function: ast.AST) -> set[str]:
-    """Names that are given a value and never read."""
+    """Return names that are assigned and never read."""
     written: set[str] = set()
     read: set[str] = set()
     for node in ast.walk(function):
@@ -205,7 +204,7 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _count_odd(function: ast.AST) -> int:
-    """Expressions that say the same twice, and conditions that are none."""
+    """Count expressions that repeat themselves, and conditions that are constant."""
     count = 0
     for node in ast.walk(function):
         match node:

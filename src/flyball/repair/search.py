@@ -47,11 +47,11 @@ class SearchLimits(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """What a search came to."""
+    """The result of a search."""
 
     ends: Ends
     was_ended: bool
-    """Whether it was ended early because the run is to rest."""
+    """Whether it ended early because the run is to pause."""
 
 
 async def try_on_tests(
@@ -61,7 +61,7 @@ async def try_on_tests(
     limits: SearchLimits,
     words: Callable[[Ends], str],
 ) -> Tried:
-    """Try candidates in a scratch copy, in their order; `words` tell how far it is."""
+    """Try candidates in a scratch copy, in order; `words` report progress."""
     orders: dict[str, Any] = {
         "task": "try",
         "failing": list(known.failing),
@@ -98,7 +98,7 @@ AROUND = 200
 
 
 class ChangeTemplate(NamedTuple):
-    """A way to change a statement; how often it is the right one is said in `ranking.MASS`."""
+    """A way to change a statement; its prior is in `ranking.MASS`."""
 
     name: str
     propose: Callable[[Site], Iterator[Draft]]
@@ -210,7 +210,7 @@ def candidates_at(site: Site) -> Iterator[Candidate]:
 
 
 def _essential_edit(source: Source, candidate: Candidate) -> tuple[int, int, bytes]:
-    """Return the one edit that a candidate comes to, whatever way it came about."""
+    """Return the one edit that a candidate amounts to, however it was produced."""
     start = min(edit.start for edit in candidate.edits)
     end = max(edit.end for edit in candidate.edits)
     # Only the surroundings are compared: whole files, twelve thousand times, would take seconds.
@@ -225,7 +225,7 @@ def _essential_edit(source: Source, candidate: Candidate) -> tuple[int, int, byt
 
 
 ENOUGH_KNOWN = 10
-"""With so few suspicious lines there is nothing to tell apart."""
+"""With so few suspicious lines there is nothing to distinguish."""
 LEAST_SECONDS = 2.0
 """Less than this goes into starting."""
 PLACES, EACH = 100, 10
@@ -278,9 +278,7 @@ def choose_probes(
 def read_signs(
     sources: Mapping[str, Source], proposed: Sequence[Candidate], ends: Ends
 ) -> tuple[Sign, ...]:
-    """Return the statements at which a change did some good, where in them, and how much that
-    says.
-    """
+    """Return the statements where a change helped, where in them, and how much that means."""
     best: dict[tuple[str, int], Sign] = {}
     for n in sorted(ends):
         each, score = proposed[n], SIGNS.get(ends[n], 0.0)

@@ -1,4 +1,4 @@
-"""What the repairer says: every sentence, and the explanation of a fault."""
+"""The repairer's messages: every sentence, and the explanation of a fault."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TALK = 6
 
 
 class Frame(NamedTuple):
-    """A place on the way to a failure, with its line of code."""
+    """A step of a traceback, with its line of code."""
 
     path: str
     line: int
@@ -41,12 +41,12 @@ class Frame(NamedTuple):
 
     @property
     def place(self) -> str:
-        """`path:line`, as editors take it."""
+        """Return `path:line`, as editors accept it."""
         return f"{self.path}:{self.line}"
 
 
 class Trace(NamedTuple):
-    """A failure as a traceback tells it."""
+    """A failure as its traceback shows it."""
 
     frames: tuple[Frame, ...]
     kind: str
@@ -75,7 +75,7 @@ def explain(failed: FailedTest) -> str:
 
 
 def _quoted(why: str) -> str:
-    """Return the words of a runner that is not Python's."""
+    """Return the output of a runner that is not Python's."""
     lines = [line.strip() for line in why.split("\n") if line.strip()]
     return _cut("; ".join(lines[:TALK]).replace(":; ", ": ")) or NO_REASON
 
@@ -115,7 +115,7 @@ def _is_foreign(path: str) -> bool:
 
 
 def _assertion(code: str, text: str) -> str:
-    """Return what an assertion wanted, in the words of the code, and what its operands were."""
+    """Return what an assertion expected, in the code's own words, and its operands."""
     said = text.removeprefix("assert ")
     statement = _statement(code)
     if isinstance(statement, ast.Assert):
@@ -136,7 +136,7 @@ def _statement(code: str) -> ast.stmt | None:
 
 
 def _operands(test: ast.expr, said: str) -> str:
-    """Return the values that pytest saw on both sides of a comparison."""
+    """Return the values that pytest showed for both sides of a comparison."""
     values = _expression(said)
     if not isinstance(test, ast.Compare) or not isinstance(values, ast.Compare):
         return _not_so(test, said)
@@ -153,7 +153,7 @@ def _operands(test: ast.expr, said: str) -> str:
 
 
 def _not_so(test: ast.expr, said: str) -> str:
-    """A condition that is not a comparison: it was simply not so."""
+    """Describe a failed condition that is not a comparison."""
     value = said.split("\n")[0]
     if _expression(value) is None or not _is_value(value):
         return ""
@@ -179,7 +179,7 @@ def _is_value(text: str) -> bool:
 
 
 def _method(call: ast.Call, text: str) -> str:
-    """Return what one of unittest's methods wanted."""
+    """Return what a unittest method expected."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
     args = [ast.unparse(each) for each in call.args]
     differ = _DIFFER.match(text.split("\n")[0])
@@ -211,7 +211,7 @@ OpenAI is openai:MODEL with OPENAI_API_KEY, Z.ai is zai:MODEL with ZAI_API_KEY. 
 
 
 class Words(NamedTuple):
-    """Something to say: in one sentence, and whole."""
+    """A message: in one sentence, and in full."""
 
     brief: str
     whole: str
@@ -223,7 +223,7 @@ def configure(request: str) -> str:
 
 
 def ask_model(request: str) -> str:
-    """The one line that has a model do it."""
+    """Return the command that lets a model do it."""
     return (
         "Or let a model look, with ANTHROPIC_API_KEY set:\n"
         f"  flyball run --model anthropic:claude-sonnet-5 {_with_quotes(request)}"
@@ -236,7 +236,7 @@ def _with_quotes(request: str) -> str:
 
 
 def needs_model(request: str) -> Words:
-    """That the request needs a model, and how to configure one."""
+    """Say that the request needs a model, and how to configure one."""
     brief = "This needs a model, and none is configured; nothing was changed."
     whole = (
         f"{brief} The built-in driver repairs what failing tests show, and answers from what it "
@@ -248,7 +248,7 @@ def needs_model(request: str) -> Words:
 def claim_for_change(
     run: str, after: SuiteReport, change: HoldingChange, found: CandidateSearch
 ) -> Words:
-    """Return what a repair that holds may claim; what failed before is for the verdict to say."""
+    """Return what a working repair may claim; earlier failures are for the verdict to report."""
     brief = "A plausible change: the tests pass."
     first = f"{brief} {change.path}:{change.line}, {change.template}: {change.label}."
     others = len(found.holding) - 1
@@ -289,7 +289,7 @@ def search_in_vain(
 
 
 def refused_change(run: SuiteReport, best: HoldingChange, edit: MadeCall) -> Words:
-    """A change that holds in the scratch copy, and that the workspace does not take."""
+    """Describe a change that works in the scratch copy, but that the workspace refuses."""
     brief = "A change was found under which the tests pass, but it could not be made."
     parts = [brief, edit.text.strip(), diagnosis(run), f"The change: {_title(best)}\n{best.diff}"]
     return Words(brief, "\n".join(parts))
@@ -310,7 +310,7 @@ def search_summary(deed: MadeCall) -> str:
 
 
 def only_python(run: SuiteReport, request: str) -> Words:
-    """That tests fail which are not Python, and why they fail."""
+    """Say that the failing tests are not Python, and why they fail."""
     brief = "Tests fail, but without a model only Python can be repaired; nothing was changed."
     whole = f"{brief}\n{diagnosis(run)}\n{ask_model(request)}"
     return Words(brief, whole)
@@ -332,7 +332,7 @@ def _count(number: int) -> str:
 
 
 def nothing_red(run: SuiteReport, request: str) -> Words:
-    """That no failing test was seen, or not all tests could be run."""
+    """Say that no failing test was seen, or that not all tests could be run."""
     if not run.is_green:
         brief = "No test was seen to fail, but not all could be run; nothing was changed."
         return Words(brief, f"{brief} Give it more time with --budget-seconds.")

@@ -14,7 +14,7 @@ from flyball.repair.source import Source, expressions
 
 
 class Draft(NamedTuple):
-    """What a template proposes at one place; `weight` is against its own other proposals."""
+    """A template's proposal at one place; `weight` is relative to its own other proposals."""
 
     label: str
     edits: tuple[Edit, ...]
@@ -48,7 +48,7 @@ def _lines(data: bytes) -> list[str]:
 
 
 def common_prefix(a: bytes, b: bytes) -> int:
-    """Return how many bytes two texts begin with in common."""
+    """Return how many leading bytes two texts share."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2
@@ -79,7 +79,7 @@ class Site:
         self.exprs = tuple(expressions(node))
 
     def text(self, node: ast.expr | ast.stmt | ast.keyword) -> str:
-        """A node as it is written in the file."""
+        """Return a node as written in the file."""
         return self.source.text(node)
 
     def swap(self, node: ast.expr, text: str, label: str = "", weight: float = 1.0) -> Draft:
@@ -105,7 +105,7 @@ class Site:
 
     @cached_property
     def near_names(self) -> frozenset[str]:
-        """Return names in this statement and in those beside it."""
+        """Return names in this statement and in its neighbours."""
         block = self.source.block_of(self.node)
         i = block.index(self.node) if self.node in block else 0
         around = [*block[max(0, i - 2) : i + 3]]
@@ -120,9 +120,7 @@ class Site:
 
     @cached_property
     def container_methods(self) -> dict[str, str]:
-        """Return what holds a list or a set, variables or attributes, and how something is
-        put in.
-        """
+        """Return variables and attributes that hold a list or a set, and how items are added."""
         found: dict[str, str] = {}
         for node in self.source.within(self._outermost):
             if isinstance(node, ast.Assign):
@@ -145,7 +143,7 @@ class Site:
 
     @cached_property
     def parallels(self) -> tuple[dict[str, str], ...]:
-        """Return names that stand for each other where two statements differ in nothing else."""
+        """Return names that correspond where two statements differ in nothing else."""
         found: dict[tuple[tuple[str, str], ...], None] = {}
         shapes: dict[str, list[tuple[str, ...]]] = {}
         for node in self.source.within(self.function) if self.function else ():
@@ -164,7 +162,9 @@ class Site:
         return tuple(dict(pairs) for pairs in found)[:MOST_PARALLELS]
 
     def insert_before(self, *lines: str) -> tuple[Edit, ...]:
-        """Statements before this one, or nothing where its line begins with something else."""
+        """Return an insertion before this statement, or nothing if its line begins with something
+        else.
+        """
         indent = self.source.indent(self.node)
         if indent is None:
             return ()
@@ -192,7 +192,7 @@ def rename(text: str, mapping: dict[str, str]) -> str:
 
 
 def first_line(node: ast.stmt) -> int:
-    """The line a statement begins on, with its decorators."""
+    """Return the first line of a statement, including its decorators."""
     marks: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(each.lineno for each in marks)])
 
@@ -205,7 +205,7 @@ def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str
 
 
 def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    """Parameters first, then what is assigned, in the order it is written."""
+    """Return parameters first, then assigned names, in source order."""
     return tuple(dict.fromkeys((*parameters_of(function), *_assigned(function))))
 
 
@@ -216,7 +216,7 @@ def _assigned(scope: ast.AST) -> Iterator[str]:
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield each target of an assignment with what it is given."""
+    """Yield each target of an assignment with its value."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
         yield from zip(target.elts, value.elts, strict=False)
     else:

@@ -101,7 +101,7 @@ def place_fields(
 
 
 def _shift(field: Field, text: str, by: int) -> Field:
-    """Return a field's place in bytes of the whole file."""
+    """Return a field's position in bytes of the whole file."""
 
     def at(place: int) -> int:
         return by + len(text[:place].encode("utf-8"))
@@ -111,7 +111,7 @@ def _shift(field: Field, text: str, by: int) -> Field:
 
 
 def _place_nodes(node: ast.expr, text: str, line: int, column: int) -> bool:
-    """Move a tree's nodes to where its text stands, which begins at a column."""
+    """Shift a tree's nodes to the position of its text, which begins at a column."""
     try:
         fresh = ast.parse(f"({text})", mode="eval").body
     except SyntaxError:
@@ -130,7 +130,7 @@ def _place_nodes(node: ast.expr, text: str, line: int, column: int) -> bool:
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Placed = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias
-"""What stands somewhere in the text."""
+"""A syntax element with its position in the text."""
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
 BLOCKS = ("body", "orelse", "finalbody")
 
@@ -143,7 +143,7 @@ LOOSE = (
 
 
 class Source:
-    """One file: its text, its tree, and where each node of the tree stands in the text."""
+    """One file: its text, its tree, and each node's position in the text."""
 
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
@@ -173,23 +173,23 @@ class Source:
         self.fields[node] = place_fields(node, self.data, self.span(node), start)
 
     def span(self, node: Placed) -> tuple[int, int]:
-        """Return where a node's text begins and ends, in bytes."""
+        """Return the byte range of a node's text."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start = self._starts[node.lineno - 1] + node.col_offset
         return start, self._starts[node.end_lineno - 1] + node.end_col_offset
 
     def text(self, node: Placed) -> str:
-        """A node as it is written."""
+        """Return a node as written."""
         start, end = self.span(node)
         return self.data[start:end].decode("utf-8")
 
     def line_start(self, line: int) -> int:
-        """Return where a line begins; one past the last is the end of the file."""
+        """Return the offset of a line; one past the last is the end of the file."""
         return min(self._starts[line - 1], len(self.data))
 
     def line_at(self, offset: int) -> int:
-        """Return the line that a byte stands on."""
+        """Return the line of a byte offset."""
         return bisect_right(self._starts, offset)
 
     def line_text(self, line: int) -> str:
@@ -198,7 +198,7 @@ class Source:
         return self.data[start:end].decode("utf-8", "replace").rstrip("\r\n")
 
     def indent(self, node: ast.stmt) -> str | None:
-        """Return the white space before a statement, or None where it does not begin its line."""
+        """Return the white space before a statement, or None if it does not begin its line."""
         start = self.span(node)[0]
         before = self.data[self.line_start(node.lineno) : start].decode("utf-8", "replace")
         return before if not before.strip() else None
@@ -232,7 +232,7 @@ class Source:
         return self._within[node]
 
     def names_in(self, node: ast.AST) -> frozenset[str]:
-        """Return the variables that a node speaks of."""
+        """Return the variables that a node mentions."""
         if node not in self._names:
             named = (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
             self._names[node] = frozenset(named)
@@ -253,7 +253,7 @@ class Source:
         return found
 
     def block_of(self, node: ast.stmt) -> list[ast.stmt]:
-        """Return the statements that a statement stands among."""
+        """Return the block that contains a statement."""
         around = self.parent.get(node)
         for name in BLOCKS:
             block: object = getattr(around, name, None)

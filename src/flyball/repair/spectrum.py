@@ -46,15 +46,15 @@ ON_TRACE = 0.12
 EARLY = 0.8
 """How much a failing test counts for lines that it ran only before what failed."""
 HEADS = 0.9
-"""How suspicious the head of a block is beside what it let run."""
+"""How suspicious the head of a block is, relative to its body."""
 DEFINED = 0.6
-"""How suspicious a definition is beside the line that goes by it."""
+"""How suspicious a definition is, relative to the line that uses it."""
 HOLLOW = 0.5
-"""How suspicious a line is that says nothing but what follows it, such as `try`."""
+"""How suspicious a line such as `try` is, which means nothing without what follows it."""
 TELLING = 0.8
-"""How suspicious a line is that only tells of a fault: it raises, or belongs to an exception."""
+"""How suspicious a line is that only reports a fault: it raises, or belongs to an exception."""
 IDLE = 1.3
-"""How much more suspicious a line is that computes a value, and nothing is done with it."""
+"""How much more suspicious a line is whose computed value is unused."""
 
 Key = tuple[str, int]
 DEEDS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
@@ -66,14 +66,14 @@ FRAMES = (
 
 
 class Traced(msgspec.Struct, frozen=True):
-    """One test as it was seen to run."""
+    """One traced test."""
 
     name: str
     end: str
     frames: tuple[tuple[str, int], ...] = ()
     lines: dict[str, tuple[int, ...]] = {}
     late: dict[str, tuple[int, ...]] = {}
-    """Those that ran after the last line of the test that went well, where that is known."""
+    """The lines that ran after the last test line that passed, if known."""
 
     @property
     def has_failed(self) -> bool:
@@ -89,7 +89,7 @@ class SuspectLine(NamedTuple):
 
 
 class Sign(NamedTuple):
-    """What else speaks against a statement, and at which of its lines."""
+    """Other evidence against a statement, and the lines it points to."""
 
     path: str
     line: int
@@ -118,8 +118,8 @@ def rank_lines(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[S
 
 
 def _share(node: ast.stmt, parts: int, source: Source) -> float:
-    """Return how much of its score a statement keeps: some only tell of a fault, or of what
-    follows.
+    """Return the share of its score that a statement keeps: some only report a fault, or introduce
+    a block.
     """
     if isinstance(node, FRAMES) and not parts:
         return HOLLOW
@@ -208,8 +208,8 @@ def count_passing(tests: Sequence[Traced]) -> Counter[Key]:
 
 
 def _count_failing(failing: Sequence[Traced]) -> dict[Key, float]:
-    """Return how many failing tests run each line, those for less that did so well before they
-    failed.
+    """Count the failing tests that run each line; those that passed long before they failed count
+    less.
     """
     found: dict[Key, float] = {}
     for test in failing:
@@ -221,7 +221,7 @@ def _count_failing(failing: Sequence[Traced]) -> dict[Key, float]:
 
 
 def _project_lines(lines: Mapping[str, Iterable[int]]) -> Iterator[Key]:
-    """Lines of the project: those of its tests are not looked at."""
+    """Yield lines of the project, without its tests."""
     for path, numbers in lines.items():
         if not is_test_path(path):
             yield from ((path, number) for number in numbers)

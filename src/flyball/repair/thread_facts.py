@@ -1,4 +1,4 @@
-"""What a run's thread says so far: what the request asks for, and what calls came back with."""
+"""Read a run's thread: what the request asks for, and the results of calls so far."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ThreadFacts(NamedTuple):
     said: tuple[str, ...]
     """What this driver said."""
     has_rested: bool
-    """Whether it had stopped, and somebody let it go on."""
+    """Whether it had stopped and was resumed."""
 
     @property
     def runs(self) -> tuple[SuiteReport, ...]:
@@ -80,12 +80,12 @@ class ThreadFacts(NamedTuple):
 
     @property
     def red_run(self) -> SuiteReport | None:
-        """Return the first run that saw a test fail."""
+        """Return the first run with a failing test."""
         return next((run for run in self.runs if run.failed), None)
 
     @property
     def is_rejected(self) -> bool:
-        """Return whether the governor's last word was that the work is not done."""
+        """Return whether the governor's last message was that the work is not done."""
         return bool(self.heard) and self.heard[-1].kind == "rejection"
 
     def last(self, tool: str) -> MadeCall | None:
@@ -105,7 +105,7 @@ class ThreadFacts(NamedTuple):
 
 
 def read_thread(request: Request) -> ThreadFacts:
-    """Return what a request wants, and what was done about it so far."""
+    """Return what a request asks for, and what was done so far."""
     lines = request.lines
     return ThreadFacts(
         request.run,
@@ -119,7 +119,7 @@ def read_thread(request: Request) -> ThreadFacts:
 
 
 def _is_told(line: ThreadLine) -> bool:
-    """Return whether the governor says something there; where a card stands is no news."""
+    """Return whether the line is a governor's message; a status line is not."""
     return line.speaker is Speaker.GOVERNOR and bool(line.text) and line.kind != STANDING
 
 
@@ -161,7 +161,7 @@ SUITE = regex(
     r"\b(?:fail\w*|red|broken?|pass\w*|green|work\w*)\b|\b(?:fail\w*|red|broken) (?:\w+ )?tests?\b",
     re.I | re.S,
 )
-"""Tests that fail or ought to pass, whatever else is asked."""
+"""Tests that fail or should pass, whatever else is requested."""
 
 ORDER = regex(
     r"^\W*(?:(?:please|could you|can you|would you|will you|let'?s|just|now|then|bitte)[ ,]+)*"
@@ -179,7 +179,7 @@ QUESTION = regex(
     r"|为什么|怎么|なぜ|почему",
     re.I,
 )
-"""Requests that want an answer, and not a change."""
+"""Requests for an answer, and not a change."""
 
 WHERE = regex(
     r"\b(?:where|who (?:uses|calls)|usages?|uses of|defined?|definition|callers?|wo|où|d[oó]nde|"
@@ -226,12 +226,12 @@ _PLAIN = regex(
 
 
 def is_about_failure(request: str) -> bool:
-    """Return whether a request speaks of something that does not work."""
+    """Return whether a request is about something that does not work."""
     return bool(FAILING.search(request))
 
 
 def may_ask_for_repair(request: str) -> bool:
-    """Return whether failing tests may show what a request wants: in doubt they may."""
+    """Return whether failing tests may show what a request wants: if in doubt, yes."""
     return bool(SUITE.search(request)) or not ORDER.search(request)
 
 
@@ -241,7 +241,7 @@ def clearly_asks_for_repair(request: str) -> bool:
 
 
 def is_mere_question(request: str) -> bool:
-    """Return whether a request wants to know, and does not report what should be different."""
+    """Return whether a request only asks, without reporting what should be different."""
     return bool(QUESTION.search(request))
 
 

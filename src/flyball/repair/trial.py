@@ -1,4 +1,4 @@
-"""Start the program in `inside` beside the tests, and follow it."""
+"""Start the program in `inside` on the tests, and follow it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_AT_ONCE = 1 << 24
 
 
 class ProgressReport:
-    """What the program writes down as it goes; whole lines only, the last may be cut off."""
+    """The report that the program writes as it runs; whole lines only, the last may be cut off."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -44,7 +44,7 @@ class ProgressReport:
         self.lines: list[Line] = []
 
     def look(self) -> None:
-        """Read what was added since the last look; a line that is still being written waits."""
+        """Read what was added since the last call; an incomplete line waits."""
         # The tests run with the same rights as the program and may put a link there.
         whole, end, _ = read_from(self._file, self._at, MOST_AT_ONCE).rpartition(b"\n")
         self._at += len(whole) + len(end)
@@ -65,7 +65,7 @@ def interrupted_result(tool: str) -> Result:
 async def follow(
     work: Coroutine[Any, Any, Finished], report: ProgressReport, context: CallContext, words: Words
 ) -> Finished | None:
-    """Tell how far it is until it is over; None where the run is to rest and it was ended."""
+    """Report progress until it is over; None if it was ended because the run is to pause."""
     task = asyncio.ensure_future(work)
     told = ""
     try:
@@ -113,12 +113,12 @@ class TrialReport(NamedTuple):
 
     lines: tuple[Line, ...]
     finished: Finished | None
-    """None where it was ended because the run is to rest."""
+    """None if it was ended because the run is to pause."""
 
 
 @contextmanager
 def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
-    """A context with a scratch copy of the tree to try candidates in; it goes afterwards."""
+    """Yield a context with a temporary copy of the tree to try candidates in."""
     root = context.workspace.checkout_scratch(context.tree)
     try:
         choice = _looked_into(choose("", (), root, context.settings.commands))
@@ -136,10 +136,9 @@ def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
 
 
 def _looked_into(choice: Choice) -> Choice:
-    """Return the Python suite that a settled command starts, or the choice as it is.
+    """Return the Python suite that a configured command starts, or the choice unchanged.
 
-    The command is what the user says tests the project: another suite that the survey would find is
-    not asked in its place.
+    The command is what the user says tests the project: no other suite is run in its place.
     """
     words = shlex.split(choice.command, comments=True)
     while words and _STARTS.fullmatch(words[0]):
@@ -155,9 +154,7 @@ _STARTS = regex(r"(?:.*/)?python[\d.]*|-m|uv|poetry|pdm|hatch|run")
 
 
 async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Words) -> TrialReport:
-    """Return what the program reports for these orders; lines reported before it died are there,
-    too.
-    """
+    """Return the program's report for these orders, including lines written before it died."""
     context, choice = stage.context, stage.choice
     limits = context.settings.suite_limits
     if orders["seconds"] is not None:

@@ -48,7 +48,9 @@ def _statements(node: Node) -> list[Node]:
 
 
 def _last(statements: Sequence[Node], parent: Node) -> str | None:
-    """Return a sequence succeeds when its last statement does, unless told to stop earlier."""
+    """Return the statement that decides a sequence's status: the last, unless an earlier one can
+    stop it.
+    """
     last = statements[-1]
     following = parent.children[parent.children.index(last) + 1 :]
     if any(child.type == "&" for child in following):

@@ -1,4 +1,4 @@
-"""What a command is, and what a phase makes of it."""
+"""The class of a command, and what a phase makes of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CommandKind(StrEnum):
 
     @property
     def severity(self) -> int:
-        """Return the place in the order above; the whole is as severe as its worst part."""
+        """Return the position in the order above; the whole is as severe as its worst part."""
         return _ORDER.index(self)
 
 
@@ -27,15 +27,14 @@ _ORDER = tuple(CommandKind)
 
 
 class CommandEffect(StrEnum):
-    """How a command may be run, from freely to not without a person's word.
+    """How a command may be run, from freely to only with a person's approval.
 
-    `reading` only reads, by names that are known and hold no secret: it may run anywhere.
-    `unclear` runs code, takes names that its text does not tell, or shows variables that may hold
-    secrets: it may run confined, where secrets are invisible, nothing outside can be written and
-    no other machine is reached.
-    `writes` changes files of the workspace and says which, or what is installed.
-    `outside` reaches out of the workspace: a secret, another place, another machine, other rights.
-    `destroys` throws away what nothing brings back.
+    `reading` only reads, by names that are known and hold no secret: it may run anywhere. `unclear`
+    runs code, uses names that its text does not show, or prints variables that may hold secrets: it
+    may run confined, where secrets are invisible, nothing outside can be written and no other
+    machine is reached. `writes` changes files of the workspace and says which, or what is
+    installed. `outside` reaches out of the workspace: a secret, another place, another machine,
+    other rights. `destroys` deletes what cannot be restored.
     """
 
     READING = "reading"
@@ -62,12 +61,12 @@ Answer = Literal["allow", "ask", "deny"]
 
 
 class Finding(NamedTuple):
-    """One thing the walk saw; a veto is refused whatever the phase.
+    """One finding of the walk; a veto is refused in every phase.
 
-    Where it is `unread`, nobody has looked at what it stands for, be it harmless or not. `runs`:
-    it starts code that the text does not show, `fed`: what is piped into it. `away`: it reaches
-    another machine or other rights. `scratch`: all it writes is temporary. `reveals`: it shows
-    variables or settings in which secrets may stand.
+    `unread`: what it stands for was not examined, harmless or not. `runs`: it starts code that the
+    text does not show; `fed`: what is piped into it. `away`: it reaches another machine or other
+    rights. `scratch`: all it writes is temporary. `reveals`: it prints variables or settings that
+    may contain secrets.
     """
 
     text: str
@@ -84,7 +83,7 @@ class Finding(NamedTuple):
 
     @property
     def effect(self) -> CommandEffect:
-        """Return how this may be run. The only place that tells."""
+        """Return how this may be run. The only place that decides it."""
         if self.veto and self.kind is not CommandKind.DESTRUCTIVE:
             return CommandEffect.OUTSIDE
         if self.away and self.kind not in (CommandKind.READ_ONLY, CommandKind.VERIFICATION):
@@ -112,7 +111,7 @@ class CommandPart(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """The answer for a whole command."""
+    """The judgement of a whole command."""
 
     decision: Answer
     kind: CommandKind = msgspec.field(name="class")
@@ -122,10 +121,10 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 class AllowRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A program the user vouches for: leading words, and patterns for every word after them.
+    """A program the user declares safe: leading words, and patterns for every word after them.
 
     Each word after the prefix must match one of the shell-style patterns; with none, the prefix
-    must be the whole command. Substitutions and redirections around it are judged as ever.
+    must be the whole command. Substitutions and redirections around it are judged as usual.
     """
 
     prefix: tuple[str, ...]

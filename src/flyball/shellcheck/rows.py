@@ -64,7 +64,7 @@ def rule(kind: CommandKind, does: str, **fields: Unpack[Fields]) -> Rule:
 
 
 def table(rows: Mapping[str, Rule]) -> dict[str, Rule]:
-    """A table whose keys may hold several names, separated by blanks."""
+    """Build a table whose keys may hold several names, separated by spaces."""
     return {name: row for names, row in rows.items() for name in names.split()}
 
 

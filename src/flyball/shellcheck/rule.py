@@ -35,11 +35,11 @@ class Operands(Enum):
 
 
 class Inquiry(Protocol):
-    """The walk, as far as a rule may see it: where it stands, and how to judge what is inside."""
+    """The part of the walk that a rule may use: its scope, and how to judge nested commands."""
 
     @property
     def scope(self) -> Scope:
-        """Return where the command stands."""
+        """Return the scope of the command."""
         ...
 
     @property
@@ -73,19 +73,19 @@ class Rule(NamedTuple):
     reads: frozenset[str] = frozenset()
     """Options whose value is a file, or a pattern of files, of which the contents are shown."""
     places: frozenset[str] = frozenset()
-    """Options whose value is a directory or file to work on, which must lie inside."""
+    """Options whose value is a directory or file to work on, which must be inside."""
     runs: frozenset[str] = frozenset()
     """Options that start another program or load code."""
     spares: frozenset[str] = frozenset()
     """Options that make a changing command only look."""
     valued: frozenset[str] = frozenset()
     attached: frozenset[str] = frozenset()
-    """Short options whose value, if there is one, is the rest of their word."""
+    """Short options whose value, if any, is the rest of their word."""
     known: frozenset[str] = frozenset()
-    """Harmless options that an abbreviation of a dangerous one could be taken for."""
+    """Harmless options that could be mistaken for an abbreviation of a dangerous one."""
     subcommands: Mapping[str, Rule] = {}
     bare: Rule | None = None
-    """What it is without a subcommand."""
+    """The class without a subcommand."""
     proves: str = ""
     fixed: bool = False
     """Whether every word must be known beforehand (words that leave the machine)."""
@@ -97,7 +97,7 @@ class Rule(NamedTuple):
 
     @property
     def has_teeth(self) -> bool:
-        """Return whether an option that hides in a word could change what it does."""
+        """Return whether an option hidden in a word could change the command's effect."""
         return bool(self.writes or self.mutates or self.destroys or self.runs or self.places)
 
     def takes_value(self, flag: str) -> bool:
@@ -109,7 +109,7 @@ class Rule(NamedTuple):
         return self.valued, self.writes, self.places, self.runs, self.reads
 
     def heeds(self, flag: str) -> bool:
-        """Return whether the tables say anything about this option."""
+        """Return whether the tables contain this option."""
         return self.takes_value(flag) or flag in self.mutates or flag in self.destroys
 
 
@@ -131,7 +131,7 @@ class SortedWords(NamedTuple):
         return any(flag in names for flag, _ in self.flags)
 
     def keeps(self, *names: str) -> bool:
-        """Return whether one of these options is given, and no other word takes it back."""
+        """Return whether one of these options is given, and no other word cancels it."""
         bare = {name.lstrip("-") for name in names}
         for flag, value in self.flags:
             off = value is not None and (value.value or "").lower() not in _ON
@@ -176,7 +176,7 @@ def parse(rule: Rule, words: Sequence[Word], *, stop_at_operand: bool = False) -
 
 
 def _is_long(rule: Rule, text: str) -> bool:
-    """Return whether a word with one dash is, as a whole, a long name that the tables hold."""
+    """Return whether a word with one dash is, as a whole, a long name in the tables."""
     name = text.partition("=")[0]
     return len(name) > 2 and rule.heeds(name)
 
@@ -239,7 +239,7 @@ def named(flag: str, names: frozenset[str], rule: Rule) -> bool:
 
 
 def judge_rule(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> list[Finding]:
-    """Hold the words of a program (the first is its name) against its rule."""
+    """Judge the words of a program (the first is its name) by its rule."""
     text = " ".join(word.source for word in words)
     if asks_for_help(words):
         return [
@@ -315,7 +315,7 @@ def _option_finding(
 def _flag_finding(
     inquiry: Inquiry, rule: Rule, flag: str, value: Word | None, program: str, text: str
 ) -> Finding | None:
-    """Return what one option makes of the command, if it makes anything."""
+    """Return the finding for one option, if any."""
     said = f"{program} {flag}"
     if named(flag, rule.runs, rule):
         return Finding(text, CommandKind.UNKNOWN, f"{said} runs another program or loads code")
@@ -350,7 +350,7 @@ def written(inquiry: Inquiry, text: str, program: str, targets: Sequence[Word | 
 
 
 def _path_of(target: Word | None) -> str | None:
-    """Return the path a word names; one that is known to stay inside stands for itself."""
+    """Return the path a word names; one that is known to stay inside is returned as it is."""
     if target is None:
         return None
     return target.source.strip('"') if target.local else target.value
@@ -392,12 +392,12 @@ _PATTERN_GIVEN = frozenset(("-e", "--regexp", "-f", "--file", "--files", "--from
 
 
 def _is_many(word: Word) -> bool:
-    """Return whether a word may turn into several."""
+    """Return whether a word may expand to several."""
     return word.glob or (word.splits and not word.tame)
 
 
 def _read_words(rule: Rule, parsed: SortedWords) -> list[Word]:
-    """Return the words of which the contents would be shown."""
+    """Return the words whose contents would be shown."""
     told = [value for flag, value in parsed.flags if value and named(flag, rule.reads, rule)]
     if rule.operands in (Operands.TEXT, Operands.NAMES, Operands.NONE):
         return told
@@ -408,9 +408,7 @@ def _read_words(rule: Rule, parsed: SortedWords) -> list[Word]:
 
 
 def secret_among(words: Iterable[Word]) -> str | None:
-    """Return the first file to read that is a secret, or is named so that nobody can tell it is
-    not.
-    """
+    """Return the first file to read that is, or might be, a secret."""
     return next((word.source for word in words if word.made or _is_secret(word)), None)
 
 
@@ -420,7 +418,7 @@ def named_secret(words: Iterable[Word]) -> str | None:
 
 
 def computed(word: Word) -> bool:
-    """Return whether a name is made up at run time, and nothing tells that it is no secret's."""
+    """Return whether a name is computed at run time and might be a secret's."""
     if word.value is not None:
         return False
     return any(map(may_be_secret, word.likely.split()))

@@ -22,7 +22,7 @@ _KINDS = {
     ),
     "build": names("build compile all bundle assemble package dist docs doc html"),
 }
-"""What a name proves when it, its first part, or its last part is one of these."""
+"""What a task proves when its name, or its first or last part, is one of these."""
 
 _CHANGES = Pattern(r"fix|write|update|watch|clean|install|generate|seed|migrate|reset|format$|dev$")
 _DEPLOYS = Pattern(r"deploy|publish|release|push|upload|destroy|prod-|purge|wipe|drop")
@@ -38,13 +38,13 @@ _DROPS = Pattern(
 
 
 def drops_data(words: Sequence[str]) -> str | None:
-    """Return the first word, or pair of words, that tells a program to throw data away."""
+    """Return the first word, or pair of words, that makes a program delete data."""
     pairs = [f"{first}:{second}" for first, second in itertools.pairwise(words)]
     return next((said for said in (*words[1:], *pairs) if _DROPS.fullmatch(said.lower())), None)
 
 
 def task_kind(name: str) -> tuple[CommandKind, str]:
-    """Return what a task of this name is taken for, and what it proves."""
+    """Return the assumed class of a task of this name, and what it proves."""
     plain = name.lower()
     if _DEPLOYS.search(plain) or _DROPS.fullmatch(plain):
         return CommandKind.DESTRUCTIVE, ""

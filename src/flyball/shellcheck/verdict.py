@@ -28,7 +28,7 @@ ANSWERS: dict[str, dict[CommandKind, Answer]] = {
     "verify": _LOOKS,
     "final": {},
 }
-"""What each phase answers to each class; what is not here is denied."""
+"""Each phase's answer to each class; missing ones are denied."""
 
 _ADVICE = {
     CommandKind.READ_ONLY: "State the checkpoint or give the answer; no command runs here.",
@@ -44,7 +44,7 @@ _ADVICE = {
 
 
 def phase_of(name: str) -> str | None:
-    """The phase a name stands for: `recon`, or dotted as in `plan.recon.research`."""
+    """Return the phase of a name: `recon`, or dotted as in `plan.recon.research`."""
     parts = name.strip().lower().split(".")
     return next((part for part in reversed(parts) if part in PHASES), None)
 
@@ -60,9 +60,9 @@ def judge(
 ) -> Judgement:
     """Judge a shell command for a phase.
 
-    `root` is the absolute path of the workspace, so that absolute paths in it count as inside;
-    the command is taken to start there, in a `fresh` shell that no earlier command has told
-    anything. `secrets` are the user's patterns of files that hold some, besides the table's.
+    `root` is the absolute path of the workspace, so that absolute paths in it count as inside; the
+    command is assumed to start there, in a `fresh` shell without state from earlier commands.
+    `secrets` are the user's patterns of secret files, in addition to the table's.
     """
     place = phase_of(phase)
     if place is None:
@@ -88,7 +88,7 @@ def findings_of(
     fresh: bool = True,
     secrets: Sequence[str] = (),
 ) -> tuple[Finding, ...]:
-    """Everything seen in a command, at least one thing."""
+    """Return all findings about a command, at least one."""
     if not command.strip():
         return (Finding(command, CommandKind.UNKNOWN, "there is no command"),)
     scope = Scope(root.rstrip("/"), secrets=tuple(secrets))
@@ -99,8 +99,7 @@ def findings_of(
 def commands_in(command: str, *, root: str = "") -> tuple[tuple[str, ...], ...]:
     """Return the words of every simple command that would run, also inside of `sh -c` or `env`.
 
-    Of a word that is not known beforehand there is its beginning; of text that is not understood,
-    nothing.
+    Of an unknown word only its known beginning is returned; of unparsed text, nothing.
     """
     walk = Walk(Scope(root.rstrip("/")))
     walk.over(command)

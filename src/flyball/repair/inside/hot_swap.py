@@ -1,7 +1,7 @@
-"""Putting a changed text into effect in a process that has already imported the old one.
+"""Apply a changed text to a process that has already imported the old one.
 
-A change inside a function becomes the code of the functions that are alive; a default, a constant
-of a module or of a class is computed anew. Whatever cannot be done so is refused, never half done.
+A change inside a function becomes the code of the live functions; a default, a constant of a module
+or of a class is recomputed. Anything else is refused, never half done.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class LiveFile:
                 self._functions.setdefault(key, []).append(each)
 
     def _is_ours(self, filename: str) -> bool:
-        """Return whether this is the file, by whatever way; following links takes time."""
+        """Return whether this is the file, under any path; following links takes time."""
         if filename not in self._same:
             is_named_so = os.path.basename(filename) == self._name
             self._same[filename] = is_named_so and os.path.realpath(filename) == self.path
@@ -115,7 +115,9 @@ class LiveFile:
         return compile(text, self.path, "exec", flags=self._flags, dont_inherit=True)
 
     def _span(self, node: ast.stmt) -> tuple[int, int]:
-        """From the first line to the end of the last, where something may still be added."""
+        """Return the range from the first line to the end of the last, where text may still be
+        added.
+        """
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         end = self._starts[node.end_lineno - 1] + node.end_col_offset
@@ -136,7 +138,7 @@ class LiveFile:
             self._swap_code(before, after)
 
     def _swap_values(self, old: ast.stmt, new: ast.stmt, owner: tuple[str, ...]) -> None:
-        """Defaults, and constants of modules and classes: what is computed at import."""
+        """Replace defaults, and constants of modules and classes: what is computed at import."""
         if isinstance(old, DEFINITIONS) and isinstance(new, DEFINITIONS):
             self._swap_defaults(old, new)
         elif isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
@@ -219,7 +221,7 @@ def _holders(name: str, value: Any) -> list[Any]:
 
 
 def node_line(node: Any) -> int:
-    """The line a statement begins on, with its decorators."""
+    """Return the first line of a statement, including its decorators."""
     marks = [each.lineno for each in getattr(node, "decorator_list", ())]
     return min([node.lineno, *marks])
 

@@ -1,4 +1,6 @@
-"""The program that runs beside a project's tests: it traces them, or tries candidates on them."""
+"""The program that runs a project's tests from inside: it traces them, or tries candidates on
+them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from flyball.repair.inside.trials import try_candidates
 
 
 def main(file_of_orders: str) -> None:
-    """Do what the file says; everything found is written to the report as it is found."""
+    """Follow the orders in a file; every result is written to the report as it is found."""
     with open(file_of_orders, encoding="utf-8") as file:
         orders = Orders(json.load(file))
     sys.argv = ["pytest" if orders.runner == "pytest" else "unittest"]

@@ -32,7 +32,7 @@ class End(NamedTuple):
 
 
 class Suite(ABC):
-    """Tests by name, and where each one stands."""
+    """Tests by name, and their locations."""
 
     def __init__(self, broken: dict[str, str]) -> None:
         self.broken = broken
@@ -45,16 +45,17 @@ class Suite(ABC):
     @property
     @abstractmethod
     def files(self) -> set[str]:
-        """The files that tests were found in; examples in a docstring do not make one."""
+        """Return the files that contain tests; examples in a docstring do not count."""
 
     @abstractmethod
     def run(self, name: str, following: str = "") -> End: ...
 
 
 def open_suite(runner: str, args: Sequence[Any], use: Use, explain: bool = False) -> None:
-    """Load the tests and hand them over; they are there as long as `use` runs.
+    """Load the tests and pass them to `use`; they are available only while it runs.
 
-    With `explain`, failures of pytest tell their operands and their whole way, which takes time.
+    With `explain`, failures of pytest include their operands and the whole traceback, which takes
+    time.
     """
     if runner == "pytest":
         _open_pytest(args, use, explain)
@@ -92,9 +93,7 @@ class _PytestSuite(Suite):
 
 
 def _short_failure(failure: Any, style: Any = None) -> str:  # noqa: ARG001
-    """Return what was raised, in a line; pytest's own way to say it takes longer than most
-    tests.
-    """
+    """Return what was raised, in a line; pytest's own rendering takes longer than most tests."""
     try:
         return f"{failure.type.__name__}: {failure.value}"[:MOST_SHORT]
     # The text of an exception is the project's own code, and may raise.
@@ -113,7 +112,7 @@ class _Plugin:
         self._suite: _PytestSuite | None = None
 
     def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> None:
-        """One process, and no one else's tracing."""
+        """Force one process, and no other tracing."""
         # Workers of its own would run tests out of our sight, and coverage takes the one tracer
         # there is.
         for name, word in (("xdist", "-n0"), ("pytest_cov", "--no-cov")):
@@ -121,7 +120,7 @@ class _Plugin:
                 args.append(word)
 
     def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
-        """A file that does not end when imported, or ends us, is one that cannot be loaded."""
+        """Treat a file that hangs or exits on import as one that cannot be loaded."""
         alarm = Alarm()
         alarm.set(LOADING_CPU if self._explain else QUICK_LOADING_CPU)
         outcome = yield
@@ -145,7 +144,7 @@ class _Plugin:
         return True
 
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> bool:
-        """Return one test, of which nobody is told but us."""
+        """Run one test without reporting it to other plugins."""
         assert self._suite is not None
         runner: Any = importlib.import_module("_pytest.runner")
         self._suite.reports += runner.runtestprotocol(item, log=False, nextitem=nextitem)
@@ -218,7 +217,7 @@ def _flatten(suite: Any) -> Iterator[Any]:
 ALARM = Alarm.set.__code__.co_filename
 """Where a traceback ends that an alarm has caused."""
 SLOWEST_CPU = 6.0
-"""How long a test gets at most that did not end when it was looked at."""
+"""The most time for a test that did not end under trace."""
 UNHURRIED = 10.0
 """Where candidates are counted, a child that hangs is waited for so much longer."""
 
@@ -232,7 +231,7 @@ class Proposal(NamedTuple):
 
 
 class Orders:
-    """What this program is told to do."""
+    """The orders to this program."""
 
     def __init__(self, told: dict[str, Any]) -> None:
         self.task: str = told["task"]

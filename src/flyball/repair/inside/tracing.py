@@ -1,4 +1,4 @@
-"""Which lines each test runs: the tracer, and tracing a whole suite."""
+"""Record which lines each test runs: the tracer, and tracing a whole suite."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ProjectFiles:
         self._is_test: dict[str, bool] = {}
 
     def path(self, filename: str) -> str:
-        """Return the path from the root, or nothing where the file is not to be looked at."""
+        """Return the path from the root, or an empty string if the file is not traced."""
         if filename not in self._known:
             self._known[filename] = self._find(filename)
         return self._known[filename]
@@ -85,9 +85,10 @@ class ProjectFiles:
 
 
 class LinesRun:
-    """The lines that ran, each with the turn it last ran in: a line of the test itself begins one.
+    """The lines that ran, each with the turn it last ran in: a line of the test itself begins a
+    turn.
 
-    Each may be told as it is reached, for fear of what comes after it.
+    Each can be reported as it is reached, in case the test kills its process.
     """
 
     def __init__(self, ours: ProjectFiles, say: Say | None) -> None:
@@ -96,7 +97,7 @@ class LinesRun:
         self.turn = 1
         self.turns: dict[str, dict[int, int]] = {}
         self.has_failed = False
-        """Whether what runs now only cleans up, or tells why."""
+        """Whether the code running now only cleans up, or explains a failure."""
         self._ours = ours
         self._say = say
 
@@ -117,7 +118,7 @@ class LinesRun:
         }
 
     def reach(self, path: str, line: int) -> None:
-        """Note that a line of the project runs, unless it only tells of a failure."""
+        """Record that a line of the project runs, unless it only explains a failure."""
         if self.is_muted or self.has_failed:
             return
         turns = self.turns.setdefault(path, {})
@@ -126,9 +127,9 @@ class LinesRun:
         turns[line] = self.turn
 
     def go_on(self, frame: FrameType) -> bool:
-        """Return a line of a test file runs; does a turn begin, with all before it well?
+        """Return whether a line of a test file begins a new turn, with everything before it passed.
 
-        Not where the project has called back, nor where an exception is being looked at.
+        False if the project called back, or if an exception is being examined.
         """
         if self.has_failed or self.is_muted or self.turn == MOST_TURNS or sys.exc_info()[0]:
             return False
@@ -139,7 +140,9 @@ class LinesRun:
         return True
 
     def fall(self, frame: FrameType) -> None:
-        """An exception leaves a function of a test file: if no other called it, that was all."""
+        """Handle an exception that leaves a function of a test file; without a caller there, the
+        test is over.
+        """
         ours = self._ours
         if not any(ours.is_test(file) or ours.path(file) for file in _caller_files(frame)):
             self.has_failed = True
@@ -164,7 +167,9 @@ def trace_lines(
 
 @contextmanager
 def _mute_explainers(seen: LinesRun) -> Generator[None]:
-    """What a runner calls to explain a failure, such as `__repr__`, has not caused it."""
+    """Ignore code that a runner calls to explain a failure, such as `__repr__`: it did not cause
+    it.
+    """
     found = [(sys.modules[module], name) for module, name in EXPLAINERS if module in sys.modules]
     known = [(module, name, getattr(module, name, None)) for module, name in found]
     for module, name, explain in known:
@@ -242,7 +247,7 @@ def _watch_by_monitoring(ours: ProjectFiles, seen: LinesRun, work: Callable[[], 
 
 
 def _event_frame() -> FrameType:
-    """Return the frame that an event is about, from within what hears of it."""
+    """Return the frame of an event, from within its handler."""
     mine = inspect.currentframe()
     assert mine is not None
     assert mine.f_back is not None
@@ -294,7 +299,7 @@ if TYPE_CHECKING:
     One = Callable[[str, str, Say], str]
 
 QUICK_CPU = 0.6
-"""A test that computes longer may be endless; a few of them are looked at again."""
+"""A test that computes longer may be endless; a few of them are run again."""
 SLOW_CPU = 2.0
 PATIENT_CPU = 6.0
 """How long one is waited for where nothing fails for certain."""
@@ -305,13 +310,13 @@ TRACED_CPU = 5.0
 ENDLESS_CPU = 0.8
 ENDLESS_TRACED = 3
 ALWAYS_TRACED, LATE = 2, 1.5
-"""Without a trace there is nothing to go by: so many get it even when time is running out."""
+"""So many tests are traced even when time runs out: without a trace there is nothing to search."""
 MOST_TRACED = 40
-"""Failing tests under trace: more of them say little more."""
+"""The most failing tests to trace: more of them add little."""
 MOST_ALONE = 100
 WALL = 40.0
 STUCK_WALL = 3.0
-"""A test that waits for ever gets this long to come to where it waits."""
+"""How long an endlessly waiting test may take to reach the place where it waits."""
 OUT_OF_TIME = "it ran out of time"
 MOST_TOGETHER = 60
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in |^([^\s:]+\.py):(\d+): ', re.M)
@@ -338,9 +343,9 @@ def trace_suite(orders: Orders, suite: Suite) -> None:
 
 
 class _Tracing:
-    """Tests under trace, each in a process of its own.
+    """Runs tests under trace, each in a process of its own.
 
-    What is done only once in a process is then run by all tests alike.
+    Code that runs once per process is then run by every test.
     """
 
     def __init__(self, orders: Orders, suite: Suite, ends: dict[str, dict[str, Any]]) -> None:
@@ -351,7 +356,7 @@ class _Tracing:
         self._stuck = [name for name in self._endless if ends[name]["why"] == OUT_OF_TIME]
 
     def failing(self, names: list[str]) -> dict[str, dict[str, Any]]:
-        """Those that do not end are ended, and tell before how far they came."""
+        """Trace failing tests; endless ones are ended, and report how far they came."""
         orders = self._orders
         left_out = {*self._endless[ENDLESS_TRACED:], *self._stuck}
         wanted = [name for name in names if name not in left_out]
@@ -377,7 +382,7 @@ class _Tracing:
         return found["end"]
 
     def loud(self, name: str, _following: str, say: Say) -> str:
-        """Every line is told as it is reached, for fear of what comes after it."""
+        """Run a test that reports every line as it is reached, in case it kills its process."""
         _trace_test(self._suite, self._ours, name, "", self._cpu(name), say)
         return FAIL
 
@@ -386,7 +391,7 @@ class _Tracing:
 
 
 def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[str, Any]]:
-    """Return how each test ended, a failing one by itself; one that seems endless gets more
+    """Return how each test ended, a failing one in isolation; one that seems endless gets more
     time.
     """
 
@@ -426,7 +431,7 @@ def _fails_for_certain(suite: Suite, ends: dict[str, dict[str, Any]]) -> bool:
 
 
 def _mark_slow(ends: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Those that were not waited for long enough may be just slow."""
+    """Mark tests that were not given enough time as possibly just slow."""
     return {
         name: {**end, "end": SLOW} if end["end"] == "time" else end for name, end in ends.items()
     }
@@ -435,7 +440,7 @@ def _mark_slow(ends: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 def _run_batches(
     orders: Orders, names: list[str], one: One, most: int, part: float = 1.0, wall: float = WALL
 ) -> dict[str, dict[str, Any]]:
-    """Do one thing for each test, many in one child, until something stops it; then go on."""
+    """Run a job for each test, many in one child, until something stops it; then continue."""
     ends: dict[str, dict[str, Any]] = {}
     size = max(1, min(most, len(names) // (3 * orders.width)))
     waiting = deque(names[i : i + size] for i in range(0, len(names), size))
@@ -477,7 +482,7 @@ def _run_batch(batch: list[str], one: One, say: Say) -> None:
 def _trace_test(
     suite: Suite, ours: ProjectFiles, name: str, following: str, cpu: float, say: Say | None = None
 ) -> dict[str, Any]:
-    """Run a test under trace; with `say`, every line is told as it is reached."""
+    """Run a test under trace; with `say`, every line is reported as it is reached."""
     alarm = Alarm()
 
     def work() -> Any:
@@ -499,7 +504,7 @@ def _trace_test(
 
 
 def _lines_told(heard: list[Any]) -> dict[str, list[int]]:
-    """Return the lines that a test told before it took its process with it."""
+    """Return the lines that a test reported before it killed its process."""
     lines: dict[str, list[int]] = {}
     for path, line in heard:
         lines.setdefault(path, []).append(line)

@@ -161,7 +161,7 @@ LEAST_CPU = 0.05
 ENDLESS_CPU = 0.04
 OTHERS_CPU = 1.0
 SLOW_CPU = 1.5
-"""For tests that did not end when they were looked at; most do where that was the fault."""
+"""For tests that did not end under trace; most do once the fault is fixed."""
 WARM = 0.75
 """Candidates that need a process of their own get the rest of the time, if there are any."""
 SLOWER = 10.0
@@ -198,10 +198,10 @@ def try_candidates(orders: Orders) -> None:
 
 
 def _computed() -> float:
-    """Return how long all children so far have computed.
+    """Return the processor time of all children so far.
 
-    The clock on the wall would not do: on a busy machine it runs on while nobody computes, and
-    nearly all there is would go into trying again.
+    Wall time would not do: on a busy machine it passes while nothing computes, and most of it would
+    go into retries.
     """
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -241,7 +241,9 @@ class Trial:
 
     @property
     def is_over(self) -> bool:
-        """Out of time, or enough was found and looked at for a while after the first."""
+        """Return whether time is up, or enough was found and the search continued for a while
+        after.
+        """
         if self.orders.is_over or self.holding >= self.orders.enough:
             return True
         if self.unfit and not self.holding and self.orders.is_past(WARM):
@@ -261,7 +263,7 @@ class Trial:
         Children(self.orders.width, self.hear).run(self.following, lambda: self.is_over)
 
     def _measure(self) -> None:
-        """How long each failing test takes, and whether it fails here at all."""
+        """Measure how long each failing test takes, and whether it fails here at all."""
         stable = [name for name in self.failing if name in self.orders.endless]
         for name in stable:
             self.limits[name], self.reasons[name] = ENDLESS_CPU, "time"
@@ -289,7 +291,7 @@ class Trial:
         self.few = _choose_few(self.failing)
 
     def following(self) -> Job | None:
-        """Whoever is promising goes first; now and then one that was too slow gets more time."""
+        """Return the next job: promising ones first; occasionally a slow one gets more time."""
         if self._promising:
             each = self._promising.popleft()
             wall = 10.0 + len(self.failing) + len(self.near) + len(self.far)
@@ -308,9 +310,7 @@ class Trial:
         return Job(batch, partial(self._screen, batch), wall)
 
     def _may_try_again(self, seconds: float) -> bool:
-        """Return whether there is time for one that was slow: a share of it, or all when none
-        waits.
-        """
+        """Return whether there is time for a slow one: a share of it, or all if none waits."""
         if not self._slow or self.holding:
             return False
         # A candidate may be right and slow, on a busy machine above all; but the many that were
@@ -356,7 +356,7 @@ class Trial:
         self.orders.note(each.n, **said)
 
     def _screen(self, batch: list[Proposal], say: Say) -> None:
-        """In a child: several candidates in turn, on a few tests that fail without them."""
+        """Try several candidates in a child, on a few tests that fail without them."""
         modules = [module for each in self._living.values() for module in each.modules]
         # A cache that one candidate filled would answer for the next.
         clean = measure_state(modules)
@@ -401,7 +401,7 @@ class Trial:
         return OTHERS_CPU + SLOWER * self.orders.cpu.get(name, 1.0)
 
     def _judge(self, each: Proposal, say: Say) -> None:
-        """In a child: all failing tests, and where they pass now, all the others."""
+        """Run all failing tests in a child, and if they pass, all the others."""
         self._living[each.path].swap([Edit(*edit) for edit in each.edits])
         for name in self.failing:
             end = run_one(self.suite, name, self._limit(name, each))["end"]
@@ -429,7 +429,7 @@ def _reason(end: dict[str, Any]) -> str:
 
 
 def _choose_few(failing: list[str]) -> list[str]:
-    """Return a few tests that stand for all: of different functions where there are several."""
+    """Return a few representative tests: of different functions if there are several."""
     chosen: dict[str, str] = {}
     for name in failing:
         chosen.setdefault(name.partition("[")[0], name)

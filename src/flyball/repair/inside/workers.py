@@ -1,4 +1,4 @@
-"""Work in forked children: whatever it does, hang or crash, the parent goes on."""
+"""Run work in forked children: whatever it does, hang or crash, the parent continues."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class OutOfTime(BaseException):
 
 
 class Alarm:
-    """Ends a test that uses too much processor time; a busy machine does not make it ring.
+    """Ends a test that uses too much processor time; load on the machine does not trigger it.
 
-    Where the test does not come back from something written in C, the whole process ends.
+    If the test does not return from native code, the whole process ends.
     """
 
     def __init__(self, computed: Callable[[], float] = time.process_time) -> None:
@@ -51,7 +51,7 @@ class Alarm:
         signal.setitimer(signal.ITIMER_VIRTUAL, 3 * seconds + 0.3)
 
     def clear(self) -> None:
-        """Ring no more."""
+        """Cancel the alarm."""
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
@@ -82,9 +82,9 @@ class _Child(NamedTuple):
 
 
 class Children:
-    """Runs jobs side by side; whatever a child said before it ended, well or badly, is heard.
+    """Runs jobs in parallel; whatever a child reported before it ended or crashed is delivered.
 
-    Whoever listens is told the job's key, what was said, and whether time ran out.
+    The listener receives the job's key, the report, and whether time ran out.
     """
 
     def __init__(self, width: int, answer: Answer) -> None:
@@ -93,7 +93,7 @@ class Children:
         self._running: dict[int, _Child] = {}
 
     def run(self, following: Callable[[], Job | None], is_over: Callable[[], bool]) -> None:
-        """Start jobs as there is room for them, until there are none or it is over."""
+        """Start jobs as there is room for them, until none are left or it is over."""
         # Frozen objects are not visited by the collector, so their pages stay shared with the
         # children.
         gc.collect()
@@ -110,7 +110,7 @@ class Children:
         self._end_all()
 
     def run_all(self, jobs: Iterable[Job], is_over: Callable[[], bool]) -> None:
-        """The same for jobs that are all known."""
+        """Run a fixed list of jobs."""
         queue = iter(jobs)
         self.run(lambda: next(queue, None), is_over)
 
@@ -145,7 +145,7 @@ class Children:
         self._answer(child.key, [json.loads(line.decode("utf-8")) for line in whole], is_late)
 
     def _end_all(self) -> None:
-        """Whoever has been silent for long is late; of the others nothing is known."""
+        """End every child; one that was silent for long counts as late, the others as unknown."""
         for pipe, child in list(self._running.items()):
             del self._running[pipe]
             if time.monotonic() > child.heard_at[0] + SILENCE:
@@ -155,7 +155,7 @@ class Children:
 
 
 def _end_child(child: _Child) -> bool:
-    """End a child and whatever it started; tells whether its alarm had ended it."""
+    """End a child and its processes; return whether its alarm had ended it."""
     # The group, and then the child itself: it may not have made its group yet.
     for kill in (os.killpg, os.kill):
         try:
@@ -168,7 +168,7 @@ def _end_child(child: _Child) -> bool:
 
 
 def _become_child(work: Callable[[Say], None], speak: int) -> None:
-    """Do the work in this forked process, tell by `say`, and end; it never returns."""
+    """Do the work in this forked process, report by `say`, and exit; never returns."""
 
     def say(said: Any) -> None:
         line = json.dumps(said).encode("utf-8") + b"\n"

@@ -20,7 +20,7 @@ FLAGS = {"sorted": ("reverse=True",), "sort": ("reverse=True",), "enumerate": ("
 
 
 def argument_order(site: Site) -> Iterator[Draft]:
-    """Two arguments, or two parts of a tuple, in each other's place."""
+    """Yield two arguments, or two parts of a tuple, exchanged."""
     for node in site.exprs:
         weight = 0.6
         match node:
@@ -173,7 +173,7 @@ def extreme(site: Site) -> Iterator[Draft]:
 
 
 def lookup(site: Site) -> Iterator[Draft]:
-    """`d[k]` and `d.get(k)`."""
+    """Yield `d[k]` and `d.get(k)` exchanged."""
     for node in site.exprs:
         match node:
             case ast.Subscript(value=value, slice=key, ctx=ast.Load()) if not isinstance(

@@ -38,7 +38,7 @@ def _names(site: Site) -> list[str]:
 
 
 def atoms(site: Site) -> Iterator[tuple[str, float]]:
-    """Simple conditions over the names at hand, and those that the function uses elsewhere."""
+    """Yield simple conditions over the names in scope, and those used elsewhere in the function."""
     for node in site.source.within(site.function or site.source.tree):
         if isinstance(node, ast.Compare):
             yield site.text(node), 1.5
@@ -99,7 +99,7 @@ def _constants(site: Site) -> list[str]:
 
 
 def _similar_comparisons(site: Site, node: ast.Compare) -> Iterator[tuple[str, float]]:
-    """Yield a comparison of the function with one name replaced by another from near by."""
+    """Yield a comparison of the function with one name replaced by a nearby one."""
     used = site.source.names_in(node)
     for old in sorted(used & set(site.local_names)):
         for new in sorted((site.near_names & set(site.local_names)) - used):
@@ -155,7 +155,7 @@ def join_condition(site: Site) -> Iterator[Draft]:
 
 
 def _join_part(site: Site, node: ast.expr, found: dict[str, float]) -> Iterator[Draft]:
-    """Yield one part of a condition weaker or stronger, where the whole is joined the other way."""
+    """Yield one part of a condition weaker or stronger, with the whole joined the other way."""
     if not isinstance(node, ast.BoolOp):
         return
     word = "or" if isinstance(node.op, ast.And) else "and"
@@ -241,7 +241,7 @@ def add_guard(site: Site) -> Iterator[Draft]:
 
 
 def make_conditional(site: Site) -> Iterator[Draft]:
-    """A statement that is to run under a condition only, one that the function knows."""
+    """Yield a statement that runs only under a condition used in the function."""
     node, indent = site.node, site.source.indent(site.node)
     if site.function is None or indent is None or not isinstance(node, SINGLE):
         return
@@ -252,7 +252,7 @@ def make_conditional(site: Site) -> Iterator[Draft]:
 
 
 def _known_conditions(site: Site) -> dict[str, float]:
-    """Conditions that the function or the file uses, and whether the names at hand are set."""
+    """Return conditions used in the function or the file, and whether names in scope are set."""
     near = {each.id for each in site.exprs if isinstance(each, ast.Name)} | site.near_names
     known = {*site.local_names, "len"}
     found: dict[str, float] = {}

@@ -28,7 +28,7 @@ def use_donor(site: Site) -> Iterator[Draft]:
 
 
 def use_parallel(site: Site) -> Iterator[Draft]:
-    """Yield the same statement with names that stand for each other elsewhere in the function."""
+    """Yield the same statement with names that correspond elsewhere in the function."""
     for node in (*site.exprs,):
         text = site.text(node)
         if isinstance(node, ast.Name | ast.Constant):
@@ -43,7 +43,7 @@ def use_parallel(site: Site) -> Iterator[Draft]:
 
 
 def exchange_loops(site: Site) -> Iterator[Draft]:
-    """Two loops of a comprehension, or of nested ones, in each other's place."""
+    """Yield two loops of a comprehension, or nested ones, exchanged."""
     parts = [each for node in site.exprs for each in getattr(node, "generators", ())]
     if isinstance(site.node, ast.For):
         parts += [each for each in site.node.body if isinstance(each, ast.For)]
@@ -125,7 +125,7 @@ def _bracketed(site: Site, node: ast.expr) -> str:
 
 
 def change_slice(site: Site) -> Iterator[Draft]:
-    """Part of a sequence, another part, or the whole."""
+    """Yield part of a sequence, another part, or the whole."""
     names = [name for name in site.local_names if name in site.near_names and name != "self"][:6]
     for node in site.exprs:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):

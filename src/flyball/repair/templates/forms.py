@@ -55,7 +55,7 @@ def _bracketed(site: Site, node: ast.expr) -> str:
 
 
 def change_call(site: Site) -> Iterator[Draft]:
-    """A method that was not called, one called for nothing, and one more on top."""
+    """Yield a method that was not called, one called needlessly, and one more call."""
     for node in site.exprs:
         around = site.source.parent.get(node)
         is_called = isinstance(around, ast.Call) and around.func is node
@@ -91,7 +91,9 @@ def change_sort_key(site: Site) -> Iterator[Draft]:
 
 
 def make_anew(site: Site) -> Iterator[Draft]:
-    """Rows and closures made anew instead of shared; something in the place of nothing."""
+    """Yield rows and closures created each time instead of shared, and a value in place of
+    nothing.
+    """
     for node in site.exprs:
         match node:
             case ast.BinOp(left=ast.List(elts=[only]), op=ast.Mult(), right=times):
@@ -115,7 +117,7 @@ def make_anew(site: Site) -> Iterator[Draft]:
 
 
 def change_keyword(site: Site) -> Iterator[Draft]:
-    """`if` and `while`, `if` and `elif`; the conditions of two branches exchanged."""
+    """Yield `if` and `while`, `if` and `elif`, or the conditions of two branches exchanged."""
     node, source = site.node, site.source
     start = source.span(node)[0]
     if isinstance(node, ast.While):

@@ -58,7 +58,7 @@ TWINS: tuple[tuple[str, ...], ...] = (
 
 
 def twins(name: str) -> list[str]:
-    """Names that are easily taken for this one."""
+    """Return names that are easily confused with this one."""
     found = [other for group in TWINS if name in group for other in group if other != name]
     return list(dict.fromkeys(found))
 
@@ -199,7 +199,7 @@ def builtin_twin(site: Site) -> Iterator[Draft]:
 
 
 def variable_for_constant(site: Site) -> Iterator[Draft]:
-    """Yield a variable where a number stands."""
+    """Yield a variable in place of a number."""
     for node in site.exprs:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float, type(None)):
             for name in site.local_names:

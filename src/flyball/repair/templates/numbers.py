@@ -12,7 +12,7 @@ from flyball.repair.source import own_lines
 STRINGS_KEPT = 12
 AKIN = ((60, 24, 3600, 86400, 1440), (12, 24), (7, 12, 30, 31, 365, 366, 52), (1000, 1024, 100),
         (255, 256), (2, 8, 10, 16), (26, 25), (97, 65, 48), (90, 180, 360))  # fmt: skip
-"""Numbers that are taken for each other."""
+"""Numbers that are easily confused."""
 FORMS = ("02d", "03d", ",", ".2f", ".1f", ".0f", ".3f", ",.2f", "d", "x", "X", "b", "02x", "08b",
          ".1%", ".0%", ">2", "<2")  # fmt: skip
 ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)

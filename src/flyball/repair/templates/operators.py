@@ -111,7 +111,7 @@ def change_augmented(site: Site) -> Iterator[Draft]:
 
 
 def change_boolean(site: Site) -> Iterator[Draft]:
-    """`and` for `or`, and one condition less."""
+    """Yield `and` for `or`, and one condition less."""
     for node in site.exprs:
         if not isinstance(node, ast.BoolOp):
             continue
@@ -187,7 +187,7 @@ def exchange_operands(site: Site) -> Iterator[Draft]:
 
 
 def exchange(site: Site, a: ast.expr, b: ast.expr, weight: float = 1.0) -> Draft:
-    """Two expressions in each other's place."""
+    """Return two expressions exchanged."""
     edits = (site.source.replace(a, site.text(b)), site.source.replace(b, site.text(a)))
     return Draft(f"`{site.text(a)}` and `{site.text(b)}` exchanged", edits, weight)
 

@@ -163,7 +163,7 @@ def declare_name(site: Site) -> Iterator[Draft]:
 
 
 def _assigned_in(function: ast.AST, site: Site) -> set[str]:
-    """Names that a function gives a value to itself, not in the functions within."""
+    """Return names that a function assigns itself, excluding nested functions."""
     return {
         node.id
         for node in ast.walk(function)

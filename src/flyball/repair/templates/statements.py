@@ -128,7 +128,7 @@ def _assigned_names(site: Site) -> list[str]:
 
 
 def _loop_names(site: Site) -> set[str]:
-    """Return what decides whether the loops around go on."""
+    """Return the names that control the enclosing loops."""
     found: set[str] = set()
     around = site.source.parent.get(site.node)
     while around is not None and around is not site.function:
@@ -139,7 +139,7 @@ def _loop_names(site: Site) -> set[str]:
 
 
 def _is_docstring(node: ast.stmt) -> bool:
-    """A text that stands for itself, or three dots: neither is a value that anyone lost."""
+    """Return whether a statement is a bare string or an ellipsis: neither is a lost value."""
     match node:
         case ast.Expr(value=ast.Constant(value=value)):
             return isinstance(value, str) or value is ...
@@ -148,7 +148,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def return_value(site: Site) -> Iterator[Draft]:
-    """A value that is computed and then given back; a result given back at the end."""
+    """Yield a computed value that is returned, or a result returned at the end."""
     node = site.node
     is_first = site.source.block_of(node)[0] is node
     if isinstance(node, ast.Expr) and not (is_first and _is_docstring(node)):
@@ -236,7 +236,7 @@ def _reindent(lines: str, old: str, new: str) -> str:
 
 
 def mutable_default(site: Site) -> Iterator[Draft]:
-    """Yield a list or dictionary that all calls share: made anew in each."""
+    """Yield a default list or dictionary that all calls share, created in each call instead."""
     function = site.node if isinstance(site.node, ast.FunctionDef) else site.function
     if function is None:
         return

@@ -64,9 +64,7 @@ _PROJECT = Pattern(
 
 
 def runs_project(name: str) -> bool:
-    """Return whether a name stands for a program of the project, or for one that runs such
-    programs.
-    """
+    """Return whether a name is a program of the project, or one that runs such programs."""
     return "/" in name or bool(_PROJECT.fullmatch(name))
 
 
@@ -95,7 +93,7 @@ _AWAY = {
 
 
 def reaches_out(words: Sequence[Word]) -> bool:
-    """Return whether a command speaks to another machine or takes other rights, unless it only
+    """Return whether a command contacts another machine or takes other rights, unless it only
     reads.
     """
     program = posixpath.basename(words[0].known)
@@ -130,26 +128,26 @@ _ELSEWHERE = Pattern(
 """A database on another machine, in a flag, a connection string or an address."""
 
 SAYING = names("echo printf git gh : true false export")
-"""Programs to which a word is a text, whatever it begins with."""
+"""Programs that print their words as text, whatever they begin with."""
 _NAMING = SAYING | names(
     "cd chdir pushd popd test [ [[ touch mkdir rm rmdir unlink chmod chown chgrp mv cp install "
     "find tee sponge sed gsed awk gawk mawk nawk jq yq make gmake just task rake alias type which "
     "command hash basename dirname read set shopt source . ls fd fdfind locate tree seq expr "
     "perl ruby node nodejs php"
 )
-"""Programs that only look at names, or whose own rule tells names from contents."""
+"""Programs that only list names, or whose own rule separates names from contents."""
 _COUNTING = names(
     "wc md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 tokei "
     "scc cloc sloccount cmp dd"
 )
-"""Programs that show how much there is of a file, and not what."""
+"""Programs that show the size of a file, and not its contents."""
 _SEARCHING = names("grep egrep fgrep zgrep zegrep zfgrep rg ag ack")
 _ALL = Pattern(r"|\^|\.|\.[*+]|\^?\.\*\$?|=|\$|\[\^?.{0,3}\][*+]?|\\S|\\w|\(\)")
-"""What a search is told to find every line."""
+"""Patterns that match every line."""
 
 
 def heeds_all(name: str, rule: Rule | None) -> bool:
-    """Return whether the name of a secret may stand nowhere among the words of this program."""
+    """Return whether the name of a secret may not occur among any words of this program."""
     base = posixpath.basename(name)
     if base in _NAMING or base in WRAPPERS or base in _SEARCHING:
         return False
@@ -157,7 +155,7 @@ def heeds_all(name: str, rule: Rule | None) -> bool:
 
 
 def shows_contents(name: str, rule: Rule | None) -> bool:
-    """Return whether a program shows what is in the files it is given by name."""
+    """Return whether a program shows the contents of files given by name."""
     base = posixpath.basename(name)
     if rule is None or rule.subcommands or base in _COUNTING or base in WRAPPERS:
         return False
@@ -170,7 +168,7 @@ _SHOWING = names("sed gsed awk gawk mawk nawk jq yq")
 
 
 def searches(name: str, rule: Rule | None) -> bool:
-    """Return whether a program shows of its files only the lines that it is told to look for."""
+    """Return whether a program shows only matching lines of its files."""
     return posixpath.basename(name) in _SEARCHING and rule is not None
 
 
@@ -228,9 +226,9 @@ def fetched_names(commands: Sequence[Sequence[str]]) -> frozenset[str]:
 
 
 def sent(words: Sequence[Word]) -> Word | None:
-    """Return what a client would send to another machine and only running tells.
+    """Return what a client would send to another machine and only running shows.
 
-    An option or an address that is made up; for a registry also the name to ask for.
+    An option or an address that is computed; for a registry also the name to ask for.
     """
     if posixpath.basename(words[0].known) not in _CLIENTS:
         return None
@@ -243,7 +241,7 @@ def sent(words: Sequence[Word]) -> Word | None:
 
 
 class Known(NamedTuple):
-    """A rule for a program, and the least it counts for because of where it lies."""
+    """A rule for a program, and the minimum class because of its location."""
 
     rule: Rule | None
     floor: CommandKind
@@ -251,7 +249,7 @@ class Known(NamedTuple):
 
 
 def lookup(name: str, scope: Scope) -> Known:
-    """Return the rule for a program as it is called."""
+    """Return the rule for a program under the name it is called by."""
     folder, base = posixpath.split(name)
     found = PROGRAMS.get(base)
     if not folder or folder in SYSTEM_DIRS:

@@ -30,7 +30,7 @@ _TAR_WRITES = names("-g --listed-incremental --index-file --volno-file")
 
 
 def _tar(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """tar: `t` lists; `x` and `c` write, and several options run programs."""
+    """Judge tar: `t` lists; `x` and `c` write, and several options run programs."""
     text = " ".join(word.source for word in words)
     rest = list(words[1:])
     if rest and re.fullmatch(r"[A-Za-z]+", rest[0].value or ""):
@@ -72,7 +72,7 @@ def _old_style(rule: Rule, letters: str, rest: list[Word]) -> list[Word]:
 
 
 def _unzip(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """unzip: listing, testing and printing are harmless."""
+    """Judge unzip: listing, testing and printing are harmless."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     # A second dash takes back the letters after it.
@@ -84,7 +84,7 @@ def _unzip(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
 
 
 def _squeeze(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """gzip and its kin replace files, unless told to print, test or list."""
+    """Judge gzip and similar programs, which replace files unless told to print, test or list."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     prints = parsed.keeps("-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test")
@@ -95,7 +95,7 @@ def _squeeze(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
 
 
 def _keyed(lists: frozenset[str]) -> Check:
-    """Archivers whose first word says what to do."""
+    """Return a check for archivers whose first word is the operation."""
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         if len(words) > 1 and words[1].value in lists:

@@ -35,13 +35,13 @@ def check_cd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
 
 
 def check_stack(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """pushd and popd: where they lead is not followed."""
+    """Judge pushd and popd: their target is not tracked."""
     inquiry.enter(None)
     yield Finding(_text(words), CommandKind.READ_ONLY, "it only changes the shell's directory")
 
 
 def check_set(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`set` with options that only make a shell stricter or more talkative."""
+    """Judge `set` with options that only make a shell stricter or more verbose."""
     known = all(
         re.fullmatch(r"[-+][euxvfCo]+|pipefail|errexit|nounset", w.known) for w in words[1:]
     )
@@ -55,7 +55,7 @@ def check_set(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable
 
 
 def check_shopt(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`shopt` with options that only change matching; `dotglob` shows what is hidden."""
+    """Judge `shopt` with options that only change matching; `dotglob` shows what is hidden."""
     if all(w.value in _SHOPTS or w.value in ("-s", "-u", "-q", "-p") for w in words[1:]):
         yield Finding(_text(words), CommandKind.READ_ONLY, "it sets how the shell matches names")
     else:
@@ -73,7 +73,7 @@ def check_alias(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterab
 
 
 def check_source(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`source`: a virtual environment, or the workspace's own script."""
+    """Judge `source`: a virtual environment, or the workspace's own script."""
     script = words[1] if len(words) > 1 else None
     text = _text(words)
     if script is not None and script.value and _ACTIVATE.fullmatch(script.value):
@@ -85,7 +85,7 @@ def check_source(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Itera
 
 
 def check_read(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`read` and its kin: only into plain names that control nothing."""
+    """Judge `read` and similar builtins: only into plain names that control nothing."""
     from_name = Pattern(r"[a-z_][a-z0-9_]*|[A-Z]")
     parsed = parse(rule, words[1:])
     text = _text(words)

@@ -30,7 +30,7 @@ def check_inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
 
 
 def _changes_unless(flags: str, proves: str) -> Check:
-    """Return a formatter that rewrites files unless told only to check."""
+    """Return a check for a formatter that rewrites files unless told only to check."""
     sparing = frozenset(flags.split())
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -53,7 +53,7 @@ _COMPILER_CHECKS = Pattern(
     r"-f(?!.*(plugin|dump|save|profile|time-trace|callgraph|stack-usage|use-ld))[\w=+.-]+|"
     r"-([EPCcwo]|ansi|pedantic|pedantic-errors|pthread|nostdinc|undef)|--noEmit|-noEmit"
 )
-"""Words of a compiler that leave a check a check: everything else may write or run."""
+"""Options of a compiler that only check: everything else may write or run."""
 
 
 def _compiler(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -184,7 +184,7 @@ _COMPILE = rule(
 
 
 def _covered(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`coverage run` is Python with a notebook: what it runs is judged as Python's own."""
+    """Judge `coverage run` as Python with recording: what it runs is judged as Python's own."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:], stop_at_operand=True)
     module = parsed.value("-m")
@@ -199,7 +199,7 @@ def _covered(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
 
 
 def _buildifier(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Rewrites files unless a mode says otherwise."""
+    """Judge buildifier, which rewrites files unless a mode says otherwise."""
     general = judge_words(inquiry, rule, words)[0]
     parsed = parse(rule, words[1:])
     mode, lint = parsed.value("-mode"), parsed.value("-lint")

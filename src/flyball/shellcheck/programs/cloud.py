@@ -64,7 +64,7 @@ _AZURE = names(
     "repository resource revision role rule runs server servicebus share sig slot snapshot sp "
     "sql storage subnet tag topic user vm vmss vnet webapp workspace zone"
 )
-"""Words that stand for kinds of things. A verb comes after them, and after the verb anything."""
+"""Words for kinds of resources. A verb comes after them, and after the verb anything."""
 
 
 def _verb(groups: frozenset[str], verbs: str) -> str:

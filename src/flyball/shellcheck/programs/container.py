@@ -48,7 +48,7 @@ def _release(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
 
 
 def _api(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`gh api` asks with GET, and changes with anything else."""
+    """Judge `gh api`, which reads with GET, and changes with any other method."""
     general = judge_words(inquiry, rule, words)[0]
     parsed = parse(rule, words[1:])
     method = parsed.value("-X", "--method")
@@ -64,9 +64,7 @@ def _api(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
 
 
 def _inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return a command in a container: looking there is looking, changing there is a person's
-    choice.
-    """
+    """Judge a command in a container: reading there is reading, changing there needs a person."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:], stop_at_operand=True)
     inner = [w for w in parsed.operands[1:] if w.value != "--"]

@@ -53,14 +53,14 @@ def asks_only(statement: str | None) -> bool:
 
 
 def _sqlite(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """sqlite3 FILE QUESTION…."""
+    """Judge sqlite3 FILE QUERY…."""
     parsed = parse(rule, words[1:])
     asked = parsed.operands[1:]
     yield _asked(inquiry, rule, words, asked)
 
 
 def _client(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """psql -c QUESTION, mysql -e QUESTION, or a list of databases."""
+    """Judge psql -c QUERY, mysql -e QUERY, or a list of databases."""
     parsed = parse(rule, words[1:])
     asked = [
         value for flag, value in parsed.flags if flag in ("-c", "--command", "-e", "--execute")
@@ -79,7 +79,7 @@ def _asked(inquiry: Inquiry, rule: Rule, words: Sequence[Word], asked: Sequence[
 
 
 def _redis(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """redis-cli with a command that only reads."""
+    """Judge redis-cli with a command that only reads."""
     text = " ".join(word.source for word in words)
     operands = parse(rule, words[1:]).operands
     verb = (operands[0].value or "").lower() if operands else ""

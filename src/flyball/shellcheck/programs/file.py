@@ -32,7 +32,7 @@ _OUTPUT = Pattern(
 
 
 def _rm(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Named files and build output may go; whole trees and patterns are a person's choice."""
+    """Judge rm: named files and build output may go; whole trees and patterns need a person."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     found = written(inquiry, text, "rm", parsed.operands or [None])
@@ -61,7 +61,7 @@ def _is_output(word: Word) -> bool:
 
 
 def _cp(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Copies: sources are read, the last operand or `-t` is written."""
+    """Judge copies: sources are read, the last operand or `-t` is written."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     into = parsed.value("-t", "--target-directory")
@@ -74,7 +74,7 @@ def _cp(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding
 
 
 def _all(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Moves and links: every operand must lie inside."""
+    """Judge moves and links: every operand must be inside."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     into = parsed.value("-t", "--target-directory")
@@ -82,7 +82,7 @@ def _all(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
 
 
 def _after_first(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """chmod and its kin: a mode, then the files."""
+    """Judge chmod and similar programs: a mode, then the files."""
     text = " ".join(word.source for word in words)
     operands = parse(rule, words[1:]).operands
     targets = operands if any(f.known.startswith("--ref") for f in words) else operands[1:]
@@ -97,7 +97,7 @@ def _after_first(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
 
 
 def _dd(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """dd writes where `of=` says, and prints otherwise."""
+    """Judge dd, which writes where `of=` says, and prints otherwise."""
     text = " ".join(word.source for word in words)
     given = [word.known.partition("=") for word in words[1:]]
     targets = [literal(value) for name, _, value in given if name == "of"]

@@ -18,7 +18,7 @@ _PATTERNS = names(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -samefile"
 )
 _NAMING = names("ls stat du echo basename dirname realpath readlink")
-"""Programs that show no more of a file than its name."""
+"""Programs that show only a file's name."""
 _WRITES = frozenset(("-fprint", "-fprint0", "-fls", "-fprintf"))
 _TESTS = names(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime "
@@ -35,7 +35,9 @@ _FLAGS = names(
 
 
 def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return every word of the expression must be known; actions are judged for what they do."""
+    """Judge find: every word of the expression must be known; actions are judged by what they
+    do.
+    """
     text = " ".join(word.source for word in words)
     rest = list(words[1:])
     found = 0
@@ -112,7 +114,7 @@ def _executed(
 
 
 def _filled(word: Word, names: Sequence[str], *, many: bool) -> Word:
-    """Return the word with the found name in it, which begins with the starting point, never a
+    """Return the word with the found name in it, which starts with the search root, never a
     dash.
     """
     if "{}" not in word.known:

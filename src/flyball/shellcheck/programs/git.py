@@ -100,7 +100,7 @@ def _listing(changes: str, shows: str = "") -> Check:
 
 
 def _symbolic(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """One name is shown; two set the first."""
+    """Judge symbolic-ref: one name is shown; two set the first."""
     general = judge_words(inquiry, rule, words)[0]
     if general.kind is CommandKind.READ_ONLY and len(parse(rule, words[1:]).operands) > 1:
         yield general._replace(kind=CommandKind.MUTATING, reason="it sets a reference")
@@ -143,7 +143,7 @@ def _config(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
 
 
 def _is_key(values: Sequence[str | None]) -> bool:
-    """One dotted name is a question."""
+    """Return whether one dotted name is a query."""
     return len(values) == 1 and "." in (values[0] or "")
 
 
@@ -159,7 +159,9 @@ def _remote_url(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
 
 
 def _remote_show(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """It connects, unless told -n: to a remote that the settings name, not to any address."""
+    """Judge `remote show`, which connects, unless told -n: to a configured remote, not to any
+    address.
+    """
     parsed = parse(rule, words[1:])
     named = all(re.fullmatch(r"\w[\w.-]*", w.value or "") for w in parsed.operands)
     if named or (parsed.has("-n") and not parsed.doubtful):
@@ -174,14 +176,14 @@ _BRANCH = Pattern(
     r"(origin|upstream|feature|feat|fix|bugfix|hotfix|release|chore|refactor|topic)"
     r"(/[\w-]+)*/([\w-]+|v?\d+(\.\d+)+)"
 )
-"""What can hardly be a path: everything else that is checked out may be a file or a folder."""
+"""What can hardly be a path: any other checkout target may be a file or a folder."""
 
 
 def _checkout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Switching branches is kept by git; overwriting files is not.
+    """Judge checkout: switching branches loses nothing; overwriting files does.
 
-    `git checkout NAME` is either, and which one is known only to the repository: one plain branch
-    switches, a new branch is made from a place, and the rest may lose work.
+    `git checkout NAME` may be either, which only the repository knows: one plain branch switches, a
+    new branch is created from a place, and the rest may lose work.
     """
     general = judge_words(inquiry, rule, words)[0]
     parsed = parse(rule, words[1:])
@@ -196,7 +198,7 @@ def _checkout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
 
 
 def _fetch(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return a `+` before what is fetched moves a branch whatever it holds."""
+    """Judge fetch: a `+` before a refspec moves a branch unconditionally."""
     general = judge_words(inquiry, rule, words)[0]
     forced = any(w.known.startswith("+") for w in words[1:])
     if forced and general.kind is CommandKind.MUTATING:
@@ -217,7 +219,7 @@ _SHOW = rule(
     known="--text --exclude --extended-regexp",
 )
 _SHOW_NUMBERED = _SHOW._replace(valued=_SHOW.valued - {"-n"})
-"""Where `-n` is a word of its own, so that the next one is not its value."""
+"""Subcommands whose `-n` takes no value."""
 _GIT_GREP = rule(
     READ,
     "searches",
@@ -252,14 +254,14 @@ _LOSES = rule(
 
 
 def _reflog(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """It shows, unless one of its subcommands is there, before or after options."""
+    """Judge reflog, which shows, unless a subcommand is given, before or after options."""
     shows = len(words) > 1 and words[1].value in ("show", "list", "exists")
     loses = any(w.value in ("expire", "delete", "drop", "write", None) for w in words[1:])
     yield from judge_words(inquiry, _LOSES if loses and not shows else _SHOW, words)
 
 
 def _merge_tree(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Three trees, or the word for it, are merged on paper only."""
+    """Judge merge-tree: three trees, or the option for it, are merged in memory only."""
     general = judge_words(inquiry, rule, words)[0]
     parsed = parse(rule, words[1:])
     known = all(w.value is not None and not w.glob for w in words)

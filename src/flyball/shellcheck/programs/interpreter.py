@@ -152,7 +152,9 @@ _MODES = names(
 
 
 def _python(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Python: `-m` by module, `-c` by its syntax tree, files as the workspace's own programs."""
+    """Judge Python: `-m` by module, `-c` by its syntax tree, files as the workspace's own
+    programs.
+    """
     text = " ".join(word.source for word in words)
     own, mode, rest = _split(words[1:])
     given = parse(rule, own).flags
@@ -175,7 +177,9 @@ def _python(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 
 def _split(words: Sequence[Word]) -> tuple[list[Word], str, list[Word]]:
-    """Python's own options, how it is told what to run (`c`, `m` or a file), and the rest."""
+    """Split into Python's own options, the way it gets its program (`c`, `m` or a file), and the
+    rest.
+    """
     own: list[Word] = []
     rest = list(words)
     while rest and rest[0].known.startswith("-") and rest[0].known != "-":
@@ -284,9 +288,7 @@ _FILE = Pattern(r"-|\w|[\w./~][^|<>]*\w")
 
 
 def _is_file(word: Word) -> bool:
-    """Return whether a word names files only: perl runs or writes a name that a `|` or `>`
-    marks.
-    """
+    """Return whether a word can only be a file: perl runs or writes a name marked by `|` or `>`."""
     return word.value is not None and bool(_FILE.fullmatch(word.value))
 
 

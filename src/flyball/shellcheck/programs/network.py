@@ -60,7 +60,7 @@ def _is_web(address: str | None) -> bool:
 
 
 def _wget(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """wget writes a file unless it prints or only probes."""
+    """Judge wget, which writes a file unless it prints or only probes."""
     parsed = parse(rule, words[1:])
     target = parsed.value("-O", "--output-document")
     general = judge_words(inquiry, rule, words)[0]
@@ -72,7 +72,7 @@ def _wget(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 
 
 def _probe(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`nc -z host port` only looks whether a port is open."""
+    """Judge `nc -z host port`, which only tests whether a port is open."""
     text = " ".join(word.source for word in words)
     said = " ".join(word.value or "\0" for word in words[1:])
     if re.fullmatch(r"(-[zvnu]+ |-w ?\d+ )*-[vnu]*z[vnu]* (-[vnu]+ |-w ?\d+ )*[\w.-]+ \d+", said):

@@ -51,7 +51,7 @@ CHECK = rule(VERIFY, "checks", proves="lint", operands=TEXT)
 
 
 def _one_or_more(changes: str) -> Check:
-    """Shows when given nothing, changes when given a word."""
+    """Return a check for commands that show without operands, and change with one."""
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         general = judge_words(inquiry, rule, words)[0]
@@ -70,13 +70,13 @@ def group(
     bare: Rule | None = None,
     look: Rule = LOOK,
 ) -> Rule:
-    """Return a subcommand with subcommands of its own."""
+    """Return the rule of a subcommand that has subcommands."""
     rows = {**each(shows, look), **each(changes, CHANGE), **each(loses, PUBLISH)}
     return Rule(subcommands=rows, bare=bare)
 
 
 def _setting(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`config get NAME`: a secret by its name is shown only where secrets are invisible."""
+    """Judge `config get NAME`: a secret's name is shown only where secrets are invisible."""
     is_secret = any(_SECRET_SETTING.search(word.known) for word in words[1:])
     for found in judge_words(inquiry, rule, words):
         yield found._replace(reveals=is_secret)
@@ -96,7 +96,9 @@ _RELEASE = Pattern(r"((c?python|pypy|graalpy)[@=]*)?[<>=~!]*\d[\w.,<>=~!*-]*")
 
 
 def _interpreter(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """uv asks an interpreter by running it, so only a version may be named."""
+    """Judge uv's interpreter option: uv runs the interpreter to query it, so only a version is
+    allowed.
+    """
     general = judge_words(inquiry, rule, words)[0]
     operands = parse(rule, words[1:]).operands
     odd = next((w for w in operands if not _RELEASE.fullmatch(w.value or "")), None)
@@ -147,7 +149,9 @@ _NODE: dict[str, Rule] = {
 
 
 def _script_or(name: str) -> Check:
-    """`yarn NAME` and `bun NAME`: a subcommand, or else a script of the project."""
+    """Return a check for `yarn NAME` and `bun NAME`: a subcommand, or else a script of the
+    project.
+    """
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         parsed = parse(rule, words[1:], stop_at_operand=True)

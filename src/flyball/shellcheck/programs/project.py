@@ -79,7 +79,7 @@ def _glued(words: Sequence[Word]) -> list[Word]:
 
 
 def check_make(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """make: targets by name; a variable on the command line can hold a command."""
+    """Judge make: targets by name; a variable on the command line can hold a command."""
     parsed = parse(rule, _glued(words[1:]))
     names = [w for w in parsed.operands if "=" not in w.known]
     found = tasks_finding(inquiry, rule, words, parsed, names)
@@ -101,7 +101,7 @@ def check_tasks(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
 
 
 def _ninja(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """ninja builds, and its tools (`-t`) show or clean."""
+    """Judge ninja, which builds, and whose tools (`-t`) show or clean."""
     parsed = parse(rule, words[1:])
     tool = parsed.value("-t")
     if tool is None:
@@ -115,7 +115,7 @@ _NINJA_SHOWS = names("list targets commands query graph deps rules inputs compdb
 
 
 def check_script(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`npm run NAME -- arguments`: the first operand is a task; alone it lists them."""
+    """Judge `npm run NAME -- arguments`: the first operand is a task; without one it lists them."""
     cut = next((i for i, w in enumerate(words) if w.value == "--"), len(words))
     parsed = parse(rule, words[1:cut])
     given = [*parsed.operands, *words[cut + 1 :]]
@@ -133,7 +133,7 @@ def check_script(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterabl
 
 
 def check_test(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`npm test`: the script of that name."""
+    """Judge `npm test`: the script of that name."""
     yield from check_script(inquiry, rule, [words[0], literal("test"), *words[1:]])
 
 
@@ -141,7 +141,9 @@ _TOX = names("run r run-parallel p list l config c depends de legacy le")
 
 
 def _tox(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """tox and nox run what the project sets down, but for subcommands that run given words."""
+    """Judge tox and nox, which run what the project defines, but for subcommands that run given
+    words.
+    """
     cut = next((i for i, w in enumerate(words) if w.value == "--"), len(words))
     odd = [w for w in parse(rule, words[1:cut]).operands if w.value not in _TOX]
     general = judge_words(inquiry, rule, words)[0]

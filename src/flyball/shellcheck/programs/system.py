@@ -1,4 +1,4 @@
-"""Programs that tell about the machine, and the few that change it."""
+"""Programs that show facts about the machine, and the few that change it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _ps(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding
 
 
 def _mount(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Without a word that tells what to mount, it lists."""
+    """Judge mount: without an operand, it lists."""
     text = " ".join(w.source for w in words)
     parsed = parse(rule, words[1:])
     if parsed.operands or any(
@@ -72,7 +72,7 @@ def _mount(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 
 def _date(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`date` sets the clock when given a bare number."""
+    """Judge `date`, which sets the clock when given a bare number."""
     operands = parse(rule, words[1:]).operands
     if any(not word.known.startswith("+") for word in operands):
         text = " ".join(w.source for w in words)
@@ -90,7 +90,7 @@ def _printenv(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable
 
 
 def _finger(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`finger name@host` sends the name to another machine."""
+    """Judge `finger name@host`, which sends the name to another machine."""
     for found in judge_words(inquiry, rule, words):
         if any("@" in word.known or word.value is None for word in words[1:]):
             yield found._replace(kind=CommandKind.UNKNOWN, reason="it asks a machine", away=True)
@@ -108,7 +108,7 @@ def _getent(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 
 def _ifconfig(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """One interface at most is shown; more words configure it."""
+    """Judge ifconfig: at most one interface is shown; more words configure it."""
     text = " ".join(w.source for w in words)
     parsed = parse(rule, words[1:])
     several = len(parsed.operands) > 1 or any(w.value is None or w.glob for w in parsed.operands)
@@ -125,7 +125,7 @@ _IP_SHOWS = Pattern(
 
 
 def _ip(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`ip … show`, by its own words."""
+    """Judge `ip … show`, by its own words."""
     text = " ".join(w.source for w in words)
     said = " ".join(w.value or "\0" for w in words[1:])
     if _IP_SHOWS.fullmatch(said) and not re.search(r"\0|-b(a\w*)?( |$)|exec", said):
@@ -169,7 +169,7 @@ def _dpkg(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 
 def _to_stdout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return a converter that prints when its last word is a dash."""
+    """Return a check for converters that print when their last word is a dash."""
     general = judge_words(inquiry, rule, words)[0]
     if words[-1].value == "-" and not general.veto:
         yield general._replace(kind=CommandKind.READ_ONLY, reason=f"{words[0].source} prints")
@@ -178,7 +178,7 @@ def _to_stdout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
 
 
 def _service(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`service X status`, or the list."""
+    """Judge `service X status`, or the list."""
     text = " ".join(w.source for w in words)
     said = " ".join(w.value or "/" for w in words[1:])
     if re.fullmatch(r"--status-all|\w[\w@.-]* status", said):
@@ -188,7 +188,7 @@ def _service(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[
 
 
 def _ldd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`ldd` may start what it looks at, so only the system's own programs are shown to it."""
+    """Judge `ldd`, which may execute its operand, so only the system's own programs are allowed."""
     text = " ".join(w.source for w in words)
     if all(
         re.match(r"/(usr/)?(s?bin|lib\w*)/", w.known) and ".." not in w.known for w in words[1:]
@@ -199,7 +199,7 @@ def _ldd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
 
 
 def _sysctl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`sysctl name` shows, `sysctl name=value` sets."""
+    """Judge `sysctl`: a name shows, `name=value` sets."""
     text = " ".join(w.source for w in words)
     if any(w.value is None or "=" in w.value for w in words[1:]):
         yield Finding(text, CommandKind.DESTRUCTIVE, "it changes a kernel setting")
@@ -220,7 +220,7 @@ def _lists(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
 
 
 def _crontab(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`crontab -l` only lists."""
+    """Judge `crontab -l`, which only lists."""
     text = " ".join(w.source for w in words)
     if [w.value for w in words[1:]] == ["-l"]:
         yield Finding(text, CommandKind.READ_ONLY, "it lists scheduled jobs")

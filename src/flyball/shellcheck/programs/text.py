@@ -23,7 +23,7 @@ _PLACE = Pattern(r"\+\+?(\d+|[GgFp]|/[\w .-]+)")
 
 
 def check_less(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`+…` gives a pager a first command, which may start a program."""
+    """Judge `+…`, a pager's first command, which may start a program."""
     for word in words[1:]:
         if word.known.startswith("+") and not (word.value and _PLACE.fullmatch(word.value)):
             text = " ".join(w.source for w in words)
@@ -33,7 +33,7 @@ def check_less(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
 
 
 def check_file(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`file` compiles its tables when told so."""
+    """Judge `file`, which can compile its tables."""
     parsed = parse(rule, words[1:])
     if any(flag == "-C" or flag.startswith("--c") for flag, _ in parsed.flags):
         text = " ".join(word.source for word in words)
@@ -43,7 +43,7 @@ def check_file(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
 
 
 def check_bat(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`bat cache` builds or clears its tables, whatever options stand around it."""
+    """Judge `bat cache`, which builds or clears its tables, with any options around it."""
     if any(word.value == "cache" for word in parse(rule, words[1:]).operands[:1]):
         text = " ".join(word.source for word in words)
         yield Finding(text, CommandKind.MUTATING, "bat cache changes the tables of bat", veto=True)
@@ -52,7 +52,7 @@ def check_bat(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
 
 
 def check_cloc(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """One dash is as good as two for it, and a name may be cut short after either."""
+    """Judge cloc, which accepts one dash for two, and abbreviated names after either."""
     doubled = [w._replace(value=f"-{w.value}") for w in words if _ONE_DASH.match(w.value or "")]
     rest = [w for w in words if not _ONE_DASH.match(w.value or "")]
     yield from judge_words(inquiry, rule, [*rest[:1], *doubled, *rest[1:]])
@@ -63,7 +63,7 @@ _LOADS = Pattern(r"\b(import|include)\b[^.|]*\"|\bload\w*\s*\(")
 
 
 def check_loading(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """A filter that can read other files than those it is given."""
+    """Judge a filter that can read files other than its operands."""
     text = " ".join(w.source for w in words)
     # These take a name and then a file.
     named = parse(rule, words[1:]).has("--rawfile", "--slurpfile")
@@ -76,9 +76,7 @@ def check_loading(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterab
 
 
 def _yq(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return what stands alone is a file where there is one of that name, and an expression
-    elsewhere.
-    """
+    """Judge yq: a lone word is a file if one has that name, and an expression otherwise."""
     operands = parse(rule, words[1:]).operands
     if len(operands) == 1 and (hidden := secret_among(operands)):
         yield secret_finding(" ".join(w.source for w in words), hidden)

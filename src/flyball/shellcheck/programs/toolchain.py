@@ -14,7 +14,7 @@ from flyball.shellcheck.words.word import Word
 
 
 def _cargo(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """A toolchain may stand before the subcommand."""
+    """Judge cargo; a toolchain may come before the subcommand."""
     rest = [w for i, w in enumerate(words) if i != 1 or not re.match(r"\+[\w.-]+$", w.known)]
     text = " ".join(w.source for w in words)
     for found in judge_rule(inquiry, rule._replace(check=None, subcommands=_CARGO), rest):

@@ -1,4 +1,4 @@
-"""Programs that run another program: what they run is judged in their place."""
+"""Programs that run another program, which is judged instead."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _odd(rule: Rule, words: Sequence[Word], flags: Iterable[str]) -> Finding | N
 
 
 def _inner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`wrapper [options] command…`."""
+    """Judge `wrapper [options] command…`."""
     parsed = parse(rule, words[1:], stop_at_operand=True)
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
         yield odd
@@ -41,7 +41,7 @@ def _inner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
 
 
 def _timed(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`timeout [options] duration command…`."""
+    """Judge `timeout [options] duration command…`."""
     parsed = parse(rule, words[1:], stop_at_operand=True)
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
         yield odd
@@ -54,7 +54,7 @@ def _timed(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
 
 
 def _env(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`env [options] [NAME=value…] [command…]`; alone it prints the environment."""
+    """Judge `env [options] [NAME=value…] [command…]`; alone it prints the environment."""
     parsed = parse(rule, words[1:], stop_at_operand=True)
     text = _text(words)
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
@@ -79,7 +79,7 @@ def _env(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
 
 
 def _command(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`command -v name` asks; `command name…` runs."""
+    """Judge `command -v name`, which looks up, and `command name…`, which runs."""
     if len(words) > 1 and words[1].value in ("-v", "-V"):
         yield Finding(_text(words), CommandKind.READ_ONLY, "it tells where a program is")
     else:
@@ -87,7 +87,7 @@ def _command(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
 
 
 def _exec(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`exec command…`; without one it only moves redirections, judged elsewhere."""
+    """Judge `exec command…`; without one it only moves redirections, judged elsewhere."""
     if len(words) == 1:
         yield Finding(_text(words), CommandKind.READ_ONLY, "it only applies its redirections")
     else:
@@ -95,7 +95,7 @@ def _exec(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 
 
 def _xargs(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`xargs [options] command…`: the words it adds are not known."""
+    """Judge `xargs [options] command…`: the words it adds are unknown."""
     parsed = parse(rule, words[1:], stop_at_operand=True)
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
         yield odd
@@ -118,7 +118,7 @@ def _xargs(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
 
 
 def _filled(word: Word, slot: str, added: Word) -> Word:
-    """The word with what is added in its slot."""
+    """Return the word with the added text in its placeholder."""
     if slot not in word.known:
         return word
     head = word.known.partition(slot)[0]
@@ -127,7 +127,7 @@ def _filled(word: Word, slot: str, added: Word) -> Word:
 
 
 def _shell(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`sh -c text` is judged as text; `sh file` runs the workspace's script."""
+    """Judge `sh -c text` as text, and `sh file` as the workspace's script."""
     text = _text(words)
     parsed = parse(rule, words[1:], stop_at_operand=True)
     flags = [f for f, _ in parsed.flags]
@@ -158,9 +158,7 @@ def _shell(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
 
 
 def _is_found(word: Word) -> bool:
-    """Return whether a word is the name of a file that `find` has found, which is never an
-    option.
-    """
+    """Return whether a word is the name of a file that `find` found, which is never an option."""
     return word.tame and word.source == "{}"
 
 
@@ -175,7 +173,7 @@ def script_finding(inquiry: Inquiry, text: str, script: Word) -> Finding:
 
 
 def _watch(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`watch` joins its words and gives them to a shell."""
+    """Judge `watch`, which joins its words and passes them to a shell."""
     parsed = parse(rule, words[1:], stop_at_operand=True)
     values = [w.value for w in parsed.operands]
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
@@ -187,7 +185,9 @@ def _watch(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
 
 
 def _parallel(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """GNU parallel gives a line to a shell: only plain words with `:::` values are followed."""
+    """Judge GNU parallel, which passes a line to a shell: only plain words with `:::` values are
+    followed.
+    """
     parsed = parse(rule, words[1:], stop_at_operand=True)
     values = [w.value for w in parsed.operands]
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
@@ -205,7 +205,9 @@ def _parallel(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
 
 
 def _runner(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """`poetry run`, `npx` and their kin: a known tool from the project's own environment."""
+    """Judge `poetry run`, `npx` and similar runners: a known tool from the project's own
+    environment.
+    """
     parsed = parse(rule, words[1:], stop_at_operand=True)
     places = [value.known if value else "/" for f, value in parsed.flags if f in rule.places]
     away = any(outside(path, inquiry.scope) for path in places)
@@ -253,7 +255,7 @@ _INSTALLED = frozenset(
 
 
 def _is_plain_name(word: Word) -> bool:
-    """Return whether a word names a tool, and no version or address of one."""
+    """Return whether a word names a tool, without version or address."""
     return bool(re.fullmatch(r"[\w.][\w./-]*", word.known))
 
 

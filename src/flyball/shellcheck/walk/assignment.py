@@ -56,7 +56,7 @@ _INDEX = Pattern(r"""\[(["']?)([\w ./:-]*)\1\]\+?=.*""", re.S)
 
 
 def _indices(walk: Walk, array: Node) -> None:
-    """`([index]=value)`: an index is arithmetic."""
+    """Judge `([index]=value)`: an index is arithmetic."""
     for item in array.named_children:
         text = text_of(item)
         match = _INDEX.fullmatch(text)

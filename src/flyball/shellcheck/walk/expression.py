@@ -1,4 +1,4 @@
-"""Words, expansions and arithmetic: what hides inside a word is judged like any command."""
+"""Words, expansions and arithmetic: what is nested in a word is judged like any command."""
 
 from __future__ import annotations
 
@@ -69,9 +69,7 @@ def examine(walk: Walk, node: Node, *, arithmetic: bool = False) -> None:
 
 
 def _is_bared(node: Node) -> bool:
-    """Return whether single quotes stand in `"${x:-…}"`, where a shell expands what is between
-    them.
-    """
+    """Return whether single quotes occur in `"${x:-…}"`, where a shell expands their content."""
     body = text_of(node).partition("'")[2]
     if not any(sign in body for sign in "$`\\"):
         return False
@@ -112,7 +110,7 @@ def _is_count(node: Node) -> bool:
 
 
 def _expansion(walk: Walk, node: Node, *, arithmetic: bool) -> None:
-    """`${…}`: not prompt expansion, not indirection, no setting of controlling names."""
+    """Judge `${…}`: no prompt expansion, no indirection, no assignment to controlling names."""
     text = text_of(node).strip()
     operators = [text_of(child) for child in node.children_by_field_name("operator")]
     if "!" in operators[:1] or "@" in operators:
@@ -178,8 +176,8 @@ def examine_condition(walk: Walk, node: Node, *, deep: bool) -> None:
 def sh_reading(node: Node) -> str | None:
     """Return what `sh` would run of a `[[ ]]` or `(( ))`, or what is redirected within `[ ]`.
 
-    To a shell without these `[[` is a program that is not there, `((` opens two subshells, and the
-    signs between words mean what they mean anywhere else.
+    To a shell without these `[[` is a missing program, `((` opens two subshells, and operators
+    between words have their usual meaning.
     """
     if node.type == "compound_statement":
         return None if _PLAIN_COUNT.fullmatch(text_of(node)) else "(( )) is two subshells to sh"
@@ -193,7 +191,7 @@ def sh_reading(node: Node) -> str | None:
 
 
 def _signs(node: Node) -> Iterator[tuple[str, str]]:
-    """Yield the signs in a test that also stand between commands, and what follows each."""
+    """Yield the operators in a test that also separate commands, and what follows each."""
     within = 0
     for child in _leaves(node):
         after = (node.text or b"")[child.end_byte - node.start_byte :].decode()
@@ -207,7 +205,7 @@ def _signs(node: Node) -> Iterator[tuple[str, str]]:
 
 
 def _leaves(node: Node) -> Iterator[Node]:
-    """Yield what a node is made of, down to what is quoted or expanded."""
+    """Yield the leaves of a node, down to what is quoted or expanded."""
     for child in node.children:
         if child.child_count and child.type not in _OPAQUE:
             yield from _leaves(child)

@@ -68,7 +68,7 @@ _WIRE = Pattern(r"/+dev/+(tcp|udp)/")
 
 
 def _may_connect(path: str) -> bool:
-    """Return whether the shell connects when it opens this; `*` stands for what is not known."""
+    """Return whether the shell connects when it opens this; `*` is an unknown part."""
     head, gap, _ = path.partition("*")
     open_ended = bool(gap) and any(wire.startswith(head) for wire in ("/dev/tcp/", "/dev/udp/"))
     return open_ended or bool(_WIRE.match(path))
@@ -92,7 +92,7 @@ def _heredoc(walk: Walk, node: Node) -> list[Word]:
 
 
 def _body(walk: Walk, node: Node, body: Node) -> None:
-    """The grammar misses some expansions in a here-document, so all but `$name` are refused."""
+    """Refuse all but `$name` in a here-document, since the grammar misses some expansions."""
     delimiter = heredoc_delimiter(node)
     live = re.sub(r"\\.", "", text_of(body), flags=re.S)
     if not (delimiter and delimiter[1]) and re.search(r"`|\$[({\[]", live):

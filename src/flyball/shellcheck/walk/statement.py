@@ -36,11 +36,11 @@ def _each(walk: Walk, node: Node) -> None:
 
 
 def _comment(_walk: Walk, _node: Node) -> None:
-    """A comment does nothing."""
+    """Ignore a comment."""
 
 
 def _pipeline(walk: Walk, node: Node) -> None:
-    """Each command of a pipeline has a shell of its own: none moves the others."""
+    """Judge each command of a pipeline in a shell of its own: none affects the others."""
     before, fed = walk.scope, walk.fed
     text: Word | None = None
     for child in node.named_children:
@@ -62,7 +62,7 @@ def _pipeline(walk: Walk, node: Node) -> None:
 
 
 def _told(node: Node) -> Word:
-    """Return what a command sends down a pipeline: text of its own, or the names it lists."""
+    """Return what a command sends down a pipeline: its own text, or the names it lists."""
     if not makes_text(node):
         return opaque(text_of(node))._replace(likely=" ".join(made_names(node)))
     words = said_words(node)
@@ -71,7 +71,7 @@ def _told(node: Node) -> Word:
 
 
 def _subshell(walk: Walk, node: Node) -> None:
-    """A change of directory ends with the shell that made it."""
+    """Judge a subshell: a change of directory ends with it."""
     before = walk.scope
     _each(walk, node)
     walk.scope = before
@@ -162,7 +162,7 @@ def _condition(walk: Walk, node: Node) -> None:
 
 
 def _hold(walk: Walk, node: Node, does: str) -> None:
-    """Note what only some shells take for a condition."""
+    """Record what only some shells read as a condition."""
     if reason := sh_reading(node):
         walk.unknown(node, reason)
     else:

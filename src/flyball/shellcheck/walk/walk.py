@@ -50,9 +50,7 @@ _IN_FILE = Pattern(r"(?:(?:^|[=:])@|file://)([^\s,;]+)")
 
 
 def _lost(found: Finding, words: Sequence[Word]) -> Finding:
-    """Return a project's own program that is told to drop data: that is lost outside any tree of
-    files.
-    """
+    """Raise a project program told to delete data: that data is outside any tree of files."""
     word = drops_data([word.known for word in words])
     if word is None or found.kind is not CommandKind.MUTATING:
         return found
@@ -86,7 +84,7 @@ class Walk:
         self.facts = NO_FACTS
         self.fed: Word | None = None
         self.commands: list[tuple[str, ...]] = []
-        """The words of every simple command, those inside of others included, as far as known."""
+        """The words of every simple command, including nested ones, as far as known."""
         self._allow = allow
         self._depth = depth
         self._wrapped = 0
@@ -124,7 +122,7 @@ class Walk:
         self.findings.append(Finding(text_of(node), CommandKind.READ_ONLY, reason, reveals=True))
 
     def unknown(self, node: Node, reason: str) -> None:
-        """Note a node that is not understood, or understood too well."""
+        """Record a node that was not understood, or that is known to be unsafe."""
         self.found(node, CommandKind.UNKNOWN, reason)
 
     def command(self, words: Sequence[Word]) -> list[Finding]:
@@ -167,7 +165,7 @@ class Walk:
     def _by_names(
         self, name: str, rule: Rule | None, words: Sequence[Word], found: Sequence[Finding]
     ) -> list[Finding]:
-        """Object to secrets among all words, and to names that only running tells."""
+        """Return findings for secrets among all words, and for names known only at run time."""
         if any(f.veto for f in found):
             return []
         text = " ".join(word.source for word in words)
@@ -187,7 +185,7 @@ class Walk:
         return []
 
     def _hides(self, word: Word, name: str, rule: Rule | None) -> bool:
-        """Return whether a word names a secret: itself, unless only names are looked at, or in
+        """Return whether a word names a secret: itself, unless only names are listed, or in
         `@file`.
         """
         texts = {word.known, *word.guesses}
@@ -207,7 +205,7 @@ class Walk:
         )
 
     def script(self, text: str) -> list[Finding]:
-        """Judge text that a program hands to a shell."""
+        """Judge text that a program passes to a shell."""
         if self._depth >= MAX_SCRIPTS:
             return [Finding(text, CommandKind.UNKNOWN, "shells are nested too deep", unread=True)]
         inner = Walk(self.scope, self._allow, self._depth + 1)
@@ -216,7 +214,7 @@ class Walk:
         return found or [Finding(text, CommandKind.READ_ONLY, "an empty script does nothing")]
 
     def redirect(self, node: Node) -> None:
-        """Judge a redirection that stands alone."""
+        """Judge a redirection without a command."""
         redirect(self, node)
 
     def enter(self, target: str | None) -> None:

@@ -1,4 +1,4 @@
-"""What `${name…}` makes of the texts that a name may hold."""
+"""Expand `${name…}` for the texts that a name may hold."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _plain(argument: str) -> str:
 
 
 def _cut(text: str, how: str) -> list[str]:
-    """Return what is left of a text, or all that may be left where a pattern is cut off."""
+    """Return the rest of a text, or all possible rests, after a pattern is removed."""
     ends = how[0] == "%"
     cut = _plain(how.lstrip(how[0]))
     if not WILD.search(cut):

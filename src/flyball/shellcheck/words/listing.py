@@ -1,4 +1,4 @@
-"""What names a substitution or pipeline may print, as far as its first command tells."""
+"""The names a substitution or pipeline may print, as far as its first command shows."""
 
 from __future__ import annotations
 

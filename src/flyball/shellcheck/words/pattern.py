@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 
 def is_open(text: str) -> bool:
-    """Return whether a regular expression of sed or awk breaks off inside of brackets.
+    """Return whether a regular expression of sed or awk ends inside brackets.
 
-    Then a delimiter stands in them, and whether that ends the expression is each program's choice.
+    Then they contain a delimiter, and whether that ends the expression differs between programs.
     """
     brackets = r"\\.|\[\^?\]?(?:\[[:.=].*?[:.=]\]|[^\]])*\]"
     return "[" in re.sub(brackets, "", text, flags=re.S)

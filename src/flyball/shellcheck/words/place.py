@@ -1,4 +1,4 @@
-"""Judge paths by their spelling: secret, protected, outside. No file is looked at."""
+"""Judge paths by their spelling: secret, protected, outside. No file is read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WILD = Pattern(r"[*?\[]")
 
 
 class Scope(NamedTuple):
-    """Where a command stands: the workspace root, and the directory below it (None: not known)."""
+    """The position of a command: the workspace root, and the directory below it (None: unknown)."""
 
     root: str = ""
     cwd: str | None = "."
@@ -38,7 +38,7 @@ class Scope(NamedTuple):
 
     @property
     def at_root(self) -> bool:
-        """Return whether the command still stands where it began."""
+        """Return whether the command is still in its start directory."""
         return self.cwd is not None and (self.cwd == "." or self.cwd == self.root)
 
 
@@ -88,8 +88,8 @@ def _aims(path: str, hidden: bool) -> bool:
 
 
 def _may_be(parts: Sequence[str], names: Sequence[str]) -> bool:
-    """Return whether the last parts may be these names; a pattern in the table stands for its
-    text.
+    """Return whether the last parts may be these names; a pattern in the table is compared
+    literally.
     """
     found = parts[-len(names) :]
     if len(found) < len(names):
@@ -129,7 +129,7 @@ def device(path: str) -> bool:
 
 
 def outside(path: str, scope: Scope) -> bool:
-    """Return whether a path leads out of the workspace, as far as its spelling tells."""
+    """Return whether a path leads out of the workspace, as far as its spelling shows."""
     if path == TEMPORARY or path.startswith(TEMPORARY + "/"):
         return ".." in path.split("/")
     if path.startswith("~") or scope.cwd is None:
@@ -144,7 +144,7 @@ def outside(path: str, scope: Scope) -> bool:
 
 
 def _is_below_here(path: str) -> bool:
-    """Return whether a path leads nowhere but below the directory that a command stands in."""
+    """Return whether a path can only be below the command's directory."""
     return not path.startswith(("/", "~")) and ".." not in path.split("/")
 
 
@@ -157,9 +157,9 @@ _SCRATCH = Pattern(r"/(tmp|var/tmp|dev/shm)/[^/]")
 
 
 def is_scratch(path: str) -> bool:
-    """Return whether a path lies where programs leave what they need for a moment.
+    """Return whether a path is for temporary files.
 
-    In the sandbox such places are a command's own.
+    In the sandbox such directories are private to the command.
     """
     return bool(_SCRATCH.match(path)) and ".." not in path.split("/")
 

@@ -87,11 +87,11 @@ def _too_open(command: str) -> bool:
 
 
 def backtick_readings(node: Node) -> tuple[str, ...]:
-    """Return the texts a shell may parse for a backtick substitution with backslashes in it.
+    r"""Return the texts a shell may parse for a backtick substitution with backslashes in it.
 
     A shell removes one level of backslashes before it parses the text, so what the grammar found
-    there is not what runs. Within double quotes shells differ about `\\"`: both readings count.
-    Empty where nothing is escaped, or where the node is no such substitution.
+    there is not what runs. Within double quotes shells differ about `\"`: both readings count.
+    Empty if nothing is escaped, or if the node is no such substitution.
     """
     text = (node.text or b"").decode().strip()
     if node.type != "command_substitution" or text[:1] != "`" or "\\" not in text:
@@ -232,8 +232,8 @@ def heredoc_delimiter(node: Node) -> tuple[str, bool] | None:
 
 
 def heredoc_text(node: Node, source: bytes) -> tuple[str, int] | None:
-    """Return the body of a here-document by the shell's rule, and the byte where its end line
-    begins.
+    """Return the body of a here-document by the shell's rule, and the byte offset of its end
+    line.
     """
     delimiter = heredoc_delimiter(node)
     if delimiter is None:

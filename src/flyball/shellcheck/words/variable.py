@@ -71,11 +71,11 @@ _TELLING = Pattern(
     r".*|(TF|HELM|GH|GL|HG|SVN|CVS|PG|MYSQL|AWK|ACK|BC|DC|XZ|ZSTD|BZIP|SYSTEMD|GCC|TMUX|AZURE|GOOGLE|"
     r"CLOUDSDK|ANSIBLE|PULUMI|VAGRANT|RSYNC|RCLONE|FIND|LS|SORT|DIFF|JQ|BAT|FD|RG)_?.*"
 )
-"""Names that a program that only reads may yet heed, by what such names are usually made of."""
+"""Parts of variable names that a program that only reads may still respect."""
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a program that only reads will hardly look at a variable of this name."""
+    """Return whether a program that only reads is unlikely to respect a variable of this name."""
     return is_harmless(name) or not (_CONTROLLING.fullmatch(name) or _TELLING.fullmatch(name))
 
 
@@ -93,14 +93,14 @@ _TOLD = Pattern(
 
 
 def is_told(name: str) -> bool:
-    """Return whether a shell sets a name by itself, to text that a command has said."""
+    """Return whether a shell sets a name by itself, to text printed by a command."""
     return bool(_TOLD.fullmatch(name))
 
 
 def facts_of(root: Node, *, fresh: bool = False) -> VariableFacts:
-    """Gather every value that the command itself gives to a name.
+    """Collect every value that the command itself gives to a name.
 
-    In a `fresh` shell nobody else has given any: it holds our environment and nothing more.
+    In a `fresh` shell there are no others: it has only the governor's environment.
     """
     values: dict[str, list[Word | None]] = {}
     for name, word in _settings(root):
@@ -119,9 +119,9 @@ def facts_of(root: Node, *, fresh: bool = False) -> VariableFacts:
 
 
 def secret_variable(root: Node, facts: VariableFacts) -> Node | None:
-    """Return the first use of a variable that holds a secret of the user's, by its name.
+    """Return the first use of a variable that holds one of the user's secrets, by its name.
 
-    Asking whether it is set shows nothing, and what the command sets itself is no secret.
+    Testing whether it is set shows nothing, and what the command sets itself is no secret.
     """
     stack = [root]
     while stack:
@@ -208,7 +208,7 @@ def _settings(root: Node, facts: VariableFacts = NO_FACTS) -> Iterator[tuple[str
 
 
 def _fed(node: Node) -> Word | None:
-    """Return what a loop around a `read` is fed, where that is a listing; None where it is not."""
+    """Return what a loop around a `read` is fed, if it is a listing, or None."""
     above = node.parent
     while above is not None and above.type != "while_statement":
         above = above.parent
@@ -233,7 +233,7 @@ def _fed(node: Node) -> Word | None:
 
 
 def _loops(node: Node) -> bool:
-    """Return whether a node stands in a loop, where a text may grow without end."""
+    """Return whether a node is in a loop, where a text may grow without bound."""
     above = node.parent
     return above is not None and (above.type == "do_group" or _loops(above))
 

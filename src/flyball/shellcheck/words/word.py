@@ -1,4 +1,4 @@
-"""Shell words as values: what a word will be when the shell has done with it."""
+"""Shell words as values: what a word becomes after expansion."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Word(NamedTuple):
 
     source: str
     value: str | None
-    """The whole value, when it is known before the shell runs."""
+    """The whole value, if it is known before the shell runs."""
     head: str = ""
     """The part of an unknown value that is known to come first."""
     glob: bool = False
@@ -40,22 +40,21 @@ class Word(NamedTuple):
     splits: bool = False
     """Whether an unquoted expansion may turn it into several words."""
     likely: str = ""
-    """What a value is when everything goes as the command itself tells, `*` for gaps; where it may
-    be one of several, all of them with blanks between."""
+    """The value if everything goes as the command itself says, with `*` for gaps; several
+    alternatives are separated by spaces.
+    """
     made: bool = False
-    """Whether the command puts an unknown value together from text, in a way not followed here."""
+    """Whether the command builds an unknown value from text, in a way not followed here."""
 
     @property
     def guesses(self) -> list[str]:
-        """Return what the value is or may be, `*` for gaps; none for a path known to stay
-        inside.
-        """
+        """Return the possible values, with `*` for gaps; none for a path known to stay inside."""
         if self.value is not None:
             return [self.value]
         return [] if self.local else self.likely.split()
 
     def below(self, cwd: str) -> Word:
-        """Return the word, guessed as the path it names for a command in this directory."""
+        """Return the word as the path it names for a command in this directory."""
         return self._replace(likely=" ".join([self.likely, *(f"{cwd}/{g}" for g in self.guesses)]))
 
     @property
@@ -65,24 +64,24 @@ class Word(NamedTuple):
 
     @property
     def may_be_option(self) -> bool:
-        """Return whether its value could begin with a dash without being seen to."""
+        """Return whether its value could begin with a dash unnoticed."""
         if self.value is not None:
             return self.glob and bool(re.match(r"[*?\[]", self.value)) and not _suffixed(self.value)
         return not self.tame and (self.splits or not self.head)
 
 
 def _suffixed(pattern: str) -> bool:
-    """`*.py` can hardly name an option; `*` can."""
+    """Return whether `*.py` or the like can hardly name an option; `*` can."""
     return bool(re.search(r"\.\w+$", pattern))
 
 
 def literal(text: str) -> Word:
-    """A word that is just this text."""
+    """Return a word that is exactly this text."""
     return Word(text, text)
 
 
 def opaque(source: str, *, head: str = "", tame: bool = False, splits: bool = True) -> Word:
-    """Return a word of which no more than its beginning is known."""
+    """Return a word of which only the beginning is known."""
     return Word(source, None, head, tame=tame, splits=splits, likely=head + "*")
 
 
@@ -94,7 +93,7 @@ class _Piece(NamedTuple):
 
 
 class VariableFacts(NamedTuple):
-    """What a whole command tells about its variables, gathered before the walk."""
+    """What a whole command shows about its variables, collected before the walk."""
 
     tame: frozenset[str] = frozenset()
     """Names that never hold an option."""
@@ -103,25 +102,25 @@ class VariableFacts(NamedTuple):
     tainted: frozenset[str] = frozenset()
     """Names whose value an arithmetic context might execute."""
     made: frozenset[str] = frozenset()
-    """Names that may hold text which the command puts together in a way not followed here."""
+    """Names that may hold text which the command builds in a way not followed here."""
     values: Mapping[str, tuple[str, ...]] = {}
     """All that the command gives to a name, `*` for what is not known of it."""
     given: frozenset[str] | None = None
     """Every name the command sets, where the others are sure to be empty; None where not."""
 
     def is_empty(self, name: str) -> bool:
-        """Return whether a name holds nothing, because nobody has set it."""
+        """Return whether a name is empty, because nothing has set it."""
         return self.given is not None and name not in self.given and not _SET.fullmatch(name)
 
 
 _SET = Pattern(r"_|REPLY|MAPFILE|OPTARG|DIRSTACK|(BASH|COMP|READLINE|HIST|PROMPT|FUNC).*")
-"""Names that a shell sets to what a command said, though the command does not name them."""
+"""Names that a shell sets to a command's output, though the command does not mention them."""
 
 NO_FACTS = VariableFacts()
 
 
 def words_of(node: Node, facts: VariableFacts = NO_FACTS) -> tuple[Word, ...]:
-    """The words a node stands for; brace expansion makes several."""
+    """Return the words of a node; brace expansion makes several."""
     source = text_of(node)
     pieces = tuple(_pieces(node))
     bare = "".join(p.text or "" for p in pieces if not p.quoted)
@@ -167,7 +166,7 @@ def _filled(piece: _Piece, text: str) -> _Piece:
 
 
 def _is_idle(pieces: tuple[_Piece, ...], facts: VariableFacts) -> bool:
-    """Return whether all that is unknown is empty, and what is left is no option."""
+    """Return whether all unknown parts are empty, and what is left is no option."""
     empty = all(p.text is not None or facts.is_empty(_name(p.node)) for p in pieces)
     return empty and not "".join(p.text or "" for p in pieces).startswith("-")
 
@@ -179,7 +178,7 @@ def _name(node: Node | None) -> str:
 
 
 def _likely(piece: _Piece, facts: VariableFacts) -> Sequence[str]:
-    """Return what a piece may be, as far as the command itself tells it; nothing if it is not
+    """Return what a piece may be, as far as the command itself shows; nothing if it is not
     followed.
     """
     if piece.text is not None or piece.node is None:
@@ -203,7 +202,7 @@ _VARIABLE = Pattern(r"\$(\w+|[@*])|\$\{(\w+|[@*])(?:\[[^]]*\])?(.*)\}", re.S)
 
 
 def _is_made(piece: _Piece, facts: VariableFacts) -> bool:
-    """Return whether a piece is text that the command puts together in a way not followed here."""
+    """Return whether a piece is text that the command builds in a way not followed here."""
     if piece.node is None:
         return False
     if piece.node.type != "command_substitution":
@@ -214,7 +213,7 @@ def _is_made(piece: _Piece, facts: VariableFacts) -> bool:
 SAYS = frozenset(("echo", "printf"))
 _SPACED = Pattern(r"(%s|\\[nt0]|\s)+")
 _EACH = Pattern(r"(%s(\\[nt0]|\s)+)+")
-"""A format by which what it is given stays apart."""
+"""A format that keeps its arguments separate."""
 
 
 def makes_text(node: Node) -> bool:
@@ -244,9 +243,9 @@ def said_words(node: Node) -> list[str] | None:
 
 
 def made_names(node: Node) -> list[str]:
-    """Return what the names that a substitution or pipeline prints may be, `*` for gaps.
+    """Return the names that a substitution or pipeline may print, with `*` for gaps.
 
-    Only the first command tells names, and only filters that leave lines out may follow it.
+    Only the first command prints names, and only filters that drop lines may follow it.
     """
     parts = _pipeline_of(node)
     first = parts[0] if parts else None
@@ -275,9 +274,7 @@ _LISTERS = frozenset(("find", "fd", "fdfind", "ls", "locate", "git"))
 
 
 def listed_secrets(node: Node) -> list[str]:
-    """Return the names of secrets that a program is told to look for, so that another may read
-    them.
-    """
+    """Return the names of secrets that a program is told to find, so that another may read them."""
     first = _first_command(node)
     if first is None or _called(first) not in _LISTERS:
         return []
@@ -303,7 +300,7 @@ def _first_command(node: Node) -> Node | None:
 
 
 def _called(command: Node) -> str:
-    """The name a command is called by, as it is written."""
+    """Return the name a command is called by, as written."""
     name = command.child_by_field_name("name")
     return text_of(name) if name is not None else ""
 
@@ -314,7 +311,7 @@ def text_of(node: Node) -> str:
 
 
 def _is_one_of(source: str, names: frozenset[str]) -> bool:
-    """Return whether a word begins with one of these variables, taken as it is."""
+    """Return whether a word begins with one of these variables, unmodified."""
     match = re.match(r'"?\$(?:(\w+)|\{(\w+)\})', source)
     return bool(match) and (match[1] or match[2]) in names
 
@@ -381,7 +378,7 @@ _ANSI = {
 
 
 def ansi(body: str) -> str | None:
-    """Return the text that `$'body'` stands for, or None where it is not plain text."""
+    """Return the text of `$'body'`, or None if it is not plain text."""
 
     def decoded(match: re.Match[str]) -> str:
         octal, hexa, control, other = match.groups()
