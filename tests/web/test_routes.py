@@ -205,6 +205,12 @@ def test_a_card_is_taken_back_and_put_again_and_merged(served: Served, finished:
     assert len(served.post(f"/api/runs/{run}/merge", {})["commits"]) >= 1
     shop = served.board.projects.find("").repo
     assert "price * quantity" in (shop / "cart.py").read_text()
+    # Once is enough: the run offers it no longer, and who asks all the same is answered clearly.
+    told = served.get(f"/api/runs/{run}")
+    assert told["is_merged"]
+    assert not [step for step in told["next"] if "merge" in step["command"]]
+    again = served.ask("POST", f"/api/runs/{run}/merge", {})
+    assert (again.status, again.json["code"]) == (409, "already-merged")
 
 
 def test_an_export_reads_back(served: Served, finished: dict[str, Any]):

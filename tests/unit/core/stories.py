@@ -49,6 +49,7 @@ class Story:
     ) -> None:
         self.state = RunState()
         self.effects: tuple[AnyEffect, ...] = ()
+        self.events: list[AnyEvent] = []
         started = RunStarted(
             run="r", request="do it", policy=policy or ALONE, intent=intent, **more
         )
@@ -74,6 +75,7 @@ class Story:
 
     def happens(self, event: AnyEvent) -> Story:
         self.state, self.effects = advance(self.state, event)
+        self.events.append(event)
         return self
 
     def answers(self, event: AnyEvent) -> Story:

@@ -16,7 +16,7 @@ from flyball.app.runs.journals import Record, record_of
 from flyball.core.machine.machine import replay
 from flyball.core.plan.message import UserResponse
 from flyball.core.record.pictures import PagePictures, pictures_of
-from flyball.core.run.ending import ending_of
+from flyball.core.run.ending import ending_of, words_of
 from flyball.core.run.event import name_of
 from flyball.core.run.state import Ending, RunState
 from flyball.errors import NotFound, UsageError
@@ -53,6 +53,7 @@ async def account(home: Home, run: str) -> dict[str, Any]:
         }
     return {
         **told,
+        "words": words_of(told["status"], told["ending"]),
         "project": home.state.name,
         "project_title": home.repo.name,
         "path": str(home.repo),

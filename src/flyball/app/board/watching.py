@@ -24,7 +24,7 @@ from flyball.app.board.projects import Projects
 from flyball.app.project import Home
 from flyball.app.runs.journals import list_runs, opened
 from flyball.app.runs.overview import Overview, noted_reverted, overview_of, unreadable_overview
-from flyball.core.run.ending import ending_of_card
+from flyball.core.run.ending import ending_of_card, words_of
 from flyball.core.run.event import (
     AnyEvent,
     Appealed,
@@ -332,7 +332,9 @@ def board_row(
 
 
 def _list_row(project: str, home: Home, found: Overview) -> dict[str, Any]:
-    return {"type": "row", "project": project, "title": home.repo.name, **found._asdict()}
+    words = words_of(found.status, found.ending)
+    place = {"project": project, "title": home.repo.name}
+    return {"type": "row", **place, "words": words, **found._asdict()}
 
 
 def _card_rows(home: Home, state: RunState, deeds: LastDeeds) -> Iterator[dict[str, Any]]:

@@ -60,6 +60,11 @@ def status_of(run: RunState) -> str:
     return _STATUS[ending]
 
 
+def words_of(status: str, ending: Ending | str | None) -> str:
+    """Return what people read of a run: how it ended, or where it stands while it has not."""
+    return (Ending(ending).words if ending else status).capitalize()
+
+
 def judges_itself(template: Template) -> bool:
     """Return whether the gates ask for more than that nothing forbidden was done."""
     return any(use.type in GATES and not GATES[use.type].forbids for use in template.gates)

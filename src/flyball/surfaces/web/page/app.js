@@ -83,6 +83,7 @@ function go() {
     if (open?.run === run) { open.show(tab); draw(); return; }
     const page = document.createElement("run-page");
     page.addEventListener("told", (event) => chat.about(event.detail, projects));
+    page.addEventListener("lost", () => chat.remove());
     main.className = "split";
     fill(main, page, chat);
     page.open(run, tab);

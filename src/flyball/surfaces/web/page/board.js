@@ -28,7 +28,7 @@ export class RunList extends HTMLElement {
     return h("div", { class: "runrow", role: "listitem" }, h("a", { href: `#/run/${part(row.run)}`, class: at ? "at" : "", "aria-current": at ? "page" : false },
       h("span", { class: `dot s-${row.status}`, "aria-hidden": "true" }),
       h("span", { class: "ask" }, row.request),
-      h("span", { class: "sub" }, pill(row.status), h("span", {}, row.title), h("span", {}, ago(row.updated_at)), row.reverted ? h("span", { class: "bad" }, row.reverted) : null),
+      h("span", { class: "sub" }, pill(row), h("span", {}, row.title), h("span", {}, ago(row.updated_at)), row.reverted ? h("span", { class: "bad" }, row.reverted) : null),
       meter(row.used, row.limit, `${row.used} of ${row.limit} calls used`)));
   }
 

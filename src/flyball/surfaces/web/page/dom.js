@@ -63,16 +63,8 @@ export function lasted(seconds) {
 
 export const clock = (at) => new Date(at * 1000).toLocaleTimeString("en-GB");
 
-export const STATUS = {
-  running: "Running", paused: "Waits for you", success: "Succeeded", failed: "Failed",
-  cancelled: "Cancelled", interrupted: "Interrupted", unreadable: "Unreadable", unverified: "Unverified", unchanged: "Nothing changed",
-  answered: "Answered", stopped: "Stopped",
-  partial: "Partly done",
-};
-
-export function pill(status, text) {
-  return h("span", { class: `pill s-${status}` }, text || STATUS[status] || status);
-}
+// How a run stands is said by the core: `words` of a row and of a run.
+export const pill = (told) => h("span", { class: `pill s-${told.status}` }, told.words);
 
 export function meter(used, limit, label) {
   const share = limit ? Math.min(1, used / limit) : 0;

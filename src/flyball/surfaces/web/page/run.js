@@ -13,10 +13,13 @@ const ANSWERS = {
 };
 const TABS = [["proof", "Verdict"], ["cards", "Cards"], ["changes", "Changes"], ["timeline", "Timeline"], ["decisions", "Decisions"], ["talk", "Talk"], ...(EXPORTED ? [] : [["replay", "Replay"]])];
 
+// An address that names no tab of ours shows the first.
+const known = (tab) => (TABS.some(([name]) => name === tab) ? tab : TABS[0][0]);
+
 export class RunPage extends HTMLElement {
   open(run, tab) {
     this.run = run;
-    this.tab = tab || "proof";
+    this.tab = known(tab);
     this.lines = [];
     this.saying = "";
     this.pace = 250;
@@ -86,10 +89,18 @@ export class RunPage extends HTMLElement {
       // A long run takes longer to tell: the server is not to do that all the time.
       this.pace = Math.max(250, 4 * (performance.now() - begun));
     } catch (error) {
-      fill(this.panel, h("p", { class: "empty" }, error.message, " ", error.hint));
+      if (error.status === 404) this.lost(error);
+      else fill(this.panel, h("p", { class: "empty" }, error.message, " ", error.hint));
       return;
     }
     if (this.isConnected) { this.draw(); this.refreshLater(); }
+  }
+
+  // There is no such run: nothing of a run is shown, and nobody is there to be spoken to.
+  lost(error) {
+    this.stop?.();
+    fill(this, h("div", { class: "empty big" }, h("p", {}, error.message), h("p", {}, "It may have been pruned, or it belongs to another state directory. ", h("a", { href: "#/" }, "All runs"))));
+    this.dispatchEvent(new CustomEvent("lost", { bubbles: true }));
   }
 
   draw() {
@@ -122,7 +133,7 @@ export class RunPage extends HTMLElement {
     const costs = told.costs || {};
     const tokens = (costs.input_tokens || 0) + (costs.output_tokens || 0);
     fill(this.head,
-      h("div", { class: "row top" }, pill(told.status), h("span", { class: "muted" }, told.project_title, " · ", told.intent || "", " · ", (told.driver || "").split(":")[0], told.driven_by && told.status === "running" ? " · live" : ""),
+      h("div", { class: "row top" }, pill(told), h("span", { class: "muted" }, told.project_title, " · ", told.intent || "", " · ", (told.driver || "").split(":")[0], told.driven_by && told.status === "running" ? " · live" : ""),
         h("code", { class: "muted runid" }, told.run)),
       h("h1", {}, told.request),
       h("ol", { class: "steps", "aria-label": "Phases" }, STEPS.map((step) => h("li", { class: `p-${step} ${step === phase ? "now" : ""} ${passed.has(step) ? "been" : ""}`, "aria-current": step === phase ? "step" : false }, STEP_NAMES[step]))),
@@ -163,7 +174,7 @@ export class RunPage extends HTMLElement {
     if (told.status === "running") found.push(deed("pause", "Pause"), deed("cancel", "Stop"));
     else if (told.status === "interrupted") found.push(deed("resume", "Resume", {}, "primary"), deed("cancel", "Stop"));
     else if (told.status === "paused") found.push(deed("cancel", "Stop"));
-    else if (!told.is_merged && told.cards.some((card) => card.commit && card.status !== "reverted")) found.push(deed("merge", "Merge into your branch", {}, ""));
+    else if (told.next.some((step) => step.command.startsWith("flyball runs merge"))) found.push(deed("merge", "Merge into your branch", {}, ""));
     if (told.status === "running" || told.status === "paused") found.push(this.extension());
     found.push(h("a", { class: "button quiet", href: `/api/runs/${part(told.run)}/export.html`, download: `flyball-${told.run}.html` }, "Export"));
     return found;
@@ -215,10 +226,10 @@ export class RunPage extends HTMLElement {
   }
 
   show(name) {
-    if (!name || name === this.tab) return;
-    this.tab = name;
+    if (!name || known(name) === this.tab) return;
+    this.tab = known(name);
     this.parts.panel = "";
-    if (!EXPORTED) history.replaceState(null, "", `#/run/${part(this.run)}/${name}`);
+    if (!EXPORTED) history.replaceState(null, "", `#/run/${part(this.run)}/${this.tab}`);
     this.drawTabs();
     this.drawPanel();
   }
