@@ -12,13 +12,13 @@ from flyball.app.board.watching import card_row
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.description import read_through
 from flyball.app.runs.files import present_tree, workspace_of
+from flyball.app.runs.hero import hero_of, why_stopped
 from flyball.app.runs.journals import Record, record_of
+from flyball.app.runs.picture import draw_card
 from flyball.core.machine.machine import replay
-from flyball.core.plan.message import UserResponse
 from flyball.core.record.pictures import PagePictures, pictures_of
-from flyball.core.run.ending import ending_of, words_of
 from flyball.core.run.event import name_of
-from flyball.core.run.state import Ending, RunState
+from flyball.core.run.state import RunState
 from flyball.errors import NotFound, UsageError
 from flyball.tools.pages.browser import PNG
 from flyball.verdict.words import verdict_lines
@@ -26,8 +26,6 @@ from flyball.workspace.cards.use_cases import ProjectPlaces
 from flyball.workspace.files.plain import read_within
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 from flyball.workspace.trees.trees import TreeHash
-
-INTERRUPTED = "The process that drove it is gone; nothing is lost, and it can be resumed."
 
 
 def places_of(home: Home) -> ProjectPlaces:
@@ -51,9 +49,11 @@ async def account(home: Home, run: str) -> dict[str, Any]:
             "pictures": [_shown_pictures(each) for each in pictures_of(card)],
             "verdict_words": list(verdict_lines(verdict)) if verdict else [],
         }
+    hero = hero_of(state, told["status"], home.repo.name)
     return {
         **told,
-        "words": words_of(told["status"], told["ending"]),
+        "words": hero.words,
+        "hero": msgspec.to_builtins(hero),
         "project": home.state.name,
         "project_title": home.repo.name,
         "path": str(home.repo),
@@ -74,6 +74,12 @@ def _shown_pictures(page: PagePictures) -> dict[str, Any]:
     }
 
 
+async def card_picture(home: Home, run: str) -> str:
+    """Return a run's card as SVG: what the top of its page says, made to be pasted."""
+    told, record, _ = await read_through(home, run)
+    return draw_card(hero_of(record.state, told["status"], home.repo.name))
+
+
 async def picture_of(home: Home, run: str, card: str, name: str) -> bytes:
     """Return a picture that the journal records for a card; no other file can be requested."""
     state, _ = await record_of(home, run)
@@ -87,26 +93,6 @@ async def picture_of(home: Home, run: str, card: str, name: str) -> bytes:
         if data and data.startswith(PNG):
             return data
     raise NotFound("picture", name, "It was never taken, or it was removed.")
-
-
-def why_stopped(state: RunState, status: str) -> str:
-    """Return why a run does not move: a question, its end, or no driver; else an empty string."""
-    if waiting := pending(state):
-        return waiting[0].question.text
-    if state.response is not None:
-        return _why_ended(state, state.response)
-    return INTERRUPTED if status == "interrupted" else ""
-
-
-def _why_ended(state: RunState, response: UserResponse) -> str:
-    """Return Flyball's own reason; without one, the first line of the answer."""
-    last = state.cards[-1] if state.cards else None
-    if last is not None and last.ending_reason:
-        return last.ending_reason
-    if ending_of(state) is Ending.SUCCEEDED:
-        shown = [card.label for card in state.cards if card.commit]
-        return f"It is done, and Flyball saw it: {shown[-1]}." if shown else "It is done."
-    return response.message.strip().partition("\n")[0]
 
 
 def _state_at(record: Record, seq: int) -> RunState:

@@ -84,6 +84,7 @@ def list_(repo: Path, as_json: bool) -> None:
 @click.option(
     "--cost", is_flag=True, help="Show turns, calls, tokens, cost and time by card and phase."
 )
+@click.option("--card", is_flag=True, help="Print the run's card as SVG, to paste elsewhere.")
 @REPO
 @DATABASE
 @JSON

@@ -26,7 +26,7 @@ from flyball.surfaces.web.export import export_html
 from flyball.surfaces.web.failure import promise_failures, tell_bug, tell_http, tell_own
 from flyball.surfaces.web.project_routes import PROJECT_ROUTES
 from flyball.surfaces.web.protection import Protected, Protection
-from flyball.surfaces.web.run_routes import STREAM, RunRoutes
+from flyball.surfaces.web.run_routes import STREAM, RunRoutes, card_svg
 
 
 @get("/api/events", tags=["runs"], summary="Every run that changes, as server-sent events.")
@@ -58,7 +58,15 @@ def make_application(board: Board, protection: Protection) -> Application:
         Exception: tell_bug,
     }
     inner = Litestar(
-        [RunRoutes, CardRoutes, *PROJECT_ROUTES, *ASSET_ROUTES, export_html, board_events],
+        [
+            RunRoutes,
+            CardRoutes,
+            *PROJECT_ROUTES,
+            *ASSET_ROUTES,
+            export_html,
+            card_svg,
+            board_events,
+        ],
         dependencies={"board": Provide(provide, sync_to_thread=False)},
         exception_handlers=handlers,
         guards=[authorise],

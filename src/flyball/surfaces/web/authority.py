@@ -44,6 +44,7 @@ NEEDS: Mapping[str, Right] = {
     "GET /api/runs/{run}/at/{seq}/diff": Right.LOOK,
     "GET /api/runs/{run}/export.html": Right.LOOK,
     "GET /api/runs/{run}/export.jsonl": Right.LOOK,
+    "GET /run/{run}/card.svg": Right.LOOK,
     "GET /api/runs/{run}/cards/{card}": Right.LOOK,
     "GET /api/runs/{run}/cards/{card}/diff": Right.LOOK,
     "GET /api/runs/{run}/cards/{card}/pictures/{name}": Right.LOOK,

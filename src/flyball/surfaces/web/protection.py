@@ -84,7 +84,7 @@ class Protection(NamedTuple):
             return _refused(403, "origin", "Another page may not ask this server.", OPEN_IT)
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return _refused(403, "origin", "Another page may not ask this server.", OPEN_IT)
-        if not scope["path"].startswith("/api"):
+        if not scope["path"].startswith(("/api", "/run")):
             return None
         try:
             person = self._person(headers)

@@ -13,7 +13,7 @@ from litestar.response import Stream
 
 from flyball.app.answering import more, no, words, yes
 from flyball.app.archive import export_lines
-from flyball.app.board.account import account, account_at, diff_at, places_of
+from flyball.app.board.account import account, account_at, card_picture, diff_at, places_of
 from flyball.app.board.feed import read_place
 from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
 from flyball.app.people.person import Right
@@ -260,6 +260,20 @@ class RunRoutes(Controller):
         record = asyncio.run(record_of(board.home_of(run), run))
         data = b"".join(line + b"\n" for line in export_lines(run, record.entries))
         return download(data, "application/jsonl", f"{run}.jsonl")
+
+
+@get(
+    "/run/{run:str}/card.svg",
+    sync_to_thread=True,
+    tags=["runs"],
+    media_type="image/svg+xml",
+    summary="A run's card: what the top of its page says, as a picture.",
+)
+def card_svg(board: OurBoard, run: FromPath[str]) -> Response[str]:
+    """Return a picture to be pasted; it holds text and shapes, and nothing that runs."""
+    drawn = asyncio.run(card_picture(board.home_of(run), run))
+    headers = {"cache-control": "private, no-cache"}
+    return Response(drawn, media_type="image/svg+xml", headers=headers)
 
 
 def download(data: bytes, kind: str, name: str) -> Response[bytes]:

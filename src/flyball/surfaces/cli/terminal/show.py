@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flyball.app.answering import NextStep
+from flyball.app.board.account import card_picture
 from flyball.app.project import Home
 from flyball.app.runs.description import cost_rows, describe, event_lines, messages_of, recount
 from flyball.app.runs.files import diff_of
@@ -88,6 +89,9 @@ def age(seconds: float) -> str:
 async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json: bool) -> None:
     """Print one run, with the requested parts of its log."""
     run = await find_run(home, name)
+    if asked["card"]:
+        say((await card_picture(home, run)).rstrip())
+        return
     told = await describe(home, run)
     record = await record_of(home, run)
     if asked["messages"]:
