@@ -1,4 +1,4 @@
-"""What a request and a checkpoint say that bears on the verdict, read from their words."""
+"""Extract from a request and a checkpoint what matters for the verdict."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _REPAIR = regex(
 def asked_for(
     request: str, promised: Iterable[str], intent: Intent | None, *, wants_red: bool
 ) -> AskedFor:
-    """Return what was asked for and said beforehand.
+    """Return what was requested and announced beforehand.
 
     A request that names tests wants those green; one that only says that tests fail wants all of
-    them. Whoever repairs or rearranges changes no expectation unasked.
+    them. A repair or a refactoring changes no expectation unasked.
     """
     named = tuple(dict.fromkeys(_NAMED.findall(request)))
     kind = read_change(request).kind

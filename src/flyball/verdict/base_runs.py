@@ -39,9 +39,9 @@ class _Stored(msgspec.Struct, frozen=True):
 
 
 class BaseRuns:
-    """Whole runs of suites, by tree, suite and what is installed; runs in trouble are not kept.
+    """Whole runs of suites, by tree, suite and toolchain; runs that failed to work are not kept.
 
-    One that took too long is: it would take too long again.
+    One that timed out is kept: it would time out again.
     """
 
     def __init__(self, workspace: Workspace, env: Mapping[str, str]) -> None:
@@ -122,9 +122,7 @@ class BaseRuns:
 
 
 def _installed(project: Path, programs: str) -> str:
-    """Return what tells one toolchain from another without starting it: when things were
-    installed.
-    """
+    """Return what identifies a toolchain without starting it: the times of installation."""
     signs = ("node_modules", "node_modules/.package-lock.json", ".venv", "venv", "vendor")
     packages = sorted(project.glob(".venv/lib/python*/site-packages"))
     found = [project / sign for sign in signs] + packages

@@ -1,8 +1,8 @@
-"""What the tree from before needs is built once, where later runs find it and cannot change it.
+"""Build what the base tree needs once, in a cache that later runs can read but not change.
 
-Compilers keep what they have built by content, so dependencies and the standard library are built
-once for all trees. Only a build of the tree from before is kept, on which nothing of the change has
-run; whatever a test run builds goes to a layer above that ends with it.
+Compilers cache what they build by content, so dependencies and the standard library are built once
+for all trees. Only a build of the base tree is kept, in which nothing of the change has run;
+whatever a test run builds goes to an overlay that is discarded.
 """
 
 from __future__ import annotations
@@ -45,8 +45,6 @@ async def build_ahead(context: CallContext, tree: str, suite: PartSuite) -> None
 
 
 def _mark(context: CallContext, suite: PartSuite) -> Path:
-    """Return what says that a tree's suite was built; at worst it is built once more, or while it
-    runs.
-    """
+    """Return the file that marks a tree's suite as built; without it, it is only built again."""
     named = json.dumps([context.tree, suite.runner, suite.at, context.env.get("PATH", "")])
     return context.built / f"{hashlib.sha256(named.encode()).hexdigest()[:32]}.mark"

@@ -1,7 +1,7 @@
-"""Tests that must fail, put beside a suite: if they do not, the run is no evidence.
+"""Tests that must fail, added to a suite: if they do not, the run is no evidence.
 
 Product code can patch the runner, forge its report or end the process; whatever it does to make
-failing tests pass, it does to these, too. Their names are drawn anew for every run.
+failing tests pass, it does to these, too. Their names are random in every run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flyball.regex import regex
 
 
 class Canary(NamedTuple):
-    """One file to put into a checkout, and a word that the names of its failing tests hold."""
+    """One file to put into a checkout, and a word in the names of its failing tests."""
 
     path: str
     text: str
@@ -93,7 +93,9 @@ _JS = {
         ),
     ),
 }
-"""How a test of each runner begins, and what must fail in it: assertions can be silenced singly."""
+"""How a test of each runner begins, and what must fail in it: assertions can be silenced one by
+one.
+"""
 _IMPORTS = {
     True: {
         "vitest": "import { test, expect } from 'vitest'",
@@ -113,18 +115,18 @@ _GO_PACKAGE = regex(r"^package\s+(\w+)", re.MULTILINE)
 
 
 APART = frozenset({"jest", "vitest", "ava", "node"})
-"""Runners that give every test file a world of its own: what code does to one stays in it."""
+"""Runners that isolate test files: what code does to one does not affect the others."""
 
 
 def canary_for(
     runner: str, tests: Iterable[tuple[str, str]], word: str, loads: Sequence[str] = ()
 ) -> Canary | None:
-    """Return a file of failing tests beside one of the suite's own; None where none can be made.
+    """Return a file of failing tests to add to the suite; None if none can be made.
 
-    Where the runner keeps test files apart, `loads` are files of the product that it loads first.
-    `tests` are the suite's test files with their texts, `word` a lower-case word drawn for this
-    run. The folder with the most tests is taken, since a suite surely looks there; the names come
-    last in it, so that a suite that stops at its first failure has run before.
+    If the runner isolates test files, `loads` are files of the product that it loads first. `tests`
+    are the suite's test files with their texts, `word` a random lower-case word. The folder with
+    the most tests is chosen, since the suite surely searches it; the names sort last, so that a
+    suite that stops at its first failure has run before.
     """
     files = sorted(tests)
     if not files:

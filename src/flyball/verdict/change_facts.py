@@ -1,4 +1,4 @@
-"""What a change is, apart from any run: its texts, its testing side, how its tests compare."""
+"""The facts of a change without any run: its texts, its testing side, how its tests compare."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Texts = Mapping[str, str | None]
 def change_facts(
     trees: Trees, before: Land, after: Land, changes: Sequence[Changed], head: str
 ) -> ChangeFacts:
-    """Return the facts of a change between two trees that lie checked out."""
+    """Return the facts of a change between two checked-out trees."""
     files = tuple([change.path for change in changes])
     old = _texts(trees, {change.path: change.before for change in changes})
     new = _texts(trees, {change.path: change.after for change in changes})
@@ -107,7 +107,9 @@ def _runs_examples(land: Land, code: Sequence[str]) -> bool:
 
 
 def _texts(trees: Trees, entries: Mapping[str, TreeEntry | None]) -> dict[str, str | None]:
-    """Path → text on one side of the change; None where there is no such file, or no text."""
+    """Return path → text on one side of the change; None for a missing file, or one that is not
+    text.
+    """
     blobs = trees.contents([entry.blob for entry in entries.values() if entry is not None])
     found: dict[str, str | None] = {}
     for path, entry in entries.items():

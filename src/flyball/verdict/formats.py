@@ -1,6 +1,6 @@
-"""Write a verdict for the programs that read one: a forge's annotations, JUnit, SARIF, Markdown.
+"""Write a verdict for programs: a forge's annotations, JUnit, SARIF, Markdown.
 
-All show the lines of `words.py` and the findings as they are; nothing is decided here.
+All show the lines of `words.py` and the findings unchanged; nothing is decided here.
 """
 
 from __future__ import annotations
@@ -97,9 +97,10 @@ def _property(text: str) -> str:
 
 
 def junit(verdict: ChangeVerdict) -> str:
-    """Write a verdict as a JUnit report: itself, each repaired test and each finding is a case.
+    """Write a verdict as a JUnit report: the verdict, each repaired test and each finding is a
+    case.
 
-    A question is a failure, as it is by the exit code; what was red before is skipped.
+    A question is a failure, as in the exit code; what was red before is skipped.
     """
     top = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(top, "testsuite", name="flyball verify")
@@ -137,7 +138,7 @@ def _xml(text: str) -> str:
 
 
 def sarif(verdict: ChangeVerdict, is_file: IsFile, version: str) -> str:
-    """Write the findings of a verdict as SARIF 2.1.0, for what shows alerts beside code."""
+    """Write the findings of a verdict as SARIF 2.1.0, for tools that show alerts next to code."""
     kinds = dict.fromkeys(str(each.kind) for each in verdict.findings)
     rules = [{"id": kind, "name": kind.title().replace("-", "")} for kind in kinds]
     run = {

@@ -25,14 +25,14 @@ from flyball.workspace.trees.trees import TreeHash
 MOST = 10
 SHOWN = 3
 FEWEST = 2
-"""Fewer trials than that say nothing about the tests."""
+"""Fewer trials than this say nothing about the tests."""
 MANY = 400
 """So many changes of one file are thought of; those that are tried are spread over its lines."""
 LONGEST = 40
 
 
 class Noticed(NamedTuple):
-    """How many small changes the tests notice, or why none was tried, if there is more to say."""
+    """How many small changes the tests notice, or why none was tried."""
 
     found: MutantCount | None = None
     not_tried: str = ""
@@ -44,10 +44,9 @@ async def count_noticed(
     compared: TreePair,
     runs: Sequence[SuiteRuns] = (),
 ) -> Noticed:
-    """Return how many small changes to the new lines the tests notice; no count where nobody can
-    tell.
+    """Return how many small changes to the new lines the tests notice; no count if that is unknown.
 
-    The runs of the verdict say how long the tests take, and how they end for the code as it is.
+    The verdict's runs say how long the tests take, and how they end for the unchanged code.
     """
     limit = context.settings.mutant_seconds
     for suite, its in zip(suites, runs, strict=False):
@@ -141,7 +140,7 @@ def _product(suite: PartSuite, compared: TreePair) -> list[str]:
 def _new_lines(
     context: CallContext, compared: TreePair, texts: Mapping[str, bytes]
 ) -> dict[str, frozenset[int]]:
-    """Return the lines of the product that are new; tests that stand beside the code are none."""
+    """Return the new lines of the product, without tests next to the code."""
     trees = context.workspace.trees
     old = trees.entries(TreeHash(compared.base), sorted(texts))
     blobs = trees.contents([entry.blob for entry in old.values()])

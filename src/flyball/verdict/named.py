@@ -39,10 +39,10 @@ def is_suite(what: str) -> bool:
 def resolve_named(
     named: Sequence[str], runs: Iterable[TreeRun], checks: Iterable[CheckEnd]
 ) -> tuple[tuple[Named, ...], tuple[str, ...]]:
-    """Return what each name came to, and the names that say nothing a program could run.
+    """Return the result of each name, and the names that no program could run.
 
-    A test that is named must be green itself. A suite is the whole suite's business, which the
-    verdict judges test by test: naming a part of it does not make the part enough.
+    A named test must itself be green. A suite is judged by the verdict test by test: naming a part
+    of it does not make the part enough.
     """
     suites, ended = list(runs), {_plain(each.command): each for each in checks}
     started = {_plain(each.command) for each in suites}
@@ -69,9 +69,9 @@ def resolve_named(
 
 
 def _tests_named(what: str, runs: Iterable[TreeRun]) -> Mapping[str, CaseOutcome]:
-    """Return the tests whose own name, not only their file's, stands among the words.
+    """Return the tests whose own name, not only their file's, is among the words.
 
-    A file that is named whole is no promise about each old failure in it, so only functions count.
+    Naming a whole file promises nothing about each old failure in it, so only functions count.
     """
     words = set(re.split(r"[\s:,.()'\"`\[\]/]+", what))
     found: dict[str, CaseOutcome] = {}
@@ -87,9 +87,9 @@ _PYTHON_TEST = regex(r"(?:^|/)(test_\w+|\w+_test)\.py(?:::([\w:]+))?$")
 
 
 def _missing_tests(what: str, runs: Sequence[TreeRun]) -> str:
-    """Return the test file or test among the words of which no run tells, where all tests were run.
+    """Return a named test file or test that no run reported, if all tests were run.
 
-    Only Python's runners always tell in which file a test stands.
+    Only Python's runners always report a test's file.
     """
     told = [name for run in runs for name in run.ends]
     if any(run.whole or not run.is_counted for run in runs) or not any(".py" in n for n in told):
@@ -107,7 +107,7 @@ def _has(name: str, named: re.Match[str]) -> bool:
 
 
 def _plain(command: str) -> str:
-    """A command without what does not change its meaning: spaces and how it is started."""
+    """Return a command without what does not change its meaning: spaces and how it is started."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Running what a checkpoint names as verification beside tests: type checks, builds, linters."""
+"""Run what a checkpoint names as verification besides tests: type checks, builds, linters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def run_named(context: CallContext, tree: str, commands: Sequence[str]) ->
 
 
 def _verifies(command: str) -> bool:
-    """Return whether a text is a command that checks something, and could say no."""
+    """Return whether a text is a command that checks something, and could fail."""
     found = judge(command, phase="verify")
     return found.kind is CommandKind.VERIFICATION and not cannot_fail(command)
 

@@ -18,7 +18,7 @@ from flyball.workspace.run.clean import clean_checkout
 
 
 class OwnChecks(NamedTuple):
-    """What the checks of some parts say of a change."""
+    """The results of some parts' checks for a change."""
 
     broken: tuple[Named, ...] = ()
     """Those that fail now and did not before."""
@@ -29,8 +29,8 @@ class OwnChecks(NamedTuple):
 async def run_checks(
     context: CallContext, base: str, head: str, parts: Sequence[Part], seen_red: Sequence[str] = ()
 ) -> OwnChecks:
-    """Return every check of these parts, and those seen red in the run, held against the tree
-    before.
+    """Return every check of these parts, and those seen red in the run, compared with the base
+    tree.
     """
     wanted = [(part.path, name) for part in parts for name in part.checks]
     wanted += [(".", name) for name in seen_red if (".", name) not in wanted]

@@ -18,7 +18,7 @@ from flyball.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun, f
 from flyball.verdict.sides import is_shared
 
 NOT_COLLECTED = "::(collection)"
-"""How the name of what is told in the place of a file's tests ends, where it cannot be loaded."""
+"""The suffix of the placeholder for a file's tests, if it cannot be loaded."""
 KEPT_TEXT = 4_000
 EXAMPLE = ">>>"
 """What an example of an interpreter's session goes by, since it has no name."""
@@ -79,7 +79,7 @@ def changed_examples(before: Texts, after: Texts) -> tuple[ChangedTest, ...]:
 
 
 def _examples(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what is typed in each example, and what is expected to be answered."""
+    """Yield the input of each example, and its expected output."""
     for found in _SESSION.finditer(text):
         said = re.sub(r"\n\s*\.\.\. ?", "\n", found["said"]).strip()
         answer = "\n".join(line.strip() for line in found["answer"].strip("\n").split("\n"))
@@ -124,8 +124,8 @@ def _told_by_text_alone(
 ) -> Iterator[ChangeFinding]:
     """Yield what became of the tests in old files that the new code cannot load.
 
-    Nobody knows how such a test would end, whether it failed before or not: what it asks now may be
-    less than it did, in its own text or by what it uses.
+    Such a test's result is unknown, whether it failed before or not: it may now ask less than
+    before, in its own text or through what it uses.
     """
     near = {path for path in change.testing_side if is_shared(path)}
     near = {path for path in near if is_test_path(path) and is_within(path, suite.part)}
@@ -143,7 +143,7 @@ def _told_by_text_alone(
 
 
 def _grouped(found: Iterable[ChangeFinding]) -> Iterator[ChangeFinding]:
-    """Tests that went together are one thing to decide: those gone from the same file."""
+    """Group tests that disappeared from the same file: they are one thing to decide."""
     gone: dict[str, list[ChangeFinding]] = {}
     for each in found:
         if each.before and not each.after and each.weight is Weight.ASKS:
@@ -167,7 +167,7 @@ _DOES_NOT_RUN = "; as it was, it does not run on the new code"
 
 
 def _end_of(name: str, kept: TreeRun) -> str:
-    """Return what the old test says of the new code, to be put behind what became of it."""
+    """Return the old test's result on the new code, to follow what became of it."""
     return _FAILS if name in kept.red else _DOES_NOT_RUN
 
 
@@ -181,11 +181,10 @@ def _short(names: Iterable[str]) -> list[str]:
 
 
 def _is_uncollected(file: str, run: TreeRun) -> bool:
-    """Return whether an old test file could not even be loaded, as when a name that it imports
-    moved.
+    """Return whether an old test file could not be loaded, as when a name that it imports moved.
 
-    Then every test in it fails alike and says nothing: the texts that did not change are the same
-    promises still, and those that did are compared.
+    Then every test in it fails the same way, which means nothing: texts that did not change still
+    hold, and those that did are compared.
     """
     own = [name for name in run.ends if name.startswith(f"{file}::")]
     return all(name.endswith(NOT_COLLECTED) for name in own)
@@ -205,7 +204,7 @@ def _weight(test: ChangedTest, asked: AskedFor) -> Weight:
 
 
 def _speaks_of(text: str, name: str) -> bool:
-    """Return whether a text names a test; one that is called by a plain word must be in quotes."""
+    """Return whether a text names a test; a name that is a plain word must be quoted."""
     named = re.escape(name)
     if name.isalpha():
         return re.search(rf"[`'\"“«]{named}[`'\"”»]", text) is not None
@@ -238,9 +237,7 @@ def _promise(
 
 
 def _unexplained(suite: SuiteRuns, name: str, kept: TreeRun) -> Iterator[ChangeFinding]:
-    """Yield the text of the test is as it was; one that fails now is a regression, and told as
-    that.
-    """
+    """Yield unchanged tests that fail now as regressions."""
     now = suite.new
     if now is not None and name in now.red:
         return
@@ -263,7 +260,7 @@ def _text_of(name: str, change: ChangeFacts) -> ChangedTest | None:
 
 
 def _without_package(name: str) -> str:
-    """Go reports the package beside the file, which no text of a test names."""
+    """Strip the package, which Go reports next to the file and no text of a test contains."""
     file, _, rest = name.partition("::")
     return f"{file}::{rest.partition('::')[2]}" if file.endswith(".go") else name
 

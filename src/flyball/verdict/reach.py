@@ -1,9 +1,10 @@
-"""Where a change reaches into the runner, or into what surrounds the tests.
+"""Find where a change reaches into the runner, or into the environment of the tests.
 
-Two kinds of places. Some files are loaded before or around every test wherever they lie, so that
-they appear or change is told. And some lines of product code only make sense to code that knows
-it is being tested, or that ends the process before its runner can tell how it went. Values that
-stand in the tests and in the new code alike are shown as well: code may have learnt its tests.
+There are two kinds of places. Some files are loaded before or around every test wherever they are,
+so their appearance or change is reported. And some lines of product code only make sense to code
+that knows it is being tested, or that ends the process before its runner can report. Values that
+occur both in the tests and in the new code are shown as well: the code may have memorised its
+tests.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from flyball.verdict.reports import RunnerReach
 from flyball.verdict.tests import read_tests
 
 Texts = Mapping[str, str | None]
-"""Path → text; None where there is no such file, or it is no text."""
+"""Path → text; None for a missing file, or one that is not text."""
 
 RUNNERS = (
     "pytest|_pytest|unittest|nose|nose2|tox|jest|vitest|mocha|ava|tape|tap|jasmine|chai|"
@@ -51,7 +52,9 @@ _USED_BY_RUNNERS = regex(
     r"|shutil|signal|site|string|struct|subprocess|tempfile|textwrap|threading|tokenize|tomli"
     r"|tomllib|traceback|types|typing|warnings|weakref|xdist)(?:\.py|/__init__\.py)$"
 )
-"""What a runner loads beside that. Projects have modules of such names, so only a new one tells."""
+"""Other modules that a runner loads. Projects have modules of such names, so only a new one
+counts.
+"""
 
 
 class _Sign(NamedTuple):
@@ -381,7 +384,7 @@ def as_read(language: str, text: str) -> str:
 
 
 def _without_inline_tests(text: str) -> str:
-    """Return Rust code with the lines of the tests that stand beside it left empty."""
+    """Return Rust code with the lines of its inline tests blanked."""
     try:
         cases = read_tests("src/lib.rs", text)
     except MissingExtra:
@@ -400,13 +403,13 @@ _CHECKING = {
         r"^\s*#\s*define\s+(?:TEST|CHECK|EXPECT|ASSERT|REQUIRE|mu_assert)\w*\(", re.MULTILINE
     ),
 }
-"""What makes a file one of assertions, whatever it is called."""
+"""What makes a file one of assertions, whatever its name."""
 _COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 _ANSWERS = _COMPARISONS | {"__bool__", "__instancecheck__"}
 
 
 def _always_equal(path: str, known: set[str], new: str) -> Iterator[RunnerReach]:
-    """Comparisons that say yes to everything, so that any assertion about them holds."""
+    """Yield comparisons that are always true, so that any assertion about them holds."""
     try:
         tree = ast.parse(new)
     except (SyntaxError, ValueError):
@@ -420,9 +423,7 @@ def _always_equal(path: str, known: set[str], new: str) -> Iterator[RunnerReach]
 
 
 def _fixed_answer(node: ast.AST) -> str:
-    """Return the name of a comparison that does not depend on what it is compared with, if it is
-    one.
-    """
+    """Return the name of a comparison that ignores its operand, if it is one."""
     match node:
         case ast.FunctionDef(name=name, args=ast.arguments(args=args), body=body) if (
             name in _ANSWERS
@@ -474,7 +475,7 @@ SHOWN = 6
 
 
 def shared_literals(added: Iterable[str], tests: Iterable[str]) -> tuple[str, ...]:
-    """Distinctive literals of the added product lines that the tests hold as well."""
+    """Return distinctive literals of the added product lines that also occur in the tests."""
     in_code = _literals("\n".join(added))
     if not in_code:
         return ()
@@ -483,7 +484,9 @@ def shared_literals(added: Iterable[str], tests: Iterable[str]) -> tuple[str, ..
 
 
 def _literals(text: str) -> set[str]:
-    """Short words are everywhere: only what can hardly stand in both by chance counts."""
+    """Return literals that are unlikely to occur in two texts by chance; short words are
+    everywhere.
+    """
     found: set[str] = set()
     for match in _LITERAL.finditer(text):
         if match["number"]:

@@ -1,4 +1,4 @@
-"""What the verdict is decided from: test runs on clean checkouts, and what the change touched."""
+"""The inputs of the verdict: test runs on clean checkouts, and what the change touched."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NO_ROWS: Mapping[str, int] = MappingProxyType({})
 
 
 def file_of(name: str) -> str:
-    """Return the file that a test stands in, as its name tells."""
+    """Return the file of a test, from its name."""
     return name.partition("::")[0]
 
 
 class TreeRun(NamedTuple):
     """One run of one suite on a clean checkout.
 
-    `ends` names every test function that the runner told of. `trouble` says why this run is no
+    `ends` names every test function that the runner reported. `trouble` says why this run is no
     evidence, whatever its report says: it did not end as its runner ends, or a test that must fail
     did not.
     """
@@ -39,13 +39,13 @@ class TreeRun(NamedTuple):
     counts: tuple[int, int, int] | None = None
     """Passed, failed and skipped as the runner counts them: a function may be many tests."""
     seconds: Mapping[str, float] = NO_SECONDS
-    """How long the tests of each file took, where the runner tells."""
+    """How long the tests of each file took, if the runner reports it."""
     rows: Mapping[str, int] = NO_ROWS
     """How many tests each function was, without those that were skipped."""
     row_ends: Mapping[str, CaseOutcome] = NO_ENDS
-    """How each row ended, of functions that are several tests, by its whole name."""
+    """The result of each row of parametrised functions, by its whole name."""
     says: tuple[str, ...] = ()
-    """The first lines of what the runner itself said where it could not run the tests."""
+    """The first lines of the runner's own output, if it could not run the tests."""
 
     def where(self, *wanted: CaseOutcome) -> frozenset[str]:
         """Return the tests that ended in one of these ways."""
@@ -60,7 +60,7 @@ class TreeRun(NamedTuple):
         return self.where(CaseOutcome.PASSED)
 
     def passed(self, names: Iterable[str]) -> frozenset[str]:
-        """Return those of the tests that passed; one that has subtests is told of only where it
+        """Return those of the tests that passed; one with subtests is only reported when it
         fails.
         """
         return frozenset([name for name in names if self._has_passed(name)])
@@ -84,7 +84,9 @@ class Unsteady(NamedTuple):
 
     @property
     def was_flaky(self) -> bool:
-        """Return whether it ended both ways before the change, so that it says nothing now."""
+        """Return whether it ended both ways before the change, so that its result means nothing
+        now.
+        """
         return 0 < self.red_before < self.runs_before
 
 
@@ -108,19 +110,19 @@ class SuiteRuns(NamedTuple):
     flaky: frozenset[str] = frozenset()
     """Tests that ended differently on one and the same tree; they count for nothing."""
     is_new: bool = False
-    """The tree from before had no suite at all, so there is nothing to compare with."""
+    """The base tree had no suite, so there is nothing to compare with."""
     unavailable: str = ""
-    """Why it could be started on neither tree, for want of something that is not installed."""
+    """Why it could be started on neither tree: something is not installed."""
     unsteady: tuple[Unsteady, ...] = ()
     """Tests that are always green, or always red, on the old tree and both on the new one."""
     by_shared: frozenset[str] = frozenset()
-    """Tests that end as they do now only with files that the product reads as well as tests."""
+    """Tests whose result is decided by files that the product reads as well."""
     unbuilt_without: tuple[str, ...] = ()
     """Shared files that could not be put back: without their change nothing runs."""
     deceived: tuple[Inverted, ...] = ()
     """Fixed tests that stayed green although what they expect was altered."""
     agreeing: tuple[Inverted, ...] = ()
-    """Fixed tests that pass with another value as well as with what they expect."""
+    """Fixed tests that pass with another value as well as with the expected one."""
     uninverted: frozenset[str] = frozenset()
     """Fixed tests whose expectation could not be altered."""
     missing: frozenset[str] = frozenset()
@@ -132,7 +134,7 @@ class SuiteRuns(NamedTuple):
 
     @property
     def set_aside(self) -> frozenset[str]:
-        """Tests whose ends are not compared: by chance, or said apart."""
+        """Return the tests that are not compared: flaky, or reported separately."""
         return self.flaky | {each.test for each in self.unsteady} | self.elsewhere.keys()
 
 
@@ -180,12 +182,12 @@ class ChangeFacts(NamedTuple):
     renamed: Mapping[str, str] = MappingProxyType({})
     """Test files that were moved: the old path and the new one."""
     compiled: tuple[str, ...] = ()
-    """Compiled files that the change brings: nobody can read them."""
+    """Compiled files in the change, which cannot be reviewed."""
     documents: bool = False
     """Only documents were changed, and no test reads them."""
     reaches: tuple[RunnerReach, ...] = ()
     unreadable: tuple[str, ...] = ()
-    """Files that could not be kept or read: what was looked at is not what is committed."""
+    """Files that could not be stored or read: what was tested is not what is committed."""
     installation: str = ""
     """A file of what the project has installed that was changed while the agent was at work."""
     silenced: tuple[str, ...] = ()
@@ -204,31 +206,31 @@ class ChangeFacts(NamedTuple):
 
 
 class AskedFor(NamedTuple):
-    """What was asked for and said beforehand, as far as it bears on the verdict."""
+    """What was requested and announced beforehand, as far as it matters for the verdict."""
 
     named: tuple[Named, ...] = ()
     announced: tuple[str, ...] = ()
-    """What the checkpoint and the request say, to be searched for the names of tests."""
+    """The text of the checkpoint and the request, to be searched for names of tests."""
     must_mend: tuple[str, ...] = ()
     """Tests that the request is about: as old failures they are not excused."""
     mends_all: bool = False
     """The request is to make the failing tests pass, whichever they are."""
     repairs: bool = False
-    """The request is to repair something, so a test of it that stays red speaks against it."""
+    """The request is to repair something, so a related test that stays red counts against it."""
     adds: bool = False
     """The request is for something new, so some test should show it."""
     keeps_behaviour: bool = True
     """A fix or a refactoring: another expectation is never expected."""
     wants_red: bool = True
-    """A test that fails without the change is wanted, and was not asked for in vain before."""
+    """A test that fails without the change is wanted, and was not already asked for in vain."""
     is_run: bool = False
     """A driver can be sent back; otherwise a person is asked."""
     is_refactoring: bool = False
-    """Nothing is to behave otherwise than before, so no test is owed that was red."""
+    """Behaviour should not change, so no test that was red is owed."""
     checks_types: bool = False
-    """A type check is part of the proof: it was named, was seen red, or is all there is."""
+    """A type check is part of the proof: it was named, was seen red, or is the only check."""
     checked: bool = False
     """Something was built or type-checked on the new tree, for parts without a suite."""
     shown: bool = False
-    """A gate of the flow looked at this tree and passed, for parts without a suite."""
+    """A gate of the flow inspected this tree and passed, for parts without a suite."""
     not_run: tuple[str, ...] = ()

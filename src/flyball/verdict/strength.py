@@ -47,7 +47,7 @@ def _not_loaded(suite: SuiteRuns, new: TreeRun, old_code: TreeRun) -> frozenset[
 
 
 def strength_shown(suites: tuple[SuiteRuns, ...], asked: AskedFor) -> ChangeStrength:
-    """Return the weakest suite speaks for the change: each was reached by it."""
+    """Return the strength of the weakest suite, since the change reached each."""
     if suites:
         shown = [strength_of(suite) for suite in suites]
         # Where one part went from red to green, a neighbour that stayed green weakens nothing.
@@ -82,5 +82,5 @@ def strength_of(suite: SuiteRuns) -> ChangeStrength:
 
 
 def could_not_run(run: TreeRun) -> bool:
-    """Return whether a run ended badly without telling of its tests, or is no evidence at all."""
+    """Return whether a run failed without reporting its tests, or is no evidence at all."""
     return bool(run.trouble) or (not run.is_counted and run.exit_code != 0)

@@ -1,4 +1,4 @@
-"""One run of one suite on a clean checkout of a tree, as the verdict wants to hear of it."""
+"""Run one suite on a clean checkout of a tree, for the verdict."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ SILENT = "tests that must fail did not, so its report cannot be believed"
 
 
 class Selection(NamedTuple):
-    """A part of a suite: whole files, or single tests where no file is named."""
+    """A part of a suite: whole files, or single tests if no file is named."""
 
     files: tuple[str, ...] = ()
     cases: tuple[SuiteCase, ...] = ()
     whole: int = 0
-    """How many tests the whole suite has, where that is worth saying."""
+    """The size of the whole suite, if worth reporting."""
 
 
 class Taken(NamedTuple):
-    """A run for the verdict, every test that it told of, and whether its canaries failed."""
+    """A run for the verdict, every test that it reported, and whether its canaries failed."""
 
     run: TreeRun
     cases: tuple[SuiteCase, ...] = ()
@@ -56,10 +56,10 @@ class Taken(NamedTuple):
     """A test file that was changed or removed while the suite ran."""
 
     def beside(self, old: Taken) -> Taken:
-        """This run, held against one that shows whether canaries fail in this suite.
+        """Return this run, checked against one that shows whether canaries fail in this suite.
 
-        Nobody had a reason to silence them on the tree from before: where they failed there and
-        do not here, this run is no evidence.
+        The base tree had no reason to silence them: if they failed there and do not here, this run
+        is no evidence.
         """
         if self.run.trouble:
             return self
@@ -72,7 +72,7 @@ class Taken(NamedTuple):
 
 
 def words_for(suite: PartSuite, wanted: Selection) -> tuple[str, ...] | None:
-    """Return what tells the runner to run only these, or None where it cannot be told."""
+    """Return the words that make the runner run only these, or None if it cannot."""
     runner = BY_NAME.get(suite.runner)
     if runner is None or not (wanted.files or wanted.cases):
         return None
@@ -88,7 +88,7 @@ OTHERWISE = {
     "PYTHONUNBUFFERED": "",
     "PYTHONDONTWRITEBYTECODE": "",
 }
-"""Surroundings as people have them: nothing that was repaired may hang on ours."""
+"""Another ordinary environment: nothing that was repaired may depend on Flyball's."""
 
 
 def with_other_surroundings(context: CallContext) -> CallContext:
@@ -104,7 +104,7 @@ async def run_tree(
 ) -> Taken:
     """Return the suite's run on that tree; a suite that cannot be started is a run with a trouble.
 
-    A part of it is run where one is wanted and the runner can be told so, else the whole.
+    A part of it is run if one is requested and the runner can select, else the whole.
     """
     with clean_checkout(context.workspace, tree) as place:
         land = look(place / suite.at)
@@ -131,10 +131,10 @@ async def run_tree(
 async def hears_failures(
     context: CallContext, tree: str, suite: PartSuite, loads: Sequence[str]
 ) -> bool | None:
-    """Return whether tests that must fail do, once files of the product are loaded beside them.
+    """Return whether tests that must fail do, once files of the product are loaded with them.
 
-    None where it cannot be tried. Needed where the runner keeps test files apart, since code that
-    silences assertions then does so only for tests that load it.
+    None if it cannot be tried. Needed if the runner isolates test files, since code that silences
+    assertions then affects only tests that load it.
     """
     with clean_checkout(context.workspace, tree) as place:
         land = look(place / suite.at)
@@ -179,7 +179,7 @@ def _from_top(suite: PartSuite, path: str) -> str:
 
 
 def _stamps(land: Land) -> dict[str, tuple[int, int]]:
-    """Return the test files as they lie there: how large each is, and when it was written."""
+    """Return the test files on disk: each one's size and modification time."""
     return {file: _stamp(land, file) for file in land.files if is_test_path(file)}
 
 
@@ -194,7 +194,7 @@ def _stamp(land: Land, file: str) -> tuple[int, int]:
 def _put_canary(
     land: Land, place: Path, suite: PartSuite, loads: Sequence[str] = ()
 ) -> Canary | None:
-    """Tests that must fail, written beside the suite's own."""
+    """Write tests that must fail next to the suite's own."""
     tests = [(file, land.text(file)) for file in land.files if is_test_path(file)]
     word = secrets.choice("bdfgklmnprst") + secrets.token_hex(4)
     canary = canary_for(suite.runner, tests, word, loads)
@@ -282,7 +282,7 @@ LONGEST = 200
 
 
 def _first_lines(ran: SuiteRun, *, is_counted: bool) -> tuple[str, ...]:
-    """Return what the runner said where it could not run the tests: the lines that tell of an
+    """Return the runner's own output if it could not run the tests: the lines that report an
     error.
     """
     if is_counted or not ran.report.exit_code:

@@ -1,6 +1,6 @@
-"""What a change does to the type checker: lines that silence it, settings that ask less of it.
+"""What a change does to the type checker: lines that silence it, settings that weaken it.
 
-No test run tells of either, so where a type check is part of the proof, a person is asked.
+No test run shows either, so if a type check is part of the proof, a person is asked.
 """
 
 from __future__ import annotations

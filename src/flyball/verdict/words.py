@@ -1,4 +1,4 @@
-"""A verdict in words: the same facts, in the same order, wherever a result is shown."""
+"""Describe a verdict: the same facts, in the same order, wherever a result is shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORDS = {Weight.BLOCKS: "not shown", Weight.ASKS: "question", Weight.NOTES: "no
 
 
 def verdict_lines(verdict: ChangeVerdict, driver_says: str = "") -> tuple[str, ...]:
-    """Flyball's words about a change, then, set apart, what the driver says of it."""
+    """Return Flyball's words about a change, then, separately, the driver's."""
     return (verdict.headline, *_body(verdict), *_quoted(driver_says))
 
 

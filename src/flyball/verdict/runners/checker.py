@@ -1,4 +1,4 @@
-"""The checks we know: how each is recognised, started, and what it speaks for."""
+"""The known checks: how each is recognised and started, and what it verifies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Check(NamedTuple):
     argv: Argv
     at: str = TOP
     is_of_change: bool = False
-    """Whether it tells only of what the change introduced."""
+    """Whether it reports only what the change introduced."""
 
 
 def _has(*names: str) -> IsHere:
@@ -36,7 +36,7 @@ def _has(*names: str) -> IsHere:
 
 
 def _configures(tool: str, *files: str) -> IsHere:
-    """Return whether pyproject.toml has a table for a tool, or a file of its own is there."""
+    """Return a test for a tool's table in pyproject.toml, or for a file of its own."""
     return lambda land: tool in python_tools(land) or _has(*files)(land)
 
 
@@ -126,10 +126,10 @@ _SETTLED_KINDS = {
 
 
 def settled_checks(land: Land, settled: Mapping[str, SettledCommand]) -> tuple[Check, ...]:
-    """Return the checks of a tree with those that somebody settled in the place of what was found
-    there.
+    """Return the checks of a tree, with configured ones in place of those that were found.
 
-    What a settled command speaks for is told from its words; a command nobody knows is a diagnosis.
+    What a configured command verifies is derived from its words; an unknown command counts as
+    diagnosis.
     """
     own = [
         Check(

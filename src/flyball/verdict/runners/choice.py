@@ -54,7 +54,7 @@ SHOWN = 6
 
 
 class Choice(NamedTuple):
-    """A runner, where to start it, what to pass on, and what to use where it is not installed."""
+    """A runner, where to start it, its arguments, and the fallback if it is not installed."""
 
     name: str
     at: str
@@ -62,13 +62,13 @@ class Choice(NamedTuple):
     land: Land
     otherwise: str = ""
     command: str = ""
-    """The whole command, where a person settled it."""
+    """The whole command, if a person configured it."""
 
 
 def choose(
     wished: str, words: Sequence[str], root: Path, settled: ProjectCommands = NOTHING_SETTLED
 ) -> Choice:
-    """Return the runner to use, or a sentence about why there is none."""
+    """Return the runner to use, or a sentence that explains why there is none."""
     if wished and wished not in BY_NAME and wished != COMMAND:
         raise ToolError(f"There is no test runner {wished!r}.", f"Known are {', '.join(BY_NAME)}.")
     land = look(root)
@@ -105,7 +105,9 @@ def _allowed(choice: Choice) -> str:
 
 
 def _names(part: Part, land: Land) -> tuple[str, ...]:
-    """Every runner a part may be tested with: its suites first, then other ways to run them."""
+    """Return every runner a part may be tested with: its suites first, then other ways to run
+    them.
+    """
     if not part.suites:
         return ()
     own = tuple(suite.runner for suite in part.suites)
@@ -114,12 +116,12 @@ def _names(part: Part, land: Land) -> tuple[str, ...]:
 
 
 def _fits(wished: str, names: Sequence[str]) -> bool:
-    """Return whether a wish can be met; who wishes for npm gets the runner behind its script."""
+    """Return whether a requested runner is available; `npm` means the runner behind its script."""
     return wished in ("", *names) or wished in WRAPPERS
 
 
 def _first(suited: Mapping[str, Sequence[str]], args: Sequence[str], parts: Sequence[Part]) -> str:
-    """Return the part that the paths among the words lie in, else the top, else the only one."""
+    """Return the part that contains the paths among the words, else the top, else the only one."""
     for word in args:
         is_path = "/" in word.partition("::")[0] and not word.startswith("-")
         owner = owner_of(parts, posixpath.normpath(word.partition("::")[0]))
@@ -137,9 +139,7 @@ def _first(suited: Mapping[str, Sequence[str]], args: Sequence[str], parts: Sequ
 
 
 def _named_part(words: Sequence[str], parts: Sequence[Part]) -> tuple[str | None, tuple[str, ...]]:
-    """Return the part that the first word names, where it is one with a suite, and the other
-    words.
-    """
+    """Return the part that the first word names, if it has a suite, and the other words."""
     first = os.path.normpath(words[0]) if words and words[0] else ""
     for part in parts:
         if first == part.path != TOP and part.suites:
@@ -172,7 +172,7 @@ def _settled(
     parts: Sequence[Part],
     land: Land,
 ) -> Choice:
-    """Return a choice for a part of the tree; paths that name the part are seen from within it."""
+    """Return a choice for a part of the tree; paths that name the part are made relative to it."""
     name = wished if wished in names else names[0]
     part = next(each for each in parts if each.path == at)
     suite = next((each for each in part.suites if each.runner == name), PartSuite(name, at))
@@ -185,7 +185,7 @@ def _settled(
 
 
 def _seen_from(at: str, word: str) -> str:
-    """Return a path of the tree as it is seen from a part of it; nothing for the part itself."""
+    """Return a path of the tree relative to a part of it; empty for the part itself."""
     if at == TOP or word.startswith("-"):
         return word
     path, double_colon, rest = word.partition("::")
@@ -228,7 +228,7 @@ def _python_set_up(land: Land) -> str:
 
 
 def require(choice: Choice, argv: Sequence[str], context: StartContext) -> None:
-    """Say clearly that a runner is not installed, before anything is started."""
+    """Fail with a clear message if a runner is not installed, before anything is started."""
     program = argv[0]
     if not shutil.which(program, path=context.env.get("PATH", "")):
         raise not_installed(choice, f"there is no program {program!r}")

@@ -23,7 +23,9 @@ Started = TypeVar("Started", bound=StartContext)
 
 @contextmanager
 def set_up(context: Started, at: str = ".") -> Generator[Started]:
-    """The context with a shelf of its own, and what is installed linked into the tree."""
+    """Yield a context with its own report directory, and installed packages linked into the
+    tree.
+    """
     provide(context.root.path, context.project, at)
     for place in context.kept:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -78,7 +80,7 @@ def _limited(limits: CommandLimits, seconds: float | None) -> CommandLimits:
 
 
 def _heard_by(*ears: Callable[[str], None] | None) -> Callable[[str], None] | None:
-    """Return one function that hands output to all of these."""
+    """Return one function that passes output to all of these."""
     there = [ear for ear in ears if ear is not None]
 
     def hear(text: str) -> None:

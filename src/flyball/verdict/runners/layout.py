@@ -1,4 +1,4 @@
-"""What lies in a tree, seen in one walk that reads no more than it must and runs nothing."""
+"""Index the files of a tree in one walk that reads as little as possible and runs nothing."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from flyball.workspace.files.plain import read_plain, read_within
 
 SKIPPED = frozenset({"node_modules", "target", "build", "dist", "vendor", "__pycache__", "_build"})
 LOOKED_AT = 200_000
-"""Entries beyond which a tree is taken to hold no more of what is looked for."""
+"""The most entries of a tree to examine."""
 
 READ_TESTS = 200
 READ_BYTES = 1 << 20
-"""Beyond this a manifest or a test file says nothing more about how it is run."""
+"""The most bytes of a manifest or a test file to read."""
 
 VENV = "pyvenv.cfg"
 _PYTHON_TEST = regex(r"(?:.*/)?(?:test[^/]*|[^/]*_tests?)\.py")
 
 
 class Land:
-    """The plain files of a tree, by path; what they say is read when it is asked for."""
+    """The plain files of a tree, by path; contents are read on demand."""
 
     def __init__(
         self, root: Path, files: tuple[str, ...] = (), venvs: tuple[str, ...] = ()
@@ -40,11 +40,11 @@ class Land:
         self._texts: dict[str, str] = {}
 
     def has(self, *names: str) -> bool:
-        """Return whether one of these files is there."""
+        """Return whether one of these files exists."""
         return not self._set.isdisjoint(names)
 
     def text(self, name: str) -> str:
-        """Return what a file says; nothing where it is none of this tree."""
+        """Return the text of a file; empty if it is not in this tree."""
         if name not in self._set:
             return ""
         if name not in self._texts:
@@ -52,13 +52,11 @@ class Land:
         return self._texts[name]
 
     def matching(self, pattern: re.Pattern[str]) -> tuple[str, ...]:
-        """Return the files whose whole path fits, in order."""
+        """Return the files whose whole path matches, in order."""
         return tuple(path for path in self.files if pattern.fullmatch(path))
 
     def below(self, part: str, without: tuple[str, ...] = ()) -> Land:
-        """Return what lies in a directory, seen from there, less some directories (named from
-        here).
-        """
+        """Return a directory of the tree, without some of its directories."""
         start = "" if part == "." else f"{part}/"
         apart = tuple(f"{each}/" for each in without)
         inner = tuple(
@@ -84,12 +82,12 @@ class Land:
 
     @cached_property
     def package(self) -> Mapping[str, Any]:
-        """Return what package.json says; nothing where it is missing or broken."""
+        """Return package.json as a mapping; empty if it is missing or invalid."""
         return _json(self.text("package.json"))
 
     @cached_property
     def pyproject(self) -> Mapping[str, Any]:
-        """Return what pyproject.toml says; nothing where it is missing or broken."""
+        """Return pyproject.toml as a mapping; empty if it is missing or invalid."""
         return _toml(self.text("pyproject.toml"))
 
 
@@ -135,13 +133,13 @@ def _is_looked_into(name: str) -> bool:
 
 
 def texts_of_tests(land: Land) -> Iterator[str]:
-    """Yield what the first files say that may hold tests."""
+    """Yield the texts of the first files that may contain tests."""
     for path in land.python[:READ_TESTS]:
         yield land.text(path)
 
 
 def text_of(path: Path) -> str:
-    """Return the beginning of a plain file as text; nothing where there is none."""
+    """Return the beginning of a plain file as text; empty if there is none."""
     return (read_plain(path, READ_BYTES) or b"").decode("utf-8", "replace")
 
 
@@ -166,7 +164,7 @@ def _toml(text: str) -> Mapping[str, Any]:
 
 
 def table_of(value: Any) -> Mapping[str, Any]:
-    """A value where it is a table, and an empty one where it is not."""
+    """Return a value if it is a table, and an empty one otherwise."""
     return cast(Mapping[str, Any], value) if isinstance(value, Mapping) else {}
 
 
@@ -176,7 +174,7 @@ def python_tools(land: Land) -> Mapping[str, Any]:
 
 
 def package_json(root: Path) -> Mapping[str, Any]:
-    """Return what the package.json of a directory says; nothing where it is missing or broken."""
+    """Return the package.json of a directory as a mapping; empty if it is missing or invalid."""
     return _json(text_within(root, "package.json"))
 
 

@@ -47,14 +47,13 @@ _OUTER_BUILD: dict[str, re.Pattern[str]] = {
     "elixir": regex(r"\bapps_path:"),
     "cmake": regex(r"\badd_subdirectory\b|\benable_testing\b", re.I),
 }
-"""What the manifest of an outer directory says when it builds and tests the inner ones itself."""
+"""Markers in the manifest of an outer directory that builds and tests the inner ones itself."""
 
 
 def survey_parts(land: Land, settled: ProjectCommands = NOTHING_SETTLED) -> tuple[Part, ...]:
-    """Return every part of a tree, the top first; what was settled opens parts and overrides the
-    rest.
+    """Return every part of a tree, the top first; configuration adds parts and overrides the rest.
 
-    The innermost parts are looked at first: what has a suite of its own is not tested again by the
+    The innermost parts are examined first: what has a suite of its own is not tested again by the
     part around it.
     """
     named = {TOP: (), **dict.fromkeys((*settled.tests, *settled.checks), ())}
@@ -122,9 +121,7 @@ def _is_settled_outside(land: Land, path: str, own: Land) -> bool:
 
 
 def _shallow(land: Land, path: str) -> Land:
-    """Return a directory without what lies deeper, which is all that a configuration is looked for
-    in.
-    """
+    """Return only the files directly in a directory, where configuration is looked up."""
     inner = land.below(path)
     return Land(inner.root, tuple(file for file in inner.files if "/" not in file))
 

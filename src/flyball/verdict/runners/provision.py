@@ -1,6 +1,6 @@
-"""What a project has installed, put within reach of a tree that lies elsewhere.
+"""Make what a project has installed available to a tree elsewhere.
 
-Node looks for packages in the directories above a file, and many scripts name `.venv`. So the tree
+Node searches the directories above a file for packages, and many scripts name `.venv`. So the tree
 gets links to both. `node_modules` itself is a directory of the tree, so that caches in it stay
 there, and a package that is part of the project is linked to the tree's own copy of it.
 
@@ -31,14 +31,14 @@ MOST_STARS = 4
 LINKED_VENVS = (".venv", "venv")
 _MANIFEST = regex(r"(?:.*/)?package\.json")
 PACKAGE_DEPTH = 2
-"""A package of Composer's lies in `vendor/OWNER/NAME`."""
+"""A Composer package is in `vendor/OWNER/NAME`."""
 _CACHES = frozenset({".cache", ".vite", ".vitest", ".package-lock.json"})
 
 
 def provide(root: Path, project: Path, at: str = ".") -> None:
     """Link what the project has installed into the tree; harmless when repeated.
 
-    Nothing is made through a link: code that ran before may have put one where a folder was.
+    Nothing is created through a link: earlier code may have replaced a folder by one.
     """
     if os.path.realpath(root) == os.path.realpath(project):
         return

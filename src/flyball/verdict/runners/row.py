@@ -1,4 +1,4 @@
-"""What one row of the table of test runners says."""
+"""One row of the table of test runners."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flyball.verdict.runners.start_context import StartContext
 from flyball.verdict.runners.tally import Tally
 
 Read = Callable[[RunnerOutput], Tally | None]
-"""What a runner left in; what it comes to out, or None where nothing could be counted."""
+"""A runner's output in; its tally out, or None if nothing could be counted."""
 
 Argv = Callable[[StartContext, Land, Sequence[str]], list[str]]
 Reports = Callable[[StartContext], Sequence[Path]]
@@ -24,7 +24,7 @@ Select = Callable[[Sequence[str], Sequence[SuiteCase]], tuple[str, ...] | None]
 """Test files and tests in; the words that run only those, or None where the runner cannot."""
 
 Tell = Callable[[StartContext, str], str]
-"""Somebody's command that starts the runner in; the same, told to leave a report, out."""
+"""A command that starts the runner in; the same with options to write a report out."""
 
 
 def adding(told: Callable[[StartContext], Sequence[str]]) -> Tell:
@@ -75,7 +75,7 @@ def split_words(allowed: Accepts, words: Sequence[str]) -> tuple[list[str], list
 
 
 def refusal(allowed: Accepts, words: Sequence[str]) -> str:
-    """The first word that may not be passed on, or nothing."""
+    """Return the first word that may not be passed on, or an empty string."""
     waiting = iter(words)
     for word in words:
         if any(ord(letter) < 32 for letter in word):
@@ -106,7 +106,9 @@ def is_plain_name(word: str) -> bool:
 
 
 def _is_cluster(word: str, allowed: Accepts) -> bool:
-    """Short switches in one word (`-xvs`), or a short option with its value (`-k3`)."""
+    """Return whether a word is short switches (`-xvs`), or a short option with its value
+    (`-k3`).
+    """
     if word.startswith("--") or len(word) < 3:
         return False
     if word[:2] in allowed.options:
@@ -115,17 +117,17 @@ def _is_cluster(word: str, allowed: Accepts) -> bool:
 
 
 def own_reports(context: StartContext) -> Sequence[Path]:
-    """Return what the runner was told to leave on the shelf of this start."""
+    """Return the reports in this start's report directory."""
     return sorted(context.shelf.glob("report*"))
 
 
 def cannot_select(_files: Sequence[str], _cases: Sequence[SuiteCase]) -> None:
-    """The runner runs everything or nothing."""
+    """Return None: the runner runs everything or nothing."""
     return
 
 
 class Runner(NamedTuple):
-    """One test runner: how it is recognised, started, told to run less, and read."""
+    """One test runner: how it is recognised, started, narrowed, and read."""
 
     name: str
     is_here: Callable[[Land], bool]
@@ -137,7 +139,7 @@ class Runner(NamedTuple):
     describe: Callable[[Land], str] = lambda _land: ""
     """The project's own words for it, such as its script."""
     steps: Steps | None = None
-    """How its output says which tests began and ended."""
+    """How its output shows which tests began and ended."""
     build: Argv | None = None
     """Builds what the tests need, dependencies above all, and runs none of them."""
     tell: Tell = lambda _context, command: command

@@ -1,4 +1,4 @@
-"""Commands that somebody settled: the runner that one starts, and how that is told to report."""
+"""Configured commands: the runner that one starts, and how to make it report."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PROGRAMS: dict[tuple[str, ...], str] = {
     ("deno", "test"): "deno",
     ("bats",): "bats",
 }
-"""A program, and the word that must stand among those behind it, by the runner they start."""
+"""A program, and the word that must follow it, by the runner they start."""
 
 _ASSIGNMENT = regex(r"[A-Za-z_]\w*=")
 _ENDS_OPTIONS = frozenset({"--", "-args", "--args"})
@@ -71,11 +71,11 @@ class SettledStart(NamedTuple):
 
     @property
     def steps(self) -> Steps | None:
-        """Return how the output of the runner behind it says what began and ended."""
+        """Return how the output of the runner behind it shows what began and ended."""
         return self.runner.steps if self.runner else None
 
     def reports(self, context: StartContext) -> Sequence[Path]:
-        """Return the reports of a known runner, and whatever else the command may have left."""
+        """Return the reports of a known runner, and any others the command may have written."""
         own = [*self.runner.reports(context)] if self.runner else []
         return own or documents_left(context)
 
@@ -86,10 +86,10 @@ class SettledStart(NamedTuple):
 
 
 def start_settled(command: str, context: StartContext) -> SettledStart:
-    """Return a shell that runs the command as it stands; a known runner in it is told to leave a
+    """Return a shell that runs the command unchanged but for options that make a known runner
     report.
 
-    The project's installed programs come first, as they would in the shell of who settled it.
+    The project's installed programs come first, as in the user's own shell.
     """
     steps = commands_in(command) or []
     known = [(n, name) for n, step in enumerate(steps) if (name := runner_behind(step))]
@@ -110,7 +110,9 @@ def runner_behind(step: str) -> str:
 
 
 def _told(runner: Runner, step: str, context: StartContext) -> str:
-    """The command with what makes its runner report; behind a `--` its words are not its own."""
+    """Return the command with its runner's report options; words after `--` belong to another
+    program.
+    """
     return step if _ENDS_OPTIONS & {*_words(step)} else runner.tell(context, step)
 
 
@@ -119,7 +121,7 @@ def _words(step: str) -> list[str]:
 
 
 def _unwrapped(words: Sequence[str]) -> list[str]:
-    """The program that is started in the end, without its directory, and its words."""
+    """Return the program that is finally started, without its directory, and its words."""
     left = list(words)
     while left:
         if _ASSIGNMENT.match(left[0]):

@@ -1,4 +1,4 @@
-"""What starting a runner needs to know of its surroundings; a tool's `CallContext` is one."""
+"""What starting a runner needs to know; a tool's `CallContext` is one."""
 
 from __future__ import annotations
 
@@ -82,5 +82,5 @@ class StartContext(Protocol):
     def log(self) -> Path: ...
 
     def started(self, shelf: Path, at: str) -> Self:
-        """Return the same context with a shelf of its own, in a directory of the tree."""
+        """Return the same context with its own report directory, in a directory of the tree."""
         ...

@@ -1,6 +1,6 @@
-"""Where something of the project is started, and what it finds there.
+"""Where a project's program is started, and what it finds there.
 
-A run works on a tree of its own, while what was installed for the project lies in the user's
+A run works on a tree of its own, while what was installed for the project is in the user's
 checkout. Installed tools are used from there; the code under test is the tree's own.
 """
 
@@ -37,10 +37,9 @@ def venv_of(context: StartContext) -> Path | None:
 
 
 def _is_users(venv: Path, context: StartContext) -> bool:
-    """Return whether an environment is there and was before the run: what a run makes is not
-    trusted.
+    """Return whether an environment existed before the run: what a run makes is not trusted.
 
-    The time of change of status is the kernel's own: no program can set it back.
+    The inode's change time is the kernel's own: no program can set it back.
     """
     parts = [venv / "bin" / "python", venv / VENV]
     if not parts[0].exists():
@@ -52,10 +51,9 @@ def _is_users(venv: Path, context: StartContext) -> bool:
 
 
 def python_of(context: StartContext) -> str:
-    """Return the interpreter to use: the environment's, the one on the path, or the one that we run
-    on.
+    """Return the interpreter to use: the environment's, the one on the path, or Flyball's.
 
-    Ours without our environment: what is installed there is not the project's.
+    Flyball's without its environment: what is installed there is not the project's.
     """
     venv = venv_of(context)
     if venv:
@@ -90,14 +88,14 @@ def with_own_programs(command: str, context: StartContext) -> str:
 
 
 def homes_of(context: StartContext) -> tuple[Path, ...]:
-    """Return where the user installs things, the nearest first; what a run puts in its tree
-    is not.
+    """Return the user's places of installation, the nearest first; what a run puts in its tree is
+    not one.
     """
     return tuple(dict.fromkeys((context.project / context.at, context.project)))
 
 
 def readable(context: StartContext) -> tuple[Path, ...]:
-    """Return what lies outside the tree and must be in reach: installed packages, nothing else."""
+    """Return the paths outside the tree that must be readable: installed packages, nothing else."""
     packages = [Path(os.path.realpath(home / "node_modules")) for home in homes_of(context)]
     # A link of that name may lead anywhere; only one to another such folder is meant.
     found = [place for place in packages if place.name == "node_modules"]
@@ -113,7 +111,7 @@ def readable(context: StartContext) -> tuple[Path, ...]:
 
 
 def _is_interpreter(python: Path) -> bool:
-    """Return whether a link to a Python leads to one, and not to somebody's home."""
+    """Return whether a link to a Python leads to an interpreter, and not to somebody's home."""
     is_one = python.parent.name == "bin" and python.name.startswith("python")
     return is_one and not Path.home().is_relative_to(python.parent.parent)
 
@@ -152,11 +150,11 @@ def shares_builds(context: StartContext) -> bool:
 
 
 def _build_caches(context: StartContext) -> dict[str, str]:
-    """Return where compilers keep what they have built.
+    """Return where compilers cache their builds.
 
-    Cargo rebuilds what is newer than the last build. Copies of two trees that were made before
-    either was built would be one to it, and the tests of the one would run the code of the other:
-    each has a directory of its own, or begins with one that knows no copy.
+    Cargo rebuilds what is newer than the last build. Copies of two trees made before either was
+    built would be one to it, and the tests of one would run the code of the other: each has a
+    directory of its own, or starts from one that knows no copy.
     """
     if shares_builds(context):
         go, cargo = context.built / "go", context.built / "cargo"

@@ -15,10 +15,10 @@ TARGETS = frozenset({"make", "just"})
 
 
 def runners_of(land: Land) -> tuple[str, ...]:
-    """The runners this tree can be tested with, the best first.
+    """Return the runners this tree can be tested with, the best first.
 
-    Scripts and targets come last, and a script is left out where the runner behind it is known: it
-    would be the same tests again with less to read.
+    Scripts and targets come last, and a script is left out if the runner behind it is known: it
+    would run the same tests with less to read.
     """
     found = [runner.name for runner in RUNNERS if runner.is_here(land)]
     if not node.BEHIND_SCRIPTS.isdisjoint(found):

@@ -1,4 +1,4 @@
-"""What a test run came to."""
+"""The result of a test run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ANSI = regex(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 class Tally(NamedTuple):
     """Counts and failures; `reason` says what kept tests from running.
 
-    `cases` holds every test where the runner tells of each, and is empty where it only counts.
+    `cases` holds every test if the runner reports each, and is empty if it only counts.
     """
 
     passed: int = 0
@@ -34,7 +34,7 @@ class Tally(NamedTuple):
 def tally(
     passed: int, skipped: int, bad: Iterable[tuple[str, str]], failed: int = 0, reason: str = ""
 ) -> Tally:
-    """Return a tally with each failing test once, whatever went wrong in it and how often."""
+    """Return a tally with each failing test once, whatever failed in it and how often."""
     said: dict[str, list[str]] = {}
     for name, message in bad:
         said.setdefault(name.strip() or "(unnamed)", []).append(message.strip())

@@ -219,7 +219,7 @@ def is_tautology(test: Node) -> bool:
 
 
 def unroll(node: Node) -> tuple[Call | None, Node, list[tuple[str, tuple[Node, ...] | None, Node]]]:
-    """Return a chain's first call, what the chain begins with, and every word behind it."""
+    """Return a chain's first call, its root, and every word after it."""
     links: list[tuple[str, tuple[Node, ...] | None, Node]] = []
     while True:
         call = call_of(node)
@@ -269,7 +269,7 @@ def _called(node: Node, style: str, helpers: AbstractSet[str]) -> Iterator[Asser
 
 
 def _continues(node: Node) -> bool:
-    """Return whether a chain goes on behind this node."""
+    """Return whether a chain continues after this node."""
     parent = node.parent
     assert parent is not None
     if parent.kind in MEMBERS:
@@ -278,7 +278,7 @@ def _continues(node: Node) -> bool:
 
 
 def _requested(link: tuple[str, tuple[Node, ...] | None, Node]) -> Assertion:
-    """Return one call in a chain of requests; a number alone is a status, which says little."""
+    """Return one call in a chain of requests; a lone number is a status, which is weak."""
     word, args, node = link
     given = [each for each in args or () if each.text not in ("done", "next", "cb")]
     plains = tuple(each.plain for each in given)
@@ -295,7 +295,7 @@ def _chained(
     first: Sequence[Node],
     links: Sequence[tuple[str, tuple[Node, ...] | None, Node]],
 ) -> Assertion:
-    """`expect(subject).not.toBe(value)` and its kin."""
+    """Yield `expect(subject).not.toBe(value)` and similar assertions."""
     said = [word for word, _, _ in links]
     negated = sum(word in NEGATIONS for word in said) % 2
     args = [arg for _, given, _ in links for arg in given or ()]
@@ -344,7 +344,7 @@ def _matcher(wanted: Node, args: list[Node]) -> tuple[str, list[Node], int]:
 
 
 def _literal(first: Sequence[Node], args: Sequence[Node]) -> bool:
-    """Return whether both sides are constants, so that nothing is looked at."""
+    """Return whether both sides are constants, so that nothing is tested."""
     return bool(first) and all(map(is_literal, (*first, *args)))
 
 
@@ -411,7 +411,7 @@ UNITTEST = {
 def _by_name(
     call: Call, op: str, args: list[Node], style: str, *, is_helper: bool
 ) -> Iterator[Assertion]:
-    """`assertEquals(expected, actual)` and its kin."""
+    """Yield `assertEquals(expected, actual)` and similar assertions."""
     if style == "python" and op in UNITTEST and len(args) > 1:
         left, right = args[:2]
         name, sides = UNITTEST[op], (left, right)
@@ -463,7 +463,7 @@ def _is_delta(args: Sequence[Node]) -> bool:
 def _single(
     call: Call, op: str, args: list[Node], strength: int, style: str, *, is_helper: bool
 ) -> Assertion:
-    """Return an assertion about one thing, or one whose name says nothing that we know."""
+    """Return an assertion about one value, or one with an unknown name."""
     is_matched = op in ("assertThat", "assert_that") and len(args) > 1
     if is_matched:
         word, given, flipped = _matcher(args[-1], [args[-1]])
@@ -487,7 +487,7 @@ def _is_defined_here(node: Node) -> bool:
 
 
 def _raises(call: Call) -> Assertion:
-    """`raises(E, match=…)`: the kind, then what its message must say."""
+    """Return `raises(E, match=…)`: the type, then what its message must contain."""
     kinds = [arg for arg in call.args if arg.kind != "keyword_argument"]
     matches = [
         arg.get("value") or arg
@@ -504,7 +504,9 @@ def _raises(call: Call) -> Assertion:
 
 
 def _condition(node: Node) -> Iterator[Assertion]:
-    """`if got != want { t.Errorf(…) }` demands the opposite of its condition, of each in turn."""
+    """Yield what `if got != want { t.Errorf(…) }` demands: the opposite of each part of its
+    condition.
+    """
     test, then, setup = node.get("condition"), node.get("consequence"), node.get("initializer")
     if test is None or then is None:
         return
@@ -532,7 +534,7 @@ def _condition(node: Node) -> Iterator[Assertion]:
 
 
 def strings_blanked(node: Node) -> str:
-    """Return the code with what stands in strings and comments left blank."""
+    """Return the code with the contents of strings and comments blanked."""
     found, at, source = bytearray(), node.start, node.source
     for leaf in node.leaves():
         found += source[at : max(at, leaf.start)]

@@ -1,4 +1,4 @@
-"""Calls, comparisons and literals, in whatever way a grammar writes them."""
+"""Calls, comparisons and literals, as the different grammars spell them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ PAIRS = kinds("pair keyword_argument keyed_element array_element_initializer")
 
 
 class Call(NamedTuple):
-    """A call: its name with what stands before it, the last word of it, and its arguments."""
+    """A call: its name with its prefix, the last word of it, and its arguments."""
 
     node: Node
     name: str
@@ -70,7 +70,7 @@ class Call(NamedTuple):
 
 
 def bare(node: Node) -> Node:
-    """Return what stands in parentheses, behind `await`, or in an argument of PHP."""
+    """Return the content of parentheses, of `await`, or of an argument of PHP."""
     while node.kind in PARENS and len(node.parts) == 1:
         node = node.parts[0]
     return node
@@ -156,7 +156,7 @@ def operands_of(node: Node) -> tuple[str, list[Node]] | None:
 
 
 def negated_of(node: Node) -> Node | None:
-    """Return what `not` or `!` stands before."""
+    """Return the operand of `not` or `!`."""
     node = bare(node)
     if node.kind not in NOTS or not node.kids:
         return None
@@ -186,7 +186,7 @@ def is_literal(node: Node) -> bool:
 
 
 def string_in(node: Node) -> str:
-    """Return what stands between the quotes of a plain string."""
+    """Return the content of a plain string."""
     text = node.text
     if node.kind == "simple_symbol":
         return text.removeprefix(":")

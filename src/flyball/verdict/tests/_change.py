@@ -1,4 +1,4 @@
-"""A whole change, compared file by file and across files."""
+"""Compare a whole change, file by file and across files."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _product(files: Mapping[str, str]) -> list[str]:
 def _sides(
     old: Mapping[str, str], new: Mapping[str, str]
 ) -> tuple[dict[str, tuple[TestCase, ...]], dict[str, tuple[TestCase, ...]]]:
-    """Read both sides in the same way: what one of them cannot be parsed as is read by lines."""
+    """Read both sides in the same way: if one cannot be parsed, both are read by lines."""
     held = {p for side in (old, new) for p, text in side.items() if _holds_tests(p, text)}
     sides = tuple(
         {p: _read(p, text) for p, text in side.items() if p in held} for side in (old, new)
@@ -124,7 +124,7 @@ def _sides(
 
 
 def _that_say(cases: tuple[TestCase, ...], other: tuple[TestCase, ...]) -> tuple[TestCase, ...]:
-    """Leave a top of a file out that says nothing where the other side has none to compare."""
+    """Leave out a file's empty top level if the other side has none to compare."""
     is_compared = any(not case.name for case in other)
     return tuple([case for case in cases if case.name or case.steps or is_compared])
 
@@ -143,7 +143,7 @@ def _read(path: str, text: str) -> tuple[TestCase, ...] | None:
 
 
 def _of_tests(path: str, cases: tuple[TestCase, ...]) -> Iterator[TestCase]:
-    """Rust keeps unit tests beside the code: only what stands with tests counts."""
+    """Yield the cases that belong to tests: Rust keeps unit tests next to the code."""
     if not path.endswith(".rs") or is_test_path(path):
         yield from cases
         return

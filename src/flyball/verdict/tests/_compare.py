@@ -42,7 +42,7 @@ class Change(NamedTuple):
     rows: Counter[str]
     moved: ValueIndex
     helped: frozenset[str]
-    """What is newly asserted beside tests, whatever its variables are called."""
+    """What is newly asserted in helpers, whatever its variables are called."""
     helpers: frozenset[str]
     features: frozenset[str]
     gone: frozenset[str]
@@ -60,7 +60,7 @@ def compare_cases(
     features: frozenset[str],
     comments: Mapping[str, frozenset[str]],
 ) -> Iterator[Compared]:
-    """Yield every case of both sides once, with what became of it.
+    """Yield every case of both sides once, with its comparison.
 
     `features` are those that the project can be built with or without; `comments` the commented
     lines of each file as it is now.
@@ -117,7 +117,7 @@ def counts(one: Assertion) -> bool:
 
 
 def _gained(old: Sequence[TestCase], new: Sequence[TestCase]) -> Pool:
-    """Return what tests gained; an assertion that only went over to another test is among it."""
+    """Return what tests gained, including an assertion that only moved to another test."""
 
     def keyed(cases: Sequence[TestCase]) -> Counter[tuple[str, tuple[str, ...], Key]]:
         called = frozenset(name for case in cases for name in case.calls)
@@ -160,7 +160,7 @@ def _pairs(
 
 
 def _is_lost(old: TestCase, new: TestCase | None) -> bool:
-    """Return whether the function is there, and no runner collects it any more."""
+    """Return whether the function still exists, but no runner collects it any more."""
     return new is not None and old.is_test and not new.is_test and bool(old.name)
 
 
@@ -190,7 +190,7 @@ def _alike(old: TestCase, new: TestCase) -> bool:
 def _vanished(
     case: TestCase, old: Sequence[TestCase], new: Sequence[TestCase], change: Change
 ) -> Iterator[Compared]:
-    """A case that is nowhere any more, unless everything it asserted is asserted elsewhere."""
+    """Yield a case that disappeared, unless everything it asserted is asserted elsewhere."""
     wanted = Counter(one.key for one in case.assertions if counts(one))
     if case.path.endswith(".py") and not (case.is_test and case.name):
         return
@@ -228,7 +228,7 @@ def _became_rows(case: TestCase, new: Sequence[TestCase], change: Change) -> boo
 
 
 def _kind_of_loss(case: TestCase, wanted: Pool, change: Change) -> str:
-    """A test that is gone is another expectation where half of it is asserted elsewhere."""
+    """Return the kind of a loss: a changed expectation if half of it is asserted elsewhere."""
     if not case.is_test:
         return "removed-assertion"
     parts = wanted.total() + len(case.rows)
@@ -275,7 +275,7 @@ def _compared(old: TestCase, new: TestCase, change: Change) -> Compared:
 
 
 def _surroundings(case: TestCase) -> tuple[object, ...]:
-    """Return what decides about a test beside its own text."""
+    """Return what decides about a test apart from its own text."""
     reaches = [one.reach for one in case.assertions]
     return [skip.text for skip in case.skips], reaches, case.rows
 
@@ -327,7 +327,7 @@ def _skips(old: TestCase, new: TestCase, change: Change) -> Iterator[Weakened]:
 
 
 def _is_on_a_new_module(text: str, old: TestCase, new: TestCase) -> bool:
-    """Return whether a Rust attribute stands on a file of tests that was not there before."""
+    """Return whether a Rust attribute belongs to a new file of tests."""
     attribute, _, module = text.rpartition("]")
     had, has = (
         {step for step in case.steps if re.match(r"(?:pub )?mod ", step)} for case in (old, new)
@@ -414,7 +414,7 @@ def _assertions(old: TestCase, new: TestCase, change: Change) -> Iterator[Weaken
 
 
 def _is_spelled_out(one: Assertion, old: TestCase, now: ValueIndex) -> bool:
-    """Return whether what it said for each row is asserted one by one now."""
+    """Return whether what it said for each row is now asserted one by one."""
     is_of_rows = bool(old.rows) and ROW_NAME.search(one.plain)
     return bool(is_of_rows) and all(now.holds(row) for row in old.rows)
 
@@ -431,7 +431,7 @@ def _mass(case: TestCase) -> int:
 def _judged(
     one: Assertion, able: list[Assertion], old: TestCase, new: TestCase, change: Change
 ) -> Iterator[Weakened]:
-    """Yield what became of an assertion that is gone; takes its successor off the list."""
+    """Yield the comparison of a removed assertion, and take its successor off the list."""
     if without_names(one.plain) in change.helped:
         return
     near = [a for a in able if a.subject == one.subject][:NEAR] or able[:NEAR]
@@ -460,7 +460,9 @@ ROW_NAME = regex(r"\b[a-z_]\w*\b(?!\()")
 
 
 def _is_of_step(one: Assertion, old: TestCase, new: TestCase) -> bool:
-    """Return whether it said that a step succeeds which is gone, and every other is still asked."""
+    """Return whether it asserted the success of a removed step, and every other is still
+    asserted.
+    """
     if one.expected != ("nil",) or "err" not in one.subject.rpartition(";")[2]:
         return False
     had, has = (len(STEP.findall(case.text)) for case in (old, new))
@@ -470,7 +472,7 @@ def _is_of_step(one: Assertion, old: TestCase, new: TestCase) -> bool:
 
 
 def _is_part_of(one: Assertion, new: TestCase) -> bool:
-    """Return whether the text it wanted is part of a longer one that the test wants now."""
+    """Return whether its expected text is part of a longer one that the test now expects."""
     wanted = _texts_in(" ".join(one.expected) + (one.subject if one.op == "in" else ""))
     longer = [text for a in new.assertions if a.op in (one.op, "raises") for text in
               _texts_in(a.plain)]  # fmt: skip
@@ -543,7 +545,7 @@ def _named(case: TestCase, used: set[str]) -> Counter[tuple[str, str]]:
 
 
 def _other_constants(before: Sides, after: Sides) -> Iterator[Compared]:
-    """Literals beside the tests of a file that its tests compare with."""
+    """Yield literals outside the tests of a file that its tests compare with."""
     for path in before.keys() & after.keys():
         used = {
             name
@@ -572,7 +574,7 @@ SPOKEN = regex(
 
 
 def _not_understood(old: TestCase, new: TestCase, change: Change) -> Iterator[Weakened]:
-    """Something was lost where nothing is known to assert: say so rather than be silent."""
+    """Yield a loss in code without known assertions: report it rather than be silent."""
     if old.assertions or old.rows or not old.is_test:
         return
     had, has = (
@@ -596,7 +598,7 @@ def _not_understood(old: TestCase, new: TestCase, change: Change) -> Iterator[We
 
 
 def _went_with_its_file(step: str, change: Change) -> bool:
-    """Return whether a Rust module is declared no more whose file is gone."""
+    """Return whether a Rust module declaration was removed together with its file."""
     module = re.match(r"(?:pub )?mod (\w+)", step)
     ends = (f"/{module[1]}.rs", f"/{module[1]}/mod.rs") if module else ()
     return bool(ends) and any(path.endswith(ends) for path in change.gone)
@@ -616,7 +618,7 @@ def _other_input(old: TestCase, new: TestCase) -> str:
 
 
 def comment_lines(texts: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """Return what stands in the commented lines of each file, without layout."""
+    """Return the commented lines of each file, without layout."""
     return {path: frozenset(_commented(text)) for path, text in texts.items()}
 
 

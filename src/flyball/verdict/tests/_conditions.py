@@ -31,7 +31,7 @@ HERE = frozenset(
         'panic="unwind"',
     ]
 )
-"""What is so where nearly everybody runs tests; what nobody knows is not so."""
+"""Conditions that hold almost wherever tests run; unknown ones do not hold."""
 GO_VERSION = regex(r"go1(?:\.(?:\d|1\d|2[0-2]))?")
 # A few systems that hardly anybody runs tests on, spelled as compilers do.
 ELSEWHERE = regex(
@@ -52,7 +52,7 @@ def features_in(before: Mapping[str, str], after: Mapping[str, str]) -> frozense
 
 
 def complement(skip: str) -> str:
-    """The attribute that holds wherever this one does not; nothing for what is no attribute."""
+    """Return the attribute that holds wherever this one does not; empty if it is no attribute."""
     found = CFG.fullmatch(skip)
     if found is None:
         return ""
@@ -62,10 +62,9 @@ def complement(skip: str) -> str:
 
 
 def is_usual(skip: str, features: AbstractSet[str]) -> bool:
-    """Return whether a condition, as a skip spells it, may well hold: then the test is run as
-    before.
+    """Return whether the condition of a skip may hold, so that the test still runs.
 
-    A feature that the project knows may be on or off; one that nobody knows is off.
+    A feature known to the project may be on or off; an unknown one is off.
     """
     found = CFG.fullmatch(skip) or TAG.fullmatch(skip)
     if found is None:

@@ -17,7 +17,9 @@ PROSE = regex(
 
 
 def compare_data(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Compared]:
-    """Each such file that was rewritten, cut or deleted; one that moved, or only grew, is fine."""
+    """Yield each data file that was rewritten, cut or deleted; one that moved, or only grew, is
+    fine.
+    """
     kept = set(after.values())
     named = "\n".join(text for path, text in before.items() if is_code(path))
     for path, old in before.items():
@@ -50,7 +52,9 @@ def _recorded(path: str, old: str, new: str | None) -> Weakened | None:
 
 
 def _data(path: str, old: str, new: str | None, named: str) -> Weakened | None:
-    """Other values are another expectation at most; fewer lines are nothing anybody can judge."""
+    """Compare data: other values are a changed expectation at most; fewer lines cannot be
+    judged.
+    """
     if new is None:
         # What a changed file asked for by name went with those who asked for it; what nobody
         # names may be one of many cases that are found by looking into their folder.

@@ -41,7 +41,7 @@ def vanished(before: Mapping[str, str], after: Mapping[str, str]) -> frozenset[s
 
 
 def mentions(text: str) -> frozenset[str]:
-    """Everything that a text of code speaks of as others' or as its own."""
+    """Return every name that code defines or mentions."""
     return frozenset(_mentions([text]))
 
 
@@ -68,7 +68,7 @@ def _defined(texts: Iterable[str]) -> set[str]:
 
 
 def only_lost_code(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
-    """Return whether the product was cut: what it lost is several times what came in its place."""
+    """Return whether the product was cut: it lost several times what it gained."""
     old, new = (Counter(_code_lines(_product(files))) for files in (before, after))
     return (old - new).total() > MAX_CAME * (new - old).total()
 

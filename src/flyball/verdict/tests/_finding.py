@@ -34,10 +34,10 @@ MAX_TEXT = 2_000
 class Compared(NamedTuple):
     """One test on both sides, with every place where it got weaker.
 
-    `name` holds the suites around the test and the test, and is empty for what a file holds beside
-    tests; `is_test` tells tests from suites and functions that tests call. `gain` is how much more
-    it asks now than before; `calls` names the functions it calls; `moved_to` is the path and the
-    name it has now, where that is another one.
+    `name` holds the suites around the test and the test, and is empty for the rest of a file;
+    `is_test` separates tests from suites and helpers. `gain` is how much more it asks now than
+    before; `calls` names the functions it calls; `moved_to` is its new path and name, if they
+    differ.
     """
 
     path: str
@@ -54,13 +54,13 @@ class Compared(NamedTuple):
 
     @property
     def is_unchanged(self) -> bool:
-        """Return whether there is nothing to tell of it."""
+        """Return whether there is nothing to report."""
         is_same = self.before == self.after and not self.moved_to
         return not self.findings and (is_same or not self.is_test)
 
 
 def comparison_of(kind: str) -> Comparison:
-    """Return what a finding of some kind makes of its test."""
+    """Return the comparison of a test with a finding of this kind."""
     return COMPARISONS.get(kind, Comparison.WEAKER)
 
 

@@ -1,4 +1,4 @@
-"""What a test is, in every language."""
+"""The model of a test, for all languages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Reach(IntEnum):
 
 
 class Assertion(NamedTuple):
-    """What is looked at, how, and what it should be.
+    """What is tested, how, and its expected value.
 
     `form` says how it is written: a `comparison` or a `truth` that is asserted, a `call`, a `chain`
     of calls, a `condition` under which the test fails, or `output` that must be printed.
@@ -67,7 +67,7 @@ class Skip(NamedTuple):
 
 
 class TestCase(NamedTuple):
-    """One test, or a function that tests call, or what a file says beside its tests."""
+    """One test, or a helper that tests call, or the rest of a file."""
 
     __test__ = False
 

@@ -18,10 +18,10 @@ def pair_up(
     features: Callable[[T], Features],
     is_alike: Callable[[T, T], bool],
 ) -> dict[int, int]:
-    """Return the number of each old one's successor: by the first key that fits, else by likeness.
+    """Return each old item's successor: by the first key that matches, else by similarity.
 
-    A key of None fits nothing. Only those that share most features are looked at for likeness,
-    since comparing each with each takes minutes where a large file was moved and edited.
+    A key of None matches nothing. Only items that share most features are compared for similarity,
+    since comparing all pairs takes minutes when a large file was moved and edited.
     """
     found: dict[int, int] = {}
     for key in keys:

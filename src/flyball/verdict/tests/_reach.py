@@ -1,4 +1,4 @@
-"""Whether an assertion can still fail its test, where it stands."""
+"""Decide whether an assertion can still fail its test, given where it is."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _under_condition(node: Node, below: Node, every: Sequence[Assertion]) -> Rea
 
 
 def constant_of(test: Node) -> bool | None:
-    """Return what a condition always is, if it is written so."""
+    """Return the constant value of a condition, if it has one."""
     text = bare(test).text
     if text in BOOLEANS:
         return text.lower() == "true"
@@ -108,7 +108,7 @@ def _under_loop(node: Node) -> Reach:
 
 
 def _swallows(handler: Node) -> bool:
-    """Return whether a handler catches a failed assertion and lets the test go on."""
+    """Return whether a handler catches a failed assertion and lets the test continue."""
     if handler.kind in ("except_clause", "rescue"):
         kinds = handler.get("type", "exceptions")
         if kinds is not None and not BROAD & _names(kinds):

@@ -46,7 +46,7 @@ class Found(NamedTuple):
     body: Node
     marks: tuple[Node, ...]
     outer: tuple[Node, ...]
-    """What stands on the suites around it."""
+    """The marks of the enclosing suites."""
     is_test: bool
     loops: tuple[Node, ...] = ()
 
@@ -63,8 +63,8 @@ class Around(NamedTuple):
 def read_tests(path: str, source: str | bytes) -> tuple[TestCase, ...]:
     """Return the tests of a file in order, with the functions that they call.
 
-    Empty for languages without a grammar and for what cannot be parsed. The part of a file beside
-    its functions is a case without a name, where it asserts something.
+    Empty for languages without a grammar and for what cannot be parsed. The rest of a file is a
+    case without a name, if it asserts something.
     """
     return _Reader(path, source).cases()
 
@@ -270,7 +270,7 @@ class _Reader:
         *,
         any_test: bool,
     ) -> Iterator[TestCase]:
-        """Yield what a file asserts beside its functions."""
+        """Yield what a file asserts outside its functions."""
         assert self.root is not None
         assertions = assertions_in(self.root, self.language, helpers, nodes)
         found = Found((), "", self.root, self.root, (), (), True)
@@ -306,7 +306,7 @@ class _Reader:
                 yield Skip(_squeezed(match[0]), node.line, True)
 
     def _meant(self, mark: Node) -> Node:
-        """A mark that is kept under a name says what it says when it is written out."""
+        """Return a mark that is stored under a name as if it were written out."""
         value = self.aliases.get(mark.text.removeprefix("@"))
         if value is None:
             return mark
@@ -315,7 +315,7 @@ class _Reader:
         return meant
 
     def _condition(self, node: Node, at: int) -> str:
-        """Return a statement that skips under a condition, as the mark that says so."""
+        """Return a statement that skips under a condition as the equivalent mark."""
         if self.style != "python" or node.kind == "decorator":
             return ""
         for stmt in node.walk():
@@ -378,7 +378,7 @@ def _spanning(first: Node, last: Node) -> Node:
 
 
 def _marks(node: Node) -> list[Node]:
-    """Decorators, annotations and attributes of a definition."""
+    """Return decorators, annotations and attributes of a definition."""
     own = [_with_sign(each) for each in node.all("decorator")]
     for kid in node.kids:
         if kid.kind == "modifiers":
@@ -406,7 +406,7 @@ def _is_never(node: Node) -> bool:
 
 
 def _is_given_a_function(call: Call) -> bool:
-    """`test('title', check)`: the function that tests stands elsewhere, under a name."""
+    """Return whether `test('title', check)` refers to a function defined elsewhere."""
     return (
         call.args[:1] != ()
         and call.args[0].kind in STRINGS
@@ -415,7 +415,7 @@ def _is_given_a_function(call: Call) -> bool:
 
 
 def _described(options: Node, *, is_suite: bool) -> tuple[bool, str, Node] | None:
-    """`test({ name: 'adds', fn() {} })`."""
+    """Return the parts of `test({ name: 'adds', fn() {} })`."""
     title, body = "", None
     for part in options.parts:
         key, value = part.get("key", "name"), part.get("value") or part
@@ -445,7 +445,7 @@ EACH = regex(r"each\w*|forEach|map|times|each_with_index|iter|into_iter|entries"
 
 
 def _called_names(node: Node) -> Iterator[str]:
-    """Yield what is called, and a function that is given to a test in place of a body."""
+    """Yield the names of called functions, and of functions passed to a test as its body."""
     for each in node.walk():
         if (call := call_of(each)) is not None:
             yield call.last
@@ -492,7 +492,7 @@ def _aliases(root: Node) -> dict[str, Node]:
 
 
 def _still_there(found: Sequence[Found], root: Node) -> list[Found]:
-    """Leave out what a Python module defines anew, deletes or switches off further down."""
+    """Leave out what a Python module redefines, deletes or disables further down."""
     last = {(each.suites, each.name): each.node.start for each in found}
     for kid in root.kids:
         left = kid.get("left") if kid.kind == "assignment" else None
@@ -505,7 +505,7 @@ def _still_there(found: Sequence[Found], root: Node) -> list[Found]:
 
 
 def _skipping_statements(root: Node, style: str, nodes: AbstractSet[int]) -> Iterator[str]:
-    """Yield what leaves out a whole file: statements beside its functions, build tags."""
+    """Yield what skips a whole file: statements outside its functions, build tags."""
     if style == "go":
         head = root.source[:4000].decode("utf-8", "replace").replace("\r\n", "\n")
         tags = [_tag(match[0]) for match in BUILD_TAGS.finditer(head)]
@@ -560,7 +560,7 @@ def _switched_off(root: Node) -> Iterator[str]:
 
 
 def _printed(found: Found, style: str) -> list[Assertion]:
-    """Return what Go's examples must print: of each, its last comment that says so."""
+    """Return what Go's examples must print: of each, its last output comment."""
     if style != "go" or not found.name.startswith("Example"):
         return []
     comments = [node for node in found.body.walk() if node.kind == "comment"]
@@ -583,7 +583,7 @@ OUTPUT = regex(r"//\s*(?i:(?:unordered )?output:)")
 
 
 def _constants(root: Node) -> dict[str, Node]:
-    """Return the lists that a file keeps under a name, beside its functions."""
+    """Return the lists that a file stores under a name, outside its functions."""
     found: dict[str, Node] = {}
     for kid in root.kids:
         for node in kid.walk(lambda n: n.kind in FUNCTIONS or n.kind in CLASSES):

@@ -30,7 +30,7 @@ class Renames(NamedTuple):
     gone: frozenset[str] = frozenset()
     came: frozenset[str] = frozenset()
     undefined: frozenset[str] = frozenset()
-    """Those that left for whose definition left with them: features that are no more."""
+    """Names whose definition was removed with them: features that no longer exist."""
 
     def explain(self, old: str, new: str) -> bool:
         """Return whether two texts differ only by names that the product code exchanged

@@ -18,9 +18,9 @@ MIN_WORD = 6
 
 
 def with_replacements(compared: Iterable[Compared]) -> Iterator[Compared]:
-    """Call a loss another expectation where a test beside it asks as much more of the same code.
+    """Call a loss a changed expectation if a sibling test asks as much more of the same code.
 
-    What a test gained is used up, so that one new assertion cannot stand in for many lost ones.
+    What a test gained is used up, so that one new assertion cannot replace many lost ones.
     """
     everything = list(compared)
     gains = {n: one.gain for n, one in enumerate(everything) if one.gain > 0 and one.is_test}
@@ -41,8 +41,8 @@ def with_replacements(compared: Iterable[Compared]) -> Iterator[Compared]:
 
 
 def _is_about(new: Compared, old: Compared) -> bool:
-    """Return whether both stand in one file and call mostly the same, or are called much the
-    same.
+    """Return whether both are in one file and call mostly the same functions, or have similar
+    names.
     """
     if new.path != old.path or (new.name == old.name and new.before is not None):
         return False
@@ -65,9 +65,9 @@ class Removals(NamedTuple):
     """What a change took out of the product."""
 
     names: frozenset[str]
-    """What the product no longer has, whatever tests still say of it."""
+    """What the product no longer has, whatever tests still mention."""
     features: frozenset[str]
-    """What neither the product nor a changed test speaks of any more."""
+    """What neither the product nor a changed test mentions any more."""
     deleted: Mapping[str, str]
     """Every file that is gone."""
     is_all: bool
@@ -75,9 +75,9 @@ class Removals(NamedTuple):
 
 
 def with_removals(compared: Iterable[Compared], removals: Removals) -> Iterator[Compared]:
-    """Call a loss another expectation where what was lost named a feature that is no more.
+    """Call a loss a changed expectation if what was lost named a removed feature.
 
-    It stays a question in a fix; only where the removal was asked for, it is expected.
+    It stays a question in a fix; it is expected only if the removal was requested.
     """
     for one in compared:
         # Nothing of the project's own runs an example, so nobody need understand it.
@@ -108,7 +108,7 @@ def _reason(one: Compared, removals: Removals) -> str:
 
 
 def _named(one: Compared) -> set[str]:
-    """Return the longer words of its name: short ones are anybody's."""
+    """Return the longer words of its name: short ones are too common."""
     words = WORD.findall(" ".join(one.name).replace("_", " "))
     return {word for word in words if len(word) >= MIN_WORD}
 

@@ -71,7 +71,7 @@ def _unmarked(lines: Sequence[str], pattern: re.Pattern[str]) -> Counter[str]:
 def _marked(
     lines: Sequence[str], pattern: re.Pattern[str]
 ) -> Iterator[tuple[int, re.Match[str], str]]:
-    """Yield each silenced line; a comment on a line of its own is about the next line."""
+    """Yield each silenced line; a comment on a line of its own applies to the next line."""
     for number, line in enumerate(lines):
         if match := pattern.search(line):
             after = "".join(lines[number + 1 : number + 2])
@@ -79,6 +79,6 @@ def _marked(
 
 
 def _bare(line: str, pattern: re.Pattern[str]) -> str:
-    """Return a line without what silences, nor the comment that is left of it."""
+    """Return a line without its silencing comment."""
     rest = pattern.sub("", line)
     return re.sub(r"\s+", "", re.sub(r"(?://|/\*|#|\*/|\{/\*|\*/\}).*$", "", rest)).strip("()")

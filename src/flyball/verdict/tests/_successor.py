@@ -1,4 +1,4 @@
-"""What took the place of an assertion that is gone, and whether it demands less."""
+"""Find the successor of a removed assertion, and whether it demands less."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _fails_instead(old: Assertion, new: Assertion) -> bool:
 
 
 def weaker(old: Assertion, new: Assertion) -> str | None:
-    """Return what kind of weakening it is to say `new` instead of `old` about the same thing."""
+    """Return what kind of weakening it is to assert `new` instead of `old` about the same value."""
     if new.strength == HOLLOW:
         return "tautology"
     if old.op == new.op == "raises":
@@ -137,7 +137,9 @@ def _number(one: Assertion) -> float | None:
 
 
 def _is_renamed(old: Assertion, other: Assertion, new: TestCase, was: TestCase) -> bool:
-    """Another variable is the same demand, unless the new one merely holds the wanted value."""
+    """Return whether only a variable was renamed: the same demand, unless the new one just holds
+    the expected value.
+    """
     had, has = set(NAME.findall(old.plain)), set(NAME.findall(other.plain))
     held = any(_holds_literal(name, was) for name in had - has)
     return held or not any(_holds_literal(name, new) for name in has - had)

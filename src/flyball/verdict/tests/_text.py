@@ -15,7 +15,7 @@ LITERAL = regex(
 )
 VARIABLE = regex(r"(?<![\w.$\"'>])[A-Za-z_$]\w*(?![\w(!\"'])")
 NEAR = 60
-"""How many candidates are looked at: a test may have thousands of rows or assertions."""
+"""The most candidates to compare: a test may have thousands of rows or assertions."""
 
 
 @lru_cache(maxsize=20_000)
@@ -25,23 +25,23 @@ def values_of(text: str) -> tuple[str, ...]:
 
 
 def without_literals(text: str) -> str:
-    """Return the shape of some code whatever values it holds."""
+    """Return the shape of some code, ignoring its values."""
     return LITERAL.sub("_", text)
 
 
 def without_names(text: str) -> str:
-    """Return the shape of some code whatever its variables are called; strings are kept."""
+    """Return the shape of some code, ignoring its variables' names; strings are kept."""
     parts = re.split(r"(\"(?:\\.|[^\"\\])*\")", text)
     return "".join(p if n % 2 else VARIABLE.sub("_", p) for n, p in enumerate(parts))
 
 
 def is_values(text: str) -> bool:
-    """Return whether some code is made of values alone."""
+    """Return whether some code consists of values alone."""
     return bool(text) and not re.search(r"[A-Za-z_$]", LITERAL.sub("", text))
 
 
 def is_within(row: str, other: str) -> bool:
-    """Return whether every value of a row stands in another, in the same order."""
+    """Return whether every value of a row occurs in another, in the same order."""
     values = iter(values_of(other))
     return all(value in values for value in values_of(row))
 
@@ -61,5 +61,5 @@ class ValueIndex:
         return min(holders, key=len)[:NEAR] if holders else []
 
     def holds(self, row: str) -> bool:
-        """Return whether every value of a row stands in one of them, in the same order."""
+        """Return whether every value of a row occurs in one of them, in the same order."""
         return any(is_within(row, other) for other in self.around(row))

@@ -73,7 +73,7 @@ class Node:
 
     @property
     def said(self) -> str:
-        """Return a token; a string in single quotes that could stand in double ones does."""
+        """Return a token; single-quoted strings are normalised to double quotes."""
         text = self.text
         if self.kind == "string" and re.fullmatch(r"'[^\"\\#$']*'", text):
             return f'"{text[1:-1]}"'
@@ -90,7 +90,7 @@ class Node:
                 stack.extend(reversed(node.kids))
 
     def walk(self, stop: Callable[[Node], bool] | None = None) -> Iterator[Node]:
-        """Yield this node and everything in it, in order; what `stop` names is not entered."""
+        """Yield this node and everything in it, in order; nodes named by `stop` are not entered."""
         stack: list[Node] = [self]
         while stack:
             node = stack.pop()
@@ -110,7 +110,7 @@ COMMENT = regex(r"#[^\n]*|\\\n")
 
 
 def _joined(before: str, after: str) -> str:
-    """Put two pieces together with no more room between them than words need."""
+    """Join two pieces with no more space between them than words need."""
     after = after if '"' in after or "'" in after or "`" in after else re.sub(r"\s+", "", after)
     is_glued = before[-1:].isalnum() and after[:1].isalnum()
     return f"{before} {after}" if is_glued else before + after
@@ -197,7 +197,7 @@ def _parser(language: str) -> Any:
 
 
 def _converted(root: Any, source: bytes, shift: int) -> Node:
-    """Copy a tree; what stands in a Rust macro is parsed as the expressions it mostly is."""
+    """Copy a tree; the content of a Rust macro is parsed as expressions, which it mostly is."""
     top = Node(source, root.type, root.start_byte + shift, root.end_byte + shift)
     stack: list[tuple[Any, Node]] = [(root, top)]
     while stack:
@@ -217,7 +217,7 @@ CALLED, BLOCK = b"fn f(){g(", b"fn f(){"
 
 
 def _add_macro_arguments(tokens: Any, ours: Node, shift: int) -> None:
-    """Read what a macro is given as the arguments of a call, or else piece by piece."""
+    """Read a macro's tokens as the arguments of a call, or else piece by piece."""
     start, end = tokens.children[0].end_byte, tokens.children[-1].start_byte
     said = ours.source[start + shift : end + shift]
     tree = _parser("rust").parse(CALLED + said + b")}").root_node

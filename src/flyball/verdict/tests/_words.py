@@ -66,12 +66,12 @@ BROAD = frozenset({"Exception", "BaseException", "Throwable", "StandardError", "
 
 
 def squeezed(op: str) -> str:
-    """Return an assertion's name without case, separators and words that say nothing."""
+    """Return an assertion's name without case, separators and filler words."""
     return PREFIX.sub("", re.sub(r"[_!?:\s]", "", op.lower()), count=1)
 
 
 def strength_of(op: str) -> int:
-    """Return how much an assertion of this name demands; an unknown one says something in part."""
+    """Return how much an assertion of this name demands; an unknown one counts in part."""
     if op in COMPARISONS:
         return COMPARISONS[op]
     word = re.sub(r"[_!?:\s]", "", op.lower())
@@ -84,7 +84,7 @@ def strength_of(op: str) -> int:
 
 
 def is_known(op: str) -> bool:
-    """Return whether an assertion's name says how it looks; a project's helper may do anything."""
+    """Return whether an assertion's name is known; a project's helper may do anything."""
     return any(row.search(squeezed(op)) for _, row in STRENGTHS)
 
 
@@ -176,12 +176,12 @@ ASSERTING = {
     ),
 }
 INFIX = regex(r"(?:should|must|wont)(?:_\w+|[A-Z]\w*)?")
-"""An assertion that is a member of what it looks at: `x.should.equal(y)`, `x.must_equal y`."""
+"""An assertion that is a member of its subject: `x.should.equal(y)`, `x.must_equal y`."""
 SUBJECT_ROOTS = regex(
     r"(?:\w+[.:]+)?(?:expect\w*|assertThat\w*|assert_that|that|_|value|Expect|Ω|Eventually"
     r"|Consistently|verify|then|should|is_expected|assert_eq!|Assertions\.assertThat)"
 )
-"""What begins a chain that says what is expected of its first argument."""
+"""The root of a chain whose first argument is the subject."""
 FILLERS = kinds("to be been is that which and has have with at of same but does still also a an")
 NEGATIONS = frozenset({"not", "never", "not_to", "to_not", "toNot", "ToNot", "NotTo", "ShouldNot"})
 MANNERS = frozenset({"deep", "nested", "own", "ordered", "any", "all", "deeply", "resolves"})

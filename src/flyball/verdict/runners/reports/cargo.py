@@ -1,4 +1,4 @@
-"""What `cargo test` prints; its JSON is for nightly toolchains only."""
+"""Parse the output of `cargo test`; its JSON is for nightly toolchains only."""
 
 from __future__ import annotations
 

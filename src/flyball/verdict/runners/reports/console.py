@@ -99,7 +99,7 @@ _PYTEST_BAD = regex(r"^(?:FAILED|ERROR|SUBFAILED\S*) (\S+?\.py(?:::\S.*?)?)(?: -
 
 
 def from_pytest(text: str) -> Tally | None:
-    """pytest's closing line and its short summary."""
+    """Parse pytest's closing line and its short summary."""
     ends = [found[1] for found in _PYTEST_END.finditer(text)]
     if not ends:
         return None
@@ -163,7 +163,7 @@ _MOCHA_BAD = regex(r"^  \d+\) (.+(?:\n {7,}.+)*?):\n", re.M)
 
 
 def from_mocha(text: str) -> Tally | None:
-    """Mocha's `spec` reporter."""
+    """Parse Mocha's `spec` reporter."""
     count = [(word, int(n)) for n, word in _MOCHA_END.findall(text)]
     if not count:
         return None
@@ -194,7 +194,7 @@ def from_node(text: str) -> Tally | None:
 
 
 def _tap_failures(cases: list[re.Match[str]], text: str) -> Iterator[tuple[str, str]]:
-    """The tests that are not ok, with what is said of them; what only holds others is left out."""
+    """Yield failing tests with their messages; mere groups are left out."""
     for case in cases:
         if case[1].lower() == "not ok" and not case[3]:
             block = re.split(r"\n\s*\.\.\.", text[case.end() : case.end() + 4_000], maxsplit=1)[0]
@@ -209,7 +209,7 @@ _GO_PACKAGE = regex(r"^(ok|FAIL) *\t(\S+)[ \t]+(?!\[no test)(\S+)", re.M)
 
 
 def from_go_text(text: str) -> Tally | None:
-    """Return what `go test` prints; without -v a package that is ok counts as one."""
+    """Parse the output of `go test`; without -v a package that is ok counts as one."""
     packages = _GO_PACKAGE.findall(text)
     if not packages:
         return None

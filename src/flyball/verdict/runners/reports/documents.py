@@ -56,9 +56,7 @@ class _JestReport(msgspec.Struct):
 
 
 def from_jest(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
-    """Return the JSON that jest and vitest write; a file that does not load is an error of
-    its own.
-    """
+    """Parse the JSON of jest and vitest; a file that does not load is an error of its own."""
     report = _decoded(data, _JestReport)
     if report is None:
         return None
@@ -135,7 +133,7 @@ class _RspecReport(msgspec.Struct):
 
 
 def from_rspec(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
-    """RSpec's JSON; what keeps files from loading is an error of its own."""
+    """Parse RSpec's JSON; what keeps files from loading is an error of its own."""
     report = _decoded(data, _RspecReport)
     if report is None:
         return None

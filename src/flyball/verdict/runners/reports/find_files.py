@@ -1,8 +1,8 @@
-"""The files of tests whose runner names none, looked up among those of the tree.
+"""Find the files of tests whose runner names none, among those of the tree.
 
-What cannot be told for certain stays empty: a test that is given one file on one tree and another
-file, or none, on the next would count as a test that vanished. That is why the stack of a failing
-test is not asked: the same test has none once it passes.
+If it is not certain, the file stays empty: a test that had one file on one tree and another, or
+none, on the next would count as vanished. That is why the stack of a failing test is not used: the
+same test has none once it passes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Find = Callable[[Land], Callable[[SuiteCase], str]]
 
 
 def with_files(runner: str, cases: Sequence[SuiteCase], land: Land) -> tuple[SuiteCase, ...]:
-    """Return the same tests; those without a file have the only one in which they can stand."""
+    """Return the same tests; those without a file get the only one that can contain them."""
     find = FINDERS[runner](land)
     return tuple(
         case if case.file else msgspec.structs.replace(case, file=find(case)) for case in cases
@@ -30,7 +30,7 @@ def with_files(runner: str, cases: Sequence[SuiteCase], land: Land) -> tuple[Sui
 
 
 def _only(found: Iterable[str]) -> str:
-    """The one there is; nothing where there are several."""
+    """Return the only item, or an empty string if there are several."""
     each = list(dict.fromkeys(found))
     return each[0] if len(each) == 1 else ""
 
@@ -39,7 +39,7 @@ _NUMBER = regex(r" #(\d+)$")
 
 
 def _bare(name: str) -> str:
-    """Return a name without the number that tells it from others of the same name."""
+    """Return a name without the number that separates it from others of the same name."""
     return _NUMBER.sub("", name)
 
 
@@ -47,7 +47,9 @@ _GO_FUNCTION = regex(r"^func ((?:Test|Example|Fuzz|Benchmark)\w*)\(", re.M)
 
 
 def _go(land: Land) -> Callable[[SuiteCase], str]:
-    """By the package, which is a directory, and the function in one of its test files."""
+    """Return a finder by package, which is a directory, and the function in one of its test
+    files.
+    """
     module = re.search(r"^module\s+(\S+)", land.text("go.mod"), re.M)
     start = module[1] if module else ""
     known: dict[tuple[str, str], list[str]] = {}
@@ -68,9 +70,9 @@ _CLASS_FILE = regex(r"(.+)\.(?:java|kt|groovy|scala)")
 
 
 def _java(land: Land) -> Callable[[SuiteCase], str]:
-    """By the class, which is a path; what is nested in it lies in the same file.
+    """Return a finder by class, which is a path; nested classes are in the same file.
 
-    Kotlin and Groovy leave the package's directories out at times: then by the class's own name.
+    Kotlin and Groovy sometimes omit the package's directories: then by the class's own name.
     """
     paths = {path: found[1] for path in land.files if (found := _CLASS_FILE.fullmatch(path))}
 
@@ -92,7 +94,7 @@ _TEST_SOURCE = regex(r"(?:^|[/_.-])tests?(?:[/_.-]|$)", re.I)
 
 
 def _ctest(land: Land) -> Callable[[SuiteCase], str]:
-    """By what its command names: a script of the tree, or a program built of one test source."""
+    """Return a finder by command: a script of the tree, or a program built from one test source."""
     commands: dict[str, tuple[str, str]] = {}
     sources: dict[str, list[str]] = {}
     for path in land.matching(re.compile(r"(?:.*/)?CMakeLists\.txt")):
@@ -121,7 +123,7 @@ def _test_command(words: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _in_tree(words: Iterable[str], folder: str, land: Land) -> list[str]:
-    """Those words that are files of the tree, seen from the file that names them."""
+    """Return the words that are files of the tree, relative to the file that names them."""
     bare = (re.sub(r"^\$\{(?:CMAKE_CURRENT_|CMAKE_|PROJECT_)SOURCE_DIR\}/", "", w) for w in words)
     paths = (posixpath.normpath(posixpath.join(folder, word)) for word in bare if word)
     return [path for path in paths if land.has(path)]
@@ -132,9 +134,9 @@ _SCRIPT = regex(r".*\.[cm]?[jt]sx?")
 
 
 def _tape(land: Land) -> Callable[[SuiteCase], str]:
-    """Return the only file that uses tape, or that of several in which the title stands.
+    """Return a finder for the only file that uses tape, or the one that contains the title.
 
-    Where it stands once in each of some files, tests of one title are numbered in the order in
+    If it occurs once in each of several files, tests of one title are numbered in the order in
     which tape loads the files, which is that of their names.
     """
     texts = {path: land.text(path) for path in land.matching(_SCRIPT)}
@@ -167,4 +169,4 @@ FINDERS: dict[str, Find] = {
     "ctest": _ctest,
     "tape": _tape,
 }
-"""How the file of a test is found, for runners that do not tell it."""
+"""How to find the file of a test, for runners that do not report it."""

@@ -17,7 +17,7 @@ ENDS = {"pass": CaseOutcome.PASSED, "fail": CaseOutcome.FAILED, "skip": CaseOutc
 
 
 def from_go_json(text: str) -> Tally | None:
-    """Each test that holds no subtests, and each package that broke without a test to blame."""
+    """Parse each test without subtests, and each package that broke without a test to blame."""
     ends: _Ends = {}
     broken: dict[str, None] = {}
     said: dict[tuple[str, str], list[str]] = {}
@@ -57,9 +57,7 @@ def from_go_json(text: str) -> Tally | None:
 
 
 def _of_package(name: str, said: dict[tuple[str, str], list[str]]) -> str:
-    """Return what a package said, and what its compiler said of it (newer versions name that
-    apart).
-    """
+    """Return the output of a package, and of its compiler (newer versions name that apart)."""
     return "".join(
         "".join(lines)
         for (package, test), lines in said.items()

@@ -73,7 +73,7 @@ def parameters_apart(name: str) -> tuple[str, str]:
 
 
 def pytest_case(element: Element, _said: RunnerOutput) -> SuiteCase:
-    """pytest's xunit1 dialect; spelt as pytest would run the test again."""
+    """Read pytest's xunit1 dialect, with names that pytest accepts as arguments."""
     file, owner = element.get("file", ""), element.get("classname", "")
     whole = element.get("name", "")
     name, parameters = parameters_apart(whole)
@@ -119,7 +119,7 @@ def without_sums(read: ReadOne) -> ReadOne:
 
 
 def file_case(element: Element, said: RunnerOutput) -> SuiteCase:
-    """bats and deno: the class is the file, and steps stand behind their test's name."""
+    """Read bats and deno: the class is the file, and steps follow their test's name."""
     *suite, name = element.get("name", "").split(" > ")
     return SuiteCase(name, OPEN, said.from_place(element.get("classname", "")), tuple(suite))
 
@@ -128,7 +128,7 @@ _DATA_SET = regex(r"(\w+) with data set (.+)", re.S)
 
 
 def phpunit_case(element: Element, said: RunnerOutput) -> SuiteCase:
-    """PHPUnit: a class in a file, and data sets in words."""
+    """Read PHPUnit: a class in a file, and data sets in words."""
     whole = element.get("name", "")
     found = _DATA_SET.fullmatch(whole)
     name, parameters = (found[1], found[2]) if found else (whole, "")
@@ -148,7 +148,7 @@ def java_case(element: Element, _said: RunnerOutput) -> SuiteCase:
 
 
 def ctest_case(element: Element, _said: RunnerOutput) -> SuiteCase:
-    """CTest: tests have a name and nothing around it; one that cannot start is not a skip."""
+    """Read CTest: tests have only a name; one that cannot start is not a skip."""
     printed = (element.findtext("system-out") or "").strip()
     skipped = element.find("skipped")
     if skipped is not None and not (skipped.get("message") or "").startswith(_MEANT):

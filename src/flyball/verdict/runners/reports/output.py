@@ -20,7 +20,7 @@ class RunnerOutput(NamedTuple):
     reports: Sequence[bytes] = ()
     place: str = ""
     files: Sequence[str] = ()
-    """What lies in that directory, for runners that only hint at their files."""
+    """The files of that directory, for runners that only hint at their files."""
 
     @property
     def tidy(self) -> str:
@@ -28,7 +28,7 @@ class RunnerOutput(NamedTuple):
         return plain(self.text)
 
     def from_place(self, path: str) -> str:
-        """Return a file as seen from where the run started, so that it is the same in every
+        """Return a file relative to the start directory, so that it is the same in every
         checkout.
         """
         path = path.removeprefix("file://")
@@ -48,7 +48,7 @@ ReadText = Callable[[str], Tally | None]
 
 
 def reported(read: ReadOne, otherwise: ReadText) -> Callable[[RunnerOutput], Tally | None]:
-    """Read every report that is sound; where there is none, what was printed."""
+    """Read every valid report; without one, the printed output."""
 
     def either(said: RunnerOutput) -> Tally | None:
         found = [cases for data in said.reports if (cases := read(data, said)) is not None]

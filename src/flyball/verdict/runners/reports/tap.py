@@ -1,4 +1,4 @@
-"""The Test Anything Protocol, as AVA, tape, tap, bats, prove and many C suites speak it."""
+"""Parse the Test Anything Protocol of AVA, tape, tap, bats, prove and many C suites."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLAN = regex(r"^\s*(?:1\.\.\d+|TAP version \d+)", re.M)
 
 
 class _Point(NamedTuple):
-    """One line of a test, the group above it, and what is said below it."""
+    """One line of a test, the group above it, and the text below it."""
 
     depth: int
     is_ok: bool
@@ -70,7 +70,7 @@ def _why(point: _Point) -> str:
 
 
 def from_tap(text: str) -> Tally | None:
-    """Every test that holds no others, whatever its depth, under the names of those around it."""
+    """Parse every test without subtests at any depth, under the names of its groups."""
     if not _PLAN.search(text):
         return None
     open_cases: list[tuple[int, SuiteCase]] = []
@@ -101,7 +101,7 @@ _AVA_FILE = regex(r"(?:.*/)?(?:test|tests|__tests__|[^/]*[.-]test|test-[^/]*).*\
 
 
 def from_ava(said: RunnerOutput) -> Tally | None:
-    """AVA's TAP: before the title stands as much of the file's path as tells it from the others."""
+    """Parse AVA's TAP: each title is preceded by as much of the file's path as is needed."""
     points = [point for point in _points(said.tidy) if not point.depth]
     files = [path for path in said.files if _AVA_FILE.fullmatch(path)]
     cases = [_ava_case(point, files) for point in points]
@@ -109,7 +109,7 @@ def from_ava(said: RunnerOutput) -> Tally | None:
 
 
 def _ava_case(point: _Point, files: Sequence[str]) -> SuiteCase:
-    """The file is looked for among those of the tree: with one file alone AVA names none."""
+    """Find the file among those of the tree: with a single file AVA names none."""
     words = point.name.split(" › ")
     for n in range(len(words) - 1, 0, -1):
         wanted = re.compile(rf"(?:.*/)?{re.escape('/'.join(words[:n]))}(?:[.-]test)?\.[cm]?[jt]sx?")
@@ -122,7 +122,7 @@ def _ava_case(point: _Point, files: Sequence[str]) -> SuiteCase:
 
 
 def from_tape(text: str) -> Tally | None:
-    """tape: a test is a comment with its assertions below; it is bad where one of them is."""
+    """Parse tape: a test is a comment with its assertions below; it fails if one of them does."""
     grouped: list[tuple[str, list[_Point]]] = []
     for point in _points(text):
         if not grouped or grouped[-1][0] != point.group:

@@ -59,7 +59,7 @@ _PARTS = ("all", "bad", "worse", "skip", "omitted")
 
 
 def from_totals(text: str) -> Tally | None:
-    """Runners that say how many there were and how many were bad."""
+    """Parse runners that print how many tests there were and how many failed."""
     for pattern in _TOTALS:
         found = [m.groupdict(default="0") for m in pattern.finditer(text)]
         if found:
@@ -80,7 +80,7 @@ _GOOGLE_ENDS = {
 
 
 def from_google_test(text: str) -> Tally | None:
-    """GoogleTest names every test when it ends."""
+    """Parse GoogleTest, which names every test when it ends."""
     cases = [
         SuiteCase(name, _GOOGLE_ENDS[end], suite=(suite,), seconds=int(ms) / 1000)
         for end, suite, name, ms in _GOOGLE.findall(text)
@@ -99,7 +99,7 @@ _AUTOMAKE_ENDS = {
 
 
 def from_automake(text: str) -> Tally | None:
-    """`make check` of an Automake project: a line per test above a summary."""
+    """Parse `make check` of an Automake project: a line per test above a summary."""
     if not _AUTOMAKE_SUM.search(text):
         return None
     cases = [
@@ -155,7 +155,7 @@ def counted(text: str, bad: Iterable[tuple[str, str]], at_least: int = 0) -> Tal
 
 
 def summed(count: Iterable[tuple[str, int]], bad: Iterable[tuple[str, str]]) -> Tally:
-    """Words and numbers as a tally; a word that is neither good nor bad is a skip."""
+    """Return words and numbers as a tally; a word that is neither good nor bad is a skip."""
     passed = failed = skipped = 0
     for word, n in count:
         if word in _GOOD:

@@ -1,4 +1,4 @@
-"""What a command leaves of which nobody knows the runner: JUnit XML, TAP, or counts in its text."""
+"""Read results of an unknown runner: JUnit XML, TAP, or counts in its text."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from flyball.workspace.files.plain import walk_folders
 
 MOST_DOCUMENTS = 500
 LOOKED_AT = 50_000
-"""Entries beyond which a tree is taken to hold no more reports."""
+"""The most entries of a tree to search for reports."""
 _PASSED_BY = frozenset({"node_modules", ".git", ".venv", "venv"})
 _SUITES = ("testsuite", "testsuites")
 _PRINTED = regex(r"<(testsuites?)\b.*</\1>", re.S)
 
 
 def from_unknown(said: RunnerOutput) -> Tally | None:
-    """Return every test that a JUnit document names; where there is none, what the printed text
-    says.
+    """Return every test that a JUnit document names; without one, what the printed text says.
 
-    Text that names every test comes before documents on disk: a suite may write documents only to
-    see whether it can.
+    Text that names every test comes before documents on disk: a suite may write documents only as
+    part of a test.
     """
     text = from_text(said.tidy)
     if text is not None and text.cases:
@@ -58,7 +57,7 @@ def _read(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase]:
 
 
 def documents_left(context: StartContext) -> Sequence[Path]:
-    """XML files that this very start wrote, wherever its command puts them."""
+    """Return XML files that this start wrote, wherever its command puts them."""
     began = context.shelf.stat().st_mtime
     found = [path for path in _xml_files(context.workdir) if path.stat().st_mtime >= began]
     return sorted([*context.shelf.glob("report*"), *found])[:MOST_DOCUMENTS]

@@ -89,7 +89,7 @@ _MIX_BAD = regex(r"^ +\d+\) (?:test|property|doctest) (.+) \((\S+)\)$")
 
 
 def from_mix(text: str) -> Tally | None:
-    """`mix test --trace`: a heading per module, a line per test, and the failures between."""
+    """Parse `mix test --trace`: a heading per module, a line per test, and the failures between."""
     module = file = ""
     ended: dict[tuple[str, str], tuple[str, str]] = {}
     said: dict[tuple[str, str], list[str]] = {}

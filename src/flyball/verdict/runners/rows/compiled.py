@@ -1,4 +1,4 @@
-"""Go, Rust, Java, .NET and C: what is compiled before it is tested."""
+"""Go, Rust, Java, .NET and C: compiled before testing."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def _go(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
 
 
 def _go_build(_context: StartContext, _land: Land, _args: Sequence[str]) -> list[str]:
-    """Compile, vet and link every test; what would run them is `true`."""
+    """Compile, vet and link every test; `true` runs in their place."""
     return ["go", "test", "-run", "^$", "-exec", "true", "./..."]
 
 
 def _go_package(word: str, land: Land) -> str:
-    """Return a package as go wants it: `...` alone would be every package that Go knows.
+    """Return a package as go expects it: `...` alone would be every package that Go knows.
 
-    A file stands for its directory, and a directory for what is tested in it or below it.
+    A file stands for its directory, and a directory for the tests in or below it.
     """
     path, is_below = word.partition("::")[0].rstrip("/"), False
     if path.endswith(".go"):
@@ -70,7 +70,7 @@ def _go_package(word: str, land: Land) -> str:
 
 
 def _go_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
-    """Packages of files, or whole tests by name; one start cannot mix the two."""
+    """Return packages of files, or whole tests by name; one start cannot mix the two."""
     if files and cases:
         return None
     if files:
@@ -95,7 +95,7 @@ _CARGO_NAME = regex(r"^\[package\][^\[]*?^name\s*=\s*[\"']([^\"']+)", re.M | re.
 
 
 def _cargo(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
-    """Files and directories are named as Cargo knows them: it takes no path."""
+    """Return files and directories under Cargo's names: it accepts no path."""
     ours = args[: args.index("--")] if "--" in args else args
     options, names = split_words(_CARGO_WORDS, ours)
     words = [word for name in names for word in _cargo_words(name, land)]
@@ -232,7 +232,7 @@ def _gradle_results(context: StartContext) -> list[Path]:
 
 
 def _fresh(context: StartContext, pattern: str) -> list[Path]:
-    """Reports of this very start; those that an earlier one left say nothing about it."""
+    """Return reports of this start; those of an earlier one say nothing about it."""
     began = context.shelf.stat().st_mtime
     found = [*context.workdir.glob(pattern), *context.workdir.glob(f"*/**/{pattern}")]
     plain = (path for path in found if path.is_file() and not path.is_symlink())

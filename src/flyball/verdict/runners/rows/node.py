@@ -28,7 +28,7 @@ from flyball.verdict.runners.start_env import program_of
 from flyball.verdict.runners.tally import Tally
 
 Told = Callable[[StartContext, int], list[str]]
-"""What a runner is told so that it leaves a report; scripts may start it several times."""
+"""Options that make a runner write a report; scripts may start it several times."""
 
 
 def _from_script(name: str) -> Callable[[Land], bool]:
@@ -59,9 +59,7 @@ def _is_wrapped(name: str, land: Land) -> bool:
 
 
 def _told(name: str, told: Told, fixed: Sequence[str] = ()) -> Argv:
-    """Return the runner itself where the script is nothing else, or the script with the runner
-    told.
-    """
+    """Return the runner itself if the script is nothing else, or the script with options added."""
 
     def argv(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
         words = [word for word in args if word != "--"]
@@ -146,8 +144,8 @@ _NODE_TEST = regex(r"(?:.*/)?(?:test/(?:.*/)?[^/]+|test(?:-[^/]+)?|[^/]+[._-]tes
 
 
 def _has_node_tests(land: Land) -> bool:
-    """Return the script runs `node --test`, or nothing is settled and there are tests written for
-    it.
+    """Return whether the script runs `node --test`, or nothing is configured and tests are written
+    for it.
     """
     if npm_script(land, "test"):
         return starts("node", land)
@@ -183,7 +181,7 @@ def _full_name(case: SuiteCase) -> str:
 
 
 def _by_title(flag: str) -> Callable[[Sequence[str], Sequence[SuiteCase]], tuple[str, ...]]:
-    """Return files, and a pattern of whole titles."""
+    """Return a selection of files, and a pattern of whole titles."""
 
     def select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...]:
         named = dict.fromkeys([*files, *(case.file for case in cases if case.file)])
@@ -196,7 +194,9 @@ def _by_title(flag: str) -> Callable[[Sequence[str], Sequence[SuiteCase]], tuple
 
 
 def _mocha_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
-    """By title only: the script's own files would run beside any that are named."""
+    """Return a selection by title only: the script's own files would run in addition to any
+    named.
+    """
     if files or not cases:
         return None
     titles = "|".join(re.escape(_full_name(case)) for case in cases)
@@ -317,4 +317,4 @@ ROWS: tuple[Runner, ...] = (
 )
 
 BEHIND_SCRIPTS = frozenset(row.name for row in ROWS) - {"npm", "pnpm", "yarn"}
-"""Runners that a script starts: where one is known, the script itself is no suite beside it."""
+"""Runners that a script starts: if one is known, the script itself is no separate suite."""

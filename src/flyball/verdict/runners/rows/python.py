@@ -29,7 +29,7 @@ _CASE = regex(r"TestCase|unittest|^\s*(?:async )?def test", re.M)
 _FUNCTION = regex(r"^(?:async )?def test|^import pytest|^from pytest\b", re.M)
 _WANTED = regex(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _OTHER_NAME = regex(r"(?:.*/)?(?:tests_[^/]*|[^/]*_tests|tests)\.py")
-"""Names that pytest looks into only where it is told to."""
+"""File names that pytest collects only if configured."""
 _CALL = regex(r"(?:^|[\s\"'&;|(])(?:pytest|py\.test)(?=[\s\"',]|$)([^\n]*)", re.M)
 _SCRIPTS = ("hatch", "pdm", "poe", "taskipy", "rye", "tox")
 """Tables of pyproject.toml whose words are commands."""
@@ -56,7 +56,7 @@ def _oddly_named(land: Land) -> tuple[str, ...]:
 def _configured_paths(land: Land) -> tuple[str, ...]:
     """Return the paths that the project's own commands give to pytest.
 
-    Nothing where one of them gives none, or where it cannot be told what is a path.
+    Empty if one of them gives none, or if it is unclear what is a path.
     """
     found: dict[str, None] = {}
     for text in _command_texts(land):
@@ -108,7 +108,7 @@ def settles_pytest(land: Land) -> bool:
 def pytest_options(
     land: Land, conftests: Sequence[str] = ("conftest.py", "tests/conftest.py")
 ) -> str | None:
-    """Return how pytest is configured, in whatever form, or None where it is not."""
+    """Return pytest's configuration in any form, or None if it has none."""
     for name, mark in (("setup.cfg", "[tool:pytest]"), ("tox.ini", "[pytest]")):
         if mark in (text := land.text(name)):
             return text.partition(mark)[2]
@@ -127,7 +127,7 @@ def _pytest(context: StartContext, land: Land, args: Sequence[str]) -> list[str]
 
 
 def _own_paths(land: Land) -> tuple[str, ...]:
-    """Return what pytest is to look into where its own configuration does not say it."""
+    """Return the paths for pytest if its own configuration has none."""
     settled = pytest_options(land) or ""
     if "testpaths" in settled or "python_files" in settled:
         return ()
@@ -190,7 +190,9 @@ def _pytest_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[st
 
 
 def _unittest_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
-    """By dotted names; a file may be importable from several places, so it is not named."""
+    """Return a selection by dotted names; a file may be importable from several places, so it is
+    not named.
+    """
     names = tuple(dict.fromkeys(case.spelling for case in cases if case.spelling))
     return None if files or len(names) < len(cases) else names or None
 

@@ -17,7 +17,7 @@ RUNNERS = frozenset({"jest", "vitest", "mocha", "ava", "tape", "tap"})
 CHECKERS = frozenset(
     {"xo", "eslint", "standard", "prettier", "biome", "tsd", "semistandard", "oxlint", "publint"}
 )
-"""What a script calls before or after its tests and is a check of its own."""
+"""Commands in a script, before or after its tests, that are checks of their own."""
 CLIENTS = frozenset({"npm", "pnpm", "yarn", "bun"})
 TYPE_CHECKERS = frozenset({"tsc", "tsgo", "vue-tsc"})
 _BY_CLIENT = regex(
@@ -37,9 +37,9 @@ class ScriptStep(NamedTuple):
     runner: str = ""
     is_check: bool = False
     words: tuple[str, ...] = ()
-    """What it tells its runner."""
+    """Its arguments to the runner."""
     is_bare: bool = False
-    """Nothing stands before the runner's name."""
+    """The runner's name comes first."""
 
 
 def steps_of(land: Land, name: str = "test", depth: int = 0) -> tuple[ScriptStep, ...] | None:
@@ -65,7 +65,7 @@ def steps_of(land: Land, name: str = "test", depth: int = 0) -> tuple[ScriptStep
 
 
 def commands_in(script: str) -> list[str] | None:
-    """Return what stands between the `&&` of a script; None where it does more than that."""
+    """Return the commands between the `&&` of a script; None if it does more than that."""
     bare = re.sub(r"'[^']*'|\"(?:[^\"\\`$]|\\.)*\"", lambda m: "q" * len(m[0]), script)
     if re.search(r"[|;<>()`\n]|\$|(?<!&)&(?!&)", bare):
         return None
@@ -129,8 +129,8 @@ def starts(runner: str, land: Land) -> bool:
 def composed(
     context: StartContext, land: Land, runner: str, tell: Callable[[str, int], str]
 ) -> list[str]:
-    """Return the test script with its runner told more; checks and other runners are left out of
-    it.
+    """Return the test script with options added to its runner; checks and other runners are left
+    out.
 
     It is started by a shell and not by npm: words can be added in the middle of it, which `npm test
     -- …` cannot do.
@@ -149,8 +149,6 @@ def composed(
 
 
 def only_step(land: Land, runner: str) -> ScriptStep | None:
-    """Return the runner's command, where it is all that the script does and nothing stands before
-    it.
-    """
+    """Return the runner's command, if it is the whole script and comes first in it."""
     left = [step for step in steps_of(land) or () if not step.is_check]
     return left[0] if len(left) == 1 and left[0].runner == runner and left[0].is_bare else None

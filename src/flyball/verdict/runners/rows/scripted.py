@@ -25,9 +25,7 @@ from flyball.verdict.runners.tally import Tally
 
 
 def _by_file(flag: str = "") -> Select:
-    """Return the files of the wanted tests, and a pattern of their names where only tests are
-    wanted.
-    """
+    """Return the files of the wanted tests, and a pattern of names if only tests are wanted."""
 
     def select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
         named = dict.fromkeys([*files, *(case.file for case in cases if case.file)])
@@ -64,7 +62,9 @@ def _has_minitest(land: Land) -> bool:
 
 
 def _rake(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
-    """Every test is named only where Minitest is asked to; rake hands that on through a shell."""
+    """Return a rake command; Minitest names every test only on request, which rake passes on
+    through a shell.
+    """
     options, names = split_words(_RAKE_WORDS, args)
     files = [f"{name.rstrip('/')}/**/*.rb" if _is_folder(name, land) else name for name in names]
     wanted = [f"TEST={files[0] if len(files) == 1 else '{' + ','.join(files) + '}'}"]
@@ -172,7 +172,7 @@ _MAKE_TARGET = r"^(?:[\w.-]+[ \t]+)*{}(?:[ \t]+[\w.-]+)*[ \t]*::?(?![:=]*=)"
 
 
 def make_target(land: Land) -> str:
-    """Return the target that tests: `test`, or `check` where there is no such."""
+    """Return the target that tests: `test`, else `check`."""
     text = next((land.text(name) for name in MAKEFILES if land.has(name)), "")
     for name in ("test", "check"):
         if re.search(_MAKE_TARGET.format(name), text, re.M):

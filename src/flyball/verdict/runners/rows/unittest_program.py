@@ -1,7 +1,8 @@
-"""How unittest is started: a program for the project's own interpreter, whatever its version.
+"""Start unittest by a program for the project's own interpreter, whatever its version.
 
-`python -m unittest` looks only into packages, so tests in plain directories are not found, and it
-leaves nothing for machines. This looks everywhere it is told and writes down how each test ended.
+`python -m unittest` searches only packages, so tests in plain directories are not found, and it
+writes nothing for programs. This one searches every given directory and records how each test
+ended.
 """
 
 PROGRAM = r"""

@@ -45,23 +45,23 @@ RUNNER = regex(
     r"|node(?: -\S+)* --test|bun test|deno test|python3? setup\.py test)(?![\w./=-])"
     r"|python3?(?= \S*tests?\S*\.py))"
 )
-"""A program that looks for tests by itself, or runs those that it is told of."""
+"""A program that discovers tests, or runs the given ones."""
 CHECKER = regex(
     r"(?<![\w./-])(?P<program>tsc|vue-tsc|tsd|tsd-check|dtslint|mypy|pyright|basedpyright|pytype)"
     r"(?![\w./-])[^&|;]*"
 )
-"""A program that checks types, with what it is told: each has its own words for the same files."""
+"""A type checker with its arguments: each has its own words for the same files."""
 STYLE_ONLY = regex(r"(?:eslint|prettier|biome|standard|xo|stylelint)(?: [^&|;]*)?")
-"""A whole command that looks at style and nothing else."""
+"""A whole command that checks only style."""
 LINTER = regex(
     r"(?<![\w./-])(?:flake8|ruff(?: (?:check|format))?|black|isort|pylint)(?![\w./-])"
     rf"(?:(?!{RUNNER.pattern.replace('?P<program>', '?:')}|&&|\|\||;).)*"
 )
-"""A program that looks at style, with all that it is told: the places it looks at run nothing."""
+"""A style checker with its arguments: the files it reads run nothing."""
 SETS_UP = regex(r"\binstall\b|\bbefore_(?:script|install)\b")
 """A step before the tests: should it fail unheard, they fail in its stead."""
 REPORT = regex(r"(?:nyc|c8|coverage) (?:report|html|xml)(?: [^&|;]*)?|codecov|coveralls")
-"""A command that only tells what an earlier run covered."""
+"""A command that only reports what an earlier run covered."""
 # A place for tests as a whole, as `tests`, `test/*.ts` or `**/*.test.js`.
 WHOLE = regex(
     r"['\"]?(?:\./)?(?:(?:tests?|spec|__tests__|\*\*?)/?)*(?:\*(?:[._](?:tests?|spec))?\.[\w{},]+)?['\"]?"
@@ -69,14 +69,12 @@ WHOLE = regex(
 
 
 def words(text: str) -> list[str]:
-    """Return the words that decide what is run; by default, a run is given what stands in the
-    braces.
-    """
+    """Return the words that decide what is run; `{posargs:…}` counts as its default."""
     return FREE.sub("", TALK.sub("", POSARGS.sub(r"\1", text))).split()
 
 
 def bare(word: str) -> str:
-    """Return a word without the quotes and brackets of the list that it stands in."""
+    """Return a word without the quotes and brackets of its list."""
     return word.strip("'\",[]")
 
 

@@ -69,7 +69,7 @@ SELECTING_KEYS = frozenset(
         "testregex",
     ]
 )
-"""They say which tests run: any other value may leave some out."""
+"""Settings that select tests: any other value may leave some out."""
 EXCLUDING_KEYS = frozenset(
     [
         "collect_ignore",
@@ -81,7 +81,7 @@ EXCLUDING_KEYS = frozenset(
         "testpathignorepatterns",
     ]
 )
-"""They say which tests do not run: fewer words leave fewer out."""
+"""Settings that exclude tests: fewer words exclude fewer."""
 THRESHOLD_KEYS = frozenset(
     ["fail_under", "branches", "check-coverage", "functions", "lines", "statements"]
 )
@@ -104,7 +104,7 @@ RUNNING_KEYS = frozenset(
         "workerthreads",
     ]
 )
-"""How a JavaScript runner loads tests; whether they are found and pass is seen by running them."""
+"""How a JavaScript runner loads tests; running them shows whether they are found and pass."""
 COVERAGE = regex(r"(?:.*\.)?(?:coverage\w*|nyc|c8|(?:run|report|html|xml|paths))[.:].*")
 
 
@@ -116,10 +116,10 @@ class Elsewhere(NamedTuple):
     deleted: frozenset[str] = frozenset()
     """Files that the change deleted."""
     added: frozenset[str] = frozenset()
-    """Files that were not there before."""
+    """Files that the change added."""
 
     def has_now(self, last: str, value: str) -> bool:
-        """Return whether a setting of that name says all of it, and maybe more."""
+        """Return whether a setting of that name contains the whole value, and maybe more."""
         wanted = set(value.split())
         return any(last == name and wanted <= set(other.split()) for name, other in self.now)
 
@@ -142,9 +142,9 @@ NOWHERE = Elsewhere(frozenset(), frozenset())
 def config_weakenings(
     path: str, before: str | None, after: str | None, elsewhere: Elsewhere = NOWHERE
 ) -> Iterator[Weakened]:
-    """Settings that were changed or taken away, and new ones that leave tests out.
+    """Yield changed or removed settings, and new ones that leave tests out.
 
-    `elsewhere` holds what other files of the change said and say now, for what only moved.
+    `elsewhere` holds the other files' settings before and after, to recognise what only moved.
     """
     old, new = settings_of(path, before), settings_of(path, after)
     if old is None:
@@ -176,7 +176,7 @@ def _is_kept(key: str, value: str, now: Settings, elsewhere: Elsewhere) -> bool:
 
 
 def _is_side_script(key: str) -> bool:
-    """Return whether a script is one beside others, as `test:ci` is beside `test`."""
+    """Return whether a script is a variant of another, as `test:ci` is of `test`."""
     return key.startswith("scripts.") and ":" in key
 
 
@@ -185,8 +185,8 @@ def _runs_no_test(command: str) -> bool:
 
 
 def _is_about_no_test(key: str, was: str | None, now: str | None) -> bool:
-    """Return whether an environment, as one for documentation, neither ran tests before nor does
-    now.
+    """Return whether an environment, such as one for documentation, neither ran tests before nor
+    does now.
     """
     section, _, last = key.rpartition(".")
     name = section.partition(":")[2]
@@ -197,7 +197,7 @@ def _is_about_no_test(key: str, was: str | None, now: str | None) -> bool:
 
 
 def _runner_of(path: str, key: str) -> str:
-    """Return the runner that a setting is for, going by its file or its section."""
+    """Return the runner that a setting is for, from its file or its section."""
     name = path.rpartition("/")[2].lstrip(".").removesuffix("rc").partition(".")[0]
     return (key.partition(".")[0] if name == "package" else name).removesuffix("rc")
 
@@ -222,7 +222,7 @@ Values = tuple[str | None, str | None]
 
 
 def _kind(runner: str, key: str, values: Values, elsewhere: Elsewhere) -> str | None:
-    """In which way a setting got weaker, or None where it did not."""
+    """Return how a setting got weaker, or None."""
     old, new = values
     if new is None and elsewhere.has_left(runner):
         return None
@@ -240,7 +240,9 @@ def _is_command(key: str) -> bool:
 
 
 def _is_weaker(key: str, old: str | None, new: str | None, elsewhere: Elsewhere) -> bool:
-    """A new setting is weaker when it leaves tests out; an old one unless it only gained words."""
+    """Return whether a setting is weaker: a new one if it leaves tests out, an old one unless it
+    only gained words.
+    """
     last = _last(key)
     if key.startswith("strict."):
         return old == "true" and new != "true"
@@ -284,9 +286,7 @@ def _says_less(key: str, old: str, new: str, elsewhere: Elsewhere) -> bool:
 
 
 def _is_less(old: str | None, new: str | None) -> bool:
-    """Return whether a threshold is lower now, or gone; what is no number is compared as a
-    switch.
-    """
+    """Return whether a threshold is lower now, or gone; other values are compared as switches."""
     try:
         return float(new or 0) < float(old or 0)
     except ValueError:

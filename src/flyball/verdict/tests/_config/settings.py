@@ -1,4 +1,4 @@
-"""What configuration files say about tests, as flat settings."""
+"""Read what configuration files say about tests, as flat settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TESTING = regex(
 
 
 def settings_of(path: str, text: str | None) -> Settings | None:
-    """Return what a configuration file says about tests, or None where it cannot be parsed."""
+    """Return a configuration file's settings about tests, or None if it cannot be parsed."""
     if text is None:
         return {}
     name = path.rpartition("/")[2]
@@ -38,7 +38,7 @@ def settings_of(path: str, text: str | None) -> Settings | None:
 
 
 def _contents(text: str) -> Iterator[tuple[str, str]]:
-    """Yield all of it, where no part of the file is about anything but tests."""
+    """Yield all settings, if every part of the file is about tests."""
     bare = re.sub(r"(?m)^\s*(?:#|//).*$|/\*.*?\*/", "", text)
     yield "contents", re.sub(r"\s+", " ", bare).strip()
 
@@ -106,7 +106,7 @@ def _tsconfig(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _without_comments(text: str) -> str:
-    """JSON with comments and trailing commas, as plain JSON."""
+    """Convert JSON with comments and trailing commas to plain JSON."""
     pattern = r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/'
     bare = re.sub(pattern, lambda match: match[1] or "", text, flags=re.DOTALL)
     return re.sub(r",(\s*[}\]])", r"\1", bare)
