@@ -1,3 +1,1 @@
-"""The vocabulary that all other packages share: phases, intents, calls, budgets, evidence,
-shapes.
-"""
+"""The vocabulary that all packages share: phases, intents, calls, budgets, evidence, shapes."""

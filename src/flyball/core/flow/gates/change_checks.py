@@ -38,7 +38,7 @@ class Paths(Parameters, frozen=True):
 
 
 def diff_within(case: Case, wanted: Paths) -> Verdict:
-    """Check that every changed file lies in the named paths."""
+    """Every changed file is in the named paths."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -60,7 +60,7 @@ class DiffLimits(Parameters, frozen=True):
 
 
 def diff_size(case: Case, limits: DiffLimits) -> Verdict:
-    """Check that the change is not larger than agreed."""
+    """The change is not larger than agreed."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -73,7 +73,7 @@ def diff_size(case: Case, limits: DiffLimits) -> Verdict:
 
 
 def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
-    """Check that no changed file lies in the named paths."""
+    """No changed file is in the named paths."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -84,7 +84,7 @@ def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
 
 
 def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
-    """Check that no keep region changed."""
+    """No keep region changed."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -94,7 +94,7 @@ def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
 
 
 def no_secrets_added(case: Case, _: NoParameters) -> Verdict:
-    """Check that the change adds nothing that looks like a secret."""
+    """The change adds nothing that looks like a secret."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -110,7 +110,7 @@ class OneFile(Parameters, frozen=True):
 
 
 def file_exists(case: Case, wanted: OneFile) -> Verdict:
-    """Check that the file exists."""
+    """The file exists."""
     report = last_look(case, FileReport, lambda item: item.path == wanted.path)
     if report is None:
         return no_look(case, FileReport, f"look for {wanted.path}")
@@ -127,7 +127,7 @@ class FileText(Parameters, frozen=True):
 
 
 def file_contains(case: Case, wanted: FileText) -> Verdict:
-    """Check that the file exists and contains the text."""
+    """The file exists and contains the text."""
 
     def looked(item: FileReport) -> bool:
         if item.path != wanted.path:
@@ -152,7 +152,7 @@ class CoverageLimits(Parameters, frozen=True):
 
 
 def coverage_not_dropped(case: Case, limits: CoverageLimits) -> Verdict:
-    """Check that coverage is not lower than before."""
+    """Coverage is not lower than before."""
     report = last_look(case, CoverageReport)
     if report is None:
         return no_look(case, CoverageReport, "measure coverage on the present tree")

@@ -33,7 +33,7 @@ class HttpExpectation(Address, frozen=True):
 
 
 def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
-    """Check that the address answers as expected."""
+    """The address answers as expected."""
     report = last_look(case, HttpReport, lambda item: wanted.names(item.url))
     if report is None:
         return no_look(case, HttpReport, f"nobody has asked {wanted.url or 'its address'}")
@@ -47,7 +47,7 @@ def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
 
 
 def console_clean(case: Case, wanted: Address) -> Verdict:
-    """Check that the page wrote no error to its console and every request succeeded."""
+    """The page wrote no error to its console and every request succeeded."""
     report = last_look(case, ConsoleReport, lambda item: wanted.names(item.url))
     if report is None:
         return no_look(case, ConsoleReport, f"nobody has opened {wanted.url or 'the page'}")
@@ -64,7 +64,7 @@ class PictureExpectation(Address, frozen=True):
 
 
 def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
-    """Check that the page looks as expected."""
+    """The page looks as expected."""
 
     def fits(item: VisualReport) -> bool:
         return wanted.names(item.url) and wanted.expectation in ("", item.expectation)

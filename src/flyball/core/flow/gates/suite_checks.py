@@ -62,7 +62,7 @@ def no_look(case: Case, kinds: type[Evidence] | tuple[type[Evidence], ...], what
 
 
 def criteria_checklist_complete(case: Case, _: NoParameters) -> Verdict:
-    """Check that the driver claims each criterion is met; Flyball cannot verify that itself."""
+    """The driver claims that each criterion is met; Flyball cannot verify that itself."""
     criteria = case.schema.criteria_checklist
     claimed = case.submission.get(CHECKLIST)
     answers: Mapping[object, object] = claimed if is_map(claimed) else {}
@@ -82,7 +82,7 @@ class Names(Parameters, frozen=True):
 
 
 def evidence_present(case: Case, wanted: Names) -> Verdict:
-    """Check that the driver filled in the named fields, in the right form."""
+    """The driver filled in the named fields, in the right form."""
     names = wanted.names or case.schema.required
     absent = [name for name in names if name not in case.submission]
     if absent:
@@ -100,7 +100,7 @@ class SuiteLimits(Parameters, frozen=True):
 
 
 def tests_pass(case: Case, limits: SuiteLimits) -> Verdict:
-    """Check that the whole suite is green on this exact tree, and ran something."""
+    """The whole suite is green on this exact tree, and ran something."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         return _by_verdict(found.verdict, limits)
     report = last_look(case, SuiteReport, lambda item: not item.selected or is_failing(item))
@@ -149,7 +149,7 @@ def why_red(report: SuiteReport) -> str:
 
 
 def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
-    """Check that the tests that verify the change fail on the tree before it."""
+    """The tests that verify the change fail on the tree before it."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         if found.verdict.strength >= ChangeStrength.NEW_TESTS:
             return Passed(f"They failed before: {listed(found.verdict.mended)}.")
@@ -165,7 +165,7 @@ def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
 
 
 def tests_not_weakened(case: Case, _: NoParameters) -> Verdict:
-    """Check that no test got easier to pass, or that a person accepted it."""
+    """No test got easier to pass, or a person accepted it."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         if found.verdict.questions:
             return Failed(listed([each.sentence for each in found.verdict.questions]))
@@ -189,7 +189,7 @@ class Command(Parameters, frozen=True):
 
 
 def command_succeeds(case: Case, wanted: Command) -> Verdict:
-    """Check that this exact command succeeded on this exact tree, and could have failed."""
+    """This exact command succeeded on this exact tree, and could have failed."""
     kinds = (CommandReport, CheckReport, SuiteReport)
     asked = wanted.command.split()
     for item in reversed(case.evidence):
@@ -236,7 +236,7 @@ def check_of(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
         names = listed(f"`{command}`" for command in reports)
         return Passed(f"{names} {'is' if len(reports) == 1 else 'are'} clean.")
 
-    check.__doc__ = f"Every {kind} check on this very tree has no problems."
+    check.__doc__ = f"Every {kind} check on this exact tree has no problems."
     return check
 
 
@@ -247,7 +247,7 @@ class Approval(Parameters, frozen=True):
 
 
 def human_approved(case: Case, wanted: Approval) -> Verdict:
-    """Check that a person accepted this exact tree."""
+    """A person accepted this exact tree."""
     report = last_look(case, ApprovalReport, lambda item: wanted.what in ("", item.what))
     if report is None:
         return no_look(case, ApprovalReport, f"ask a person to accept {wanted.what or 'this'}")
