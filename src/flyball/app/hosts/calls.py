@@ -89,6 +89,11 @@ INSTALLERS = frozenset(
 )
 INSTALLS = frozenset({"install", "ci", "i", "sync", "download", "fetch"})
 """Commands that fetch packages, with which sessions often begin."""
+MOVES = frozenset({"cd", "pushd", "popd", "export", "set", "unset", "declare", "alias", "env"})
+"""Commands that change where or how the commands after them run."""
+_ASKED = (CommandEffect.OUTSIDE, CommandEffect.DESTROYS)
+_OPEN = regex(r"[$`*?\[~]")
+"""Signs of words that are only known when the command runs."""
 LONGEST = 4_000
 """Maximum number of characters of one argument in the journal."""
 
@@ -277,8 +282,11 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules, stan
         command = replace(cast(CommandFact, facts.command), decision="allow")
         return replace(call, access=Access.READ, command=command)
     known = _around_host(facts, text, context, rules, stance)
+    asks = known.command.asks if known.command else ""
     return replace(
         call,
+        # Whoever asked about a commit and a push may come back with the push alone.
+        digest=digest([call.called, asks]) if asks else call.digest,
         access=known.access or call.access,
         paths=known.paths,
         command=known.command,
@@ -370,11 +378,30 @@ def _around_host(
             worst = next(each for each in parts if each.effect is effect)
             # The person decides about effects outside the project, in every phase.
             access = Access.READ if effect is CommandEffect.OUTSIDE else facts.access
-            command = replace(found, decision="ask")
-            doomed = f"{effect.value}: {worst.text}: {worst.reason}"
+            command = replace(found, decision="ask", asks=_asks(parts))
+            doomed = f"wants a person's yes for `{worst.text}`: {worst.reason}"
             return facts._replace(access=access, command=command, destructive=doomed)
         case _:
             return facts
+
+
+def _asks(parts: Sequence[Finding]) -> str:
+    """Return what of a command a person is asked about; nothing where only the whole text tells.
+
+    Beside it there may be only looks and commits: what sets a variable or changes the directory
+    may make something else of the same words.
+    """
+    asked = [each for each in parts if each.effect in _ASKED]
+    is_plain = all(_is_beside(each) for each in parts if each not in asked)
+    said = "; ".join(dict.fromkeys(each.text for each in asked))
+    return said if is_plain and not _OPEN.search(said) else ""
+
+
+def _is_beside(part: Finding) -> bool:
+    first, *rest = _words(part.text) or [""]
+    if part.effect is CommandEffect.READING:
+        return first not in MOVES and "=" not in first
+    return first == "git" and rest[:1] in (["add"], ["commit"])
 
 
 def _leads_to_secret(text: str, cwd: str, rules: HostRules) -> bool:

@@ -161,7 +161,7 @@ def _held(state: RunState) -> str:
     call = state.cards[-1].held_call
     if call is None:
         return ""
-    return call.command.command if call.command else call.name
+    return (call.command.asks or call.command.command) if call.command else call.name
 
 
 def _last(state: RunState) -> str:

@@ -105,6 +105,9 @@ class HostStops:
 
     async def _tell_later(self, session: Session, said: HostAnswer) -> None:
         """Store a verdict that came after a stop for the next prompt."""
+        if not said.text and not said.notice:
+            # The work went on meanwhile, and the next stop is judged by itself.
+            return
         async with self._turn():
             now = self._sessions.find(session.host, session.session)
             if now.run == session.run:

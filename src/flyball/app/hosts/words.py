@@ -74,10 +74,12 @@ def greeting(state: RunState, card: CardState, level: str) -> str:
 
 
 def where(state: RunState, card: CardState) -> str:
-    """Return a card's phase, and how many calls it has left."""
-    limit = state.budget.limit
-    left = max(limit - state.spend.calls, 0)
-    return f"Phase {card.phase.name_for_people}; {left} of {limit} calls left."
+    """Return a card's phase, and how many calls it has left where the budget is enforced."""
+    phase, budget = f"Phase {card.phase.name_for_people}", state.budget
+    if budget.is_reported:
+        return f"{phase}."
+    left = max(budget.limit - state.spend.calls, 0)
+    return f"{phase}; {left} of {budget.limit} calls left."
 
 
 def refusal(card: CardState, call: str, code: str) -> str:

@@ -50,6 +50,8 @@ class CommandFact(msgspec.Struct, frozen=True, omit_defaults=True):
     """What it may do to the world, as a `CommandEffect`."""
     confined: str = ""
     """How it is confined where it is rewritten to run under the sandbox."""
+    asks: str = ""
+    """The part of it that a person is asked about, where nothing beside it bears on that."""
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -29,6 +29,7 @@ class AloneHost(NamedTuple):
 
     repo: Path
     env: dict[str, str]
+    name: str = "claude"
 
     def data(self, event: str, **fields: Any) -> bytes:
         common = {"session_id": "s1", "cwd": str(self.repo), "hook_event_name": event}
@@ -52,11 +53,11 @@ class AloneHost(NamedTuple):
         return HostGovernor(open_home(self.repo, self.env, {}))
 
     def judged(self, data: bytes, *, process: str = "") -> HostAnswer:
-        event = replace(read_payload("claude", data), process=process)
+        event = replace(read_payload(self.name, data), process=process)
         return asyncio.run(self.governor.answer(event))
 
     def session(self) -> Session:
-        return self.governor.sessions.find("claude", "s1")
+        return self.governor.sessions.find(self.name, "s1")
 
     def state(self) -> RunState:
         found = asyncio.run(self.governor.runs.live_state(self.session()))
@@ -70,10 +71,10 @@ class AloneHost(NamedTuple):
         return [decode_event(body) for (body,) in rows]
 
 
-def alone_in(place: Path) -> AloneHost:
+def alone_in(place: Path, name: str = "claude") -> AloneHost:
     """A host in a shop, whose person has asked for a fix."""
     (place / "home").mkdir(exist_ok=True)
-    found = AloneHost(shop(place / "shop"), environment(place / "home"))
+    found = AloneHost(shop(place / "shop"), environment(place / "home"), name)
     settle(*found.repo.rglob("*"))
     found.judged(found.data("UserPromptSubmit", prompt="the total is wrong, fix it"))
     return found

@@ -27,6 +27,12 @@ def host(tmp_path: Path) -> AloneHost:
     return alone_in(tmp_path)
 
 
+@pytest.fixture
+def codex(tmp_path: Path) -> AloneHost:
+    """A host that puts no question of its own, whoever runs these tests."""
+    return alone_in(tmp_path, "codex")
+
+
 def became(host: AloneHost, command: str) -> str:
     """How a command may run: not, plainly, or as `flyball confined` has it."""
     said = host.judged(host.look(command))
@@ -36,6 +42,10 @@ def became(host: AloneHost, command: str) -> str:
     host.judged(host.look(command, "PostToolUse", tool_response={"stdout": ""}))
     found = re.search(r" confined --(\S+)", str((said.args or {}).get("command", "")))
     return found[1] if found else "plain"
+
+
+def prompted(host: AloneHost, text: str) -> None:
+    host.judged(host.data("UserPromptSubmit", prompt=text))
 
 
 @NEEDS_SANDBOX
@@ -78,6 +88,40 @@ def test_what_may_show_a_secret_runs_where_secrets_are_invisible(host: AloneHost
 def test_packages_may_be_installed_but_the_host_asks_as_without_us(host: AloneHost):
     assert not host.judged(host.look("npm ci")).is_granted
     assert host.judged(host.look("git status")).is_granted
+
+
+def test_yes_to_a_push_is_one_to_that_push_whatever_harmless_stood_beside_it(codex: AloneHost):
+    assert (
+        "`git push origin main`"
+        in codex.judged(codex.look("git status; git push origin main")).text
+    )
+    assert became(codex, "git push origin main") == "held", "nobody has said yes"
+    for command in ("git push origin other", "cd .. && git push origin main"):
+        assert became(codex, command) == "held", command
+    codex.judged(codex.look("git log -1; git push origin main"))
+    prompted(codex, "yes, push it")
+    granted = codex.judged(codex.look("git push origin main"))
+    assert not granted.is_refused
+    assert not granted.is_granted, "the host's own question about what reaches outside stays"
+    assert became(codex, "git push origin main") == "held", "it was granted once"
+
+
+def test_yes_to_words_that_stand_for_others_is_one_to_the_whole_command(codex: AloneHost):
+    for first, then in (
+        ("r=origin; git push $r main", "r=evil; git push $r main"),
+        ("git push origin $(cat branch)", "git status; git push origin $(cat branch)"),
+        ("git push origin main", "git() { evil; }; git push origin main"),
+        ("git push origin dev", "GIT_DIR=x git push origin dev"),
+    ):
+        assert became(codex, first) == "held"
+        prompted(codex, "yes, do that")
+        assert became(codex, then) == "held", then
+
+
+def test_no_to_the_question_of_the_host_is_no_yes_to_the_next_call(host: AloneHost):
+    assert host.judged(host.look("git push")).asks
+    again = host.judged(host.look("git push"))
+    assert again.asks, "the first one never came back"
 
 
 @NEEDS_SANDBOX

@@ -94,6 +94,7 @@ class HostedRun(WatchedRun):
             return _refused(found, why)
         if rule := self._rule(event, call, "deny"):
             return _refused(found, f"The person's own settings forbid this: `{rule}`.")
+        await self._use_up(call)
         await self._reply((call,), Finish.TOOL_CALLS)
         if self.card.asks_about(call.digest) and has_own_question(event):
             # The host asks the question, and makes the call if the person approves.
@@ -109,6 +110,12 @@ class HostedRun(WatchedRun):
         judged = [each for each in self.card.judged if each.call == call.id]
         return _refused(found, refusal(self.card, call.id, judged[-1].code if judged else ""))
 
+    async def _use_up(self, call: Call) -> None:
+        """Forget the same call from before that never came back: a yes is for one call."""
+        if call.destructive:
+            same = [each.id for each in self.card.in_flight if each.digest == call.digest]
+            await self._forget_calls(frozenset(same))
+
     def _let(self, event: HostEvent, call: Call, found: str, asks: str = "") -> HostAnswer:
         """Start a call: snapshot the tree before it, and confine a command with unclear effects."""
         is_read = call.access is Access.READ
@@ -117,8 +124,9 @@ class HostedRun(WatchedRun):
         how = call.command.confined if call.command else ""
         if rule := self._rule(event, call, "ask"):
             asks = asks or f"The person's own settings ask about this: `{rule}`."
-        # A package installation is allowed here, and the host asks for permission as usual.
-        is_safe = is_read and not (call.command and call.command.effect == "writes" and not how)
+        # What installs packages or reaches outside is allowed here, and the host asks as usual.
+        is_set_up = call.command and call.command.effect == "writes" and not how
+        is_safe = is_read and not call.destructive and not is_set_up
         words = [found, *(each.text for each in self.card.said if each.kind == "budget")]
         return HostAnswer(
             text=asks or "\n".join(filter(None, words)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Set
 from functools import partial
 
 from msgspec.structs import replace
@@ -181,13 +181,15 @@ class WatchedRun:
         )
         await self._append(await self._without_others(event))
 
-    async def _forget_calls(self) -> None:
+    async def _forget_calls(self, ids: Set[str] | None = None) -> None:
         """Close open calls: a host that stops or gets a prompt waits for none, so they were refused
         there.
 
         If one still runs, the inspection that follows sees what it has written.
         """
         for call in self.card.in_flight:
+            if ids is not None and call.id not in ids:
+                continue
             owed, tree = self._owed_call(call.id), self.card.tree
             gone = CallInterrupted(card=self.card.id, call=call.id, tree=tree, effect=owed)
             await self._append(gone)
