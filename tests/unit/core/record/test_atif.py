@@ -12,31 +12,19 @@ from flyball.core.terms.budget import Usage
 from flyball.core.terms.call import WebLook
 
 
-class Logged(Story):
-    """A story that keeps its events."""
-
-    def __init__(self, *args, **more) -> None:
-        self.log = []
-        super().__init__(*args, **more)
-
-    def happens(self, event):
-        self.log.append(event)
-        return super().happens(event)
-
-
 def sources(told) -> list[str]:
     return [step["source"] for step in told["steps"]]
 
 
 def test_a_whole_fix_is_a_trajectory_in_order():
     usage = Usage(100, 20, 0.5, 40)
-    story = Logged()
+    story = Story()
     story.says(
         call("1", "read"), call("2", "edit_diff"), text="Look.", usage=usage, model="a:m", at=60.0
     )
     story.returns()
     story.checkpoints("a.py").edits("t1").tests().stops().inspects().closes()
-    told = trajectory(story.log, "0.1.0", str)
+    told = trajectory(story.events, "0.1.0", str)
     assert told["schema_version"] == "ATIF-v1.4" and told["session_id"] == "r"
     assert told["agent"] == {"name": "flyball", "version": "0.1.0", "model_name": "a:m"}
     steps = told["steps"]
@@ -63,11 +51,11 @@ def test_a_whole_fix_is_a_trajectory_in_order():
 
 def test_a_person_and_the_governor_have_steps_of_their_own():
     policy = Policy(review=False, plan_big_requests=False, approve_checkpoint=True)
-    story = Logged(policy=policy)
+    story = Story(policy=policy)
     story.checkpoints("a.py")
     question = story.card.question.id
     story.happens(Answered(question=question, granted=False, by="ann", note="smaller"))
-    told = trajectory(story.log, "1", str)
+    told = trajectory(story.events, "1", str)
     person = next(step for step in told["steps"] if step["message"].startswith("ann"))
     assert person["message"] == "ann: no, smaller" and person["extra"] == {"question": question}
     assert "system" in sources(told) or told["steps"][-1]["source"] == "user"
@@ -77,17 +65,17 @@ def test_a_person_and_the_governor_have_steps_of_their_own():
 
 def test_what_the_governor_says_and_a_yes_without_a_note():
     policy = Policy(review=False, plan_big_requests=False, approve_checkpoint=True)
-    story = Logged(policy=policy).stops("I am done.")
-    assert "system" in sources(trajectory(story.log, "1", str))
-    story = Logged(policy=policy).checkpoints("a.py")
+    story = Story(policy=policy).stops("I am done.")
+    assert "system" in sources(trajectory(story.events, "1", str))
+    story = Story(policy=policy).checkpoints("a.py")
     story.happens(Answered(question=story.card.question.id, granted=True, by="ann"))
-    assert "ann: yes" in [step["message"] for step in trajectory(story.log, "1", str)["steps"]]
+    assert "ann: yes" in [step["message"] for step in trajectory(story.events, "1", str)["steps"]]
 
 
 def test_what_a_provider_looked_up_is_a_call_with_its_result():
     look = WebLook("w1", "web_search", "empty cart", text="Carts")
-    story = Logged(policy=ALONE).says(call("1", "read"), looks=(look,))
-    step = trajectory(story.log, "1", str)["steps"][1]
+    story = Story(policy=ALONE).says(call("1", "read"), looks=(look,))
+    step = trajectory(story.events, "1", str)["steps"][1]
     assert step["tool_calls"][1]["arguments"] == {"about": "empty cart"}
     assert step["observation"]["results"] == [
         {"source_call_id": "w1", "content": "empty cart\nCarts"}

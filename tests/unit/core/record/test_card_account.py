@@ -5,16 +5,8 @@ from tests.unit.core.stories import Story
 from flyball.core.record.card_account import CardAccount, account_of
 
 
-class Logged(Story):
-    """A story that keeps its events."""
-
-    def happens(self, event):
-        self.events = [*getattr(self, "events", []), event]
-        return super().happens(event)
-
-
 def test_calls_are_counted_by_tool_and_refusals_apart():
-    story = Logged().asks("read").returns().asks("edit_diff").checkpoints().asks("read", "grep")
+    story = Story().asks("read").returns().asks("edit_diff").checkpoints().asks("read", "grep")
     account = account_of(story.events, "step-1")
     assert account.calls == {"read": 2, "checkpoint": 1, "grep": 1}
     assert account.refused == 1

@@ -8,8 +8,7 @@ import msgspec
 import pytest
 from tests.simulation.simulate import next_event, start_event, world_of
 from tests.simulation.world import PATIENCE, call
-from tests.unit.core.record.test_atif import Logged
-from tests.unit.core.stories import ALONE, CARD
+from tests.unit.core.stories import ALONE, CARD, Story
 
 from flyball.core.machine.machine import advance
 from flyball.core.record.spans import SpanTeller, TraceSpan, otlp, spans_of
@@ -30,8 +29,8 @@ from flyball.core.terms.budget import Usage
 from flyball.core.terms.evidence import VisualReport
 
 
-def told(story: Logged) -> list[TraceSpan]:
-    return list(spans_of(story.log))
+def told(story: Story) -> list[TraceSpan]:
+    return list(spans_of(story.events))
 
 
 def named(spans: list[TraceSpan], name: str) -> TraceSpan:
@@ -41,7 +40,7 @@ def named(spans: list[TraceSpan], name: str) -> TraceSpan:
 
 def test_a_whole_fix_is_a_tree_of_run_card_requests_and_calls():
     usage = Usage(100, 20, 0.5, 40)
-    story = Logged(shell={"driver": "model:anthropic:m"})
+    story = Story(shell={"driver": "model:anthropic:m"})
     story.says(
         call("1", "read"), call("2", "edit_diff"), text="Look.", usage=usage, model="anthropic:m-1",
         at=60.0,
@@ -81,17 +80,20 @@ def test_a_whole_fix_is_a_tree_of_run_card_requests_and_calls():
 
 
 def test_what_was_said_asked_or_read_is_in_no_span():
-    story = Logged()
+    story = Story()
     story.says(call("1", "read", "secret.py"), text="a secret").returns(ok=False).stops("secret")
     for text in ("do it", "secret", "it broke", "text"):
         assert text not in str([msgspec.to_builtins(span.attributes) for span in told(story)])
 
 
 def test_a_call_lasts_as_long_as_it_took_and_says_how_it_failed():
-    story = Logged(policy=ALONE).says(call("1", "read"), at=10.0)
-    outcome = msgspec.structs.replace(Logged().asks("read").returns().log[-1].outcome, elapsed=2.5)
+    story = Story(policy=ALONE).says(call("1", "read"), at=10.0)
+    asked = Story().asks("read").returns().events[-1]
+    outcome = msgspec.structs.replace(asked.outcome, elapsed=2.5)
+        Story().asks("read").returns().events[-1].outcome, elapsed=2.5
+    )
     returned = msgspec.structs.replace(
-        Logged().asks("read").returns(ok=False).log[-1], call="1", at=20.0,
+        Story().asks("read").returns(ok=False).events[-1], call="1", at=20.0,
         outcome=msgspec.structs.replace(outcome, ok=False),
     )  # fmt: skip
     story.answers(returned).asks("read")
@@ -103,7 +105,7 @@ def test_a_call_lasts_as_long_as_it_took_and_says_how_it_failed():
 
 
 def test_a_driver_without_an_answer_and_one_that_fails_are_errors():
-    story = Logged(shell={"driver": "model:google-gla:g"})
+    story = Story(shell={"driver": "model:google-gla:g"})
     story.answers(DriverFailed(card=CARD, error="a key leaked here"))
     story.says(text="", finish=Finish.ERROR, model="scripted")
     asked, answered = [span for span in told(story) if span.is_request]
@@ -114,13 +116,13 @@ def test_a_driver_without_an_answer_and_one_that_fails_are_errors():
 
 
 def test_the_model_of_a_host_is_not_ours_to_tell_of():
-    story = Logged(policy=Policy(review=False, plan_big_requests=False, hosted=True))
+    story = Story(policy=Policy(review=False, plan_big_requests=False, hosted=True))
     story.asks("read").returns()
     assert [span.name for span in told(story) if span.is_request] == []
 
 
 def test_whoever_judged_a_picture_was_asked_too():
-    story = Logged().checkpoints("a.py").edits("t1").stops()
+    story = Story().checkpoints("a.py").edits("t1").stops()
     seen = VisualReport(
         id="v", tree="t1", url="/", expectation="e", ok=True, judged_by="openai:o", usage=Usage(9)
     )
@@ -131,7 +133,7 @@ def test_whoever_judged_a_picture_was_asked_too():
 
 
 def test_a_run_that_has_not_ended_is_told_as_far_as_it_is():
-    story = Logged().asks("read")
+    story = Story().asks("read")
     spans = told(story)
     assert named(spans, "invoke_workflow flyball").attributes["flyball.run.status"] == "open"
     assert "flyball.card.ending" not in named(spans, "invoke_agent executor").attributes
@@ -140,15 +142,15 @@ def test_a_run_that_has_not_ended_is_told_as_far_as_it_is():
 
 
 def test_a_run_without_a_tree_and_a_card_that_failed_are_errors():
-    story = Logged()
-    started = story.log[0]
+    story = Story()
+    started = story.events[0]
     lost = spans_of([started, WorkspaceFailed(error="no room", effect=1)])
     (run,) = lost
     assert run.attributes["error.type"] == "failed" and run.is_error
     story.checkpoints("a.py").edits("t1").tests().stops().inspects()
     story.answers(CardClosed(card=CARD, error="no commit")).deliver()
     assert named(told(story), "invoke_agent executor").is_error
-    ended = Logged().happens(Cancelled(by="ann"))
+    ended = Story().happens(Cancelled(by="ann"))
     assert not any(span.is_error for span in told(ended))
 
 
@@ -188,8 +190,8 @@ def test_any_run_is_one_tree_however_many_processes_tell_it(seed: int):
 
 
 def test_a_collector_reads_them_as_json():
-    story = Logged().says(text="Hm.", usage=Usage(1, 2, 0.5), model="m", at=1.0)
-    body = otlp(spans_of(story.log), {"service.name": "flyball"}, "0.1.0")
+    story = Story().says(text="Hm.", usage=Usage(1, 2, 0.5), model="m", at=1.0)
+    body = otlp(spans_of(story.events), {"service.name": "flyball"}, "0.1.0")
     (sent,) = body["resourceSpans"]
     assert sent["resource"]["attributes"] == [
         {"key": "service.name", "value": {"stringValue": "flyball"}}
@@ -204,6 +206,6 @@ def test_a_collector_reads_them_as_json():
     assert values["flyball.cost_usd"] == {"doubleValue": 0.5}
     finished = {"arrayValue": {"values": [{"stringValue": "stop"}]}}
     assert values["gen_ai.response.finish_reasons"] == finished
-    lost = otlp(spans_of([story.log[0], WorkspaceFailed(error="no room", effect=1)]), {}, "")
+    lost = otlp(spans_of([story.events[0], WorkspaceFailed(error="no room", effect=1)]), {}, "")
     (span,) = lost["resourceSpans"][0]["scopeSpans"][0]["spans"]
     assert span["status"] == {"code": 2}

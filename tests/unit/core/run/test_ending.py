@@ -8,7 +8,7 @@ from tests.unit.core.stories import fixed
 
 from flyball.core.flow.library import VERIFY
 from flyball.core.plan.message import Status
-from flyball.core.run.ending import ending_of
+from flyball.core.run.ending import CANCELLED, ending_of, status_of, words_of
 from flyball.core.run.state import Ending, RunState
 
 
@@ -36,3 +36,10 @@ def test_plan_that_left_everything_as_it_was_ends_unchanged(step: str, ending: E
     last = replace(done, step="", template=VERIFY, ending=Ending.SUCCEEDED)
     state = replace(state, base="t0", tree="t0", cards=(done, last))
     assert ending_of(state) is ending
+
+
+def test_cancelled_run_is_listed_as_cancelled_and_read_as_stopped():
+    state = closed(Status.CANCELLED)
+    assert status_of(state) == CANCELLED
+    assert words_of(status_of(state), ending_of(state)) == "Stopped"
+    assert words_of(CANCELLED, None) == "Cancelled"
