@@ -90,8 +90,6 @@ def test_a_call_lasts_as_long_as_it_took_and_says_how_it_failed():
     story = Story(policy=ALONE).says(call("1", "read"), at=10.0)
     asked = Story().asks("read").returns().events[-1]
     outcome = msgspec.structs.replace(asked.outcome, elapsed=2.5)
-        Story().asks("read").returns().events[-1].outcome, elapsed=2.5
-    )
     returned = msgspec.structs.replace(
         Story().asks("read").returns(ok=False).events[-1], call="1", at=20.0,
         outcome=msgspec.structs.replace(outcome, ok=False),
