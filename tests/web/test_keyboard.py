@@ -112,8 +112,7 @@ def accept_by_keys(keys: Keys) -> None:
 
 def comment_by_keys(keys: Keys) -> None:
     page = keys.page
-    keys.reach("Verdict")
-    keys.tab("Changes")
+    keys.reach("Overview")
     expect(page.locator("diff-box .add").first).to_contain_text("price * quantity")
     line = "Comment on new line 17 of cart.py"
     for said in ("Say why here.", "And how."):
@@ -138,8 +137,6 @@ def comment_by_keys(keys: Keys) -> None:
 
 def take_back_by_keys(keys: Keys) -> None:
     page = keys.page
-    keys.press("h")
-    expect(page.get_by_role("tab", name="Cards")).to_be_focused()
     keys.reach("Take it back")
     keys.press("Enter")
     expect(page.locator(".cardbox .tag")).to_have_text("reverted")
@@ -151,9 +148,8 @@ def take_back_by_keys(keys: Keys) -> None:
 
 def look_back_by_keys(keys: Keys) -> None:
     page = keys.page
-    keys.reach("Cards", "Shift+Tab")
-    keys.press("End")
-    expect(page.get_by_role("tab", name="Replay")).to_be_focused()
+    keys.reach("Overview", "Shift+Tab")
+    keys.tab("Replay")
     expect(page.locator("output")).to_contain_text("Event")
     keys.reach("Event")
     keys.press("Home", "ArrowRight", "ArrowRight", "ArrowRight")
@@ -189,7 +185,7 @@ def open_and_leave_by_keys(keys: Keys) -> None:
     assert keys.at().tag == "A"
     keys.press("Enter")
     page.wait_for_url(re.compile("#/run/"))
-    expect(page.get_by_role("tab", name="Verdict")).to_be_visible()
+    expect(page.get_by_role("tab", name="Overview")).to_be_visible()
     address = page.url
     keys.at()
     # Over all that is at the top and in the list, and still at the same run.

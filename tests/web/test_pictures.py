@@ -89,7 +89,7 @@ def test_the_page_shows_before_after_and_difference_side_by_side(shown: Shown, s
     size = {"width": 1280, "height": 900}
     with browsing(shown.served.address, viewport=size, color_scheme=scheme) as opened:
         page = opened.page
-        for tab in ("proof", "cards"):
+        for tab in ("run", "evidence"):
             page.evaluate(f"location.hash = '#/run/{shown.run}/{tab}'")
             page.wait_for_selector("[role=tab][aria-selected=true]")
             page.wait_for_function(
@@ -124,5 +124,5 @@ def test_a_change_that_is_only_shown_is_not_told_in_red(shown: Shown):
     assert shown.card["verdict"]["strength"] == ChangeStrength.SHOWN
     with browsing(shown.served.address) as opened:
         opened.page.evaluate(f"location.hash = '#/run/{shown.run}/proof'")
-        opened.page.wait_for_selector(".verdict .headline.fair")
+        opened.page.wait_for_selector(".hero.h-fair .headline")
         assert opened.page.locator(".headline.bad").count() == 0

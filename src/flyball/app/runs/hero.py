@@ -9,7 +9,7 @@ import msgspec
 from flyball.app.answering import pending
 from flyball.core.run.ending import ending_of, words_of
 from flyball.core.run.state import Ending, RunState
-from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.terms.change_verdict import ChangeStrength, ChangeVerdict
 from flyball.core.terms.evidence import DiffReport
 from flyball.core.terms.evidence_rows import latest_of
 from flyball.core.terms.shape import counted
@@ -73,13 +73,22 @@ def hero_of(state: RunState, status: str, project: str) -> Hero:
         branch=state.branch,
         status=status,
         words=words_of(status, ending),
-        tone="bad" if status == "interrupted" else TONES[ending] if ending else "busy",
+        tone=_tone(ending, status, verdict),
         headline=shown or why,
         why=why if shown and ending is not Ending.SUCCEEDED else "",
         turned=verdict.mended if verdict and ending not in UNDONE else (),
         questions=tuple(_questions(verdict)) if verdict else (),
         facts=tuple(_facts(state, verdict)),
     )
+
+
+def _tone(ending: Ending | None, status: str, verdict: ChangeVerdict | None) -> str:
+    """Return the tone of an ending; what is shown by less than a run of tests is only fair."""
+    if status == "interrupted":
+        return "bad"
+    if ending is Ending.SUCCEEDED and verdict and verdict.strength < ChangeStrength.EXIT_ZERO:
+        return "fair"
+    return TONES[ending] if ending else "busy"
 
 
 def _is_open(state: RunState) -> bool:

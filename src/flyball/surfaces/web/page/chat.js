@@ -18,7 +18,7 @@ export class ChatBox extends HTMLElement {
     this.more = h("details", { class: "more" }, h("summary", {}, "Options"),
       h("div", { class: "row" }, h("label", {}, "Intent ", this.intent), h("label", {}, "Budget ", this.budget), h("label", {}, "Driver ", this.driver),
         h("label", { class: "check" }, this.approve, "I accept each checkpoint")));
-    this.form = h("form", { class: "chat", onsubmit: (event) => { event.preventDefault(); this.go(); } }, h("div", { class: "row" }, this.text, this.send), this.more);
+    this.form = h("form", { class: "chat", onsubmit: (event) => { event.preventDefault(); this.go(); } }, this.text, this.more, this.send);
     this.append(this.form);
     this.about(null, []);
   }

@@ -9,11 +9,12 @@ function code(tokens) {
 }
 
 export class DiffBox extends HTMLElement {
-  // `path` is the route, `note(path, line, side, text)` takes a comment on a line.
-  load(path, note) {
+  // `path` is the route, `note(path, line, side, text)` takes a comment on a line, `beside(path)` draws what belongs to a file.
+  load(path, note, beside) {
     this.route = path;
     this.note = note;
-    this.split = storedFlag("split", window.innerWidth > 1300);
+    this.beside = beside;
+    this.split = storedFlag("split", window.innerWidth > 1700);
     this.open = this.open || new Map();
     return this.fetch("");
   }
@@ -26,7 +27,8 @@ export class DiffBox extends HTMLElement {
       fill(this, h("p", { class: "empty" }, error.message, " ", error.hint));
       return;
     }
-    const mark = JSON.stringify(view);
+    const besides = this.beside ? view.files.map((file) => this.beside(file.path).textContent) : [];
+    const mark = JSON.stringify([view, besides]);
     if (mark === this.mark && this.firstChild) return;
     this.mark = mark;
     this.view = view;
@@ -71,7 +73,7 @@ export class DiffBox extends HTMLElement {
     else if (file.omitted) {
       box.append(h("p", { class: "empty" }, `${plural(file.added + file.removed, "changed line")}. `,
         h("button", { type: "button", onclick: () => this.fetch(file.path) }, "Load anyway")));
-    } else box.append(this.split ? this.sides(file) : this.inline(file));
+    } else box.append(h("div", { class: this.beside ? "besided" : "" }, this.split ? this.sides(file) : this.inline(file), this.beside?.(file.path)));
     return box;
   }
 

@@ -1,17 +1,19 @@
-// One run: how it stands, what is asked, what is proven, what changed, and how it came about.
+// One run, as one page: the verdict on top, then the change with its tests, the calls, the evidence, the cost.
 import { h, fill, pill, meter, stat, delta, lasted, clock, plural, say } from "./dom.js";
 import { EXPORTED, get, post, part, follow } from "./api.js";
 import "./diff.js";
-import { pictures, verdictPanel } from "./verdict.js";
+import { besides, hero, pictures, verdictPanel } from "./verdict.js";
 import { decisionLog } from "./timeline.js";
 
 const STEPS = ["recon", "checkpoint", "execute", "verify", "final"];
 const STEP_NAMES = { recon: "Recon", checkpoint: "Checkpoint", execute: "Execute", verify: "Verify", final: "Final" };
-const ANSWERS = {
+export const ANSWERS = {
   extension: ["Extend", "End it here"], promotion: ["Let it change files", "Keep it to looking"], review: ["Accept", "Send back"],
   checkpoint: ["Accept the checkpoint", "Send back"], failure: ["Try once more", "Let it fail"], "weakened-tests": ["Accept the changed tests", "Refuse them"],
 };
-const TABS = [["proof", "Verdict"], ["cards", "Cards"], ["changes", "Changes"], ["timeline", "Timeline"], ["decisions", "Decisions"], ["talk", "Talk"], ...(EXPORTED ? [] : [["replay", "Replay"]])];
+export const RESTING = ["person", "driver", "content-filter", "limit", "guard"];
+const TABS = [["run", "Overview"], ["timeline", "Timeline"], ...(EXPORTED ? [] : [["replay", "Replay"]]), ["talk", "Talk"]];
+const SECTIONS = [["answer", "Answer"], ["changes", "Changes"], ["calls", "Calls"], ["evidence", "Evidence"], ["cost", "Cost"]];
 
 // An address that names no tab of ours shows the first.
 const known = (tab) => (TABS.some(([name]) => name === tab) ? tab : TABS[0][0]);
@@ -20,6 +22,7 @@ export class RunPage extends HTMLElement {
   open(run, tab) {
     this.run = run;
     this.tab = known(tab);
+    this.wanted = tab;
     this.lines = [];
     this.saying = "";
     this.pace = 250;
@@ -32,7 +35,9 @@ export class RunPage extends HTMLElement {
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "About this run", onkeydown: (event) => this.keyed(event) });
     this.panel = h("div", { class: "panel", role: "tabpanel", tabindex: -1 });
     this.busy = h("p", { class: "busy" });
-    fill(this, this.head, this.busy, this.banner, this.tabs, this.panel, h("div", { class: "pending" }));
+    this.box = h("section", { class: "hero", "aria-label": "Verdict" }, this.head, this.banner);
+    this.steps = h("div");
+    fill(this, this.box, this.steps, this.busy, this.tabs, this.panel, h("div", { class: "pending" }));
     fill(this.panel, h("p", { class: "empty" }, "Loading …"));
     if (EXPORTED) {
       for (const line of EXPORTED.lines) this.take(line);
@@ -126,21 +131,13 @@ export class RunPage extends HTMLElement {
   }
 
   drawHead() {
-    const { told } = this;
+    const { told, passed } = this;
     const phase = this.phase();
-    if (!this.changed("head", [told.request, told.status, told.budget, told.costs, told.updated_at, phase, STEPS.filter((step) => this.passed.has(step)), told.driven_by])) return;
-    const { passed } = this;
-    const costs = told.costs || {};
-    const tokens = (costs.input_tokens || 0) + (costs.output_tokens || 0);
-    fill(this.head,
-      h("div", { class: "row top" }, pill(told), h("span", { class: "muted" }, told.project_title, " · ", told.intent || "", " · ", (told.driver || "").split(":")[0], told.driven_by && told.status === "running" ? " · live" : ""),
-        h("code", { class: "muted runid" }, told.run)),
-      h("h1", {}, told.request),
-      h("ol", { class: "steps", "aria-label": "Phases" }, STEPS.map((step) => h("li", { class: `p-${step} ${step === phase ? "now" : ""} ${passed.has(step) ? "been" : ""}`, "aria-current": step === phase ? "step" : false }, STEP_NAMES[step]))),
-      h("dl", { class: "stats" },
-        h("div", { class: "stat wide" }, h("dt", {}, "Budget"), h("dd", {}, meter(told.budget.used, told.budget.limit, "Calls used"), h("span", { class: "num" }, `${told.budget.used} of ${told.budget.limit} calls`))),
-        stat("Blocked", told.spend?.blocked || 0), stat("Time", lasted(told.updated_at - told.started_at)), stat("Tokens", tokens.toLocaleString("en")),
-        stat("Cost", costs.money ? `$${costs.money.toFixed(3)}` : "—")));
+    if (!this.changed("head", [told.hero, told.status, phase, STEPS.filter((step) => passed.has(step)), told.driven_by])) return;
+    fill(this.head, hero(told.hero, h("div", { class: "row top" }, pill(told),
+      h("span", { class: "muted" }, [told.project_title, told.branch, told.intent, (told.driver || "").split(":")[0], told.driven_by && told.status === "running" ? "live" : ""].filter(Boolean).join(" · "))), told.questions[0]?.text));
+    this.box.className = `hero h-${told.hero.tone}`;
+    fill(this.steps, h("ol", { class: "steps", "aria-label": "Phases" }, STEPS.map((step) => h("li", { class: `p-${step} ${step === phase ? "now" : ""} ${passed.has(step) ? "been" : ""}`, "aria-current": step === phase ? "step" : false }, STEP_NAMES[step]))));
   }
 
   // One line of constant height: the call under way, or the end of what the driver is saying.
@@ -154,16 +151,14 @@ export class RunPage extends HTMLElement {
 
   drawBanner() {
     const { told } = this;
-    if (!this.changed("banner", [told.status, told.stopped, told.questions, told.next, told.driven_by])) return;
+    if (!this.changed("banner", [told.status, told.questions, told.next, told.decided])) return;
     const [question] = told.questions;
     const parts = [];
     if (question) parts.push(this.question(question));
-    else if (told.stopped) {
-      parts.push(h("p", {}, h("strong", {}, "Why it stopped: "), told.stopped));
-    }
-    if (told.decided?.length) parts.push(h("ul", { class: "decided who", "aria-label": "Who decided" }, told.decided.slice(-5).map((each) => h("li", {}, h("strong", {}, each.by), ` ${each.what}${each.note ? `: ${each.note}` : ""}`))));
     if (!EXPORTED) parts.push(h("div", { class: "row" }, this.buttons()));
-    this.banner.className = `banner b-${question ? "ask" : told.status}`;
+    if (told.decided?.length) parts.push(h("ul", { class: "decided who", "aria-label": "Who decided" }, told.decided.slice(-5).map((each) => h("li", {}, h("strong", {}, each.by), ` ${each.what}${each.note ? `: ${each.note}` : ""}`))));
+    this.banner.className = `banner ${question ? "b-ask" : ""}`;
+    this.banner.hidden = !parts.length;
     fill(this.banner, parts);
   }
 
@@ -174,9 +169,10 @@ export class RunPage extends HTMLElement {
     if (told.status === "running") found.push(deed("pause", "Pause"), deed("cancel", "Stop"));
     else if (told.status === "interrupted") found.push(deed("resume", "Resume", {}, "primary"), deed("cancel", "Stop"));
     else if (told.status === "paused") found.push(deed("cancel", "Stop"));
-    else if (told.next.some((step) => step.command.startsWith("flyball runs merge"))) found.push(deed("merge", "Merge into your branch", {}, ""));
+    else if (told.next.some((step) => step.command.startsWith("flyball runs merge"))) found.push(deed("merge", "Merge into your branch", {}, "primary"));
     if (told.status === "running" || told.status === "paused") found.push(this.extension());
-    found.push(h("a", { class: "button quiet", href: `/api/runs/${part(told.run)}/export.html`, download: `flyball-${told.run}.html` }, "Export"));
+    found.push(h("a", { class: "button quiet", href: `/run/${part(told.run)}/card.svg`, target: "_blank", rel: "noopener", title: "A picture to paste into a pull request" }, "Picture"),
+      h("a", { class: "button quiet", href: `/api/runs/${part(told.run)}/export.html`, download: `flyball-${told.run}.html` }, "Export"));
     return found;
   }
 
@@ -192,14 +188,16 @@ export class RunPage extends HTMLElement {
     const [yes, no] = ANSWERS[asked.kind] || ["Yes", "No"];
     const why = h("input", { type: "text", placeholder: "A word to the driver (optional)", "aria-label": "A word to the driver" });
     const card = this.told.cards.find((each) => each.id === asked.card);
-    const resting = ["person", "driver", "content-filter", "limit", "guard"].includes(asked.kind);
+    const resting = RESTING.includes(asked.kind);
+    // Both texts of a changed test stand above already.
+    const words = asked.kind === "weakened-tests" && this.told.hero.questions.length ? asked.text.trim().split("\n").at(-1) : asked.text;
     const check = asked.kind === "checkpoint" && card?.checkpoint;
     const buttons = resting
       ? [h("button", { type: "button", class: "primary", onclick: () => (why.value.trim() ? this.do("answer", { text: why.value }) : this.do("resume")) }, "Go on")]
       : [h("button", { type: "button", class: "primary", onclick: () => this.do("approve", { note: why.value }) }, yes),
         h("button", { type: "button", onclick: () => this.do("deny", { why: why.value }) }, no)];
     return h("div", { class: "question", role: "group", "aria-label": "Flyball asks" },
-      h("p", { class: "who" }, "Flyball asks"), h("p", { class: "asked" }, asked.text),
+      h("p", { class: "who" }, "Flyball asks"), h("p", { class: "asked" }, words),
       check ? h("dl", { class: "facts" }, h("dt", {}, "Findings"), h("dd", {}, check.findings), h("dt", {}, "Will do"), h("dd", {}, check.proposed_action),
         h("dt", {}, "Files"), h("dd", { class: "mono" }, check.files.join(", ") || "—"), h("dt", {}, "Verifies with"), h("dd", { class: "mono" }, check.verify_with.join(", "))) : null,
       asked.call ? h("pre", { class: "call", tabindex: 0, "aria-label": "The call" }, asked.call.preview || JSON.stringify(asked.call.args ?? asked.call, null, 2)) : null,
@@ -226,12 +224,19 @@ export class RunPage extends HTMLElement {
   }
 
   show(name) {
-    if (!name || known(name) === this.tab) return;
-    this.tab = known(name);
-    this.parts.panel = "";
-    if (!EXPORTED) history.replaceState(null, "", `#/run/${part(this.run)}/${this.tab}`);
-    this.drawTabs();
-    this.drawPanel();
+    if (name && known(name) !== this.tab) {
+      this.tab = known(name);
+      this.parts.panel = "";
+      if (!EXPORTED) history.replaceState(null, "", `#/run/${part(this.run)}/${this.tab}`);
+      this.drawTabs();
+      this.drawPanel();
+    }
+    this.goTo(name);
+  }
+
+  // An address may name a part of the page.
+  goTo(name) {
+    if (SECTIONS.some(([section]) => section === name)) this.sections?.[name].scrollIntoView({ block: "start" });
   }
 
   step(by) {
@@ -250,40 +255,71 @@ export class RunPage extends HTMLElement {
 
   drawPanel() {
     const { told, tab } = this;
-    const mark = { proof: told.cards, cards: told.cards, changes: told.cards.map((card) => [card.evidence.length, card.status, card.added, card.removed]),
-      decisions: told.cards.map((card) => card.decisions.length), replay: told.run }[tab];
-    if (!this.changed("panel", [tab, mark ?? tab])) return;
-    this.panel.setAttribute("aria-label", TABS.find(([name]) => name === tab)[1]);
-    if (tab === "proof") fill(this.panel, this.proof());
-    else if (tab === "cards") fill(this.panel, told.cards.map((card) => this.card(card)));
-    else if (tab === "changes") this.changes();
+    this.dataset.tab = tab;
+    const isNew = this.changed("panel", [tab, told.run]);
+    if (isNew) this.panel.setAttribute("aria-label", TABS.find(([name]) => name === tab)[1]);
+    if (tab === "run") this.overview(isNew);
+    else if (!isNew) return;
     else if (tab === "timeline") { fill(this.panel, document.createElement("time-line")); this.panel.firstChild.set(this.lines); }
-    else if (tab === "decisions") decisionLog(this.panel, told.cards);
     else if (tab === "talk") { fill(this.panel, document.createElement("talk-log")); this.panel.firstChild.set(this.lines, this.saying); }
     else this.replay();
   }
 
-  proof() {
-    const shown = this.told.cards.filter((card) => card.verdict || card.proof || card.answer || card.ending_reason);
-    if (!shown.length) return verdictPanel({ evidence: [] });
-    return shown.map((card) => [this.told.cards.length > 1 ? h("h2", {}, card.title) : null, verdictPanel(card, this.at())]);
+  overview(isNew) {
+    const { told } = this;
+    if (isNew) {
+      this.sections = Object.fromEntries(SECTIONS.map(([name, title]) => [name, h("section", { class: `part part-${name}`, "aria-label": title }, h("h2", {}, title), h("div", { class: "partbody" }))]));
+      for (const [name] of SECTIONS) this.parts[name] = "";
+      fill(this.panel, Object.values(this.sections));
+    }
+    const body = (name) => this.sections[name].lastChild;
+    const marks = told.cards.map(({ decisions, ...rest }) => [rest, decisions.length]);
+    const answer = told.response?.message || told.cards.findLast((card) => card.answer)?.answer || "";
+    const isChanged = told.cards.some((card) => card.proof || card.added || card.removed);
+    this.sections.answer.hidden = !answer;
+    if (this.changed("answer", [answer, isChanged])) {
+      fill(body("answer"), h("figure", { class: "quote" }, h("figcaption", {}, "The driver says"), h("blockquote", {}, answer)));
+      // What was only asked is answered by words; of a change the words come after it.
+      this.sections[isChanged ? "changes" : "answer"].after(this.sections[isChanged ? "answer" : "changes"]);
+    }
+    // Before the workspace is there, and after it was pruned, there is nothing to ask for.
+    const isKept = Boolean(EXPORTED || (told.workspace && this.passed.has("workspace")));
+    if (this.changed("changes", [isKept, marks.map(([card]) => [card.evidence.length, card.status, card.added, card.removed, card.calls])])) {
+      if (isKept) this.changes(body("changes"));
+      else fill(body("changes"), h("p", { class: "empty" }, told.status === "running" ? "Nothing was changed yet." : "The change is not kept here: the run's workspace is gone, or it never had one."));
+    }
+    if (this.changed("calls", told.cards.map((card) => card.decisions.length))) decisionLog(body("calls"), told.cards);
+    if (this.changed("evidence", marks)) fill(body("evidence"), told.cards.length ? told.cards.map((card) => this.card(card)) : h("p", { class: "empty" }, "No card has begun yet."));
+    if (this.changed("cost", [told.budget, told.costs, told.updated_at])) fill(body("cost"), this.cost());
+    if (this.wanted) { const { wanted } = this; this.wanted = ""; requestAnimationFrame(() => this.goTo(wanted)); }
+  }
+
+  cost() {
+    const { told } = this;
+    const costs = told.costs || {};
+    const tokens = (costs.input_tokens || 0) + (costs.output_tokens || 0);
+    return h("dl", { class: "stats" },
+      h("div", { class: "stat wide" }, h("dt", {}, "Budget"), h("dd", {}, meter(told.budget.used, told.budget.limit, "Calls used"), h("span", { class: "num" }, `${told.budget.used} of ${told.budget.limit} calls`))),
+      stat("Refused", told.spend?.blocked || 0), stat("Time", lasted(told.updated_at - told.started_at)), stat("Waiting for the driver", lasted(costs.driver_seconds || 0)), stat("Tokens", tokens.toLocaleString("en")),
+      stat("Money", costs.money ? `$${costs.money.toFixed(3)}` : "—"), stat("Run", h("code", {}, told.run)));
   }
 
   card(card) {
     const deed = (name, text) => h("button", { type: "button", class: "quiet", "data-place": `back or again ${card.id}`, onclick: () => this.move(card, name) }, text);
     const back = card.status === "reverted";
+    const isOnly = this.told.cards.filter((each) => each.verdict).length < 2;
     return h("article", { class: `cardbox c-${card.status}` },
-      h("header", {}, h("h2", {}, card.title), h("span", { class: `tag c-${card.status}` }, card.status), card.added || card.removed ? delta(card.added, card.removed) : null,
+      h("header", {}, h("h3", {}, card.title), h("span", { class: `tag c-${card.status}` }, card.status), card.added || card.removed ? delta(card.added, card.removed) : null,
         card.commit ? h("code", { class: "muted" }, card.commit.slice(0, 10)) : null),
+      card.ending_reason && card.ending_reason !== this.told.hero.headline ? h("p", {}, h("strong", {}, "Why it ended: "), card.ending_reason) : null,
+      verdictPanel(card, this.at(), isOnly && this.told.hero),
       card.checkpoint ? h("dl", { class: "facts" }, h("dt", {}, "Goal"), h("dd", {}, card.checkpoint.goal), h("dt", {}, "Findings"), h("dd", {}, card.checkpoint.findings),
-        h("dt", {}, "Files"), h("dd", { class: "mono" }, card.checkpoint.files.join(", ") || "—")) : h("p", { class: "muted" }, "No checkpoint yet: the driver only looks."),
+        h("dt", {}, "Files"), h("dd", { class: "mono" }, card.checkpoint.files.join(", ") || "—")) : null,
       card.drift.length ? h("p", { class: "bad" }, `Beyond what it said: ${card.drift.join(", ")}`) : null,
-      card.ending_reason ? h("p", {}, h("strong", {}, "Why it ended: "), card.ending_reason) : null,
-      this.evidence(card), pictures(card, this.at()), this.rulings(card),
-      card.risk ? h("p", { class: "risk" }, h("strong", {}, "Risk "), card.risk) : null,
+      this.evidence(card), this.rulings(card),
       card.failed_edits.length ? h("details", {}, h("summary", {}, plural(card.failed_edits.length, "edit that came to nothing", "edits that came to nothing")), h("ul", {}, card.failed_edits.map((each) => h("li", {}, each.reason)))) : null,
       EXPORTED || !card.commit ? null : h("div", { class: "row" }, back ? deed("apply", "Apply again") : deed("revert", "Take it back"),
-        h("button", { type: "button", class: "quiet", onclick: () => { this.only = card.id; this.show("changes"); } }, "Its changes")));
+        this.told.cards.length < 2 ? null : h("button", { type: "button", class: "quiet", onclick: () => this.changesOf(card.id) }, "Its changes")));
   }
 
   // Where a picture of a card is; a file on its own has nobody to ask, and holds them itself.
@@ -321,18 +357,24 @@ export class RunPage extends HTMLElement {
     return this.refresh();
   }
 
-  changes() {
-    const old = this.panel.querySelector("diff-box");
+  changesOf(card) {
+    this.only = card;
+    this.changes(this.sections.changes.lastChild);
+    this.goTo("changes");
+  }
+
+  changes(place) {
+    const old = place.querySelector("diff-box");
     const route = this.only ? `runs/${part(this.run)}/cards/${part(this.only)}/diff` : `runs/${part(this.run)}/diff`;
     const box = old?.route === route ? old : document.createElement("diff-box");
     if (box !== old) {
-      const whole = this.only ? h("button", { type: "button", class: "quiet", onclick: () => { this.only = ""; this.parts.panel = ""; this.drawPanel(); } }, "All changes of the run") : null;
-      fill(this.panel, whole, box);
+      const whole = this.only ? h("button", { type: "button", class: "quiet", onclick: () => this.changesOf("") }, "All changes of the run") : null;
+      fill(place, whole, box);
     }
     box.load(route, EXPORTED ? null : (path, line, side, text) => {
       this.notes.push(`${path}:${line}${side === "old" ? " (before)" : ""}: ${text}`);
       this.drawNotes();
-    });
+    }, (path) => besides(this.told, path));
   }
 
   drawNotes() {

@@ -11,7 +11,7 @@ export function lineText(line) {
     case "card": return ["Card", `${line.status}${line.proof ? `, ${line.proof}` : ""}`];
     case "checkpoint": return ["Checkpoint", line.goal];
     case "budget": return ["Budget", `${line.used} of ${line.limit}`];
-    case "call": return [line.state === "started" ? "Call" : line.ok === false ? "Failed" : "Came back", `${line.tool} ${line.about || ""}${line.summary ? ` — ${line.summary}` : ""}`];
+    case "call": return [line.ok === false ? "Call failed" : "Call", `${line.tool} ${line.about || ""}${line.summary ? ` — ${line.summary}` : ""}`];
     case "decision": return [{ allow: "Allowed", deny: "Denied", ask: "Asks" }[line.decision] || line.decision, `${line.tool} ${line.reason || ""}`];
     case "evidence": return [line.passing ? "Evidence" : "Red evidence", `${line.kind}${line.evidence?.command ? ` ${line.evidence.command}` : ""}`];
     case "governor": return [line.kind === "rejection" ? "Rejected" : "Flyball", line.text];
@@ -45,14 +45,25 @@ class Banded {
   constructor(found) {
     this.found = found;
     this.rows = [];
+    this.read = 0;
+    this.calls = new Map();
     this.phases = new Map();
     this.last = "";
   }
 
-  read() {
-    for (const line of this.found.slice(this.rows.length)) {
+  take() {
+    for (const line of this.found.slice(this.read)) {
       if (line.type === "phase") { this.phases.set(line.card, line.phase); this.last = line.phase; }
-      this.rows.push({ line, phase: this.phases.get(line.card) || this.last, n: this.rows.length });
+      const key = `${line.card} ${line.call}`;
+      const begun = line.type === "call" && this.calls.get(key);
+      // A call is one row: that it was allowed and that it began are told by what came back.
+      if (begun) Object.assign(begun, { line, calls: [...begun.calls, line] });
+      else if (line.decision !== "allow") {
+        const row = { line, calls: [line], phase: this.phases.get(line.card) || this.last, n: this.rows.length };
+        this.rows.push(row);
+        if (line.type === "call") this.calls.set(key, row);
+      }
+      this.read += 1;
     }
     return this.rows;
   }
@@ -61,7 +72,7 @@ class Banded {
 export class TimeLine extends HTMLElement {
   connectedCallback() {
     if (this.list) return;
-    this.list = longList("Timeline", { guess: 28, key: (row) => row.n, mark: (row, n) => String(n === this.at), draw: (row, n) => this.entry(row, n) });
+    this.list = longList("Timeline", { guess: 28, key: (row) => row.n, mark: (row, n) => `${n === this.at} ${row.calls.length}`, draw: (row, n) => this.entry(row, n) });
     this.list.setAttribute("role", "listbox");
     this.list.tabIndex = 0;
     this.list.addEventListener("keydown", (event) => this.keyed(event));
@@ -89,7 +100,7 @@ export class TimeLine extends HTMLElement {
     if (!this.list) return;
     const chosen = this.at >= 0 ? this.list.rows[this.at] : null;
     const wanted = this.find.value.trim().toLowerCase();
-    const rows = this.banded.read().filter((row) => (this.all.checked || !HIDDEN.has(row.line.type)) && (!wanted || words(row.line).toLowerCase().includes(wanted)));
+    const rows = this.banded.take().filter((row) => (this.all.checked || !HIDDEN.has(row.line.type)) && (!wanted || words(row.line).toLowerCase().includes(wanted)));
     this.at = chosen ? rows.indexOf(chosen) : -1;
     const { scroller } = this;
     const follows = scroller.scrollTop > 0 && scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 60;
@@ -123,7 +134,7 @@ export class TimeLine extends HTMLElement {
     this.at = n;
     this.list.reveal(n);
     this.list.setAttribute("aria-activedescendant", `line-${rows[n].n}`);
-    fill(this.detail, JSON.stringify(rows[n].line, null, 2));
+    fill(this.detail, rows[n].calls.map((line) => JSON.stringify(line, null, 2)).join("\n"));
   }
 
   move(step) { this.pick(Math.max(0, Math.min(this.list.rows.length - 1, this.at + step))); }
@@ -147,7 +158,7 @@ export function decisionLog(panel, cards) {
   let list = panel.querySelector(".decisions long-list");
   if (!list) {
     list = longList("Decisions", { guess: 32, draw: judged });
-    fill(panel, h("div", { class: "decisions" }, h("div", { class: "judged heads", "aria-hidden": "true" }, ["#", "Card", "Call", "Decision", "Why"].map((name) => h("span", {}, name))), list));
+    fill(panel, h("div", { class: "decisions" }, h("div", { class: "judged heads", "aria-hidden": "true" }, ["#", "Card", "Call", "Decision", "Why"].map((name) => h("span", {}, name))), h("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Calls and decisions" }, list)));
   }
   list.set(rows);
 }

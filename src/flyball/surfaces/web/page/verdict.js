@@ -4,10 +4,10 @@ import { h, lasted, plural } from "./dom.js";
 const WEIGHTS = { blocks: "Not shown", asks: "Question", notes: "Note" };
 const RUNS = { before: "Before", after: "Now" };
 
-export function testsTable(verdict) {
+export function testsTable(verdict, isListed) {
   const rows = [];
   const add = (names, before, now) => { for (const name of names || []) rows.push([name, before, now]); };
-  add(verdict.mended, "red", "green");
+  if (!isListed) add(verdict.mended, "red", "green");
   for (const each of verdict.findings || []) {
     if (each.kind === "regression") add(each.tests, "green", "red");
     else if (each.kind === "fewer-tests") add(each.tests, "green", "gone");
@@ -71,28 +71,63 @@ function shade(verdict) {
   return strength >= TESTED ? "good" : "fair";
 }
 
-export function verdictPanel(card, at) {
+// What one card shows; of what the top of the page says already (`top`) only the rest.
+export function verdictPanel(card, at, top) {
   const verdict = card.verdict;
   const parts = [];
   if (verdict) {
-    parts.push(h("p", { class: `headline ${shade(verdict)}` }, card.verdict_words[0]));
-    parts.push((verdict.findings || []).map(finding));
-    parts.push(testsTable(verdict));
-    if (verdict.changed?.length) parts.push(h("p", {}, h("strong", {}, "Changed "), verdict.changed.map((path, n) => [n ? ", " : "", h("code", {}, path)])));
+    const isSaid = (each) => top && top.questions.some((other) => other.sentence === each.sentence);
+    if (!top || top.headline !== card.verdict_words[0]) parts.push(h("p", { class: `headline ${shade(verdict)}` }, card.verdict_words[0]));
+    parts.push((verdict.findings || []).filter((each) => !isSaid(each)).map(finding));
+    parts.push(testsTable(verdict, top && top.turned.length));
     parts.push(pictures(card, at));
     parts.push(suites(verdict));
-    if (verdict.mutants) {
-      const { noticed, tried } = verdict.mutants;
-      parts.push(h("p", {}, `${noticed} of ${plural(tried, "small change")} to the new lines would be noticed by a test.`));
-    }
+    const { unnoticed } = verdict.mutants || {};
+    if (unnoticed?.length) parts.push(h("p", {}, h("strong", {}, "No test would notice "), unnoticed.join("; ")));
     if (verdict.not_run?.length) parts.push(h("p", {}, h("strong", {}, "Did not run "), verdict.not_run.join("; ")));
     if (verdict.left_behind?.length) parts.push(h("p", {}, h("strong", {}, "Left behind, not committed "), verdict.left_behind.join(", ")));
     if (verdict.accepted_by) parts.push(h("p", {}, `Changed expectations were accepted by ${verdict.accepted_by}.`));
-  } else if (card.proof) parts.push(h("p", { class: "headline" }, card.proof), pictures(card, at));
-  else parts.push(h("p", { class: "muted" }, "No verdict yet. When the driver stops, Flyball runs the tests itself, on clean checkouts from before and after."));
-  if (card.answer) parts.push(h("figure", { class: "quote" }, h("figcaption", {}, "The driver says"), h("blockquote", {}, card.answer)));
+  } else if (card.pictures?.length) parts.push(pictures(card, at));
+  else if (!card.ending) parts.push(h("p", { class: "muted" }, "No verdict yet. When the driver stops, Flyball runs the tests itself, on clean checkouts from before and after."));
   if (card.risk || card.assumptions?.length) {
     parts.push(h("p", { class: "risk" }, h("strong", {}, "Review "), card.risk ? `risk: ${card.risk}` : "", card.assumptions?.length ? `${card.risk ? "; " : ""}assumes ${card.assumptions.join("; ")}` : ""));
   }
-  return h("section", { class: "verdict", "aria-label": "Verdict" }, parts);
+  return parts.flat().some(Boolean) ? h("section", { class: "verdict", "aria-label": `Verdict on ${card.title}` }, parts) : null;
+}
+
+const LISTED = 5;
+const turnedRow = (name) => h("li", {}, h("span", { class: "light l-red", title: "red before" }, h("span", { class: "hidden" }, "red before,")), h("span", { "aria-hidden": "true" }, "→"),
+  h("span", { class: "light l-green", title: "green now" }, h("span", { class: "hidden" }, "green now:")), h("code", {}, name));
+
+// The run in one look: the same words as its card, which the core chose.
+export function hero(told, top, asked) {
+  const { turned, questions } = told;
+  const [headline, why] = [told.headline, told.why].map((each) => (each === asked ? "" : each));
+  return [top, h("h1", {}, told.request),
+    headline ? h("p", { class: "headline" }, headline) : null, why ? h("p", { class: "why" }, why) : null,
+    turned.length ? h("ul", { class: "turned", "aria-label": "Red before, green now" }, turned.slice(0, LISTED).map(turnedRow)) : null,
+    turned.length > LISTED ? h("details", {}, h("summary", {}, `and ${turned.length - LISTED} more`), h("ul", { class: "turned" }, turned.slice(LISTED).map(turnedRow))) : null,
+    questions.map((each) => finding({ ...each, weight: each.is_blocking ? "blocks" : "asks" })),
+    told.facts.length ? h("ul", { class: "herofacts", "aria-label": "In figures" }, told.facts.map((each) => h("li", {}, each))) : null];
+}
+
+const inFile = (path) => (name) => name === path || name.startsWith(`${path}::`) || name.startsWith(`${path}:`);
+const short = (name) => h("li", { title: name }, h("span", { class: "light l-green" }), h("code", {}, name.split("::").at(-1)));
+
+// What stands next to a file of the change: the tests that were red without it, and what no test notices in it.
+export function besides(told, path) {
+  const isOfFile = inFile(path);
+  const cards = told.cards.filter((card) => card.verdict && !card.is_taken_back);
+  const touching = cards.filter((card) => card.evidence.some((item) => item.files?.some?.((file) => file.path === path)));
+  const verdicts = (touching.length ? touching : cards).map((card) => card.verdict);
+  const turned = [...new Set(verdicts.flatMap((verdict) => verdict.mended || []))];
+  const own = turned.filter(isOfFile);
+  const shown = own.length ? own : turned;
+  const blind = verdicts.flatMap((verdict) => verdict.mutants?.unnoticed || []).filter(isOfFile);
+  const tries = verdicts.flatMap((verdict) => verdict.findings || []).filter((each) => (each.tests || []).some(isOfFile) || each.sentence?.startsWith(path));
+  return h("aside", { class: "besides", "aria-label": `Tests of ${path}` },
+    shown.length ? [h("p", { class: "who" }, own.length ? "Tests in this file, red before" : "Red without this change, green with it"), h("ul", {}, shown.slice(0, LISTED).map(short)),
+      shown.length > LISTED ? h("p", { class: "muted" }, `and ${shown.length - LISTED} more`) : null] : h("p", { class: "muted" }, verdicts.length ? "No test went from red to green with this file." : "No test was run on this yet."),
+    blind.length ? [h("p", { class: "who" }, "No test notices"), h("ul", {}, blind.map((each) => h("li", { class: "fair" }, each.slice(path.length + 1))))] : null,
+    tries.map((each) => h("p", { class: each.weight === "blocks" ? "bad" : "fair" }, each.sentence)));
 }
