@@ -13,11 +13,11 @@ import msgspec
 from flyball.core.suite.case import CaseOutcome, SuiteCase
 from flyball.core.suite.part import PartSuite
 from flyball.verdict.reports import TreeRun
-from flyball.verdict.tree_run import Taken, row_ends_of, rows_of
+from flyball.verdict.tree_run import Taken, messages_of, row_ends_of, rows_of
 from flyball.workspace.run.workspace import Workspace
 
 KEPT = 200
-WAY = 4
+WAY = 5
 """Raised when we run the same tree in another way than before, so that no old report is found."""
 
 
@@ -64,6 +64,7 @@ class BaseRuns:
             trouble=stored.trouble,
             rows=rows_of(stored.cases),
             row_ends=row_ends_of(stored.cases),
+            messages=messages_of(stored.cases),
             says=stored.says,
         )
         return Taken(run, stored.cases, stored.has_canary, stored.timed_out, rewrote=stored.rewrote)

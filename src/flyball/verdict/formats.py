@@ -5,10 +5,12 @@ All show the lines of `words.py` and the findings unchanged; nothing is decided 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 from flyball.core.terms.change_verdict import (
@@ -41,10 +43,11 @@ class Place(NamedTuple):
 def place_of(finding: ChangeFinding, is_file: IsFile) -> Place | None:
     """Return the line that a finding names, else the file of its first test that is one."""
     for file, line in _PLACE.findall(finding.sentence):
-        if is_file(file):
-            return Place(file, int(line))
+        if is_file(path := file.removeprefix("./")):
+            return Place(path, int(line))
     words = [file_of(test) for test in finding.tests] + finding.sentence.split()
-    return next((Place(word) for word in words if is_file(word)), None)
+    named = (word.strip("`,;:.()") for word in words)
+    return next((Place(word) for word in named if word and is_file(word)), None)
 
 
 def markdown(verdict: ChangeVerdict, title: str) -> str:
@@ -75,25 +78,27 @@ def workflow_commands(verdict: ChangeVerdict, is_file: IsFile) -> Iterator[str]:
     """Yield GitHub's workflow commands: an error, a warning or a notice for each finding."""
     if verdict.is_unchanged:
         if verdict.old_failures:
-            yield f"::notice title=flyball::{_data(verdict.headline)}"
+            yield f"::notice title=flyball::{as_data(verdict.headline)}"
         return
     if verdict.status is VerdictStatus.NOT_SHOWN and not verdict.blocking:
-        yield f"::error title=flyball%3A not shown::{_data(verdict.headline)}"
+        said = ". ".join(filter(None, (verdict.headline, verdict.lack)))
+        yield f"::error title=flyball%3A not shown::{as_data(said)}"
     for each in verdict.findings:
         place = place_of(each, is_file)
         keys = [f"title=flyball%3A {_property(each.kind.replace('-', ' '))}"]
         if place is not None:
             keys.insert(0, f"file={_property(place.file)}")
             keys[1:1] = [f"line={place.line}"] if place.line else []
-        yield f"::{_COMMANDS[each.weight]} {','.join(keys)}::{_data(each.sentence)}"
+        yield f"::{_COMMANDS[each.weight]} {','.join(keys)}::{as_data(each.sentence)}"
 
 
-def _data(text: str) -> str:
+def as_data(text: str) -> str:
+    """Return a text as the data of a workflow command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return as_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def junit(verdict: ChangeVerdict) -> str:
@@ -106,30 +111,41 @@ def junit(verdict: ChangeVerdict) -> str:
     suite = ElementTree.SubElement(top, "testsuite", name="flyball verify")
     whole = _case(suite, "flyball", "verdict")
     if verdict.status is not VerdictStatus.SHOWN and not verdict.is_unchanged:
-        _say(whole, "failure", verdict.headline, str(verdict.status))
+        lines = "\n".join(verdict_lines(verdict))
+        _say(whole, "failure", verdict.headline, str(verdict.status), lines)
     ElementTree.SubElement(whole, "system-out").text = _xml("\n".join(verdict_lines(verdict)))
     for name in verdict.mended:
         _case(suite, "red → green", name)
     for each in verdict.findings:
         case = _case(suite, str(each.kind), each.tests[0] if each.tests else each.sentence)
         if each.weight is not Weight.NOTES:
-            _say(case, "failure", each.sentence, _LEVELS[each.weight])
+            _say(case, "failure", each.sentence, _LEVELS[each.weight], _with_texts(each))
         elif each.kind is FindingKind.OLD_FAILURE:
             _say(case, "skipped", each.sentence)
     counts = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
     for name, path in counts.items():
         suite.set(name, str(len(suite.findall(path))))
+    suite.set("errors", "0")
     suite.set("time", f"{sum(line.elapsed for line in verdict.ran):.3f}")
+    for name in ("tests", "failures", "errors", "time"):
+        top.set(name, suite.get(name, ""))
     return ElementTree.tostring(top, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _case(suite: ElementTree.Element, kind: str, name: str) -> ElementTree.Element:
-    return ElementTree.SubElement(suite, "testcase", classname=kind, name=_xml(name))
+    return ElementTree.SubElement(suite, "testcase", classname=kind, name=_xml(name), time="0")
 
 
-def _say(case: ElementTree.Element, tag: str, message: str, kind: str = "") -> None:
+def _say(case: ElementTree.Element, tag: str, message: str, kind: str = "", text: str = "") -> None:
     keys = {"message": _xml(message)} | ({"type": kind} if kind else {})
-    ElementTree.SubElement(case, tag, keys)
+    # Some viewers show the attribute and others the text, so both say it.
+    ElementTree.SubElement(case, tag, keys).text = _xml(text or message)
+
+
+def _with_texts(finding: ChangeFinding) -> str:
+    """Return what a finding says, with a test before and after where it has both."""
+    texts = (("before", finding.before), ("now", finding.after))
+    return "\n\n".join([finding.sentence, *(f"{name}:\n{text}" for name, text in texts if text)])
 
 
 def _xml(text: str) -> str:
@@ -138,12 +154,27 @@ def _xml(text: str) -> str:
 
 
 def sarif(verdict: ChangeVerdict, is_file: IsFile, version: str) -> str:
-    """Write the findings of a verdict as SARIF 2.1.0, for tools that show alerts next to code."""
-    kinds = dict.fromkeys(str(each.kind) for each in verdict.findings)
-    rules = [{"id": kind, "name": kind.title().replace("-", "")} for kind in kinds]
+    """Write the findings of a verdict as SARIF 2.1.0, for tools that show alerts next to code.
+
+    Each has a place, since forges refuse alerts without one: where a finding names none, the first
+    file of the change.
+    """
+    near = next((Place(path) for path in verdict.changed if is_file(path)), None)
+    found = [_result(each, place_of(each, is_file) or near) for each in verdict.findings]
+    kinds = {str(each.kind): each.kind.in_words for each in verdict.findings}
+    if verdict.lack:
+        kinds[LACK] = "nothing shows that the change works"
+        found.append(_alert(LACK, "error", verdict.lack, near))
     run = {
-        "tool": {"driver": {"name": "flyball verify", "version": version, "rules": rules}},
-        "results": [_result(each, is_file) for each in verdict.findings],
+        "tool": {
+            "driver": {
+                "name": "flyball verify",
+                "version": version,
+                "rules": [_rule(kind, said) for kind, said in kinds.items()],
+            }
+        },
+        "results": found,
+        "invocations": [{"executionSuccessful": True}],
         "properties": {"status": verdict.status, "label": verdict.headline},
     }
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -151,15 +182,36 @@ def sarif(verdict: ChangeVerdict, is_file: IsFile, version: str) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def _result(finding: ChangeFinding, is_file: IsFile) -> dict[str, object]:
+LACK = "unverified"
+"""The rule of an alert where nothing speaks for the change, and nothing against it."""
+
+
+def _rule(kind: str, said: str) -> dict[str, object]:
+    text = {"text": f"{said[:1].upper()}{said[1:]}."}
+    name = kind.title().replace("-", "")
+    return {"id": kind, "name": name, "shortDescription": text, "fullDescription": text}
+
+
+def _result(finding: ChangeFinding, place: Place | None) -> dict[str, object]:
+    return _alert(
+        str(finding.kind), _LEVELS[finding.weight], _with_texts(finding), place, finding.tests
+    )
+
+
+def _alert(
+    rule: str, level: str, text: str, place: Place | None, tests: Sequence[str] = ()
+) -> dict[str, object]:
+    # What makes it the same alert on the next commit: its rule and its tests, not its words.
+    same = hashlib.sha256("\n".join((rule, *(tests or [text]))).encode()).hexdigest()[:32]
     found: dict[str, object] = {
-        "ruleId": str(finding.kind),
-        "level": _LEVELS[finding.weight],
-        "message": {"text": finding.sentence},
+        "ruleId": rule,
+        "level": level,
+        "message": {"text": text},
+        "partialFingerprints": {"flyballFinding/v1": same},
     }
-    if place := place_of(finding, is_file):
+    if place:
         # An alert without a line is refused by what shows them.
         region = {"startLine": place.line or 1}
-        at = {"artifactLocation": {"uri": place.file}, "region": region}
+        at = {"artifactLocation": {"uri": quote(place.file)}, "region": region}
         found["locations"] = [{"physicalLocation": at}]
     return found

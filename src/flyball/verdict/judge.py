@@ -74,7 +74,7 @@ def judge_change(
         mended=tuple(sorted({name for suite in suites for name in fixed_tests(suite)})),
         old_failures=tuple(sorted({name for suite in suites for name in old_failures(suite)})),
         flaky=tuple(sorted({name for suite in suites for name in suite.flaky})),
-        changed=change.files,
+        changed=change.shown_files,
         shared_literals=change.shared_literals,
         left_behind=change.left_behind,
         has_suite=bool(suites),
@@ -142,6 +142,13 @@ def _unkept(change: ChangeFacts) -> Iterator[ChangeFinding]:
             f"{listed(change.compiled)} is compiled code that the change brings: it runs in the "
             "place of sources, and nobody can read what it does.",
         )
+    if change.submodules:
+        yield ChangeFinding(
+            FindingKind.NOT_EVIDENCE,
+            Weight.ASKS,
+            f"{listed(change.submodules)} is a submodule that was moved to another commit, and its "
+            "files are not here: nothing of what changed in it was tested.",
+        )
     if change.unreadable:
         yield ChangeFinding(
             FindingKind.NOT_EVIDENCE,
@@ -168,8 +175,13 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
     if new is None:
         yield no(f"{suite.suite} could not be run on the new tree, so nothing is shown.")
         return
+    if suite.unavailable:
+        yield no(f"{suite.suite} can be started on neither tree: {_sentence(suite.unavailable)}")
+        return
     if new.trouble:
-        yield no(f"{new.command} on the new tree is no evidence: {new.trouble}.{_quoted(new)}")
+        yield no(
+            f"{new.command} on the new tree is no evidence: {_sentence(new.trouble)}{_quoted(new)}"
+        )
     elif new.is_counted and not new.green and not new.red:
         yield no(f"{new.command} ran no test on the new tree.{_quoted(new)}")
     elif new.exit_code and not new.red:
@@ -190,8 +202,8 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
         )
     elif put_back is not None and put_back.trouble and not new.trouble:
         yield no(
-            f"With the tests from before, {put_back.command} is no evidence: {put_back.trouble}."
-            f"{_quoted(put_back)}"
+            f"With the tests from before, {put_back.command} is no evidence: "
+            f"{_sentence(put_back.trouble)}{_quoted(put_back)}"
         )
     for each in suite.deceived:
         yield ChangeFinding(
@@ -220,6 +232,20 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
 def _quoted(run: TreeRun) -> str:
     """Return the first lines of what the runner itself said, to stand behind a sentence."""
     return f" It said: {' · '.join(run.says)}" if run.says else ""
+
+
+def _sentence(text: str) -> str:
+    """End a text with one full stop."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _told_by(run: TreeRun, names: Iterable[str]) -> str:
+    """Return what the first of these tests said when they failed, to stand behind a sentence."""
+    said = dict.fromkeys([run.messages[each] for each in sorted(names) if each in run.messages])
+    return f" It said: {' · '.join([*said][:MOST_SAID])}" if said else ""
+
+
+MOST_SAID = 3
 
 
 def _speaks_as_one(*runs: TreeRun) -> bool:
@@ -259,7 +285,8 @@ def _hidden_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding
             FindingKind.HIDDEN_RED,
             Weight.BLOCKS,
             f"{listed(hidden)} still fails with the tests as they were before: the tests were "
-            "made to agree, the code was not repaired. Put them back and repair the code.",
+            "made to agree, the code was not repaired. Put them back and repair the code."
+            f"{_told_by(suite.old_tests_new_code, hidden)}",
             suite.part,
             tuple(sorted(hidden)),
         )
@@ -375,9 +402,19 @@ def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
     # What is no evidence is told already, and compares with nothing.
     if now.trouble or (now.is_counted and could_not_run(before)):
         return
+    if before.is_counted and not now.is_counted and now.exit_code:
+        passed = len(before.green)
+        yield ChangeFinding(
+            FindingKind.REGRESSION,
+            Weight.BLOCKS,
+            f"{now.command} runs no test on the new tree and ends with exit code {now.exit_code}; "
+            f"before the change {passed} passed.{_quoted(now)}",
+            suite.part,
+        )
+        return
     broken = now.red - before.red - suite.set_aside
     if broken:
-        yield _regression(suite, broken, ("fails", "fail"), "Repair that.")
+        yield _regression(suite, broken, ("fails", "fail"), f"Repair that.{_told_by(now, broken)}")
     # A row that was red excuses no other row of the same test.
     rows = {
         row
@@ -492,6 +529,9 @@ def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterat
     in a repair.
     """
     old = old_failures(suite)
+    if old and suite.old and suite.new and _speaks_as_one(suite.old, suite.new):
+        # That it fails as it did is finding 1, with what it says.
+        return
     if asked.mends_all:
         named = old
     else:
@@ -519,10 +559,11 @@ def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterat
         told = f"failed before and still {verb}, and {end}"
         yield _owed(suite, near, told, is_sent_back=is_sent_back)
     if left := old - named - near:
+        do = "do" if len(left) > 1 else "does"
         yield ChangeFinding(
             FindingKind.OLD_FAILURE,
             Weight.NOTES,
-            f"{listed(left)} failed before the change and still does.{_why(suite, left)}",
+            f"{listed(left)} failed before the change and still {do}.{_why(suite, left)}",
             suite.part,
             tuple(sorted(left)),
         )
@@ -541,7 +582,8 @@ def _owed(suite: SuiteRuns, names: Set[str], what: str, *, is_sent_back: bool) -
 def _why(suite: SuiteRuns, names: Set[str]) -> str:
     """Return what the surroundings may have to do with it, where something speaks for that."""
     said = sorted({suite.reasons[name] for name in names if name in suite.reasons})
-    return f" ({'; '.join(said)})" if said else ""
+    told = _told_by(suite.new, names) if suite.new else ""
+    return f" ({'; '.join(said)}){told}" if said else told
 
 
 def _wants_a_red_test(
@@ -569,11 +611,15 @@ def _lines(suite: SuiteRuns) -> Iterator[SuiteLine]:
         "new tests": suite.new_tests_old_code,
     }
     for name, run in runs.items():
-        if run is not None:
+        if run is not None and not suite.unavailable:
             yield _line(name, suite.part, run)
 
 
 def _line(name: str, part: str, run: TreeRun) -> SuiteLine:
     skipped = len(run.where(CaseOutcome.SKIPPED))
     counts = run.counts or (len(run.green), len(run.red), skipped)
-    return SuiteLine(name, part, run.command, *counts, run.elapsed, run.whole, run.trouble)
+    is_silent = not run.is_counted and not any(counts)
+    exit_code = run.exit_code if is_silent else None
+    return SuiteLine(
+        name, part, run.command, *counts, run.elapsed, run.whole, run.trouble, exit_code
+    )

@@ -222,13 +222,17 @@ def is_spoken_of(name: str, texts: Iterable[str]) -> bool:
     return any(_speaks_of(text, function) for text in texts)
 
 
+_KIND = regex(r"^[a-z]+(?:-[a-z]+)+: ")
+"""The kind of a loss before its sentence, which tells people nothing that the sentence does not."""
+
+
 def _promise(
     suite: SuiteRuns, test: ChangedTest, asked: AskedFor, *, end: str = ""
 ) -> ChangeFinding:
     return ChangeFinding(
         FindingKind.PROMISE_CHANGED,
         _weight(test, asked),
-        f"{test.name}: {test.sentence}{end}",
+        f"{test.name}: {_KIND.sub('', test.sentence)}{end}",
         suite.part,
         (test.name,),
         test.before[:KEPT_TEXT],

@@ -12,6 +12,7 @@ from flyball.core.terms.evidence import ChangedTest
 
 NO_ENDS: Mapping[str, CaseOutcome] = MappingProxyType({})
 NO_SECONDS: Mapping[str, float] = MappingProxyType({})
+NO_MESSAGES: Mapping[str, str] = MappingProxyType({})
 NO_ROWS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -44,6 +45,8 @@ class TreeRun(NamedTuple):
     """How many tests each function was, without those that were skipped."""
     row_ends: Mapping[str, CaseOutcome] = NO_ENDS
     """The result of each row of parametrised functions, by its whole name."""
+    messages: Mapping[str, str] = NO_MESSAGES
+    """What each test that failed said of it, in a line."""
     says: tuple[str, ...] = ()
     """The first lines of the runner's own output, if it could not run the tests."""
 
@@ -58,6 +61,11 @@ class TreeRun(NamedTuple):
     @property
     def green(self) -> frozenset[str]:
         return self.where(CaseOutcome.PASSED)
+
+    @property
+    def speaks_of_none(self) -> bool:
+        """Return whether it failed without telling of any test, as where nothing builds."""
+        return not self.is_counted and self.exit_code != 0
 
     def passed(self, names: Iterable[str]) -> frozenset[str]:
         """Return those of the tests that passed; one with subtests is only reported when it
@@ -194,10 +202,17 @@ class ChangeFacts(NamedTuple):
     """Where new lines silence a type checker, each in a sentence."""
     shared_literals: tuple[str, ...] = ()
     left_behind: tuple[str, ...] = ()
+    submodules: Mapping[str, str] = NO_MESSAGES
+    """Submodules without files that another commit was named for: which one, and which now."""
     runs_examples: bool = False
     """Whether the tests, what configures them or the changed code themselves run examples."""
     tests_apart: frozenset[str] = frozenset()
     """Test files that use nothing of what changed, so that a failure in them may be another's."""
+
+    @property
+    def shown_files(self) -> tuple[str, ...]:
+        """Return the changed files as people are shown them, submodules with their commits."""
+        return (*self.files, *(f"{path} ({moved})" for path, moved in self.submodules.items()))
 
     @property
     def put_back(self) -> frozenset[str]:

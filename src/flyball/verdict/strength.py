@@ -83,4 +83,4 @@ def strength_of(suite: SuiteRuns) -> ChangeStrength:
 
 def could_not_run(run: TreeRun) -> bool:
     """Return whether a run failed without reporting its tests, or is no evidence at all."""
-    return bool(run.trouble) or (not run.is_counted and run.exit_code != 0)
+    return bool(run.trouble) or run.speaks_of_none

@@ -26,7 +26,9 @@ from flyball.verdict.tree_run import run_tree
 from flyball.verdict.type_checks import is_type_check
 from flyball.workspace.run.clean import changed_installation, clean_checkout
 from flyball.workspace.run.worktree import NOT_INITIALISED
-from flyball.workspace.trees.trees import TreeHash
+from flyball.workspace.trees.trees import TreeEntry, TreeHash
+
+FILL = "`git submodule update --init`, or `submodules: true` under `with:` of actions/checkout"
 
 
 class Wanted(NamedTuple):
@@ -57,6 +59,7 @@ async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
     ):
         before, after = look(old), look(new)
         facts = change_facts(workspace.trees, before, after, changes, wanted.head)
+        facts = _with_submodules(context, wanted, facts)
         facts = _with_installation(context, wanted, facts)
         compared = TreePair(wanted.base, wanted.head, facts, after)
         found = _find_suites(context, wanted, before, compared)
@@ -100,7 +103,8 @@ class _Found(NamedTuple):
 
 def _find_suites(context: CallContext, wanted: Wanted, before: Land, compared: TreePair) -> _Found:
     """Return every suite that the change reaches; a new one only where there was none before."""
-    commands, files = context.settings.commands, compared.facts.files
+    commands = context.settings.commands
+    files = (*compared.facts.files, *compared.facts.submodules)
     parts = tuple(survey_parts(before, commands))
     suites = _suites(parts, wanted, files)
     if suites:
@@ -141,7 +145,7 @@ async def _judge(
         not_run=(
             *wanted.asked.not_run,
             *(
-                f"{each.path}: {each.reason}, so tests that need it are expected to fail"
+                f"{each.path}: {each.reason}, so tests that need it are expected to fail ({FILL})"
                 for each in context.workspace.facts.carried_skipped
                 if each.reason == NOT_INITIALISED
             ),
@@ -155,6 +159,29 @@ async def _judge(
 def _with_installation(context: CallContext, wanted: Wanted, facts: ChangeFacts) -> ChangeFacts:
     installed = changed_installation(context.workspace, wanted.began) if wanted.began else ""
     return facts._replace(installation=installed, left_behind=wanted.left_behind)
+
+
+def _with_submodules(context: CallContext, wanted: Wanted, facts: ChangeFacts) -> ChangeFacts:
+    """Add submodules without files whose commit was changed: their files cannot be compared."""
+    empty = [
+        each.path
+        for each in context.workspace.facts.carried_skipped
+        if each.reason == NOT_INITIALISED
+    ]
+    if not empty:
+        return facts
+    trees = context.workspace.trees
+    old, new = (trees.entries(TreeHash(tree), empty) for tree in (wanted.base, wanted.head))
+    moved = {
+        path: f"submodule {_commit(old.get(path))} → {_commit(new.get(path))}"
+        for path in empty
+        if old.get(path) != new.get(path)
+    }
+    return facts._replace(submodules=moved, documents=facts.documents and not moved)
+
+
+def _commit(entry: TreeEntry | None) -> str:
+    return entry.blob[:7] if entry else "none"
 
 
 def _tests_apart(facts: ChangeFacts, land: Land) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,7 +63,7 @@ class Taken(NamedTuple):
         """
         if self.run.trouble:
             return self
-        if old.has_canary and not self.has_canary:
+        if old.has_canary and not self.has_canary and not self.run.speaks_of_none:
             return self._replace(run=self.run._replace(trouble=SILENT))
         if self.rewrote and not old.rewrote:
             said = f"{self.rewrote} was changed while the tests ran"
@@ -207,9 +207,12 @@ def _taken(ran: SuiteRun, canary: Canary | None, suite: PartSuite) -> Taken:
     report = ran.report
     hidden = () if canary is None else (canary.path, _from_top(suite, canary.path))
     command = shlex.join([word for word in shlex.split(report.command) if word not in hidden])
-    if suite.runner not in BY_NAME and suite.command:
+    runner = BY_NAME.get(suite.runner)
+    if runner is None and suite.command:
         # The project's own command says more than the name under which it is run.
         command = suite.command
+    elif runner is not None and runner.typed:
+        command = f"{runner.typed}{command.removeprefix(runner.name)}"
     own = [_from_part(case, suite) for case in ran.cases if not _is_canary(case, canary)]
     failed = [case for case in ran.cases if _is_canary(case, canary) and case.is_bad]
     is_alive = canary is not None and len(failed) >= canary.tests
@@ -235,6 +238,7 @@ def _taken(ran: SuiteRun, canary: Canary | None, suite: PartSuite) -> Taken:
         seconds=_seconds(own),
         rows=rows_of(own),
         row_ends=row_ends_of(own),
+        messages=messages_of(own),
         says=_first_lines(ran, is_counted=bool(own)),
     )
     return Taken(run, tuple(own), is_alive, report.timed_out)
@@ -277,6 +281,8 @@ _TELLS = regex(
     r"(?i)\berror\b|\bfatal\b|cannot|can't|could not|undefined|not found|no module|no such"
     r"|unresolved|expected|exception|traceback|\.\w+:\d+(?::\d+)?:"
 )
+_RAISED = regex(r"E\s+\S")
+"""How pytest marks the lines of an exception."""
 LINES = 3
 LONGEST = 200
 
@@ -290,6 +296,21 @@ def _first_lines(ran: SuiteRun, *, is_counted: bool) -> tuple[str, ...]:
     lines = [line for line in plain(ran.finished.output).split("\n") if not _NOISE.match(line)]
     telling = [line for line in lines if _TELLS.search(line)] or lines[-LINES:]
     return tuple([line.strip()[:LONGEST] for line in telling[:LINES]])
+
+
+def messages_of(cases: Iterable[SuiteCase]) -> dict[str, str]:
+    """Return the line of each failed test's message that says most."""
+    found: dict[str, str] = {}
+    for case in cases:
+        if not case.is_bad or case.function in found:
+            continue
+        lines = [line.strip() for line in plain(case.message).split("\n")]
+        lines = [line for line in lines if line and not _NOISE.match(line)]
+        if lines:
+            raised = [line[1:].strip() for line in lines if _RAISED.match(line)]
+            telling = raised or [line for line in lines if _TELLS.search(line)] or lines
+            found[case.function] = telling[0][:LONGEST]
+    return found
 
 
 def with_moved_files(taken: Taken, renamed: Mapping[str, str]) -> Taken:
@@ -306,6 +327,7 @@ def with_moved_files(taken: Taken, renamed: Mapping[str, str]) -> Taken:
         ends={moved(name): end for name, end in run.ends.items()},
         rows={moved(name): rows for name, rows in run.rows.items()},
         row_ends={moved(name): end for name, end in run.row_ends.items()},
+        messages={moved(name): said for name, said in run.messages.items()},
     )
     cases = [msgspec.structs.replace(c, file=renamed.get(c.file, c.file)) for c in taken.cases]
     return taken._replace(run=run, cases=tuple(cases))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from flyball.core.terms.change_verdict import ChangeVerdict, MutantCount, SuiteLine, Weight
 from flyball.core.terms.shape import listed
@@ -22,7 +22,9 @@ def _body(verdict: ChangeVerdict) -> Iterator[str]:
         yield f"changed: {listed(verdict.changed, MOST)}"
     yield from (_ran(line) for line in verdict.ran)
     if verdict.mended:
-        yield f"red → green: {listed(verdict.mended, MOST)}"
+        yield f"red → green: {listed(_by_file(verdict.mended), MOST)}"
+    if verdict.lack:
+        yield f"not shown: {verdict.lack}"
     for weight, word in _WORDS.items():
         yield from (
             f"{word}: {each.sentence}" for each in verdict.findings if each.weight is weight
@@ -46,8 +48,19 @@ def _ran(line: SuiteLine) -> str:
     of = f" of {line.of:,}" if line.of else ""
     skipped = f", {line.skipped} skipped" if line.skipped else ""
     counts = f"{line.passed} passed, {line.failed} failed{skipped}{of}"
+    if line.exit_code is not None:
+        counts = f"exit code {line.exit_code}, no test told of"
     trouble = f" (no evidence: {line.trouble})" if line.trouble else ""
     return f"ran {where}: {_folded(line.command)}{part}: {counts}, {line.elapsed:.1f} s{trouble}"
+
+
+def _by_file(tests: Iterable[str]) -> Iterator[str]:
+    """Yield names of tests, each without its file where the one before it is of the same file."""
+    last = ""
+    for test in tests:
+        file, apart, rest = test.partition("::")
+        yield rest if apart and file == last else test
+        last = file
 
 
 LONGEST = 160

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from tests.governed import CART, TESTS, environment, shop
-from tests.repos import git, put
+from tests.repos import git, put, repository
 from tests.unit.journal.runs import story
 
 from flyball.app.project import open_home
 from flyball.app.verifying import refuse_bad_merge, verify_change
-from flyball.core.terms.change_verdict import ChangeStrength
+from flyball.core.terms.change_verdict import ChangeStrength, FindingKind
 from flyball.errors import Conflict, NotFound
 
 MENDED = CART.replace("result += price", "result += price * quantity")
@@ -110,3 +110,24 @@ async def test_a_shallow_clone_is_named_with_the_line_that_fetches_the_rest(plac
     with pytest.raises(NotFound) as refused:
         await verify_change(thin, "HEAD^", "HEAD")
     assert "fetch-depth: 0" in refused.value.hint
+    # Its only commit compared with itself would be nothing changed, and look well.
+    with pytest.raises(NotFound) as refused:
+        await verify_change(thin, "", "HEAD")
+    assert "fetch-depth: 0" in refused.value.hint
+
+
+@story
+async def test_a_submodule_that_was_moved_and_is_not_here_is_asked_about(place: Path):
+    repository(place / "lib", {"lib.py": "x = 1\n"})
+    git(place / "shop", "-c", "protocol.file.allow=always", "submodule", "add", "-q", "../lib")
+    commits(place, {})
+    put(place / "shop" / "lib", {"lib.py": "x = 2\n"})
+    git(place / "shop" / "lib", "commit", "-q", "-a", "-m", "two")
+    commits(place, {})
+    git(place, "clone", "-q", f"file://{place / 'shop'}", "thin")
+    thin = open_home(place / "thin", environment(place), {})
+    found = await verify_change(thin, "HEAD^", "HEAD")
+    (changed,) = found.verdict.changed
+    assert changed.startswith("lib (submodule ")
+    assert [each.kind for each in found.verdict.questions] == [FindingKind.NOT_EVIDENCE]
+    assert found.verdict.ran, "the suite of the part that holds it was to run"

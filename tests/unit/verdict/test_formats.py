@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree
 
+from msgspec.structs import replace
+
 from flyball.core.terms.change_verdict import (
     ChangeFinding,
     ChangeStrength,
@@ -55,7 +57,7 @@ def test_each_finding_is_a_command_of_the_forge_on_one_line():
 
 def test_what_shows_nothing_and_has_no_finding_is_an_error_too():
     (only,) = workflow_commands(ChangeVerdict(has_suite=False), is_file)
-    assert only.startswith("::error ") and only.endswith("::unverified")
+    assert only.startswith("::error ") and ChangeVerdict(has_suite=False).lack in only
 
 
 def test_a_junit_report_fails_with_the_verdict_and_counts():
@@ -83,6 +85,30 @@ def test_sarif_has_a_rule_for_each_kind_and_a_line_for_each_place():
     assert place["artifactLocation"] == {"uri": "shop/cart.py"}
     assert place["region"] == {"startLine": 12}
     assert "locations" not in run["results"][2]
+
+
+def test_an_alert_without_a_place_of_its_own_is_at_the_first_changed_file():
+    verdict = ChangeVerdict(findings=(OLD,), changed=("gone.py", "shop/a b.py"))
+    (run,) = json.loads(sarif(verdict, {"shop/a b.py"}.__contains__, "1.0"))["runs"]
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "shop/a%20b.py"}
+    assert place["region"] == {"startLine": 1}
+
+
+def test_what_shows_nothing_has_an_alert_although_there_is_no_finding():
+    verdict = ChangeVerdict(has_suite=False, changed=("shop/cart.py",))
+    (run,) = json.loads(sarif(verdict, is_file, "1.0"))["runs"]
+    assert [(each["ruleId"], each["level"]) for each in run["results"]] == [("unverified", "error")]
+    assert [each["id"] for each in run["tool"]["driver"]["rules"]] == ["unverified"]
+
+
+def test_an_alert_is_the_same_one_when_only_its_words_changed():
+    other = replace(BROKEN, sentence="It fails again.")
+    prints = [
+        json.loads(sarif(ChangeVerdict(findings=(each,)), is_file, "1.0"))["runs"][0]["results"][0]
+        for each in (BROKEN, other)
+    ]
+    assert prints[0]["partialFingerprints"] == prints[1]["partialFingerprints"]
 
 
 def test_texts_in_a_comment_stay_within_their_fences():

@@ -534,6 +534,40 @@ def test_what_the_runner_said_stands_behind_what_could_not_be_run():
     assert "cart.go:3: no" in verdict.blocking[0].sentence
 
 
+def test_a_suite_that_fails_as_it_did_is_told_once():
+    told = TreeRun("make", 2, {"make": ENDS["F"]}, is_counted=False, says=("a.h: no such file",))
+    verdict = judge_change((runs(told, told),), CODE, AskedFor(repairs=True))
+    assert [each.kind for each in verdict.findings] == [FindingKind.NOT_EVIDENCE]
+
+
+def test_a_suite_that_runs_no_test_any_more_is_one_regression_with_what_it_said():
+    dead = TreeRun("go test", 1, {"go test": ENDS["F"]}, is_counted=False, says=("a.go:3: no",))
+    verdict = judge_change((runs(run(x="."), dead),), CODE, AskedFor())
+    assert [each.kind for each in verdict.findings] == [FindingKind.REGRESSION]
+    assert "a.go:3: no" in verdict.findings[0].sentence
+
+
+def test_a_regression_says_what_its_test_said():
+    broken = run(x="F")._replace(messages={f"{TESTS}::x": "assert 6 == 4"})
+    verdict = judge_change((runs(run(x="."), broken),), CODE, AskedFor())
+    assert "assert 6 == 4" in verdict.blocking[0].sentence
+
+
+def test_a_suite_that_can_be_started_on_neither_tree_is_told_once():
+    why = "there is no program 'vitest'. A person runs `npm install`."
+    gone = TreeRun("vitest", 1, trouble=why)
+    verdict = judge_change((runs(gone, gone)._replace(unavailable=why),), CODE, AskedFor())
+    assert [each.kind for each in verdict.findings] == [FindingKind.NOT_EVIDENCE]
+    assert verdict.ran == ()
+
+
+def test_a_submodule_whose_files_are_not_there_is_a_question():
+    change = ChangeFacts((), submodules={"lib": "submodule 6abe691 → dd35116"})
+    verdict = judge_change((runs(run(x="."), run(x=".")),), change, AskedFor(wants_red=False))
+    assert kinds(verdict) == {(FindingKind.NOT_EVIDENCE, Weight.ASKS)}
+    assert verdict.changed == ("lib (submodule 6abe691 → dd35116)",)
+
+
 def test_a_failure_that_the_request_names_is_owed_and_the_others_are_listed():
     both = run(x="F", z="F", y=".")
     found = judge_change(

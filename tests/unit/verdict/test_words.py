@@ -70,11 +70,31 @@ def test_all_facts_are_told_and_the_driver_comes_last():
         "changed expectations accepted by ann",
         "The driver says: all 1969 tests pass",
     )
-    assert verdict_lines(ChangeVerdict(), "  ") == ("unverified",)
+    assert verdict_lines(ChangeVerdict(is_unchanged=True), "  ") == ("nothing changed",)
+
+
+def test_a_verdict_without_any_run_says_why_nothing_is_shown():
+    nothing = ChangeVerdict(has_suite=False, changed=("main.py",))
+    assert nothing.lack and "main.py" in nothing.lack
+    assert f"not shown: {nothing.lack}" in verdict_lines(nothing)
+    asks = ChangeFinding(FindingKind.NAMED_NOT_GREEN, Weight.ASKS, "t::x still fails")
+    assert ChangeVerdict(findings=(asks,)).lack == ""
+    assert ChangeVerdict(strength=ChangeStrength.GREEN).lack == ""
+
+
+def test_a_run_that_told_of_no_test_is_shown_with_its_exit_code():
+    verdict = ChangeVerdict(ran=(SuiteLine("after", ".", "go test", exit_code=2),))
+    assert "ran now: go test: exit code 2, no test told of, 0.0 s" in verdict_lines(verdict)
+
+
+def test_the_file_of_several_tests_is_said_once():
+    verdict = ChangeVerdict(mended=("a.py::x", "a.py::y", "b.py::z", "alone"))
+    assert "red → green: a.py::x, y, b.py::z, alone" in verdict_lines(verdict)
 
 
 def test_one_small_change_that_is_noticed_is_said_in_the_singular():
-    lines = verdict_lines(ChangeVerdict(mutants=MutantCount(1, 1)))
+    green = ChangeVerdict(strength=ChangeStrength.GREEN, mutants=MutantCount(1, 1))
+    lines = verdict_lines(green)
     assert lines[1:] == ("1 of 1 small change to the new lines would be noticed",)
 
 

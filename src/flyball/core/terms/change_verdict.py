@@ -119,6 +119,8 @@ class SuiteLine(msgspec.Struct, frozen=True, omit_defaults=True):
     of: int = 0
     """The size of the whole suite, if only some of its tests ran."""
     trouble: str = ""
+    exit_code: int | None = None
+    """How it ended, where it told of no test."""
 
 
 class MutantCount(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -195,6 +197,21 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
             if found:
                 return f"{word}: {found[0].kind.in_words}"
         return ""
+
+    @property
+    def lack(self) -> str:
+        """Return why nothing is shown, where no finding says it."""
+        if self.is_strong or self.is_unchanged or self.blocking:
+            return ""
+        if self.has_suite and self.questions:
+            return ""
+        if self.has_suite:
+            return "No test that passes now counts for anything, so none shows what changed."
+        where = listed(self.changed, 3) or "what changed"
+        return (
+            f"No test suite, build or type check was found for {where}, so nothing could be run. "
+            "Add tests, or name the command that runs them as `test.command` in the settings."
+        )
 
     @property
     def blocking(self) -> tuple[ChangeFinding, ...]:

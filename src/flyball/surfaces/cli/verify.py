@@ -54,12 +54,20 @@ def verify(
     import sys
 
     from flyball.app.verifying import verify_change
+    from flyball.errors import FlyballError
     from flyball.surfaces.cli.terminal.view import home_at
+    from flyball.verdict.formats import as_data
 
     if not as_json and sys.stderr.isatty():
         say("Testing both trees …", err=True)
     home = home_at(repo)
-    found = asyncio.run(verify_change(home, base, head))
+    try:
+        found = asyncio.run(verify_change(home, base, head))
+    except FlyballError as error:
+        if github:
+            # Only an annotation is seen by who does not open the log.
+            say(f"::error title=flyball::{as_data(str(error))}")
+        raise
     _write_files(found, home.repo, junit, sarif)
     if as_json:
         _print_json(found)
@@ -142,6 +150,8 @@ def _print(found: Verified, *, markdown: bool) -> None:
     mark = {"shown": "✓", "a question": "?", "not shown": "✗"}[status]
     say(f"{mark} {status}: {first}" if found.has_changed else f"· {first}")
     say(f"  {title}")
+    if not found.has_changed:
+        say("  Both trees are alike. For a branch: --base main --head TOPIC; a commit: --head REF.")
     for line in lines:
         say(f"  {line}")
     for each in found.verdict.questions:

@@ -140,6 +140,8 @@ class Runner(NamedTuple):
     """The project's own words for it, such as its script."""
     steps: Steps | None = None
     """How its output shows which tests began and ended."""
+    typed: str = ""
+    """What people type to start it, where its name alone is another command."""
     build: Argv | None = None
     """Builds what the tests need, dependencies above all, and runs none of them."""
     tell: Tell = lambda _context, command: command

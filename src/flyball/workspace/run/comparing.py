@@ -112,7 +112,12 @@ def uncommitted_paths(repository: Repository, home: Path) -> tuple[str, ...]:
 
 def _default(user: Git, head: str) -> str:
     """Return the default base of a change: the commit it was made on."""
-    return f"{head}^" if head and user.resolve(f"{head}^^{{commit}}") else "HEAD"
+    if not head or user.resolve(f"{head}^^{{commit}}"):
+        return f"{head}^" if head else "HEAD"
+    if _is_shallow(user):
+        # Its parent was not fetched; compared with itself it would seem to change nothing.
+        raise NotFound("revision", f"{head}^", UNSHALLOW)
+    return "HEAD"
 
 
 UNSHALLOW = (

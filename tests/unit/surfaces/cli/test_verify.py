@@ -144,6 +144,12 @@ def test_a_forge_gets_the_log_annotations_a_summary_and_files(place: Path):
     assert json.loads(sarif.read_text())["runs"][0]["results"][0]["ruleId"] == "regression"
 
 
+def test_a_forge_is_told_of_what_could_not_be_verified_at_all(place: Path):
+    result = invoke(place, "--github", "--base", "nowhere")
+    assert isinstance(result.exception, NotFound)
+    assert result.output.startswith("::error title=flyball::")
+
+
 def test_a_revision_that_is_not_there_and_a_place_without_history_are_named(
     place: Path, tmp_path: Path
 ):

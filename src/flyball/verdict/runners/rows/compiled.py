@@ -303,6 +303,7 @@ ROWS: tuple[Runner, ...] = (
         ),
         tell=adding(lambda _context: ("-json",)),
         build=_go_build,
+        typed="go test",
     ),
     Runner(
         "cargo",
@@ -316,6 +317,7 @@ ROWS: tuple[Runner, ...] = (
             regex(r"test (.+?)(?: has been running for .*| \.\.\. ?)$"),
         ),
         build=_cargo_build,
+        typed="cargo test",
     ),
     Runner(
         "maven",
@@ -325,6 +327,7 @@ ROWS: tuple[Runner, ...] = (
         _MAVEN_WORDS,
         _maven_select,
         _surefire,
+        typed="mvn test",
     ),
     Runner(
         "gradle",
@@ -334,6 +337,7 @@ ROWS: tuple[Runner, ...] = (
         _GRADLE_WORDS,
         _gradle_select,
         _gradle_results,
+        typed="gradle test",
     ),
     Runner(
         "dotnet",
@@ -343,6 +347,7 @@ ROWS: tuple[Runner, ...] = (
         accepts("--no-restore --no-build", "--filter -c --configuration -f --framework -v"),
         _dotnet_select,
         tell=adding(_trx),
+        typed="dotnet test",
     ),
     Runner(
         "ctest",

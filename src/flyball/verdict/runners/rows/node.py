@@ -301,6 +301,7 @@ ROWS: tuple[Runner, ...] = (
         _node_select,
         steps=_SPEC,
         tell=_tell_node,
+        typed="node --test",
     ),
     *(
         Runner(
