@@ -248,15 +248,15 @@ def test_a_person_without_a_mouse(tmp_path: Path):
 
 MOVE_A_CARD = """() => {
   const board = document.querySelector("card-board");
-  const rows = (status, asks = []) => [{ run: "r", request: "x", title: "t", status: "running",
-    intent: "", updated_at: 1, asks, cards: [{ id: "a", title: "A", status }] }];
-  board.set(rows("doing"));
+  const rows = (status, asks = []) => [{ run: "r", request: "x", title: "t", status, words: status,
+    intent: "", updated_at: 1, asks, cards: [{ id: "a", title: "A", phase: "execute" }] }];
+  board.set(rows("running"));
   board.querySelector(".card").focus();
-  board.set(rows("done"));
+  board.set(rows("success"));
   const column = document.activeElement.closest(".column")?.getAttribute("aria-label");
-  board.set(rows("done", [{ kind: "checkpoint", text: "Go on?", card: "a" }]));
-  board.querySelector(".waits a").focus();
-  board.set(rows("done"));
+  board.set(rows("paused", [{ kind: "checkpoint", text: "Go on?", card: "a" }]));
+  board.querySelector(".waits").focus();
+  board.set(rows("success"));
   return [column, document.activeElement.tagName];
 }"""
 

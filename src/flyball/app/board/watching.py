@@ -323,6 +323,7 @@ def board_row(
     return {
         **_list_row(project, home, found),
         "seq": state.seq,
+        "branch": state.branch,
         "asks": [
             {"card": each.card.id, "kind": each.question.kind.value, "text": each.question.text}
             for each in waiting
@@ -352,6 +353,7 @@ def card_row(card: CardState, status: str) -> dict[str, Any]:
     return {
         "id": card.id,
         "title": card.title,
+        "role": card.template.role.value,
         "status": status,
         **phase_words(card),
         "proof": card.label if card.has_changed else "",
@@ -360,6 +362,7 @@ def card_row(card: CardState, status: str) -> dict[str, Any]:
         "added": sum(each.added for each in files),
         "removed": sum(each.removed for each in files),
         "files": len(files),
+        "turned": len(card.verdict.mended) if card.verdict else 0,
         "calls": card.calls,
         "call": at_work.name if at_work else "",
         "about": about_call(at_work)[:200] if at_work else "",

@@ -12,11 +12,12 @@ export class Refused extends Error {
   }
 }
 
-async function ask(method, path, body) {
+async function ask(method, path, body, keepalive = false) {
   let answer;
   try {
     answer = await fetch(`/api/${path}`, {
       method,
+      keepalive,
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
@@ -35,7 +36,7 @@ function kept(path) {
 }
 
 export const get = (path) => (EXPORTED ? Promise.resolve(kept(path.split("?")[0])) : ask("GET", path));
-export const post = (path, body) => ask("POST", path, body || {});
+export const post = (path, body, keepalive) => ask("POST", path, body || {}, keepalive);
 export const part = encodeURIComponent;
 
 // A stream that comes back by itself and goes on where it broke off.

@@ -1,7 +1,9 @@
 // The page: where we are, what is shown there, and what keys do.
 import { h, fill, say, settle } from "./dom.js";
 import { get, follow, storedFlag, keepFlag } from "./api.js";
-import { matches } from "./board.js";
+import { FILTERS, matches, passes } from "./board.js";
+import { undoLast } from "./inbox.js";
+import { openPalette } from "./palette.js";
 import "./run.js";
 import "./chat.js";
 
@@ -16,6 +18,8 @@ let projects = [];
 let chosen = localStorage.getItem("project") || "";
 let asked = new Set();
 let frame = 0;
+let filter = "";
+const filters = h("div", { class: "filters", role: "group", "aria-label": "Show" });
 
 const search = h("input", { type: "search", placeholder: "Search runs  /", "aria-label": "Search runs", oninput: () => draw() });
 const choice = h("select", { "aria-label": "Project", onchange: () => { chosen = choice.value; localStorage.setItem("project", chosen); mainProject(); draw(); } });
@@ -24,7 +28,7 @@ const link = h("span", { class: "link", title: "Connected", role: "img", "aria-l
 
 top.append(choice, search, h("span", { class: "grow" }), link, bell,
   h("a", { class: "button quiet", href: "#/dev" }, "Developer"), h("button", { type: "button", class: "quiet", "aria-label": "Light or dark", onclick: turn }, "◐"), h("button", { type: "button", class: "quiet keys", "aria-label": "Keys", onclick: help }, "?"));
-side.append(list);
+side.append(filters, list);
 // The part of the address behind # says which screen is shown: the link may not change it.
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 
@@ -48,7 +52,14 @@ bell.hidden = storedFlag("notify", false);
 
 const shownRows = () => {
   const words = search.value.trim().toLowerCase();
-  return [...rows.values()].filter((row) => (!chosen || row.project === chosen) && matches(row, words)).sort((a, b) => b.created_at - a.created_at || (b.run > a.run ? 1 : -1));
+  const near = [...rows.values()].filter((row) => (!chosen || row.project === chosen) && matches(row, words));
+  const counts = FILTERS.map(([name, text]) => [name, text, near.filter((row) => passes(row, name)).length]);
+  const mark = JSON.stringify([counts, filter]);
+  if (filters.mark !== mark) {
+    filters.mark = mark;
+    fill(filters, counts.map(([name, text, count]) => h("button", { type: "button", class: `chip f-${name}`, "aria-pressed": String(name === filter), "aria-label": `${text}, ${count}`, onclick: () => { filter = name; draw(); } }, text, " ", h("span", { class: "num" }, count.toLocaleString("en")))));
+  }
+  return near.filter((row) => passes(row, filter)).sort((a, b) => b.created_at - a.created_at || (b.run > a.run ? 1 : -1));
 };
 
 function place() {
@@ -138,7 +149,7 @@ async function showProjects() {
 }
 
 function help() {
-  const keys = [["j k", "next, previous run, card or line"], ["h l", "previous, next tab or column"], ["Enter", "open"], ["/", "search"], ["Esc", "back"], ["?", "these keys"]];
+  const keys = [["Ctrl-K ⌘K", "do anything, go anywhere"], ["i", "what waits for you: a yes, d no, Enter answer, u undo"], ["j k", "next, previous run, card or line"], ["h l", "previous, next tab or column"], ["Enter", "open"], ["/", "search"], ["Esc", "back"], ["?", "these keys"]];
   const box = h("dialog", { class: "help", "aria-label": "Keys" }, h("h2", {}, "Keys"), h("dl", {}, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
     h("form", { method: "dialog" }, h("button", { class: "primary" }, "Close")));
   box.addEventListener("close", () => box.remove());
@@ -146,7 +157,23 @@ function help() {
   box.showModal();
 }
 
+// What can be done from here; the buttons of a run are its commands.
+function commands() {
+  const goTo = (hash) => () => { location.hash = hash; };
+  const buttons = [...main.querySelectorAll(".banner button:not([type=submit]), .banner a.button, [role=tab]")].map((each) => ({ text: each.textContent, hint: "this run", act: () => each.click() }));
+  const waiting = [...rows.values()].filter((row) => row.asks.length);
+  return [...buttons, ...(waiting.length ? [{ text: "What waits for you", hint: `${waiting.length}`, act: () => { location.hash = "#/"; setTimeout(() => main.querySelector("in-box")?.enter(), 300); } }] : []),
+    { text: "Board", act: goTo("#/") }, { text: "Begin a run", act: () => { location.hash = "#/"; setTimeout(() => chat.text.focus(), 300); } }, ...FILTERS.map(([name, text]) => ({ text: `Show ${text.toLowerCase()}`, hint: "filter", act: () => { filter = name; draw(); } })),
+    { text: "Light or dark", act: turn }, { text: "Keys", act: help }, { text: "Developer", act: goTo("#/dev") }, { text: "Notify me", act: notifyMe },
+    ...[...rows.values()].sort((a, b) => b.created_at - a.created_at).map((row) => ({ text: row.request.slice(0, 120), hint: `${row.words} · ${row.title} · ${row.run}`, act: goTo(`#/run/${encodeURIComponent(row.run)}`) }))];
+}
+
 function key(event) {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    if (!document.querySelector("dialog[open]")) openPalette(commands());
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName || "");
   if (event.key === "Escape") {
@@ -162,6 +189,8 @@ function key(event) {
   const deeds = {
     "/": () => (timeline?.find || search).focus(),
     "?": help,
+    i: () => main.querySelector("in-box")?.enter(),
+    u: undoLast,
     j: () => (timeline ? timeline.move(1) : onList || page ? list.move(1) : board.move(0, 1)),
     k: () => (timeline ? timeline.move(-1) : onList || page ? list.move(-1) : board.move(0, -1)),
     h: () => (page ? page.step(-1) : board?.move(-1, 0)),

@@ -1,49 +1,78 @@
-// The list of runs, the inbox, and the cards of all runs in their columns.
-import { h, fill, pill, meter, ago, lines, plural, longList, settle } from "./dom.js";
+// The list of runs, and every run in its column: planner, reviewer and verifier are part of their run.
+import { h, fill, pill, meter, ago, lines, plural, longList } from "./dom.js";
 import { part } from "./api.js";
+import "./inbox.js";
 
-const COLUMNS = [["todo", "To do"], ["doing", "Doing"], ["verifying", "Verifying"], ["review", "Review"], ["done", "Done"], ["stopped", "Not done"]];
-// Done is granted by a passed gate alone: what failed or was taken back is not among it.
-const COLUMN_OF = { paused: "review", failed: "stopped", reverted: "stopped" };
+const COLUMNS = [["todo", "To do"], ["doing", "Doing"], ["verifying", "Verifying"], ["review", "Needs you"], ["done", "Done"], ["stopped", "Not done"]];
+const UNDER_WAY = ["running", "paused", "interrupted", "queued", "submitted"];
+export const FILTERS = [["", "All"], ["review", "Needs you"], ["live", "Under way"], ["done", "Done"], ["stopped", "Not done"]];
+const HELPERS = ["planner", "reviewer", "verifier"];
 
-export const matches = (row, words) => !words || `${row.request} ${row.run} ${row.title} ${row.status} ${row.intent} ${row.cards.map((card) => card.title).join(" ")}`.toLowerCase().includes(words);
+export const matches = (row, words) => !words || `${row.request} ${row.run} ${row.title} ${row.branch} ${row.words} ${row.intent} ${row.cards.map((card) => card.title).join(" ")}`.toLowerCase().includes(words);
+
+// Done is what the core calls done: nothing of a run that failed or was taken back stands there.
+export function columnOf(row) {
+  if (row.asks.length || row.status === "paused" || row.status === "interrupted") return "review";
+  if (!UNDER_WAY.includes(row.status)) return ["success", "answered"].includes(row.status) && row.reverted !== "reverted" ? "done" : "stopped";
+  const live = row.cards.filter((card) => !card.ending && card.status !== "todo");
+  if (!live.length && !row.cards.some((card) => card.ending)) return "todo";
+  return live.length && live.every((card) => card.phase === "verify" || card.role === "verifier") ? "verifying" : "doing";
+}
+
+export const passes = (row, filter) => !filter || (filter === "live" ? ["todo", "doing", "verifying"].includes(columnOf(row)) : columnOf(row) === filter);
+
+const DAY = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short" });
+function dayOf(at, now = new Date()) {
+  const day = new Date(at * 1000);
+  const days = Math.round((new Date(now.toDateString()) - new Date(day.toDateString())) / 86400000);
+  return days <= 0 ? "Today" : days === 1 ? "Yesterday" : DAY.format(day);
+}
+
+// What tells apart runs of one title: their branches, which are called after them.
+const place = (row) => (row.branch || row.run).replace(/^flyball\//, "");
 
 export class RunList extends HTMLElement {
   connectedCallback() {
     if (this.list) return;
-    this.head = h("div", { class: "listhead" });
-    this.list = longList("Runs", { guess: 68, key: (row) => row.run, draw: (row) => this.draw(row),
-      mark: (row) => `${row.run === this.open} ${row.seq} ${row.status} ${row.reverted} ${ago(row.updated_at)}` });
-    this.append(this.head, h("div", { class: "scroller" }, this.list));
+    this.list = longList("Runs", { guess: 40, key: (row) => row.run || row.day, draw: (row) => (row.day ? h("div", { class: "day", role: "listitem" }, row.day) : this.draw(row)),
+      mark: (row) => `${row.run === this.open} ${row.seq} ${row.words} ${row.reverted} ${row.run && ago(row.updated_at)}` });
+    this.append(h("h2", { class: "hidden" }, "Runs"), h("div", { class: "scroller" }, this.list));
   }
 
   set(rows, open) {
     this.open = open;
-    fill(this.head, h("h2", {}, "Runs"), h("span", { class: "muted num" }, rows.length.toLocaleString("en")));
-    this.list.set(rows);
+    const found = [];
+    let last = "";
+    for (const row of rows) {
+      const day = dayOf(row.created_at);
+      if (day !== last) found.push({ day });
+      last = day;
+      found.push(row);
+    }
+    this.list.set(found);
   }
 
   draw(row) {
     const at = row.run === this.open;
-    return h("div", { class: "runrow", role: "listitem" }, h("a", { href: `#/run/${part(row.run)}`, class: at ? "at" : "", "aria-current": at ? "page" : false },
-      h("span", { class: `dot s-${row.status}`, "aria-hidden": "true" }),
-      h("span", { class: "ask" }, row.request),
-      h("span", { class: "sub" }, pill(row), h("span", {}, row.title), h("span", {}, ago(row.updated_at)), row.reverted ? h("span", { class: "bad" }, row.reverted) : null),
-      meter(row.used, row.limit, `${row.used} of ${row.limit} calls used`)));
+    return h("div", { class: "runrow", role: "listitem" }, h("a", { href: `#/run/${part(row.run)}`, class: at ? "at" : "", "aria-current": at ? "page" : false, title: `${row.request.slice(0, 300)}\n${row.title} ${row.branch}` },
+      h("span", { class: `dot s-${row.status}`, "aria-hidden": "true" }), h("span", { class: "ask" }, row.request), h("span", { class: "age" }, ago(row.updated_at)),
+      h("span", { class: "sub" }, pill(row), h("span", {}, row.title), h("span", { class: "branch" }, place(row)), row.reverted ? h("span", { class: "bad" }, row.reverted) : null)));
   }
 
   move(step) {
     const { rows } = this.list;
     if (!rows.length) return;
     const near = document.activeElement.closest?.("run-list [aria-posinset]");
-    const open = rows.findIndex((row) => row.run === this.open);
-    const at = near ? Number(near.getAttribute("aria-posinset")) - 1 : step > 0 ? open : Math.max(open, 1);
-    this.list.reveal(Math.max(0, Math.min(rows.length - 1, at + step)))?.querySelector("a").focus();
+    const open = rows.findIndex((row) => row.run && row.run === this.open);
+    let at = (near ? Number(near.getAttribute("aria-posinset")) - 1 : step > 0 ? open : Math.max(open, 1)) + step;
+    if (rows[at]?.day) at += at ? step : 1;
+    at = Math.max(1, Math.min(rows.length - 1, at));
+    this.list.reveal(at)?.querySelector("a").focus();
   }
 }
 customElements.define("run-list", RunList);
 
-// What the card does at this moment; where it does nothing, what it did last.
+// What the run does at this moment; where it does nothing, what it did last.
 function deed(card) {
   if (card.call) return h("span", { class: "deed" }, h("span", { class: "spin", "aria-hidden": "true" }), `${card.call} ${card.about || ""}`);
   if (!card.last) return null;
@@ -51,23 +80,32 @@ function deed(card) {
   return h("span", { class: `deed ${ok ? "" : "bad"}`, title: `${tool} ${about}` }, h("span", { "aria-hidden": "true" }, ok ? "· " : "✗ "), h("span", { class: "hidden" }, ok ? "Last call: " : "Last call, failed: "), `${tool} ${about}`);
 }
 
-function boardCard({ row, card }) {
-  const tone = card.status === "failed" ? "red" : card.proof?.startsWith("red → green") || card.status === "done" ? "green" : "";
-  const said = card.proof ? h("span", { class: `proof ${tone}` }, card.proof) : card.status === "paused" ? row.asks[0]?.text || "" : card.status === "failed" ? "" : card.label || "";
-  return h("div", { class: "slot", role: "listitem" }, h("a", { class: `card p-${card.phase || "todo"} c-${card.status}`, href: `#/run/${part(row.run)}${card.status === "done" ? "" : "/cards"}` },
-    h("span", { class: "title" }, card.title),
-    h("span", { class: "sub meta" }, h("span", {}, row.title), h("span", {}, ago(row.updated_at)), card.calls ? h("span", {}, plural(card.calls, "call")) : null,
-      ["paused", "failed", "reverted"].includes(card.status) ? h("span", { class: `tag c-${card.status}` }, card.status) : null),
-    deed(card),
-    said || card.added || card.removed ? h("span", { class: "sub" }, said, lines(card.added, card.removed)) : null));
+const MOST_STEPS = 4;
+function steps(row) {
+  const found = row.cards.filter((card) => !HELPERS.includes(card.role));
+  if (found.length < 2) return null;
+  return h("ul", { class: "substeps" }, found.slice(0, MOST_STEPS).map((card) => h("li", {}, h("span", { class: `tick c-${card.status}`, "aria-hidden": "true" }), h("span", { class: "cut1" }, card.title), h("span", { class: "hidden" }, `, ${card.status}`))),
+    found.length > MOST_STEPS ? h("li", { class: "muted" }, `and ${found.length - MOST_STEPS} more`) : null);
 }
 
-const cardMark = ({ row, card }) => JSON.stringify([card, row.title, ago(row.updated_at), card.status === "paused" && row.asks[0]?.text]);
-
-function askedRow(row) {
-  return h("div", { class: "waits", role: "listitem" }, h("a", { href: `#/run/${part(row.run)}` }, h("span", { class: "tag" }, row.asks[0].kind),
-    h("span", { class: "asked" }, row.asks[0].text), h("span", { class: "sub" }, row.title, " · ", row.request)));
+function boardCard(row) {
+  const sum = (name) => row.cards.reduce((all, card) => all + (card[name] || 0), 0);
+  const live = row.cards.findLast((card) => !card.ending && card.status !== "todo") || row.cards.at(-1);
+  const column = columnOf(row);
+  const isEnded = !UNDER_WAY.includes(row.status);
+  const turned = column === "done" ? sum("turned") : 0;
+  const calls = sum("calls");
+  return h("div", { class: "slot", role: "listitem" }, h("a", { class: `card s-${row.status} at-${column}`, href: `#/run/${part(row.run)}` },
+    h("span", { class: "title" }, row.request),
+    row.asks.length ? h("span", { class: "asks" }, row.asks[0].text) : null,
+    steps(row),
+    !isEnded && live && !row.asks.length ? deed(live) : null,
+    h("span", { class: "sub meta" }, h("span", { class: "state" }, row.asks.length ? `waits for you: ${row.asks[0].kind.replace("-", " ")}` : column === "review" ? "nobody drives it" : isEnded ? row.words : live?.label || "begins"),
+      turned ? h("span", { class: "good" }, `${plural(turned, "test")} red → green`) : null, lines(sum("added"), sum("removed")), row.reverted ? h("span", { class: "bad" }, row.reverted) : null),
+    h("span", { class: "sub meta" }, h("span", {}, row.title), h("span", { class: "branch" }, place(row)), h("span", {}, ago(row.updated_at)), calls ? h("span", {}, plural(calls, "call")) : null)));
 }
+
+const cardMark = (row) => JSON.stringify([row.cards, row.asks, row.words, row.reverted, row.title, ago(row.updated_at)]);
 
 // Who drives runs: a line each, with its load and the runs whose leases it holds.
 function workerRow(worker) {
@@ -90,32 +128,25 @@ customElements.define("worker-list", WorkerList);
 export class CardBoard extends HTMLElement {
   connectedCallback() {
     if (this.columns) return;
-    this.waiting = longList("Waits for you", { guess: 30, key: (row) => row.run, mark: (row) => JSON.stringify(row.asks), draw: askedRow });
-    this.count = h("h2");
-    this.inbox = h("section", { class: "inbox", "aria-label": "Inbox", hidden: true }, this.count, h("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Questions" }, this.waiting));
+    this.inbox = document.createElement("in-box");
     this.empty = h("div", { class: "empty big", hidden: true });
-    this.columns = COLUMNS.map(([name, text]) => ({ name, text, count: h("span", { class: "muted num" }), none: h("p", { class: "none" }, "—"),
-      list: longList(text, { guess: 92, key: ({ row, card }) => `${row.run} ${card.id}`, mark: cardMark, draw: boardCard }) }));
-    this.append(this.inbox, this.empty, h("div", { class: "columns" }, this.columns.map((each) => h("section", { class: "column", "aria-label": each.text }, h("h2", {}, each.text, " ", each.count), each.none, each.list))));
+    this.columns = COLUMNS.map(([name, text]) => ({ name, text, count: h("span", { class: "muted num" }), list: longList(text, { guess: 104, key: (row) => row.run, mark: cardMark, draw: boardCard }) }));
+    this.append(this.inbox, this.empty, h("div", { class: "columns" }, this.columns.map((each) => { each.box = h("section", { class: "column", "aria-label": each.text }, h("h2", {}, each.text, " ", each.count), each.list); return each.box; })));
   }
 
   set(rows, isNarrowed) {
-    const waiting = rows.filter((row) => row.asks.length);
     const held = this.held();
-    if (!waiting.length && this.inbox.contains(document.activeElement)) settle(this);
-    this.inbox.hidden = !waiting.length;
-    fill(this.count, `${plural(waiting.length, "run waits", "runs wait")} for you`);
+    this.inbox.set(rows);
     this.empty.hidden = rows.length > 0;
     if (!rows.length) this.explain(isNarrowed);
     const found = new Map(COLUMNS.map(([name]) => [name, []]));
-    for (const row of rows) for (const card of row.cards) (found.get(COLUMN_OF[card.status] || card.status) || found.get("doing")).push({ row, card });
+    for (const row of rows) found.get(columnOf(row)).push(row);
     // All boxes first: a list that is shown needs to know where it stands.
     for (const column of this.columns) {
       const count = found.get(column.name).length;
       fill(column.count, count ? count.toLocaleString("en") : "");
-      column.none.hidden = count > 0;
+      column.box.classList.toggle("bare", !count);
     }
-    this.waiting.set(waiting);
     for (const column of this.columns) column.list.set(found.get(column.name));
     if (held && !this.columns.some((column) => column.list.contains(document.activeElement))) this.hold(held);
   }

@@ -29,7 +29,7 @@ export class ChatBox extends HTMLElement {
     const ended = told && !["running", "paused", "interrupted"].includes(told.status);
     this.mode = !told ? "start" : ended ? "after" : told.questions.length ? "answer" : "instruct";
     const title = projects.find((each) => each.name === chosen)?.title || "this project";
-    this.text.placeholder = { start: `What should be done in ${title}? For instance: the tests fail, fix it`, after: "Ask for more: it begins a new run that knows of this one", answer: "Answer in words (yes and no are what they say)", instruct: "Tell the driver something; the run rests for a moment" }[this.mode];
+    this.text.placeholder = { start: `What should be done in ${title}?`, after: "Ask for more in a new run", answer: "Answer in words", instruct: "Tell the driver something" }[this.mode];
     fill(this.send, { start: "Start", after: "Start", answer: "Answer", instruct: "Tell" }[this.mode]);
     if (!["start", "after"].includes(this.mode) && this.more.contains(document.activeElement)) this.text.focus();
     this.more.hidden = this.mode !== "start" && this.mode !== "after";

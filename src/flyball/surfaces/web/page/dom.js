@@ -92,13 +92,20 @@ export function longList(name, options) {
   return Object.assign(list, options);
 }
 
+// What a yes and a no are called for each kind of question; one that only rests needs neither.
+export const ANSWERS = {
+  extension: ["Extend", "End it here"], promotion: ["Let it change files", "Keep it to looking"], review: ["Accept", "Send back"],
+  checkpoint: ["Accept the checkpoint", "Send back"], failure: ["Try once more", "Let it fail"], "weakened-tests": ["Accept the changed tests", "Refuse them"],
+};
+export const RESTING = ["person", "driver", "content-filter", "limit", "guard"];
+
 let saying = 0;
-export function say(text, kind = "") {
+export function say(text, kind = "", ...more) {
   const place = document.getElementById("said");
   if (!place) return;
-  fill(place, h("p", { class: kind }, text));
+  fill(place, h("p", { class: kind }, text, more));
   clearTimeout(saying);
-  saying = setTimeout(() => fill(place), kind === "bad" ? 12000 : 5000);
+  saying = setTimeout(() => fill(place), kind === "bad" ? 12000 : more.length ? 6000 : 5000);
 }
 
 // A list of thousands of rows, each as high as it is: only those near the window are in the

@@ -1,5 +1,5 @@
 // One run, as one page: the verdict on top, then the change with its tests, the calls, the evidence, the cost.
-import { h, fill, pill, meter, stat, delta, lasted, clock, plural, say } from "./dom.js";
+import { ANSWERS, RESTING, h, fill, pill, meter, stat, delta, lasted, clock, plural, say } from "./dom.js";
 import { EXPORTED, get, post, part, follow } from "./api.js";
 import "./diff.js";
 import { besides, hero, pictures, verdictPanel } from "./verdict.js";
@@ -7,11 +7,6 @@ import { decisionLog } from "./timeline.js";
 
 const STEPS = ["recon", "checkpoint", "execute", "verify", "final"];
 const STEP_NAMES = { recon: "Recon", checkpoint: "Checkpoint", execute: "Execute", verify: "Verify", final: "Final" };
-export const ANSWERS = {
-  extension: ["Extend", "End it here"], promotion: ["Let it change files", "Keep it to looking"], review: ["Accept", "Send back"],
-  checkpoint: ["Accept the checkpoint", "Send back"], failure: ["Try once more", "Let it fail"], "weakened-tests": ["Accept the changed tests", "Refuse them"],
-};
-export const RESTING = ["person", "driver", "content-filter", "limit", "guard"];
 const TABS = [["run", "Overview"], ["timeline", "Timeline"], ...(EXPORTED ? [] : [["replay", "Replay"]]), ["talk", "Talk"]];
 const SECTIONS = [["answer", "Answer"], ["changes", "Changes"], ["calls", "Calls"], ["evidence", "Evidence"], ["cost", "Cost"]];
 
