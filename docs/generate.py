@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from docs import generate_tools
 
 import flyball.errors
 from flyball.app.settling import env_of
+from flyball.attest import Statement
 from flyball.core.plan.message import MESSAGES
 from flyball.core.plan.message import name_of as message_name
 from flyball.core.record.diagram import as_mermaid, run_as_mermaid
@@ -192,12 +194,23 @@ def architecture() -> str:
     return MAP.sub(lambda part: part[1] + rooms() + part[2], (DOCS / ARCHITECTURE).read_text())
 
 
+def attestation() -> str:
+    """The schema of attestations, from the types that read and write them."""
+    schema = json.dumps(msgspec.json.schema(Statement), indent=2)
+    return (
+        "# Attestations\n\nThe payload of the envelope that `flyball verify --attest` writes, as "
+        "JSON Schema. [The guide](../guides/evidence.md) says how to make and check one.\n\n"
+        f"```json\n{schema}\n```\n"
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "reference/events.md": events,
     "reference/errors.md": errors,
     "reference/settings.md": settings,
     "reference/commands.md": commands,
     "reference/machine.md": machine,
+    "reference/attestation.md": attestation,
     "reference/tools.md": generate_tools.render,
 }
 

@@ -11,6 +11,7 @@
     │   ├── TemplateError       a template or flow file is wrong (file, line, hint)
     │   ├── NotFound            no such run, card, file … (kind, id)
     │   ├── Conflict            the request does not fit the current state
+    │   ├── BadAttestation      an attestation is not as it was signed (place)
     │   ├── NotAPerson          an agent attempted what only a person may do
     │   └── NotAllowed          the person's role does not allow this
     ├── IllegalEvent          an event the table does not allow: our bug
@@ -145,6 +146,20 @@ class NothingToMerge(Conflict):
     """The run changed nothing, so there is nothing to merge."""
 
     code = "nothing-to-merge"
+
+
+class BadAttestation(UsageError):
+    """An attestation is not as it was written, or not by whom it should be."""
+
+    code = "attestation-bad"
+
+    def __init__(self, place: str, what: str) -> None:
+        super().__init__(
+            f"This attestation is refused, at {place}: {what}.",
+            "Ask for the file again where it was made, or take the verdict yourself: "
+            "`flyball verify`.",
+        )
+        self.place = place
 
 
 class NotAPerson(UsageError):

@@ -29,18 +29,19 @@ ROOMS = {
     "verdict": {
         "core", "shellcheck", "workspace", "journal", "tools", "errors", "regex", "bounds",
     },
+    "attest": {"core", "verdict", "workspace", "errors", "regex"},
     "tools": {
         "core", "patch", "shellcheck", "workspace", "verdict", "repair", "errors", "regex",
         "secret_files",
     },
     "engine": {
-        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "verdict", "tools",
-        "errors", "regex",
+        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "verdict", "attest",
+        "tools", "errors", "regex",
     },
     "settings": {"core", "errors", "regex"},
     "app": {
-        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "verdict", "tools",
-        "engine", "settings", "errors", "regex", "secret_files",
+        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "verdict", "attest",
+        "tools", "engine", "settings", "errors", "regex", "secret_files",
     },
 }  # fmt: skip
 PURE = {"core", "patch", "shellcheck"}

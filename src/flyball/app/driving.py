@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from flyball.app.answering import may_simply_go_on
+from flyball.app.attesting import key_file
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.files import present_tree
 from flyball.app.runs.journals import Record, acquire, holder_of, open_journal, opened, record_of
@@ -433,6 +434,7 @@ class RunControl:
         )
         context.is_to_rest = lambda: bool(self._pause_by)
         context.on_progress = self._watcher.telemetry
+        context.signing_key = key_file(home.environ)
         context.seen.update(recall(entry.event for entry in history))
         return context
 

@@ -15,12 +15,13 @@ from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.terms.phase import Phase
 from flyball.errors import Conflict
 from flyball.tools.call.protocol import CallContext
+from flyball.verdict.record import VerdictRecord, read_record
 from flyball.verdict.reports import AskedFor
 from flyball.verdict.take import Wanted, run_unchanged, take_verdict
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process import levels
 from flyball.workspace.run.clean import keep_ignored, users_secrets
-from flyball.workspace.run.comparing import ComparedTrees, compare_trees
+from flyball.workspace.run.comparing import ComparedTrees, RevisionTree, compare_trees
 from flyball.workspace.sandbox import environment
 from flyball.workspace.servers.server import RunServers
 
@@ -33,6 +34,10 @@ class Verified(NamedTuple):
     head: str
     has_changed: bool
     sandbox: levels.SandboxLevel
+    old: RevisionTree
+    new: RevisionTree
+    record: VerdictRecord | None = None
+    """Every run of the verdict, test by test; None where nothing changed."""
 
 
 async def verify_change(
@@ -53,8 +58,16 @@ async def verify_change(
         verdict = await (
             take_verdict(context, wanted) if has_changed else run_unchanged(context, compared.head)
         )
-        names = (compared.base_name, compared.head_name)
-        return Verified(verdict, *names, has_changed, levels.detect_level())
+        return Verified(
+            verdict,
+            compared.base_name,
+            compared.head_name,
+            has_changed,
+            levels.detect_level(),
+            compared.old,
+            compared.new,
+            read_record(compared.workspace.directory, compared.head) if has_changed else None,
+        )
 
 
 def refuse_bad_merge(home: Home, before: str, after: str) -> None:

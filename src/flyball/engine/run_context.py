@@ -119,6 +119,8 @@ class RunContext:
         """The run's own context, if this is that of a parallel card."""
         self.eyes: Witness | None = None
         """Judges pictures, if a model that can see is configured."""
+        self.signing_key: Path | None = None
+        """Flyball's own key for attestations, whether or not it exists."""
 
     @property
     def workspace(self) -> Workspace:
@@ -189,6 +191,7 @@ class RunContext:
             found.seen = self.seen
             found._run_of = self
             found.eyes = self.eyes
+            found.signing_key = self.signing_key
             found.is_to_rest = self.is_to_rest
             found.on_progress = self.on_progress
             found._settle(self.workspace.open_side(card.place, TreeHash(card.base)))

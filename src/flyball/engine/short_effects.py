@@ -21,6 +21,7 @@ from flyball.core.run.event import (
     WorkspaceReady,
 )
 from flyball.core.run.state import CardState, RunState
+from flyball.engine.attesting import attest_card
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.run_context import Committed, RunContext, owing_card
 from flyball.errors import FlyballError, IllegalEvent
@@ -93,6 +94,7 @@ class ShortEffects:
             # The place beside the run goes last: until the artifacts are written, a crash comes
             # back here and must still find the card's tree.
             self.context.write_artifacts(state, card, effect, taken.commit, account)
+            attest_card(self.context, state, card, taken.commit)
             self.context.leave(card)
         except (DiskFull, NotWritable):
             raise

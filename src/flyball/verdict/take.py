@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from flyball.verdict.mutants import count_noticed
 from flyball.verdict.named import is_suite, resolve_named
 from flyball.verdict.named_checks import run_named
 from flyball.verdict.own_checks import ended_well, run_checks
+from flyball.verdict.record import write_record
 from flyball.verdict.reports import AskedFor, ChangeFacts, SuiteRuns
 from flyball.verdict.runners.layout import Land, look
 from flyball.verdict.runners.parts import survey_parts
@@ -49,9 +51,9 @@ class Wanted(NamedTuple):
 
 async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
     """Return the verdict on the change from one tree to another, from runs that nobody else
-    chose.
+    chose; what they reported is kept.
     """
-    workspace = context.workspace
+    workspace, began = context.workspace, time.time()
     changes = workspace.trees.changes(TreeHash(wanted.base), TreeHash(wanted.head))
     with (
         clean_checkout(workspace, wanted.base) as old,
@@ -73,6 +75,7 @@ async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
             not_run = (*verdict.not_run, *filter(None, [noticed.not_tried]))
             verdict = msgspec.structs.replace(verdict, not_run=not_run)
             verdict = with_mutants(verdict, noticed.found)
+    write_record(context, wanted.base, wanted.head, verdict, runs, began)
     return verdict
 
 

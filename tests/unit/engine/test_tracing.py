@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from tests.collector import collecting
-from tests.unit.core.record.test_atif import Logged
+from tests.unit.core.stories import Story
 
 from flyball.core.machine.machine import advance
 from flyball.core.record.spans import spans_of
@@ -15,14 +15,14 @@ from flyball.engine.tracing import Tracer
 from flyball.errors import ConfigError
 
 
-def drive(story: Logged, known: int = 0) -> list[str]:
+def drive(story: Story, known: int = 0) -> list[str]:
     """Tell the events of a story as an engine does, after those that are known; the notices."""
     notices: list[str] = []
 
     async def tell() -> None:
-        tracer = Tracer("r", story.log[:known], lambda line: notices.append(line["text"]))
+        tracer = Tracer("r", story.events[:known], lambda line: notices.append(line["text"]))
         state = RunState()
-        for n, event in enumerate(story.log):
+        for n, event in enumerate(story.events):
             after = advance(state, event).state
             if n >= known:
                 tracer.take(state, event, after)
@@ -33,19 +33,19 @@ def drive(story: Logged, known: int = 0) -> list[str]:
     return notices
 
 
-def whole() -> Logged:
-    return Logged(at=5.0).checkpoints("a.py").edits("t1").tests().stops().inspects().closes()
+def whole() -> Story:
+    return Story(at=5.0).checkpoints("a.py").edits("t1").tests().stops().inspects().closes()
 
 
 def test_a_collector_hears_each_span_once_from_two_processes(monkeypatch: pytest.MonkeyPatch):
     story = whole()
     with collecting() as collector:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
-        first = Logged(at=5.0)
-        first.log[:] = story.log[:7]
+        first = Story(at=5.0)
+        first.events[:] = story.events[:7]
         assert drive(first) == []
         assert drive(story, 7) == []
-    wanted = list(spans_of(story.log))
+    wanted = list(spans_of(story.events))
     assert [(span.trace, span.id, span.parent, span.name) for span in collector.spans] == [
         (span.trace, span.id, span.parent, span.name) for span in wanted
     ]

@@ -11,6 +11,7 @@ from flyball.surfaces.cli.card import JSON, REPO
 from flyball.surfaces.cli.terminal.edge import say
 
 if TYPE_CHECKING:
+    from flyball.app.project import Home
     from flyball.app.verifying import Verified
     from flyball.core.terms.change_verdict import ChangeFinding
 
@@ -32,6 +33,13 @@ MOST_LINES = 12
 )
 @click.option("--junit", metavar="FILE", type=FILE, help="Also write a JUnit report there.")
 @click.option("--sarif", metavar="FILE", type=FILE, help="Also write the findings as SARIF there.")
+@click.option("--attest", metavar="FILE", type=FILE, help="Also write a signed attestation there.")
+@click.option(
+    "--key",
+    default="",
+    metavar="KEY",
+    help="Sign with this SSH key; git, own or none. Default: git's key, else Flyball's own.",
+)
 @REPO
 @JSON
 def verify(
@@ -41,6 +49,8 @@ def verify(
     github: bool,
     junit: Path | None,
     sarif: Path | None,
+    attest: Path | None,
+    key: str,
     repo: Path,
     as_json: bool,
 ) -> None:
@@ -69,6 +79,8 @@ def verify(
             say(f"::error title=flyball::{as_data(str(error))}")
         raise
     _write_files(found, home.repo, junit, sarif)
+    if attest is not None:
+        _write_attestation(home, found, attest, key)
     if as_json:
         _print_json(found)
     elif github:
@@ -114,6 +126,15 @@ def _write_files(found: Verified, repo: Path, junit: Path | None, sarif: Path | 
             found.verdict, lambda path: (repo / path).is_file(), version("flyball")
         )
         sarif.write_text(text, encoding="utf-8")
+
+
+def _write_attestation(home: Home, found: Verified, file: Path, key: str) -> None:
+    from flyball.app.attesting import attest_verdict
+
+    data = attest_verdict(home, found, key)
+    file.write_bytes(data)
+    if b'"signatures":[]' in data:
+        say(f"! {file} is not signed: `flyball attest key` makes a key.", err=True)
 
 
 def _print_for_github(found: Verified, repo: Path) -> None:

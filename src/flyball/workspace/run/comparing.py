@@ -27,6 +27,13 @@ from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.trees import LARGE, Skipped, TreeHash
 
 
+class RevisionTree(NamedTuple):
+    """A tree as a commit stores it, and that commit; a working tree has none yet."""
+
+    tree: str
+    commit: str = ""
+
+
 class ComparedTrees(NamedTuple):
     """A workspace that knows both trees and their names."""
 
@@ -37,6 +44,8 @@ class ComparedTrees(NamedTuple):
     head_name: str
     present: str
     """The current working tree, which may differ from both."""
+    old: RevisionTree
+    new: RevisionTree
     missing: tuple[str, ...] = ()
     """Submodules whose files are missing in one tree, because the user does not have them."""
 
@@ -87,7 +96,15 @@ def compare_trees(
         )
         workspace = Workspace(facts, directory, trees, None, None)
         name = tip[:12] if head else "working tree"
-        yield ComparedTrees(workspace, before, tree, start[:12], name, present, tuple(missing))
+        old = RevisionTree(_tree(opened.user, start), start)
+        new = RevisionTree(_tree(opened.user, tip), tip)
+        if not head:
+            carried = opened.form.expand(TreeHash(new.tree))
+            new = RevisionTree(
+                opened.form.to_commit(trees, TreeHash(new.tree), carried, present).tree
+            )
+        names = (start[:12], name)
+        yield ComparedTrees(workspace, before, tree, *names, present, old, new, tuple(missing))
     finally:
         remove_whole(directory)
         remove_trees_home(place)

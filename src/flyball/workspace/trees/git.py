@@ -404,6 +404,10 @@ class UserConfig(NamedTuple):
     """Git's conversions of files in and out of commits, apart from attributes."""
     filters: frozenset[str]
     """The names of filter programs, which are never started."""
+    signing_key: str = ""
+    """The SSH key that the user signs commits with: its file, or a public key."""
+    allowed_signers: Path | None = None
+    """The user's file of the SSH keys they trust, by name."""
 
 
 def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig:
@@ -417,7 +421,8 @@ def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig
     excludes = home / ".config/git/ignore"
     # From the user's own files only: a repository must not name a file to be read.
     if said := own.get("core.excludesfile"):
-        excludes = home / said[2:] if said.startswith("~/") else Path(said)
+        excludes = _at_home(home, said)
+    signers = own.get("gpg.ssh.allowedsignersfile", "")
     return UserConfig(
         identity,
         excludes if _is_readable(excludes) else None,
@@ -425,7 +430,13 @@ def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig
         local.get("extensions.objectformat", "sha1"),
         _conversion_settings(own | local),
         frozenset(found[1] for key in own | local if (found := _FILTER.fullmatch(key))),
+        own.get("user.signingkey", "") if own.get("gpg.format") == "ssh" else "",
+        _at_home(home, signers) if signers else None,
     )
+
+
+def _at_home(home: Path, path: str) -> Path:
+    return home / path[2:] if path.startswith("~/") else Path(path)
 
 
 _FILTER = regex(r"filter\.(.+)\.(?:clean|process)")

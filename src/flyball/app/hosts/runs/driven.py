@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+from flyball.app.attesting import key_file
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.journals import acquire, open_journal
 from flyball.app.wiring import eyes_of, notifier, tool_settings
@@ -25,7 +26,7 @@ def context_of(
     home: Home, *, in_place: bool, on_output: Callable[[str], None] = unheard
 ) -> RunContext:
     """Return the context of a run of this project, before its workspace is opened."""
-    return RunContext(
+    context = RunContext(
         home.repo,
         home.state,
         environ=home.environ,
@@ -34,6 +35,8 @@ def context_of(
         in_place=in_place,
         settings=tool_settings(home.effective),
     )
+    context.signing_key = key_file(home.environ)
+    return context
 
 
 @asynccontextmanager

@@ -27,6 +27,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     "Review": {
         "verify": "Verify a change by its tests, whoever made it.",
+        "attest": "Check and repeat attested verdicts.",
         "approve, deny, answer": "Answer what a run asks.",
     },
     "Govern": {

@@ -1,0 +1,161 @@
+"""Attestations as people use them: made in one clone, checked and run again in another."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from tests.governed import CART, environment, shop
+from tests.repos import git, put
+
+from flyball.errors import BadAttestation, NotFound
+from flyball.surfaces.cli.attest import attest
+from flyball.surfaces.cli.verify import verify
+
+ACTION = Path(__file__).parents[2] / "action.yml"
+MENDED = CART.replace("result += price", "result += price * quantity")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    shop(tmp_path / "shop")
+    put(tmp_path / "shop", {"cart.py": MENDED})
+    git(tmp_path / "shop", "commit", "-q", "-a", "-m", "fix the total")
+    return tmp_path
+
+
+def call(place: Path, *args: str, repo: str = "shop") -> Result:
+    return CliRunner(env=environment(place)).invoke(attest, [*args, "--repo", str(place / repo)])
+
+
+def made(place: Path, *args: str) -> Path:
+    file = place / "verdict.json"
+    repo = ("--repo", str(place / "shop"))
+    asked = ("--base", "HEAD^", "--head", "HEAD", "--attest", str(file), *args, *repo)
+    done = CliRunner(env=environment(place)).invoke(verify, asked)
+    assert done.exit_code == 0, done.output
+    return file
+
+
+def test_verdict_made_in_one_clone_is_checked_and_run_again_in_another(place: Path):
+    line = json.loads(call(place, "key", "--json").output)["allowed_signer"]
+    (place / "signers").write_text(f"{line}\n")
+    file = str(made(place))
+    git(place, "clone", "-q", str(place / "shop"), "clone")
+    signers = ("--allowed-signers", str(place / "signers"))
+    told = json.loads(call(place, "check", file, "--json", *signers, repo="clone").output)
+    assert told["status"] == "shown" and told["signatures"][0]["signer"] in line
+    again = call(place, "rerun", file, "--json", repo="clone")
+    assert again.exit_code == 0 and json.loads(again.output)["result"] == "same", again.output
+    other = call(place, "check", file, "--head", "HEAD^", repo="clone")
+    assert isinstance(other.exception, BadAttestation) and other.exception.place == "subject"
+
+
+def test_wrong_outcome_shows_when_the_verdict_is_run_again(place: Path):
+    git(place / "shop", "commit", "-q", "--allow-empty", "-m", "nothing")
+    put(place / "shop", {"cart.py": f"{MENDED}\n\nimport platform\n"})
+    git(place / "shop", "commit", "-q", "-a", "-m", "another tree")
+    git(place / "shop", "reset", "-q", "--hard", "HEAD^^")
+    file = made(place, "--key", "none")
+    changed = rewritten(file, lambda inner: inner["runs"][0].update(exit_code=0))
+    refused = call(place, "check", changed)
+    assert isinstance(refused.exception, BadAttestation) and refused.exception.place == "runs"
+    assert call(place, "check", str(file)).exit_code == 0
+    (place / "empty").mkdir()
+    git(place / "empty", "init", "-q")
+    git(place / "empty", "commit", "-q", "--allow-empty", "-m", "start")
+    elsewhere = call(place, "rerun", str(file), "--json", repo="empty")
+    assert elsewhere.exit_code == 3 and json.loads(elsewhere.output)["result"] == "cannot run"
+
+
+def rewritten(file: Path, change: Any) -> str:
+    """Write the attestation again with another content, unsigned."""
+    import base64
+
+    envelope = json.loads(file.read_bytes())
+    plain = json.loads(base64.b64decode(envelope["payload"]))
+    change(plain["predicate"]["flyball_verdict"])
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    told = {**envelope, "payload": base64.b64encode(text.encode()).decode()}
+    other = file.with_name("changed.json")
+    other.write_text(json.dumps(told, sort_keys=True, separators=(",", ":")) + "\n")
+    return str(other)
+
+
+def test_attestation_travels_in_the_notes_of_its_commit(place: Path):
+    file = str(made(place))
+    assert isinstance(call(place, "check").exception, NotFound)
+    assert call(place, "note", file).exit_code == 0
+    git(place, "clone", "-q", str(place / "shop"), "clone")
+    git(place / "clone", "fetch", "-q", "origin", "refs/notes/flyball:refs/notes/flyball")
+    assert call(place, "check", repo="clone").exit_code == 0
+
+
+def test_working_tree_is_attested_and_found_again_once_it_is_committed(place: Path):
+    put(place / "shop", {"cart.py": f"{MENDED}\n\nRATE = 2\n"})
+    file, repo = place / "verdict.json", ("--repo", str(place / "shop"))
+    asked = ("--base", "HEAD^", "--attest", str(file), *repo)
+    CliRunner(env=environment(place)).invoke(verify, asked)
+    assert isinstance(call(place, "check", str(file)).exception, BadAttestation)
+    git(place / "shop", "commit", "-q", "-a", "-m", "rate")
+    assert call(place, "check", str(file)).exit_code == 0
+
+
+def test_agent_reads_no_signing_key(place: Path):
+    key = json.loads(call(place, "key", "--json").output)["key"]
+    flyball = str(Path(sys.executable).with_name("flyball"))
+    env = {**environment(place), "PATH": os.environ["PATH"]}
+    for words in (
+        ("command", "--phase", "recon", f"cat {key}"),
+        ("command", "--phase", "execute", f"cp {key} notes.txt"),
+        ("confined", "--read-only", "--", "cat", key),
+        ("confined", "--project", "--", "cat", key),
+    ):
+        done = subprocess.run(
+            [flyball, *words], cwd=place / "shop", env=env, capture_output=True, check=False
+        )
+        assert done.returncode != 0, words
+        assert b"PRIVATE KEY" not in done.stdout
+
+
+def steps_of_the_action() -> dict[str, str]:
+    return {
+        step["name"]: step["run"] for step in yaml.safe_load(ACTION.read_text())["runs"]["steps"]
+    }
+
+
+@pytest.mark.parametrize(("fail_on", "status", "code"), [
+    ("not-shown", "shown", 0), ("not-shown", "question", 0), ("not-shown", "not-shown", 1),
+    ("question", "question", 1), ("question", "shown", 0), ("never", "not-shown", 0),
+    ("sometimes", "not-shown", 2),
+])  # fmt: skip
+def test_action_fails_as_configured(fail_on: str, status: str, code: int):
+    env = {**os.environ, "STATUS": status, "FAIL_ON": fail_on}
+    done = subprocess.run(["bash", "-ec", steps_of_the_action()["Decide"]], env=env, check=False)
+    assert done.returncode == code
+
+
+def test_action_writes_every_file_and_the_summary(place: Path):
+    bins = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = {**os.environ, **environment(place), "PATH": bins, "BASE": "HEAD^", "HEAD": "HEAD",
+           "DIRECTORY": "out", "GITHUB_STEP_SUMMARY": str(place / "summary"),
+           "GITHUB_OUTPUT": str(place / "output")}  # fmt: skip
+    step = steps_of_the_action()["Verify"]
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", step], env=env, cwd=place / "shop", check=False
+    )
+    assert done.returncode == 0
+    assert (place / "output").read_text() == "status=shown\n"
+    assert "### Shown" in (place / "summary").read_text()
+    out = place / "shop" / "out"
+    assert {file.name for file in out.iterdir()} == {
+        "verdict.json", "verdict.sarif", "verdict.xml", "verdict.md",
+    }  # fmt: skip
+    assert call(place, "check", str(out / "verdict.json")).exit_code == 0
