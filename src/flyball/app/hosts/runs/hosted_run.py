@@ -95,6 +95,9 @@ class HostedRun(WatchedRun):
         if rule := self._rule(event, call, "deny"):
             return _refused(found, f"The person's own settings forbid this: `{rule}`.")
         await self._use_up(call)
+        # Ids are the host's, and some models repeat them: an allowed call under the same id says
+        # nothing about this one.
+        before = self._owed_call(call.id)
         await self._reply((call,), Finish.TOOL_CALLS)
         if self.card.asks_about(call.digest) and has_own_question(event):
             # The host asks the question, and makes the call if the person approves.
@@ -105,7 +108,7 @@ class HostedRun(WatchedRun):
             )
             await self._reply((call,), Finish.TOOL_CALLS)
             return self._let(event, call, found, asks=question.text)
-        if self._owed_call(call.id):
+        if self._owed_call(call.id) > before:
             return self._let(event, call, found)
         judged = [each for each in self.card.judged if each.call == call.id]
         return _refused(found, refusal(self.card, call.id, judged[-1].code if judged else ""))
