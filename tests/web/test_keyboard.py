@@ -94,7 +94,7 @@ def begin_by_keys(keys: Keys) -> None:
     keys.reach("Start", "Shift+Tab")
     keys.press("Enter")
     page.wait_for_url(re.compile("#/run/"))
-    expect(page.locator(".steps .p-recon.been")).to_be_visible()
+    expect(page.locator(".ribbon .p-recon").first).to_be_visible()
     keys.at()
 
 

@@ -82,7 +82,7 @@ def follow_a_run_from_the_request_to_taking_it_back(opened: Opened):
     # A run of the embedded driver: no key, no model.
     begin(page, f"The tests fail, fix it {EVIL}")
     expect(page.locator("h1")).to_contain_text(EVIL)
-    expect(page.locator(".steps .p-recon.been")).to_be_visible()
+    expect(page.locator(".ribbon .p-recon").first).to_be_visible()
     accept = page.get_by_role("button", name="Accept the checkpoint")
     accept.wait_for(timeout=60_000)
     expect(page).to_have_title(re.compile(r"^\(1\)"))
@@ -317,7 +317,7 @@ def test_a_page_finds_its_way_back_when_a_killed_server_comes_back(opened: Opene
         page.goto(first.address)
         run = first.client.post("/api/runs", wish)["run"]
         page.goto(f"{first.address.partition('?')[0]}#/run/{run}")
-        expect(page.locator(".steps .p-recon.been")).to_be_visible()
+        expect(page.locator(".ribbon .p-recon").first).to_be_visible()
         first.process.kill()
         first.process.wait()
         expect(page.locator(".link.off")).to_be_visible()

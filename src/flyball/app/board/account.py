@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import msgspec
 from flyball.app.answering import pending
 from flyball.app.board.watching import card_row
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs.description import read_through
+from flyball.app.runs.description import Recounting, read_through
 from flyball.app.runs.files import present_tree, workspace_of
 from flyball.app.runs.hero import hero_of, why_stopped
 from flyball.app.runs.journals import Record, record_of
@@ -33,9 +35,29 @@ def places_of(home: Home) -> ProjectPlaces:
     return ProjectPlaces(home.repo, home.state, Path(home.environ.get("HOME", "/")))
 
 
-async def account(home: Home, run: str) -> dict[str, Any]:
+class Accounts:
+    """The runs that were shown last, so that a look at a long one reads only what is new."""
+
+    def __init__(self, most: int = 8) -> None:
+        self._most = most
+        self._kept: dict[tuple[str, str], tuple[Recounting, threading.Lock]] = {}
+        self._lock = threading.Lock()
+
+    def account(self, home: Home, run: str) -> dict[str, Any]:
+        """Return everything about a run; may be called from several threads."""
+        key = (home.state.name, run)
+        with self._lock:
+            counting, lock = self._kept.pop(key, None) or (Recounting(), threading.Lock())
+            self._kept[key] = counting, lock
+            for old in list(self._kept)[: -self._most]:
+                del self._kept[old]
+        with lock:
+            return asyncio.run(account(home, run, counting))
+
+
+async def account(home: Home, run: str, counting: Recounting | None = None) -> dict[str, Any]:
     """Return everything about a run, with its verdict in words and the reason why it stopped."""
-    told, record, counted = await read_through(home, run)
+    told, record, counted = await read_through(home, run, counting)
     state = record.state
     for card, shown in zip(state.cards, told["cards"], strict=False):
         verdict = card.verdict
@@ -59,6 +81,7 @@ async def account(home: Home, run: str) -> dict[str, Any]:
         "path": str(home.repo),
         "stopped": why_stopped(state, told["status"]),
         "costs": msgspec.to_builtins(counted.costs[-1]),
+        "stretches": msgspec.to_builtins(counted.stretches),
     }
 
 

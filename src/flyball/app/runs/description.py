@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,8 +10,9 @@ import msgspec
 from flyball.app.answering import next_steps, pending
 from flyball.app.people.decisions import MERGED, decisions_of
 from flyball.app.project import Home
-from flyball.app.runs.journals import Record, holder_of, opened, record_of
+from flyball.app.runs.journals import Record, holder_of, opened
 from flyball.app.runs.overview import reverted_in, status_now
+from flyball.app.runs.stretches import Stretch, StretchTally
 from flyball.app.sessions import Sessions
 from flyball.core.machine.machine import advance
 from flyball.core.record.costs import CostRow, CostTally, costs, is_spent
@@ -21,7 +22,7 @@ from flyball.core.run.state import CardState, Ending, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
 from flyball.core.terms.tool import TOOL_ROWS, Touch
 from flyball.engine.telemetry import phase_words
-from flyball.journal.protocol import SUBMITTED, JournalEntry
+from flyball.journal.protocol import SUBMITTED, Journal, JournalEntry
 from flyball.workspace.cards.artifacts import REVERTED
 from flyball.workspace.run.opening import find_workspace
 
@@ -45,29 +46,64 @@ class FailedEdit(NamedTuple):
 class Recount(NamedTuple):
     """Facts that require reading a run's log from the start."""
 
-    decisions: tuple[Decided, ...]
-    failed_edits: tuple[FailedEdit, ...]
-    lines: tuple[ThreadLine, ...]
+    decisions: Sequence[Decided]
+    failed_edits: Sequence[FailedEdit]
+    lines: Sequence[ThreadLine]
     costs: tuple[CostRow, ...]
+    stretches: tuple[Stretch, ...]
 
 
-def recount(events: Iterable[AnyEvent]) -> Recount:
-    """Fold a log; collect its decisions, failed edits, threads and costs."""
-    state, tally = RunState(), CostTally()
-    failed: list[FailedEdit] = []
-    decisions: list[Decided] = []
-    lines: list[ThreadLine] = []
-    for event in events:
+class Recounting:
+    """A log folded as far as it was read; what is written later is taken in alone."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self.entries: list[JournalEntry] = []
+        self._state = RunState()
+        self._costs, self._stretches = CostTally(), StretchTally()
+        self._failed: list[FailedEdit] = []
+        self._decisions: list[Decided] = []
+        self._lines: list[ThreadLine] = []
+
+    @property
+    def told(self) -> Recount:
+        """Return what was found so far."""
+        rows = self._costs.rows(), self._stretches.rows()
+        return Recount(self._decisions, self._failed, self._lines, *rows)
+
+    async def read(self, journal: Journal, run: str) -> Record:
+        """Read what was written since; a run that is another one by now is read anew."""
+        state = await journal.load(run)
+        if self.entries and await journal.events(run, 0, 1) != self.entries[:1]:
+            self._begin()
+        for entry in await journal.events(run, len(self.entries)):
+            self.entries.append(entry)
+            self.take(entry.event)
+        return Record(state, self.entries)
+
+    def take(self, event: AnyEvent) -> None:
+        """Collect the decisions, failed edits, threads, costs and times of one event."""
+        state = self._state
         after = advance(state, event).state
         for card in after.cards:
             if card is not state.card(card.id):
-                decisions += [Decided(after.seq, card.id, judged) for judged in card.judged]
-        lines += thread_lines(state, event, after)
+                self._decisions += [Decided(after.seq, card.id, each) for each in card.judged]
+        self._lines += thread_lines(state, event, after)
         if isinstance(event, CallReturned) and not event.outcome.ok:
-            failed += _failed_edits(state, event)
-        tally.add(state, event, after)
-        state = after
-    return Recount(tuple(decisions), tuple(failed), tuple(lines), tally.rows())
+            self._failed += _failed_edits(state, event)
+        self._costs.add(state, event, after)
+        self._stretches.add(state, event, after)
+        self._state = after
+
+
+def recount(events: Iterable[AnyEvent]) -> Recount:
+    """Fold a log; collect its decisions, failed edits, threads, costs and times."""
+    found = Recounting()
+    for event in events:
+        found.take(event)
+    return found.told
 
 
 def _failed_edits(state: RunState, event: CallReturned) -> Iterator[FailedEdit]:
@@ -90,15 +126,16 @@ class ReadThrough(NamedTuple):
     told: Recount
 
 
-async def read_through(home: Home, run: str) -> ReadThrough:
-    """Return everything about a run from a single pass over its log."""
+async def read_through(home: Home, run: str, counting: Recounting | None = None) -> ReadThrough:
+    """Return everything about a run from a single pass over its log, or over what is new of it."""
+    counting = counting or Recounting()
     async with opened(home) as journal:
         held = await holder_of(journal, run)
-    state, entries = record = await record_of(home, run)
+        state, entries = record = await counting.read(journal, run)
     if not held and not state.has_ended:
         held = Sessions(home.state).host_of(run)
     facts = find_workspace(run, home.state)
-    told = recount(entry.event for entry in entries)
+    told = counting.told
     status = status_now(status_of(state), held or record.started.shell.get(SUBMITTED, ""))
     reverted, decided = reverted_in(home, state), decisions_of(home, run, entries)
     is_merged = any(each["what"] == MERGED for each in decided)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from litestar.di import NamedDependency
 
+from flyball.app.board.account import Accounts
 from flyball.app.board.projects import BoardProject, Projects
 from flyball.app.board.running import RunsHere
 from flyball.app.board.watching import Watch
@@ -34,6 +35,7 @@ class Board(NamedTuple):
     runs: RunsHere
     environ: Mapping[str, str]
     people: People
+    accounts: Accounts
 
 
 class PersonalBoard:
@@ -80,6 +82,10 @@ class PersonalBoard:
         home = self._board.watch.locate(run, self._sees)
         self.require(home, self._need)
         return home
+
+    def account(self, run: str) -> dict[str, Any]:
+        """Return everything about a run that the person may see."""
+        return self._board.accounts.account(self.home_of(run), run)
 
     def spoken_to(self, run: str) -> Home:
         """Return the project of a run for an action that only a person may take."""
@@ -159,7 +165,9 @@ def open_board(environ: Mapping[str, str], here: Path, beat: float = 15.0) -> Bo
     projects = Projects(environ, here)
     runs = RunsHere(projects.base, environ, _user())
     watch = Watch(projects, beat, runs.spoken)
-    return Board(projects, watch, runs, environ, open_people(open_home(here, environ, {})))
+    return Board(
+        projects, watch, runs, environ, open_people(open_home(here, environ, {})), Accounts()
+    )
 
 
 def _user() -> str:

@@ -11,7 +11,7 @@ import msgspec
 from litestar import Controller, Response, get, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
-from flyball.app.board.account import account, picture_of, places_of
+from flyball.app.board.account import picture_of, places_of
 from flyball.app.people.decisions import DEEDS, NotedDecision, note_decision
 from flyball.app.project import redactor_of
 from flyball.errors import NotFound
@@ -39,7 +39,7 @@ class CardRoutes(Controller):
 
     @get("/{card:str}", sync_to_thread=True, summary="A card: evidence, verdicts, decisions.")
     def show(self, board: OurBoard, run: FromPath[str], card: FromPath[str]) -> dict[str, Any]:
-        told = asyncio.run(account(board.home_of(run), run))
+        told = board.account(run)
         for each in told["cards"]:
             if each["id"] == card:
                 return each

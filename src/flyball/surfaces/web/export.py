@@ -26,7 +26,16 @@ from flyball.surfaces.web.diff import view_diff
 from flyball.surfaces.web.run_routes import download
 from flyball.workspace.cards.use_cases import show_card
 
-MODULES = ("dom.js", "api.js", "diff.js", "verdict.js", "timeline.js", "run.js", "export.js")
+MODULES = (
+    "dom.js",
+    "api.js",
+    "diff.js",
+    "verdict.js",
+    "timeline.js",
+    "ribbon.js",
+    "run.js",
+    "export.js",
+)
 """The modules in dependency order."""
 MOST_PICTURES = 16 << 20
 """Maximum total size of pictures in one file, so that browsers can open it."""

@@ -13,7 +13,7 @@ from litestar.response import Stream
 
 from flyball.app.answering import more, no, words, yes
 from flyball.app.archive import export_lines
-from flyball.app.board.account import account, account_at, card_picture, diff_at, places_of
+from flyball.app.board.account import account_at, card_picture, diff_at, places_of
 from flyball.app.board.feed import read_place
 from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
 from flyball.app.people.person import Right
@@ -143,7 +143,7 @@ class RunRoutes(Controller):
 
     @get("/{run:str}", sync_to_thread=True, summary="A run: cards, verdicts, questions, costs.")
     def show(self, board: OurBoard, run: FromPath[str]) -> dict[str, Any]:
-        return asyncio.run(account(board.home_of(run), run))
+        return board.account(run)
 
     @get("/{run:str}/events", summary="A run's telemetry as server-sent events.")
     async def events(

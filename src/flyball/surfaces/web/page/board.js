@@ -102,7 +102,7 @@ function boardCard(row) {
     !isEnded && live && !row.asks.length ? deed(live) : null,
     h("span", { class: "sub meta" }, h("span", { class: "state" }, row.asks.length ? `waits for you: ${row.asks[0].kind.replace("-", " ")}` : column === "review" ? "nobody drives it" : isEnded ? row.words : live?.label || "begins"),
       turned ? h("span", { class: "good" }, `${plural(turned, "test")} red → green`) : null, lines(sum("added"), sum("removed")), row.reverted ? h("span", { class: "bad" }, row.reverted) : null),
-    h("span", { class: "sub meta" }, h("span", {}, row.title), h("span", { class: "branch" }, place(row)), h("span", {}, ago(row.updated_at)), calls ? h("span", {}, plural(calls, "call")) : null)));
+    h("span", { class: "sub meta where" }, h("span", {}, row.title), h("span", { class: "branch" }, place(row)), h("span", {}, ago(row.updated_at)), calls ? h("span", {}, plural(calls, "call")) : null)));
 }
 
 const cardMark = (row) => JSON.stringify([row.cards, row.asks, row.words, row.reverted, row.title, ago(row.updated_at)]);

@@ -4,9 +4,8 @@ import { EXPORTED, get, post, part, follow } from "./api.js";
 import "./diff.js";
 import { besides, hero, pictures, verdictPanel } from "./verdict.js";
 import { decisionLog } from "./timeline.js";
+import { ribbon } from "./ribbon.js";
 
-const STEPS = ["recon", "checkpoint", "execute", "verify", "final"];
-const STEP_NAMES = { recon: "Recon", checkpoint: "Checkpoint", execute: "Execute", verify: "Verify", final: "Final" };
 const TABS = [["run", "Overview"], ["timeline", "Timeline"], ...(EXPORTED ? [] : [["replay", "Replay"]]), ["talk", "Talk"]];
 const SECTIONS = [["answer", "Answer"], ["changes", "Changes"], ["calls", "Calls"], ["evidence", "Evidence"], ["cost", "Cost"]];
 
@@ -21,7 +20,6 @@ export class RunPage extends HTMLElement {
     this.lines = [];
     this.saying = "";
     this.pace = 250;
-    this.passed = new Set();
     this.notes = [];
     this.parts = {};
     this.className = "runpage";
@@ -69,8 +67,6 @@ export class RunPage extends HTMLElement {
 
   take(line) {
     this.lines.push(line);
-    this.passed.add(line.type === "phase" ? line.phase : line.type);
-    if (line.type === "phase") this.lastPhase = line.phase;
     if (line.type === "call") this.lastCall = line;
     if (line.type === "usage") this.saying = "";
     if (line.type === "budget" && this.told) this.told.budget = { used: line.used, limit: line.limit };
@@ -120,19 +116,13 @@ export class RunPage extends HTMLElement {
     return true;
   }
 
-  phase() {
-    const live = this.told.cards.filter((card) => !card.ending);
-    return live.length === 1 && this.lastPhase ? this.lastPhase : live.at(-1)?.phase || this.told.cards.at(-1)?.phase || "recon";
-  }
-
   drawHead() {
-    const { told, passed } = this;
-    const phase = this.phase();
-    if (!this.changed("head", [told.hero, told.status, phase, STEPS.filter((step) => passed.has(step)), told.driven_by])) return;
+    const { told } = this;
+    if (!this.changed("head", [told.hero, told.status, told.stretches, told.driven_by])) return;
     fill(this.head, hero(told.hero, h("div", { class: "row top" }, pill(told),
       h("span", { class: "muted" }, [told.project_title, told.branch, told.intent, (told.driver || "").split(":")[0], told.driven_by && told.status === "running" ? "live" : ""].filter(Boolean).join(" · "))), told.questions[0]?.text));
     this.box.className = `hero h-${told.hero.tone}`;
-    fill(this.steps, h("ol", { class: "steps", "aria-label": "Phases" }, STEPS.map((step) => h("li", { class: `p-${step} ${step === phase ? "now" : ""} ${passed.has(step) ? "been" : ""}`, "aria-current": step === phase ? "step" : false }, STEP_NAMES[step]))));
+    fill(this.steps, ribbon(told));
   }
 
   // One line of constant height: the call under way, or the end of what the driver is saying.
@@ -164,7 +154,7 @@ export class RunPage extends HTMLElement {
     if (told.status === "running") found.push(deed("pause", "Pause"), deed("cancel", "Stop"));
     else if (told.status === "interrupted") found.push(deed("resume", "Resume", {}, "primary"), deed("cancel", "Stop"));
     else if (told.status === "paused") found.push(deed("cancel", "Stop"));
-    else if (told.next.some((step) => step.command.startsWith("flyball runs merge"))) found.push(deed("merge", "Merge into your branch", {}, "primary"));
+    else if (told.next.some((step) => step.command.startsWith("flyball runs merge"))) found.push(deed("merge", "Merge into your branch", {}, told.ending === "succeeded" ? "primary" : ""));
     if (told.status === "running" || told.status === "paused") found.push(this.extension());
     found.push(h("a", { class: "button quiet", href: `/run/${part(told.run)}/card.svg`, target: "_blank", rel: "noopener", title: "A picture to paste into a pull request" }, "Picture"),
       h("a", { class: "button quiet", href: `/api/runs/${part(told.run)}/export.html`, download: `flyball-${told.run}.html` }, "Export"));
@@ -278,7 +268,7 @@ export class RunPage extends HTMLElement {
       this.sections[isChanged ? "changes" : "answer"].after(this.sections[isChanged ? "answer" : "changes"]);
     }
     // Before the workspace is there, and after it was pruned, there is nothing to ask for.
-    const isKept = Boolean(EXPORTED || (told.workspace && this.passed.has("workspace")));
+    const isKept = Boolean(EXPORTED || (told.workspace && told.cards.length));
     if (this.changed("changes", [isKept, marks.map(([card]) => [card.evidence.length, card.status, card.added, card.removed, card.calls])])) {
       if (isKept) this.changes(body("changes"));
       else fill(body("changes"), h("p", { class: "empty" }, told.status === "running" ? "Nothing was changed yet." : "The change is not kept here: the run's workspace is gone, or it never had one."));
