@@ -33,7 +33,7 @@ def render() -> str:
         *map(_row, TOOLS),
         "",
         "`bash` is off unless it is enabled. It is judged by its command: one that only reads or",
-        "verifies is of that class. `note` and `appeal` are allowed wherever tools are.",
+        "verifies is of that class. `note`, `appeal` and `conflict` are allowed where tools are.",
         "",
         "| class | when |",
         "|---|---|",

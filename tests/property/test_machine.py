@@ -100,7 +100,7 @@ def sample(kind: type[Event], state: RunState) -> AnyEvent:
         "outcome": {"ok": True}, "goal": "g", "findings": "f", "proposed_action": "p",
         "files": ["a"], "verify_with": ["t"], "about": "x", "reason": "r", "evidence": [],
         "fields": {}, "question": "none", "granted": True, "by": "p", "calls": 1, "why": "w",
-        "text": "t",
+        "text": "t", "fault": "f",
     }  # fmt: skip
     for name in kind.__struct_fields__:
         if name in known and not (kind.__name__ == "DriverReplied" and name == "calls"):

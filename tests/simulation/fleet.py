@@ -142,6 +142,13 @@ def restates(_run: RunState, card: CardState, _think: Think, rng: Random) -> Any
     return _say(card, call(_id(card), "checkpoint", str(rng.random())))
 
 
+def contradicts(run: RunState, card: CardState, think: Think, rng: Random) -> AnyEvent:
+    """Says ever again that its task cannot be done, with and without reason."""
+    if rng.random() < 0.4 and not think.text_only:
+        return _say(card, call(_id(card), "conflict"), call(_id(card, 1), "edit_diff"))
+    return honest(run, card, think, rng)
+
+
 def erratic(run: RunState, card: CardState, think: Think, rng: Random) -> AnyEvent:
     """Anything at all."""
     others = [driver for driver in FLEET if driver is not erratic]
@@ -162,6 +169,7 @@ FLEET: tuple[Driver, ...] = (
     provider_trouble,
     drifts,
     restates,
+    contradicts,
     erratic,
 )
 

@@ -32,6 +32,7 @@ from flyball.core.run.event import (
     Cancelled,
     CardClosed,
     CheckpointStated,
+    ConflictStated,
     DriverReplied,
     EvidenceTaken,
     Extended,
@@ -47,6 +48,7 @@ from flyball.core.run.event import (
 from flyball.core.run.policy import Project
 from flyball.core.run.state import Asking, CardState, RunState
 from flyball.core.terms.call import Access, Call, CommandFact, Outcome, PathFact
+from flyball.core.terms.conflict import REQUEST, Choice, ConflictReport, Quote
 from flyball.core.terms.evidence import (
     AnyEvidence,
     CheckKind,
@@ -86,6 +88,7 @@ def call(id: str, tool: str, path: str = "a.py", **more: object) -> Call:
     return Call(id=id, tool=tool, access=access, digest=f"{tool} {path}", **fields)  # type: ignore[arg-type]
 
 
+CONTRADICTION = ConflictReport(Quote("test_a.py:1", "assert f() == 1"), Quote(REQUEST, "f() is 2"))
 FILE_TOOLS = frozenset({"read", "edit_diff", "write_file", "delete_file"})
 
 
@@ -190,6 +193,10 @@ def _perform(world: World, state: RunState, effect: Perform) -> AnyEvent:
         case "appeal":
             about = card.denials[-1].call if card.denials else "nothing"
             return Appealed(card=card.id, call=asked.id, about=about, reason="please")
+        case "conflict" if rng.random() < 0.3:
+            return ConflictStated(card=card.id, call=asked.id, fault="`says` was not found.")
+        case "conflict":
+            return ConflictStated(card=card.id, call=asked.id, report=CONTRADICTION)
         case _:
             return _return(world, card, asked)
 
@@ -292,4 +299,10 @@ def person(world: World, state: RunState, patience: int) -> AnyEvent:
     if question.kind in (Asking.GUARD, Asking.PERSON, Asking.DRIVER) and rng.random() < 0.5:
         trees = {card.place: card.tree for card in state.paused if card.place}
         return Resumed(at=at, by="person", tree=state.tree, places=trees)
-    return Answered(at=at, question=question.id, granted=rng.random() < 0.6, by="person")
+    granted = rng.random() < 0.6
+    if question.kind is Asking.CONFLICT and granted:
+        choice = rng.choice(list(Choice))
+        return Answered(
+            at=at, question=question.id, granted=True, by="person", choice=choice, note="otherwise"
+        )
+    return Answered(at=at, question=question.id, granted=granted, by="person")

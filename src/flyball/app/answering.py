@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from flyball.core.run.event import Answered, AnyEvent, Extended
 from flyball.core.run.state import Asking, CardState, Question, RunState
+from flyball.core.terms.conflict import Choice, choices, read_choice
 from flyball.core.terms.intent import LIMITS
 from flyball.core.terms.shape import counted
 from flyball.errors import Conflict, UsageError
@@ -55,6 +56,8 @@ def _show(state: RunState) -> str:
 def yes(state: RunState, by: str, note: str = "") -> AnyEvent:
     """Approve the run's question; approving an extension grants the intent's own budget again."""
     question = asked(state)
+    if question.conflict is not None:
+        raise Conflict(f"A yes does not say what to follow. {question.text}", _how(state, question))
     if question.kind is Asking.EXTENSION:
         why = note or "the offer to extend was accepted"
         return Extended(by=by, calls=offered_calls(state), why=why)
@@ -70,6 +73,9 @@ def words(state: RunState, by: str, text: str) -> AnyEvent:
     """Answer with a message: it resumes a resting run and never counts as a permission."""
     if not text.strip():
         raise UsageError("The answer is empty.", "Say something, or use approve or deny.")
+    if (conflict := asked(state).conflict) is not None:
+        choice = read_choice(conflict, text)
+        return decide(state, by, choice or Choice.TASK, "" if choice else text)
     plain = text.strip().lower().rstrip(".!")
     if plain in YES:
         return yes(state, by)
@@ -101,6 +107,23 @@ def offered_calls(state: RunState) -> int:
 def may_simply_go_on(state: RunState) -> bool:
     """Return whether a resting run only needs to be resumed."""
     return any(each.question.kind in RESTING for each in pending(state))
+
+
+def decide(state: RunState, by: str, choice: Choice, note: str = "") -> AnyEvent:
+    """Answer a conflict: which side to follow, or in `note` what to do instead."""
+    question = asked(state)
+    if question.conflict is None:
+        raise Conflict(f"Run {state.run} asks about no conflict: {question.text}", _show(state))
+    if choice is Choice.TASK and not note.strip():
+        raise UsageError("The new task is empty.", "Say what to do instead.")
+    if choice is not Choice.TASK and question.conflict.side(choice).is_observed:
+        raise UsageError("The output of a run cannot be followed.", _how(state, question))
+    return Answered(question=question.id, granted=True, by=by, note=note, choice=choice)
+
+
+def _how(state: RunState, question: Question) -> str:
+    """Return what to type to answer a conflict."""
+    return "; ".join(f"`{each.command}`" for each in _replies(state, question, is_hosted=False))
 
 
 class NextStep(NamedTuple):
@@ -177,6 +200,13 @@ def _replies(state: RunState, question: Question, *, is_hosted: bool) -> tuple[N
                 NextStep(f"flyball approve {run}", "let it try once more"),
                 NextStep(f'flyball answer {run} "…"', "try once more, with a word to the driver"),
                 NextStep(f"flyball deny {run}", "let it fail"),
+            )
+        case Asking.CONFLICT if question.conflict is not None:
+            named = choices(question.conflict)[:-1]
+            return (
+                *(NextStep(f"flyball answer {run} {label}", label) for _, label in named),
+                NextStep(f'flyball answer {run} "…"', "change the task, in your words"),
+                cancel,
             )
         case Asking.REVIEW:
             return (

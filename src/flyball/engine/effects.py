@@ -56,6 +56,7 @@ from flyball.tools.call.in_words import (
 from flyball.tools.call.prepare import prepare, read_form
 from flyball.tools.call.protocol import CallContext, Form, Tool
 from flyball.tools.checkpoint import AppealForm, CheckpointForm, NoteForm
+from flyball.tools.conflict import ConflictForm, Surroundings, state_conflict
 from flyball.tools.delete_file import DeleteForm
 from flyball.tools.edit_diff import EditForm, foresee
 from flyball.tools.toolbox import TOOLS
@@ -242,6 +243,9 @@ class EffectPerformer:
                     phase=effect.phase,
                     access=call.access,
                 )
+                if isinstance(form, ConflictForm):
+                    known = Surroundings(state.request, card.base, card.evidence)
+                    return await state_conflict(form, call_context, known)
                 may_replace = partial(may_replace_untracked, state, card, call)
                 call_context = call_context._replace(may_replace=may_replace)
                 event = await perform_call(

@@ -20,6 +20,7 @@ from flyball.core.run.event import (
     CallReturned,
     CardEvent,
     CheckpointStated,
+    ConflictStated,
     DriverFailed,
     DriverReplied,
     Event,
@@ -207,6 +208,9 @@ def _about_event(card: CardState, event: CardEvent) -> Iterator[Telemetry]:
             yield {**_returned(card, event.call, ok=False), "state": "interrupted"}
         case Appealed():
             yield _returned(card, event.call)
+        case ConflictStated():
+            if event.call:
+                yield _returned(card, event.call, ok=event.report is not None)
         case CheckpointStated():
             if event.call:
                 yield _returned(card, event.call)

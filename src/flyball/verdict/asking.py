@@ -37,6 +37,7 @@ def asked_for(
     builds = intent in (Intent.FEATURE_BUILD, Intent.AUTONOMOUS) and not is_repair
     return AskedFor(
         announced=(request, *promised),
+        request=request,
         must_mend=named,
         mends_all=bool(not named and _ALL.search(request)),
         repairs=is_repair or (intent is Intent.SMALL_FIX and kind is ChangeKind.UNKNOWN),

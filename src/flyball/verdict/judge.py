@@ -27,6 +27,7 @@ from flyball.regex import regex
 from flyball.verdict.promises import (
     KEPT_TEXT,
     changed_promises,
+    contradiction,
     is_explained,
     is_named,
     is_spoken_of,
@@ -123,7 +124,7 @@ def judge_unchanged(suites: Sequence[SuiteRuns]) -> ChangeVerdict:
 def _of_suite(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterator[ChangeFinding]:
     """Findings 1 to 4 and 7, for one suite."""
     yield from _not_evidence(suite)
-    yield from _hidden_red(suite, change)
+    yield from _hidden_red(suite, change, asked)
     yield from _unsteady(suite)
     yield from _vanished_red(suite, change)
     yield from _vanished_rows(suite)
@@ -253,7 +254,7 @@ def _speaks_as_one(*runs: TreeRun) -> bool:
     return not any(run.is_counted for run in runs)
 
 
-def _hidden_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
+def _hidden_red(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterator[ChangeFinding]:
     """Finding 2, first half: still red by the old tests, and no longer red by the new ones."""
     if suite.old is None or suite.old_tests_new_code is None or suite.new is None:
         return
@@ -280,7 +281,13 @@ def _hidden_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding
             suite.part,
             tuple(sorted(hidden)),
         )
-    elif hidden:
+        return
+    contrary = [
+        each for name in sorted(hidden) if (each := contradiction(suite, name, change, asked))
+    ]
+    yield from contrary
+    hidden -= {name for each in contrary for name in each.tests}
+    if hidden:
         yield ChangeFinding(
             FindingKind.HIDDEN_RED,
             Weight.BLOCKS,

@@ -269,6 +269,56 @@ def _without_package(name: str) -> str:
     return f"{file}::{rest.partition('::')[2]}" if file.endswith(".go") else name
 
 
+def contradiction(
+    suite: SuiteRuns, name: str, change: ChangeFacts, asked: AskedFor
+) -> ChangeFinding | None:
+    """Return the question about a test that said otherwise than the request, or than a person.
+
+    The code cannot satisfy both, so a changed test is no proof of a lie, and none of success.
+    """
+    test = _text_of(name, change)
+    if test is None or not test.after:
+        return None
+    values = otherwise(asked.request, test.before, test.after)
+    if test.path in asked.decided:
+        why = "A person decided that it need not hold as it was."
+    elif values is not None:
+        why = f"It said `{values[0]}`, and the request says `{values[1]}`: which of them holds?"
+    else:
+        return None
+    return ChangeFinding(
+        FindingKind.PROMISE_CHANGED,
+        Weight.ASKS,
+        f"{name} passes only as it was changed. {why}",
+        suite.part,
+        (name,),
+        test.before[:KEPT_TEXT],
+        test.after[:KEPT_TEXT],
+    )
+
+
+def otherwise(request: str, before: str, after: str) -> tuple[str, str] | None:
+    """Return a value that a test gave up, and the one in its place that the request names.
+
+    None if the request names what was given up as well: then the test agreed with it.
+    """
+    old, new = Counter(_VALUE.findall(before)), Counter(_VALUE.findall(after))
+    named = {*_VALUE.findall(request)} | {*_BARE.findall(request)}
+    gone = [each for each in old - new if _bare(each) not in named and each not in named]
+    come = [each for each in new - old if _bare(each) in named or each in named]
+    return (gone[0], come[0]) if gone and come and not (old - new).keys() & named else None
+
+
+_VALUE = regex(
+    r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])-?\d+(?:\.\d+)?(?!\w)|\b(?:True|False|None|true|false|null|nil)\b"
+)
+_BARE = regex(r"[\w.-]*\w")
+
+
+def _bare(value: str) -> str:
+    return value.strip("'\"")
+
+
 def is_explained(name: str, change: ChangeFacts) -> bool:
     """Return whether a test that is gone lives on under another name, or its end is a question
     already.

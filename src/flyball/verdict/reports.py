@@ -226,6 +226,10 @@ class AskedFor(NamedTuple):
     named: tuple[Named, ...] = ()
     announced: tuple[str, ...] = ()
     """The text of the checkpoint and the request, to be searched for names of tests."""
+    request: str = ""
+    """The request alone, which no driver can write."""
+    decided: tuple[str, ...] = ()
+    """Files of tests that a person decided against, where they contradicted the request."""
     must_mend: tuple[str, ...] = ()
     """Tests that the request is about: as old failures they are not excused."""
     mends_all: bool = False

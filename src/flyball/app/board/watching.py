@@ -31,6 +31,7 @@ from flyball.core.run.event import (
     CallInterrupted,
     CallReturned,
     CheckpointStated,
+    ConflictStated,
     DriverReplied,
     Noted,
 )
@@ -414,7 +415,7 @@ class LastDeeds:
                 self._came_back(event.card, event.call, event.outcome.ok)
             case CallInterrupted():
                 self._came_back(event.card, event.call, False)
-            case CheckpointStated() | Noted() | Appealed():
+            case CheckpointStated() | Noted() | Appealed() | ConflictStated():
                 self._came_back(event.card, event.call, True)
             case _:
                 return

@@ -1,4 +1,4 @@
-"""Handlers for results: outcomes of calls, checkpoints, notes, appeals, evidence."""
+"""Handlers for results: outcomes of calls, checkpoints, notes, appeals, conflicts, evidence."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from flyball.core.run.event import (
     CallInterrupted,
     CallReturned,
     CheckpointStated,
+    ConflictStated,
     EvidenceSubmitted,
     EvidenceTaken,
     Noted,
 )
-from flyball.core.run.state import Asking, Checkpoint, Remark
+from flyball.core.run.state import Asking, Checkpoint, Judged, Remark
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.call import INTERRUPTED, Access, Call, digest
 from flyball.core.terms.evidence import AnyEvidence, SuiteReport, TreeHash, VisualReport
@@ -285,6 +286,39 @@ def take_appeal(d: WorkingCopy, event: Appealed) -> None:
         return
     d.say("denial", f"There is no denied call {event.about!r} left to appeal.", event.call)
     go_on(d)
+
+
+def take_conflict(d: WorkingCopy, event: ConflictStated) -> None:
+    """Put a conflict to a person. It is no failure of the driver, so no guard or count sees it.
+
+    A quote that does not exist is a refused call like any other.
+    """
+    call = take_back(d, event.call) if event.call else None
+    if event.report is None:
+        d.say("denial", event.fault, event.call)
+        d.record(Judged(event.call, "conflict", "deny", "unfounded", event.fault))
+        step = GuardStep(call=call.digest if call else "conflict", outcome="", kind="refused")
+        if stop := d.observe(step):
+            halt(d, stop)
+        else:
+            go_on(d)
+        return
+    for left in d.card.queue:
+        d.say("denial", AFTER_CONFLICT.format(call=left.name), left.id)
+        d.record(Judged(left.id, left.tool, "deny", "after_conflict"))
+    d.set(queue=())
+    d.ask(Asking.CONFLICT, event.report.question, conflict=event.report)
+
+
+AFTER_CONFLICT = "`{call}` was not made, and not counted: a person is asked about the conflict."
+
+
+def put_off_conflict(d: WorkingCopy, event: ConflictStated) -> None:
+    """Defer a conflict while a person is being asked something else."""
+    if event.call:
+        take_back(d, event.call)
+    text = "Not now: a person is asked something else. State the conflict again later."
+    d.say("denial", text, event.call)
 
 
 def take_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:

@@ -13,13 +13,22 @@ from flyball.core.machine.call_queue import go_on, leave_unmade, promote
 from flyball.core.machine.finishing import settle
 from flyball.core.machine.mistake import remember
 from flyball.core.machine.on_outcome import open_build, set_tree
-from flyball.core.machine.setback import APPROVED, diagnosed_by, fail, finish, try_again
+from flyball.core.machine.setback import (
+    APPROVED,
+    diagnosed_by,
+    fail,
+    finish,
+    forget_looks,
+    try_again,
+)
+from flyball.core.memory.guard_memory import Memory
 from flyball.core.memory.handover import should_reset
 from flyball.core.run.event import Answered, Extended, Resumed
 from flyball.core.run.state import Asking, CardState, Clock, Ending, Question
 from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.budget import spent_limit
 from flyball.core.terms.call import Call
+from flyball.core.terms.conflict import decision, overruled
 from flyball.core.terms.evidence import AnyEvidence, ApprovalReport, VerdictReport
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.shape import counted
@@ -37,6 +46,8 @@ def take_answer(d: WorkingCopy, event: Answered) -> None:
         d.say("person", event.note)
     if question.kind is Asking.GUARD:
         _on_guard(d, event, question)
+    elif question.kind is Asking.CONFLICT:
+        _on_conflict(d, event, question)
     else:
         ANSWERS[question.kind](d, event, question.call, question.appeal)
 
@@ -169,6 +180,30 @@ def _on_guard(d: WorkingCopy, event: Answered, question: Question) -> None:
         give_up(d, "A guard stopped the run and a person agreed.")
 
 
+def _on_conflict(d: WorkingCopy, event: Answered, question: Question) -> None:
+    """Add a person's decision to the task and start afresh from there.
+
+    The driver did nothing wrong, so what was counted against it no longer is. A yes that names no
+    side withdraws the conflict, and a no ends the card.
+    """
+    assert question.conflict is not None, "a question about a conflict holds it"
+    if not event.granted:
+        give_up(d, "A person did not want the run to go on after a conflict.")
+        return
+    if event.choice is not None:
+        said = decision(question.conflict, event.choice, event.note)
+        freed = overruled(question.conflict, event.choice)
+        d.set_run(request=f"{d.run.request}\n\n{said}", decided=(*d.run.decided, *freed))
+        d.say("guidance", said)
+    forget_looks(d)
+    d.set(rejections=0, rejected_trees=(), idle_stops=0, form_slips=0, memory=Memory())
+    # What a reviewer found to contradict is worked on again, and then reviewed again.
+    d.set(is_reviewing=False, is_reviewed=False)
+    if d.card.phase is Phase.VERIFY:
+        d.enter(Phase.EXECUTE)
+    go_on(d)
+
+
 def _on_rest(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str) -> None:
     if not event.granted:
         give_up(d, "A person did not want the run to go on.")
@@ -231,7 +266,7 @@ def resume(d: WorkingCopy, event: Resumed) -> None:
         set_tree(d, tree, ())
     # Around a host a question about the work holds none of it: the next stop puts it again.
     is_put_again = kind is Asking.WEAKENED_TESTS and d.run.policy.hosted
-    if kind is not Asking.GUARD and ANSWERS[kind] is not _on_rest and not is_put_again:
+    if kind is not Asking.GUARD and ANSWERS.get(kind) is not _on_rest and not is_put_again:
         return
     if is_put_again:
         d.set(was=Phase.EXECUTE)

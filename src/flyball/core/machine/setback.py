@@ -64,15 +64,8 @@ def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") 
     A thread that led nowhere, or that repeated a recorded mistake, is replaced by a new one.
     """
     card = d.card
-    # These are taken once per tree: left in place, the same tree would not be looked at anew.
-    seen_again = WeakeningReport | GateReport | VerdictReport
-    d.set(
-        claims={},
-        answer="",
-        rejections=0,
-        ending_reason="",
-        evidence=tuple([item for item in card.evidence if not isinstance(item, seen_again)]),
-    )
+    forget_looks(d)
+    d.set(claims={}, answer="", rejections=0, ending_reason="")
     if card.phase is Phase.VERIFY:
         d.enter(Phase.EXECUTE)
     if card.trouble is Trouble.NO_PROGRESS:
@@ -84,6 +77,13 @@ def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") 
         d.reset_thread(reason, words)
         return
     d.reject(why)
+
+
+def forget_looks(d: WorkingCopy) -> None:
+    """Drop what is observed once per tree, so that the same tree is looked at anew."""
+    seen_again = WeakeningReport | GateReport | VerdictReport
+    kept = tuple([item for item in d.card.evidence if not isinstance(item, seen_again)])
+    d.set(evidence=kept)
 
 
 def fail(d: WorkingCopy, escalation: Escalation, why: str) -> None:

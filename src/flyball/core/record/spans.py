@@ -25,6 +25,7 @@ from flyball.core.run.event import (
     CallReturned,
     CardEvent,
     CheckpointStated,
+    ConflictStated,
     DriverFailed,
     DriverReplied,
     EvidenceTaken,
@@ -204,7 +205,7 @@ class SpanTeller:
             case CallInterrupted():
                 # Nobody knows when it began.
                 yield from self._call(deed._replace(start=event.at), event.call, INTERRUPTED)
-            case CheckpointStated() | Noted() | Appealed():
+            case CheckpointStated() | Noted() | Appealed() | ConflictStated():
                 yield from self._call(deed._replace(start=event.at), event.call)
             case EvidenceTaken():
                 yield from self._pictures(deed, event.evidence)

@@ -17,6 +17,7 @@ from flyball.core.plan.message import AnyMessage
 from flyball.core.run.policy import Policy, Project
 from flyball.core.terms.budget import Usage
 from flyball.core.terms.call import Call, Outcome, WebLook
+from flyball.core.terms.conflict import Choice, ConflictReport
 from flyball.core.terms.evidence import AnyEvidence, TreeHash
 from flyball.core.terms.intent import Intent, Turn
 
@@ -199,6 +200,21 @@ class Appealed(CardEvent, frozen=True, kw_only=True, tag="appealed"):
     reason: str
 
 
+class ConflictStated(CardEvent, frozen=True, kw_only=True, tag="conflict-stated"):
+    """A driver said why its task cannot be done as asked; Flyball has looked the quotes up.
+
+    Without a report there is only the fault: what Flyball did not find.
+    """
+
+    call: str = ""
+    report: ConflictReport | None = None
+    fault: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.report is None) == (not self.fault):
+            raise ValueError("conflict-stated: give either what was found or what was not")
+
+
 class EvidenceTaken(CardEvent, frozen=True, kw_only=True, tag="evidence-taken"):
     """Flyball looked for itself; `undone` is what that had changed in the tree."""
 
@@ -221,6 +237,8 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     granted: bool
     by: str
     note: str = ""
+    choice: Choice | None = None
+    """What to follow, where the question is about a conflict."""
 
 
 class Extended(Event, frozen=True, kw_only=True, tag="extended"):
@@ -304,6 +322,7 @@ AnyEvent = (
     | CheckpointStated
     | Noted
     | Appealed
+    | ConflictStated
     | EvidenceTaken
     | EvidenceSubmitted
     | Answered

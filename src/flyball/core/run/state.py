@@ -22,6 +22,7 @@ from flyball.core.run.policy import Policy, Project
 from flyball.core.terms.budget import Budget, Spend
 from flyball.core.terms.call import Call
 from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.terms.conflict import ConflictReport
 from flyball.core.terms.evidence import AnyEvidence, Strength, TreeHash, VerdictReport
 from flyball.core.terms.evidence_rows import latest_of, strongest
 from flyball.core.terms.intent import Intent
@@ -55,6 +56,7 @@ class Asking(StrEnum):
     LIMIT = "limit"
     PERSON = "person"
     FAILURE = "failure"
+    CONFLICT = "conflict"
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,6 +69,8 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     appeal: str = ""
     guard: str = ""
     """The guard that asks, where one does."""
+    conflict: ConflictReport | None = None
+    """The two quotes that a driver could not satisfy together."""
 
 
 class Ending(StrEnum):
@@ -369,6 +373,8 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
     templates: tuple[Template, ...] = ()
     ledger: tuple[Mistake, ...] = ()
     wished_budget: int | None = None
+    decided: tuple[str, ...] = ()
+    """Files that a person decided against in a conflict: what their tests say may be changed."""
     cards: tuple[CardState, ...] = ()
     errands: tuple[Errand, ...] = ()
     coordinator: Coordinator | None = None

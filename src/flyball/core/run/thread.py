@@ -23,6 +23,7 @@ from flyball.core.run.event import (
     CallReturned,
     CardEvent,
     CheckpointStated,
+    ConflictStated,
     DriverFailed,
     DriverReplied,
     Event,
@@ -135,6 +136,8 @@ def _spoken(card: CardState, event: CardEvent) -> list[ThreadLine]:
             return [_result(card, call, "Noted.")]
         case Appealed():
             return [_result(card, event.call, "The appeal is filed.")]
+        case ConflictStated(call=call) if call and event.report and card.phase is not Phase.PAUSED:
+            return [_result(card, call, "The conflict is recorded. A person decides.")]
         case ThreadReset():
             return [ThreadLine(card.id, card.attempt + 1, card.role, Speaker.GOVERNOR, event.text)]
         case _:

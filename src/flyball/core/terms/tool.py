@@ -446,6 +446,22 @@ _ROWS = (
             reason="why text message because",
         ),
     ),
+    ToolRow(
+        "conflict",
+        Access.READ,
+        Touch.NOTHING,
+        also_in=SPEAKING,
+        also_called=_words(
+            "contradiction impossible report_conflict state_conflict cannot_be_done escalate "
+            "report_contradiction"
+        ),
+        spelt=_spelt(
+            says="quote first claim one expected",
+            but="contradicts second other however against",
+            where=f"place places at {_FILE}",
+            reproduce="command cmd reproduction test_command",
+        ),
+    ),
 )
 
 TOOL_ROWS: Mapping[str, ToolRow] = MappingProxyType({row.name: row for row in _ROWS})

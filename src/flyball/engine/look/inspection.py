@@ -111,7 +111,7 @@ async def card_verdict(
     wanted = Wanted(
         effect.base,
         head,
-        asked._replace(shown=is_shown(card, effect, seen)),
+        asked._replace(shown=is_shown(card, effect, seen), decided=state.decided),
         verify_with=promised.verify_with if promised else (),
         red_parts=frozenset([item.part for item in red if isinstance(item, SuiteReport)]),
         red_checks=tuple(

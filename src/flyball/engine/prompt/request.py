@@ -126,7 +126,7 @@ def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
     return shape
 
 
-_RARE = "confirm content_base64 fuzz head keepRegions max partial preview seconds tail"
+_RARE = "confirm content_base64 fuzz head keepRegions max partial preview reproduce seconds tail"
 UNTOLD = frozenset(_RARE.split())
 """Fields that few calls need: where one is needed, the sentence that refuses the call names it."""
 

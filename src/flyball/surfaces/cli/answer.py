@@ -77,7 +77,8 @@ def answer(
     """Answer a run's question in words, and continue it.
 
     Words never grant a permission: where a run asks about a call, a checkpoint or the tests, they
-    are a no with guidance. A bare yes or no counts as just that.
+    are a no with guidance. A bare yes or no counts as just that. The answer to a conflict is
+    `follow the request`, `follow the test`, or the new task.
     """
     from flyball.app.answering import words
     from flyball.surfaces.cli.terminal.view import user

@@ -5,6 +5,7 @@ from flyball.tools.browser_console import BROWSER_CONSOLE
 from flyball.tools.call.protocol import Tool
 from flyball.tools.check import CHECK
 from flyball.tools.checkpoint import APPEAL, CHECKPOINT, NOTE
+from flyball.tools.conflict import CONFLICT
 from flyball.tools.delete_file import DELETE_FILE
 from flyball.tools.dev_server import (
     DEV_SERVER_LIST,
@@ -51,4 +52,5 @@ TOOLS: tuple[Tool, ...] = (
     TRY_CANDIDATES,
     NOTE,
     APPEAL,
+    CONFLICT,
 )

@@ -90,7 +90,7 @@ def test_nothing_but_its_own_name_confirms_or_releases_anything():
 
 
 def test_what_is_true_of_some_tools_follows_from_their_rows():
-    assert {"checkpoint", "note", "appeal"} == FREE_TOOLS
+    assert {"checkpoint", "note", "appeal", "conflict"} == FREE_TOOLS
     assert {"bash", "git", "dev_server_start", "dev_server_stop"} == COMMANDS
     stays = {row.name for row in TOOL_ROWS.values() if row.leaves_tree}
     assert stays == {
@@ -117,6 +117,7 @@ def test_words_are_allowed_where_nothing_is_looked_at():
     for phase in (Phase.DESIGN, Phase.CHECKPOINT):
         assert is_reachable("note", Access.READ, phase)
         assert is_reachable("appeal", Access.READ, phase)
+        assert is_reachable("conflict", Access.READ, phase)
         assert not is_reachable("read", Access.READ, phase)
 
 

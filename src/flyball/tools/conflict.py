@@ -1,0 +1,200 @@
+"""`conflict`: the task cannot be done as asked, shown by two quotes that Flyball looks up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from flyball.core.run.event import ConflictStated
+from flyball.core.terms.conflict import (
+    REQUEST,
+    ConflictReport,
+    Place,
+    Quote,
+    Source,
+    find_quote,
+    read_places,
+)
+from flyball.core.terms.evidence import AnyEvidence, SuiteReport
+from flyball.errors import FlyballError, ToolError
+from flyball.shellcheck import verification_kind
+from flyball.tools.call.facts import decoded, path_fact
+from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
+from flyball.verdict.runners.launch import exit_code, launch, set_up
+from flyball.workspace.files.path_rules import holds_secrets
+from flyball.workspace.files.paths import Root
+from flyball.workspace.run.clean import clean_checkout
+from flyball.workspace.sandbox.confinement import SandboxLevel
+
+LONGEST_OUTPUT = 2_000
+WORD_FOR_WORD = "Quote it word for word, and name the line where it begins."
+MOST_SHOWN = 3
+"""How many places an error names."""
+
+
+class ConflictForm(Form, frozen=True, kw_only=True):
+    """Two quotes that contradict each other, and where the first one is (file:line or `request`).
+
+    `where` may name the place of the second quote as well, after a comma; else it is looked for in
+    the request, in what the tests printed, and in the same file.
+    """
+
+    says: Text
+    but: Text
+    where: Text
+    reproduce: str = ""
+    """A command of the project's tests that fails because of it."""
+
+
+class Surroundings(NamedTuple):
+    """What a conflict is checked against besides the files."""
+
+    request: str
+    base: str
+    """The tree to read files from: what the driver wrote itself contradicts nobody."""
+    evidence: Sequence[AnyEvidence] = ()
+
+
+async def state_conflict(
+    form: ConflictForm, context: CallContext, surroundings: Surroundings
+) -> ConflictStated:
+    """Return the event of a stated conflict: what was found of it, or why it is not taken."""
+    try:
+        report = await look_up(form, context, surroundings)
+    except FlyballError as error:
+        fault = context.redactor.text(str(error))
+        return ConflictStated(card=context.card, call=context.call, fault=fault)
+    return ConflictStated(card=context.card, call=context.call, report=report)
+
+
+async def look_up(
+    form: ConflictForm, context: CallContext, surroundings: Surroundings
+) -> ConflictReport:
+    """Return both quotes as they stand; raise `ToolError` if one is missing or nothing fails."""
+    places = read_places(form.where)
+    if not places:
+        raise ToolError("`where` names no place.", "Give it as file:line, or as `request`.")
+    exit_status, output = 0, ""
+    first = _source(places[0], context, surroundings)
+    says = find_quote(form.says, [first])
+    if says is None:
+        raise _missing("says", form.says, [first])
+    if form.reproduce.strip():
+        exit_status, output = await _reproduce(form.reproduce, context)
+    others = [_source(place, context, surroundings) for place in places[1:]]
+    if not others:
+        others = [*_likely(first, form.reproduce, output, surroundings)]
+    but = find_quote(form.but, [each for each in others if each.text])
+    if but is None:
+        raise _missing("but", form.but, others)
+    if (says.place, says.text) == (but.place, but.text):
+        raise ToolError(f"Both quotes are the same lines, {says.place}.", "Quote both sides.")
+    return _redacted(
+        ConflictReport(says, but, form.reproduce.strip(), exit_status, output[-LONGEST_OUTPUT:]),
+        context,
+    )
+
+
+def _source(place: Place, context: CallContext, surroundings: Surroundings) -> Source:
+    if place.is_request:
+        return Source(place, surroundings.request)
+    fact = context.root.fact(place.path, write=False)
+    if not fact.inside:
+        raise ToolError(f"{place.path} is outside the workspace.", "Quote a file of the project.")
+    if holds_secrets(fact.path, context.settings.secrets):
+        raise ToolError(f"{place.path} may hold secrets, so it is not quoted.", "Quote another.")
+    data = context.workspace.file_at(surroundings.base, fact.path)
+    text = decoded(data) if data is not None else None
+    if text is None:
+        is_new = data is None and fact.exists
+        raise ToolError(
+            f"{place.path} {'is of your own making' if is_new else 'is no text file here'}.",
+            "Quote what was there before the work began: a test, a document, the request.",
+        )
+    return Source(Place(fact.path, place.line), text)
+
+
+def _likely(
+    first: Source, command: str, output: str, surroundings: Surroundings
+) -> Sequence[Source]:
+    """Return where the second quote may be if no place is named for it."""
+    found = [] if first.place.is_request else [Source(Place(REQUEST), surroundings.request)]
+    if output:
+        found.append(Source(Place(f"`{command.strip()}`"), output, is_observed=True))
+    for item in surroundings.evidence:
+        if isinstance(item, SuiteReport) and item.failures:
+            text = "\n".join(f"{each.name}\n{each.message}" for each in item.failures)
+            found.append(Source(Place(f"`{item.command}`"), text, is_observed=True))
+    return [*found, first]
+
+
+async def _reproduce(command: str, context: CallContext) -> tuple[int, str]:
+    """Return how a command ends on a copy of the tree, in the sandbox; it must fail."""
+    if verification_kind(command) is None:
+        raise ToolError(
+            f"`{command}` is not run: it is no test, check or import.",
+            "Name a command of the project's tests, or leave `reproduce` out.",
+        )
+    if context.sandbox.level is SandboxLevel.NONE:
+        raise ToolError("`reproduce` needs a sandbox.", "Leave it out on this machine.")
+    with clean_checkout(context.workspace, context.tree) as place:
+        there = context.on_tree(Root(place, protected=()), context.tree)
+        there = there._replace(
+            is_shown=False, is_logged=False, limits=context.settings.suite_limits
+        )
+        with set_up(there) as start:
+            finished = await launch(command, start)
+    if finished.ok:
+        raise ToolError(
+            f"`{command}` ended with exit 0, so it shows no conflict.",
+            "Name the command that fails, or leave `reproduce` out.",
+        )
+    return exit_code(finished), finished.output
+
+
+def _missing(field: str, quote: str, sources: Sequence[Source]) -> ToolError:
+    named = [each.place.words for each in sources if each.text][:MOST_SHOWN]
+    hint = WORD_FOR_WORD
+    if field == "but" and len(sources) > 1:
+        hint += " For a quote from another file, name both places: a.py:3, b.md:7."
+    where = " or ".join(named) or "any text"
+    return ToolError(f"`{field}` was not found in {where}: {quote.strip()[:200]!r}.", hint)
+
+
+def _redacted(report: ConflictReport, context: CallContext) -> ConflictReport:
+    clean = context.redactor.text
+
+    def quote(each: Quote) -> Quote:
+        return Quote(each.place, clean(each.text), clean(each.said), each.is_observed)
+
+    return ConflictReport(
+        quote(report.says),
+        quote(report.but),
+        clean(report.reproduce),
+        report.exit_code,
+        clean(report.output),
+    )
+
+
+def facts(form: ConflictForm, context: CallContext) -> CallFacts:
+    files = [each.path for each in read_places(form.where) if not each.is_request]
+    return CallFacts(paths=tuple(path_fact(each, context, write=False) for each in files))
+
+
+async def perform(_form: Form, _context: CallContext) -> Result:
+    """Never called: the engine answers it with an event of its own."""
+    raise ToolError("This call is recorded, not performed.")
+
+
+CONFLICT = Tool(
+    "conflict",
+    "Say why the task cannot be done as asked: quote both sides; a person decides.",
+    ConflictForm,
+    facts,
+    perform,
+    example={
+        "says": "an empty cart costs 1",
+        "but": "an empty cart costs nothing",
+        "where": "tests/cart:12",
+    },
+)
