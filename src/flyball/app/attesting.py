@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from getpass import getuser
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -13,6 +13,7 @@ from flyball import attest
 from flyball.app.project import Home, redactor_of
 from flyball.app.settling import state_dir
 from flyball.app.verifying import Verified, verify_change
+from flyball.core.terms.progress import Progress, unwatched
 from flyball.errors import BadAttestation, Conflict, FlyballError, NotFound
 from flyball.workspace.trees.git import (
     Git,
@@ -133,14 +134,14 @@ def _require_trees(git: Git, attested: attest.AttestedVerdict, head: str) -> Non
             raise BadAttestation(field, "its commit has another tree")
 
 
-def rerun(home: Home, data: bytes) -> Repeated:
+def rerun(home: Home, data: bytes, tell: Callable[[Progress], None] = unwatched) -> Repeated:
     """Take the verdict again from the trees that an attestation names, and compare test by test."""
     found = attest.decode(data)
     found.refuse_wrong_fields()
     then = found.statement.attested
     try:
         base, head = (_commit_of(home, each) for each in (then.base, then.head))
-        now = _statement(home, asyncio.run(verify_change(home, base, head))).attested
+        now = _statement(home, asyncio.run(verify_change(home, base, head, tell))).attested
     except FlyballError as error:
         return Repeated("cannot run", str(error))
     if now.unavailable and now.unavailable != then.unavailable:

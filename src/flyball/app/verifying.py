@@ -13,6 +13,7 @@ from flyball.app.project import Home, redactor_of
 from flyball.app.wiring import tool_settings
 from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.progress import Progress, unwatched
 from flyball.errors import Conflict
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.record import VerdictRecord, read_record
@@ -41,7 +42,7 @@ class Verified(NamedTuple):
 
 
 async def verify_change(
-    home: Home, base: str, head: str, on_output: Callable[[str], None] = lambda _: None
+    home: Home, base: str, head: str, tell: Callable[[Progress], None] = unwatched
 ) -> Verified:
     """Return the verdict on the change from one revision to another, whoever wrote it.
 
@@ -52,7 +53,7 @@ async def verify_change(
     user = Path(home.environ.get("HOME", "") or Path.home())
     with compare_trees(home.repo, directory, base=base, head=head, home=user) as compared:
         keep_ignored(compared.workspace, compared.head, compared.present)
-        context = _context(home, compared, on_output)
+        context = _context(home, compared, tell)
         wanted = Wanted(compared.base, compared.head, AskedFor(wants_red=False, repairs=True))
         has_changed = compared.base != compared.head
         verdict = await (
@@ -70,13 +71,15 @@ async def verify_change(
         )
 
 
-def refuse_bad_merge(home: Home, before: str, after: str) -> None:
+def refuse_bad_merge(
+    home: Home, before: str, after: str, tell: Callable[[Progress], None] = unwatched
+) -> None:
     """Raise if the verdict on a merged tree is negative; a question is no reason.
 
     The run already asked its questions; the new case here is a test of the branch that the merged
     work breaks.
     """
-    verdict = asyncio.run(verify_change(home, before, after)).verdict
+    verdict = asyncio.run(verify_change(home, before, after, tell)).verdict
     if verdict.blocking:
         said = " ".join(each.sentence for each in verdict.blocking)
         raise Conflict(
@@ -85,7 +88,11 @@ def refuse_bad_merge(home: Home, before: str, after: str) -> None:
         )
 
 
-def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], None]) -> CallContext:
+def _unheard(_text: str) -> None:
+    """Show nobody what the tests print."""
+
+
+def _context(home: Home, compared: ComparedTrees, tell: Callable[[Progress], None]) -> CallContext:
     workspace, settings = compared.workspace, tool_settings(home.effective)
     user = home.environ.get("HOME", "")
 
@@ -120,7 +127,8 @@ def _context(home: Home, compared: ComparedTrees, on_output: Callable[[str], Non
         settings=settings,
         limits=settings.suite_limits,
         seen={},
-        on_output=on_output,
+        on_output=_unheard,
         servers_of=lambda: servers,
         is_to_rest=lambda: False,
+        on_progress=tell,
     )

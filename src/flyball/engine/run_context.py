@@ -22,6 +22,7 @@ from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import CheckReport, CommandReport, SuiteReport
 from flyball.core.terms.evidence_rows import line_of, percent
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.progress import Progress
 from flyball.core.terms.tool import BROWSER, SERVERS, TOOL_ROWS
 from flyball.errors import FlyballError, IllegalEvent
 from flyball.tools.call.protocol import CallContext, Eyes, PictureOpinion, ToolSettings, log_file
@@ -266,10 +267,13 @@ class RunContext:
             on_output=self._on_output,
             servers_of=lambda: self.servers,
             is_to_rest=self.is_to_rest,
-            on_progress=self.on_progress,
+            on_progress=partial(self._tell_progress, card.id, call),
             self_modify=state.policy.self_modify,
             shared=self.state_dir / "caches",
         )
+
+    def _tell_progress(self, card: str, call: str, now: Progress) -> None:
+        self.on_progress(now.line(card, call))
 
     def _eyes_for(self, state: RunState, card: CardState) -> Eyes | None:
         """Return no judge of pictures once the run's tokens or money are spent."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from functools import partial
 
 from flyball.core.memory.fingerprint import without_passing_things
 from flyball.core.suite.part import TOP
@@ -133,7 +134,7 @@ async def _run(
         paces, key = Paces(context), f"check\n{check.at}\n{check.name}"
         pace = paces.find(key)
         seconds = limit_for(context, pace, timeout).seconds
-        async with telling(context.tell_progress, check.name, pace, Course(None)):
+        async with telling(context.tell_progress, partial(Course(None).at, check.name, pace)):
             finished = await launch(argv, start, compiled, seconds=seconds)
         if not finished.over_limit:
             paces.keep(key, finished.elapsed, 0)

@@ -57,6 +57,7 @@ async def run_inverted(
     old: Taken | None = None,
 ) -> InvertedRuns:
     """Ask of each fixed test whether it fails with another expectation, as few runs as it takes."""
+    context = context.during("altered tests, which must fail")
     if not new.run.is_counted:
         return await _run_altered_programs(context, suite, tree, frozenset(fixed))
     left = _chosen(fixed)

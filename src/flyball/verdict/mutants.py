@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from flyball.core.suite.part import PartSuite, is_within
 from flyball.core.terms.change_verdict import MutantCount
+from flyball.core.terms.progress import Progress, unwatched
 from flyball.core.terms.shape import one_line
 from flyball.errors import MissingExtra
 from flyball.tools.call.protocol import CallContext
@@ -84,12 +85,16 @@ async def _try(
     trees = context.workspace.trees
     reached = reached_tests(suite, compared)
     wanted = Selection(reached.files) if words_for(suite, reached) else None
-    over = time.monotonic() + context.settings.mutant_seconds
+    began = time.monotonic()
+    over = began + context.settings.mutant_seconds
+    tell, context = context.tell_progress, context._replace(on_progress=unwatched)
     noticed = 0
     unnoticed: list[tests.Mutant] = []
-    for each in mutants:
+    for nth, each in enumerate(mutants):
         if time.monotonic() > over:
             break
+        elapsed = time.monotonic() - began
+        tell(Progress("small changes to the new lines", elapsed, 0.0, nth, len(mutants), "tried"))
         entry = trees.entries(TreeHash(compared.head), (each.path,))[each.path]
         changed = {each.path: entry._replace(blob=trees.keep(each.source.encode()))}
         tree = trees.overlay(TreeHash(compared.head), changed)

@@ -51,6 +51,10 @@ FEW = 60
 """So many tests that changed sides are run once more, to tell a repair from a flaky test."""
 
 
+OLD, NEW = "the old code", "the new code"
+OLD_TESTS = f"old tests on {NEW}"
+NEW_TESTS = f"new tests on {OLD}"
+
 SCRIPT = regex(r".*\.[cm]?[jt]sx?")
 FAR_BELOW = 2
 """A suite that took less than this part of its limit does not run past it by chance."""
@@ -72,7 +76,7 @@ async def run_suites(
     none.
     """
     if is_new:
-        c = await run_tree(context, compared.head, suite)
+        c = await run_tree(context, compared.head, suite, what=_on(NEW, suite))
         d = await _new_tests(context, suite, compared, None, c, None)
         return _runs(suite, None, c.run, None, d, frozenset(), is_new=True)
     await build_ahead(context, compared.base, suite)
@@ -102,6 +106,11 @@ async def run_suites(
     runs = runs._replace(flaky=chance.flaky, unsteady=chance.unsteady)
     runs = runs._replace(reasons=_reasons(a, c))
     return await _with_inverted(context, suite, compared, runs, c, a)
+
+
+def _on(code: str, suite: PartSuite) -> str:
+    """Return what a run of the suite is for, as people read it while they wait."""
+    return f"{suite.command or suite.runner} on {code}"
 
 
 async def _with_inverted(
@@ -231,13 +240,14 @@ async def _before_and_after(
     """
     if before is None:
         a, c = await asyncio.gather(
-            run_tree(context, compared.base, suite), run_tree(context, compared.head, suite)
+            run_tree(context, compared.base, suite, what=_on(OLD, suite)),
+            run_tree(context, compared.head, suite, what=_on(NEW, suite)),
         )
         known.keep(compared.base, suite, a)
     elif before.timed_out and (part := await _in_part(context, suite, compared)):
         return part
     else:
-        a, c = before, await run_tree(context, compared.head, suite)
+        a, c = before, await run_tree(context, compared.head, suite, what=_on(NEW, suite))
     whole = _Both(with_moved_files(a, compared.facts.renamed), c.beside(a))
     if (
         c.timed_out
@@ -268,11 +278,11 @@ async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -
     wanted = wanted._replace(whole=whole or wanted.whole)
     old = _present(context.workspace, compared.base, wanted.files)
     if not old:
-        c = await run_tree(context, compared.head, suite, wanted)
+        c = await run_tree(context, compared.head, suite, wanted, what=_on(NEW, suite))
         return _Both(Taken(TreeRun(c.run.command, 0, whole=wanted.whole)), c, wanted)
     a, c = await asyncio.gather(
-        run_tree(context, compared.base, suite, wanted._replace(files=old)),
-        run_tree(context, compared.head, suite, wanted),
+        run_tree(context, compared.base, suite, wanted._replace(files=old), what=_on(OLD, suite)),
+        run_tree(context, compared.head, suite, wanted, what=_on(NEW, suite)),
     )
     return _Both(with_moved_files(a, compared.facts.renamed), c.beside(a), wanted)
 
@@ -320,8 +330,10 @@ async def _with_old(
     else:
         wanted = Selection(files)
     if wanted is None or not words_for(suite, wanted):
-        return _OldTests(await run_tree(context, tree, suite), touched, is_whole=True)
-    return _OldTests(await run_tree(context, tree, suite, wanted), touched, is_whole=False)
+        taken = await run_tree(context, tree, suite, what=OLD_TESTS)
+        return _OldTests(taken, touched, is_whole=True)
+    taken = await run_tree(context, tree, suite, wanted, what=OLD_TESTS)
+    return _OldTests(taken, touched, is_whole=False)
 
 
 class _KeptTests(NamedTuple):
@@ -395,7 +407,7 @@ async def _added_tests(
         return None
     side = [path for path in facts.put_back if is_within(path, suite.at)]
     tree = _with_side_of(context.workspace, compared.base, compared.head, side)
-    return (await run_tree(context, tree, suite, wanted)).run
+    return (await run_tree(context, tree, suite, wanted, what=NEW_TESTS)).run
 
 
 async def _new_tests(
@@ -418,11 +430,12 @@ async def _new_tests(
     known = NO_ENDS if a is None else a.run.ends
     new = [case for case in c.cases if case.file in present and case.function not in known]
     if 0 < len(new) <= FEW and words_for(suite, alone := Selection(cases=tuple(new))):
-        run = (await run_tree(context, tree, suite, alone)).run
+        run = (await run_tree(context, tree, suite, alone, what=NEW_TESTS)).run
         if run.red or run.exit_code:
             return run
     files = tuple([path for path in present if not is_shared(path)])
-    return (await run_tree(context, tree, suite, Selection(files) if files else None)).run
+    chosen = Selection(files) if files else None
+    return (await run_tree(context, tree, suite, chosen, what=NEW_TESTS)).run
 
 
 async def _count_red(
@@ -450,6 +463,7 @@ async def _count_red(
     is_cheap = bool(names) and taken.run.elapsed <= CHEAP and len(names) <= FEW
     if not is_few and not is_cheap:
         return {name: (int(end), 1) for name, end in first.items()}
+    context = context.during("once more, what changed sides")
     again = await run_tree(context, tree, suite, alone if is_few else None)
     again = with_moved_files(again, moved)
     is_told = bool(again.run.ends) and not again.run.trouble

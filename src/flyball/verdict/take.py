@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 import msgspec
 
 from flyball.core.suite.part import Part, PartSuite, reached
 from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.terms.progress import Parts, Progress
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.base_runs import BaseRuns
 from flyball.verdict.change_facts import change_facts
@@ -21,6 +23,7 @@ from flyball.verdict.own_checks import ended_well, run_checks
 from flyball.verdict.record import write_record
 from flyball.verdict.reports import AskedFor, ChangeFacts, SuiteRuns
 from flyball.verdict.runners.layout import Land, look
+from flyball.verdict.runners.pace import Paces, telling
 from flyball.verdict.runners.parts import survey_parts
 from flyball.verdict.selection import SOURCE, find_tests_apart
 from flyball.verdict.suite_runs import TreePair, run_suites
@@ -30,6 +33,8 @@ from flyball.workspace.run.clean import changed_installation, clean_checkout
 from flyball.workspace.run.worktree import NOT_INITIALISED
 from flyball.workspace.trees.trees import TreeEntry, TreeHash
 
+PACE = "verdict"
+"""Under this name the times of whole verdicts are remembered."""
 FILL = "`git submodule update --init`, or `submodules: true` under `with:` of actions/checkout"
 
 
@@ -53,6 +58,25 @@ async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
     """Return the verdict on the change from one tree to another, from runs that nobody else
     chose; what they reported is kept.
     """
+    async with _as_one_report(context) as parts:
+        return await _take(parts, wanted)
+
+
+@asynccontextmanager
+async def _as_one_report(context: CallContext) -> AsyncGenerator[CallContext]:
+    """Yield the context of the parts of a verdict: their progress is told as that of the whole."""
+    paces, began = Paces(context), time.monotonic()
+    parts = Parts("verdict", paces.find(PACE).last)
+
+    def note(now: Progress) -> None:
+        parts.note(now, time.monotonic() - began)
+
+    async with telling(context.tell_progress, parts.at):
+        yield context._replace(on_progress=note)
+    paces.keep(PACE, time.monotonic() - began, 0)
+
+
+async def _take(context: CallContext, wanted: Wanted) -> ChangeVerdict:
     workspace, began = context.workspace, time.time()
     changes = workspace.trees.changes(TreeHash(wanted.base), TreeHash(wanted.head))
     with (
@@ -81,6 +105,11 @@ async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
 
 async def run_unchanged(context: CallContext, tree: str) -> ChangeVerdict:
     """Say what fails on a tree to which nothing was done; the next verdict on it begins here."""
+    async with _as_one_report(context) as parts:
+        return await _run_all(parts, tree)
+
+
+async def _run_all(context: CallContext, tree: str) -> ChangeVerdict:
     with clean_checkout(context.workspace, tree) as place:
         parts = survey_parts(look(place), context.settings.commands)
     known = BaseRuns(context.workspace, context.env)
@@ -88,7 +117,8 @@ async def run_unchanged(context: CallContext, tree: str) -> ChangeVerdict:
     for suite in (suite for part in parts for suite in part.suites):
         taken = known.find(tree, suite)
         if taken is None:
-            taken = await run_tree(context, tree, suite)
+            what = suite.command or suite.runner
+            taken = await run_tree(context, tree, suite, what=what)
             known.keep(tree, suite, taken)
         name = suite.command or suite.runner
         runs.append(SuiteRuns(suite.at, name, None, taken.run, unavailable=taken.unavailable))

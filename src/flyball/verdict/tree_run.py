@@ -100,12 +100,20 @@ def with_other_surroundings(context: CallContext) -> CallContext:
 
 
 async def run_tree(
-    context: CallContext, tree: str, suite: PartSuite, wanted: Selection | None = None
+    context: CallContext,
+    tree: str,
+    suite: PartSuite,
+    wanted: Selection | None = None,
+    *,
+    what: str = "",
 ) -> Taken:
     """Return the suite's run on that tree; a suite that cannot be started is a run with a trouble.
 
-    A part of it is run if one is requested and the runner can select, else the whole.
+    A part of it is run if one is requested and the runner can select, else the whole. `what` says
+    in reports of progress what the run is for.
     """
+    if what:
+        context = context.during(what)
     with clean_checkout(context.workspace, tree) as place:
         land = look(place / suite.at)
         canary = _put_canary(land, place, suite)

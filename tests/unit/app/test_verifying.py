@@ -12,6 +12,7 @@ from tests.unit.journal.runs import story
 from flyball.app.project import open_home
 from flyball.app.verifying import refuse_bad_merge, verify_change
 from flyball.core.terms.change_verdict import ChangeStrength, FindingKind
+from flyball.core.terms.progress import Progress
 from flyball.errors import Conflict, NotFound
 
 MENDED = CART.replace("result += price", "result += price * quantity")
@@ -43,6 +44,25 @@ async def test_without_a_change_it_says_what_fails(place: Path):
     assert not found.has_changed
     assert found.verdict.is_unchanged and not found.verdict.findings
     assert [line.run for line in found.verdict.ran] == ["after"]
+
+
+@pytest.mark.slow
+@story
+async def test_whoever_waits_hears_what_is_done_how_far_it_is_and_what_it_took(place: Path):
+    slow = TESTS.replace("import unittest", "import time\nimport unittest\n\ntime.sleep(3)", 1)
+    assert slow != TESTS
+    put(place / "shop", {"test_cart.py": slow})
+    git(place / "shop", "commit", "-qam", "slow")
+    told: list[Progress] = []
+    await verify_change(home(place), "", "", told.append)
+    assert told and not any(now.before for now in told)
+    put(place / "shop", {"cart.py": MENDED})
+    told.clear()
+    await verify_change(home(place), "", "", told.append)
+    whats = " ".join(now.what for now in told)
+    assert "the new code" in whats
+    assert all(now.before > 3 for now in told)
+    assert [now.elapsed for now in told] == sorted(now.elapsed for now in told)
 
 
 @story

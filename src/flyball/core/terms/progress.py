@@ -31,3 +31,38 @@ class Progress(NamedTuple):
         told = {"what": self.what, "done": self.done, "of": self.of, "unit": self.unit}
         times = {"elapsed": round(self.elapsed, 1), "before": round(self.before, 1)}
         return {"type": "progress", "card": card, "call": call, **told, **times, "text": self.text}
+
+
+def unwatched(_now: Progress) -> None:
+    """Tell nobody."""
+
+
+SILENT = 5.0
+"""A part that has reported nothing for so many seconds has ended."""
+
+
+class Parts:
+    """The parts of one operation that go on side by side, as one report."""
+
+    def __init__(self, what: str, before: float = 0.0) -> None:
+        self._what = what
+        self._before = before
+        self._last: dict[str, tuple[float, Progress]] = {}
+        """Part → the last report of it, and when it came."""
+
+    def note(self, now: Progress, elapsed: float) -> None:
+        """Keep the report of one part, which came after so many seconds."""
+        self._last[now.what] = elapsed, now
+
+    def at(self, elapsed: float) -> Progress:
+        """Return where the whole is after so many seconds."""
+        latest = max((noted for noted, _ in self._last.values()), default=0.0)
+        since = min(latest, elapsed - SILENT)
+        parts = [now for noted, now in self._last.values() if noted >= since]
+        what = ": ".join(filter(None, (self._what, " and ".join(each.what for each in parts))))
+        told = Progress(what, elapsed, self._before)
+        if len({each.unit for each in parts}) != 1:
+            return told
+        # Of parts that are not counted nobody knows how many there are in all.
+        whole = sum(each.of for each in parts) if all(each.of for each in parts) else 0
+        return told._replace(done=sum(each.done for each in parts), of=whole, unit=parts[0].unit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,11 +95,11 @@ def rerun(ctx: click.Context, file: Path | None, head: str, repo: Path, as_json:
     """
     from flyball.app import attesting
     from flyball.surfaces.cli.terminal.view import home_at
+    from flyball.surfaces.cli.terminal.waiting import waiting
 
     home = home_at(repo)
-    if not as_json and sys.stderr.isatty():
-        say("Testing both trees again …", err=True)
-    found = attesting.rerun(home, _read(home, file, head))
+    with waiting("Testing both trees again", as_json=as_json) as tell:
+        found = attesting.rerun(home, _read(home, file, head), tell)
     _print_repeated_json(found) if as_json else _print_repeated(found)
     ctx.exit({"same": 0, "differs": 4, "cannot run": 3}[found.result])
 

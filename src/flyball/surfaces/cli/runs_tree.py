@@ -74,13 +74,15 @@ def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_jso
     from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
     from flyball.app.verifying import refuse_bad_merge
     from flyball.surfaces.cli.terminal.view import home_at, user
+    from flyball.surfaces.cli.terminal.waiting import waiting
     from flyball.workspace.cards.use_cases import merge as merge_run
 
     def approve(before: str, after: str) -> None:
         if not unverified:
             if not as_json:
                 say("The merged tree is not the one that the run tested: testing it …", err=True)
-            refuse_bad_merge(home_at(repo), before, after)
+            with waiting("Testing the merged tree", as_json=as_json) as tell:
+                refuse_bad_merge(home_at(repo), before, after, tell)
 
     place, run = find_kept_run(repo, run)
     report = merge_run(place, run, remove_untracked=remove_untracked, approve=approve)

@@ -61,18 +61,17 @@ def verify(
     it is not, 3 if a person must decide.
     """
     import asyncio
-    import sys
 
     from flyball.app.verifying import verify_change
     from flyball.errors import FlyballError
     from flyball.surfaces.cli.terminal.view import home_at
+    from flyball.surfaces.cli.terminal.waiting import waiting
     from flyball.verdict.formats import as_data
 
-    if not as_json and sys.stderr.isatty():
-        say("Testing both trees …", err=True)
     home = home_at(repo)
     try:
-        found = asyncio.run(verify_change(home, base, head))
+        with waiting("Testing both trees", as_json=as_json) as tell:
+            found = asyncio.run(verify_change(home, base, head, tell))
     except FlyballError as error:
         if github:
             # Only an annotation is seen by who does not open the log.

@@ -16,7 +16,7 @@ from flyball.core.terms.call import Access, CommandFact, PathFact
 from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.finding import AnyFinding
 from flyball.core.terms.phase import Phase
-from flyball.core.terms.progress import Progress
+from flyball.core.terms.progress import Progress, unwatched
 from flyball.shellcheck import AllowRule
 from flyball.workspace.cards.artifacts import artifact_path
 from flyball.workspace.files.paths import Root
@@ -109,8 +109,8 @@ class CallContext(NamedTuple):
     """All evidence for the card so far."""
     eyes: Eyes | None = None
     """None if no vision model may be used."""
-    on_progress: Callable[[dict[str, Any]], None] = lambda _line: None
-    """Receives telemetry about the progress of this call."""
+    on_progress: Callable[[Progress], None] = unwatched
+    """Receives the progress of this call, for whoever waits for it."""
     self_modify: bool = False
     """Whether the run may change Flyball's own files."""
     changed: frozenset[str] = frozenset()
@@ -142,6 +142,16 @@ class CallContext(NamedTuple):
         """Return the same call with a private directory for its process, in a part of the tree."""
         return self._replace(shelf=shelf, at=at)
 
+    def during(self, what: str) -> CallContext:
+        """Return the same call, whose progress is told as that of this part of it."""
+        whole = self.tell_progress
+
+        def tell(now: Progress) -> None:
+            whole(now._replace(what=what))
+
+        tell(Progress(what, 0.0))
+        return self._replace(on_progress=tell)
+
     def with_env(self, env: Mapping[str, str]) -> CallContext:
         """Return the same call with another environment for its processes."""
         return self._replace(env_of=lambda: env)
@@ -170,7 +180,7 @@ class CallContext(NamedTuple):
     @property
     def tell_progress(self) -> Callable[[Progress], None]:
         """Return the callback that reports this call's progress to watchers."""
-        return lambda now: self.on_progress(now.line(self.card, self.call))
+        return self.on_progress
 
     @property
     def servers(self) -> RunServers:

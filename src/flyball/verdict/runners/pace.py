@@ -69,7 +69,7 @@ class Paces:
     """The paces of a project's suites and checks, in a file that no sandboxed process can write."""
 
     def __init__(self, context: StartContext) -> None:
-        self._file = context.caches.parent / "suite-times.json"
+        self._file = context.workspace.directory.parent.parent / "suite-times.json"
 
     def find(self, key: str) -> Pace:
         """Return the pace of one suite; an empty one where none is known."""
@@ -109,6 +109,11 @@ class Course:
         self._open: dict[str, None] = {}
         self._rest = ""
 
+    def at(self, what: str, pace: Pace, elapsed: float) -> Progress:
+        """Return how far the run is after so many seconds, beside what is known from before."""
+        unit = self.steps.unit if self.steps else "tests"
+        return Progress(what, elapsed, pace.last, self.done, pace.done, unit)
+
     def hear(self, text: str) -> None:
         """Take the next piece of output."""
         *lines, self._rest = (self._rest + text).split("\n")
@@ -139,10 +144,13 @@ class Course:
 
 @asynccontextmanager
 async def telling(
-    tell: Callable[[Progress], None], what: str, pace: Pace, course: Course
+    tell: Callable[[Progress], None], now: Callable[[float], Progress]
 ) -> AsyncGenerator[None]:
-    """Tell how far something is every two seconds, until it is over."""
-    task = asyncio.create_task(_tell(tell, what, pace, course))
+    """Tell every two seconds how far something is, until it is over.
+
+    `now` says how far it is after so many seconds.
+    """
+    task = asyncio.create_task(_tell(tell, now))
     try:
         yield
     finally:
@@ -150,10 +158,8 @@ async def telling(
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _tell(tell: Callable[[Progress], None], what: str, pace: Pace, course: Course) -> None:
+async def _tell(tell: Callable[[Progress], None], now: Callable[[float], Progress]) -> None:
     began = monotonic()
-    unit = course.steps.unit if course.steps else "tests"
     while True:
         await asyncio.sleep(EVERY)
-        elapsed = monotonic() - began
-        tell(Progress(what, elapsed, pace.last, course.done, pace.done, unit))
+        tell(now(monotonic() - began))

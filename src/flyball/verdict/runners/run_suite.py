@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,7 +126,7 @@ class Timed:
         """Start the runner, tell how far it is, and remember how long a whole suite took."""
         self.course = Course(steps)
         pace = self._pace if self._is_whole else Pace()
-        async with telling(self._tell, self._what, pace, self.course):
+        async with telling(self._tell, partial(self.course.at, self._what, pace)):
             seconds, hear = self.limit.seconds, self.course.hear
             finished = await launch(argv, context, seconds=seconds, hear=hear)
         if self._is_whole and not finished.over_limit and not finished.signal:

@@ -33,7 +33,7 @@ def test_the_last_times_are_kept_and_broken_files_are_nothing(start):
     for seconds in range(7):
         paces.keep("a", seconds, done=seconds)
     assert Paces(start).find("a") == Pace([2, 3, 4, 5, 6], 6)
-    (start.caches.parent / "suite-times.json").write_text("{")
+    (start.workspace.directory.parent.parent / "suite-times.json").write_text("{")
     assert Paces(start).find("a") == Pace()
 
 
