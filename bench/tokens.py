@@ -29,7 +29,7 @@ from flyball.engine.prompt.request import CHARS_PER_TOKEN
 BEFORE = 52_557
 """The same ten turns as counted at commit e681814, by this very bench."""
 LEAST_SAVED = 0.30
-MOST_AT_FIRST = 2_100
+MOST_AT_FIRST = 2_150
 
 
 def shop() -> dict[str, str | bytes]:

@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 from acp import RequestError
 from tests.editors.editing import Editor, at_work, play
-from tests.governed import CART, EDIT, GOOD, READ, SUITE, Shell, checkpoint, objects, script, shop
+from tests.governed import (
+    CART,
+    EDIT,
+    GOOD,
+    READ,
+    SUITE,
+    Shell,
+    call,
+    checkpoint,
+    objects,
+    script,
+    shop,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -120,3 +132,20 @@ def test_an_editor_that_goes_away_loses_nothing(shell: Shell, tmp_path: Path):
     (run,) = objects(shell("runs", "list", "--json").stdout)
     assert run["status"] == "interrupted"
     assert "price * quantity" in shell("runs", "show", run["run"], "--diff").stdout
+
+
+@pytest.mark.exhaustive
+def test_an_editor_offers_the_sides_of_a_conflict(shell: Shell, tmp_path: Path):
+    quotes = {"says": "assertEqual(total([(2, 3)]), 6)", "where": "test_cart.py:11"}
+    stated = call("conflict", but="must be 7", **quotes)
+    driver = script(tmp_path / "s.jsonl", READ, stated, checkpoint(), EDIT, SUITE, *GOOD[4:])
+    editor = Editor("says")
+
+    async def story() -> None:
+        async with at_work(editor, shell, "--driver", driver):
+            assert await editor.say("Fix cart.py: total([(2, 3)]) must be 7.") == "end_turn"
+
+    play(story)
+    (offered,) = editor.offered
+    assert [each.name for each in offered] == ["follow the test", "follow the request"]
+    assert "red → green" in editor.message

@@ -234,3 +234,24 @@ def test_steps_beside_a_governed_session_are_a_run_of_their_own(host: HostSessio
     assert host.after("mcp__flyball__start_run", "m1", {}, "ok").code == 0
     assert not host.write("cart.py", "x").is_allowed, "its own checkpoint is still owed"
     assert "price * quantity" not in (shell.cwd / "cart.py").read_text()
+
+
+def test_a_conflict_is_answered_by_the_side_to_follow(shell: Shell):
+    said = [{"approve": True, "note": ""}, {"approve": True, "note": "follow the test"}]
+    quotes = {"says": "assertEqual(total([(2, 3)]), 6)", "where": "test_cart.py:11"}
+
+    async def story() -> None:
+        async with stdio(shell, lambda _: said.pop(0)) as agent:
+            await agent("start_run", goal="Fix cart.py: total([(2, 3)]) must be 7.")
+            wrong = await agent("conflict", but="must be 8", **quotes)
+            assert not wrong["ok"]
+            assert "`but` was not found" in wrong["text"]
+            asked = await agent("conflict", but="must be 7", **quotes)
+            assert asked["question"]["kind"] == "conflict"
+            assert any(each.endswith("follow the test") for each in asked["question"]["commands"])
+            assert (await agent("request_approval")).code == "usage"
+            going_on = await agent("request_approval")
+            assert going_on["status"] == "running"
+            assert "follow test_cart.py:11" in (await agent("next_step"))["instructions"]
+
+    play(story)

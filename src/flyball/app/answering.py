@@ -126,6 +126,13 @@ def _how(state: RunState, question: Question) -> str:
     return "; ".join(f"`{each.command}`" for each in _replies(state, question, is_hosted=False))
 
 
+def sides(question: Question) -> list[str]:
+    """Return the answers to a conflict that name a side, in words that `words` reads."""
+    if question.conflict is None:
+        return []
+    return [label for choice, label in choices(question.conflict) if choice is not Choice.TASK]
+
+
 class NextStep(NamedTuple):
     """A command a person can type now, and its effect."""
 
@@ -201,10 +208,9 @@ def _replies(state: RunState, question: Question, *, is_hosted: bool) -> tuple[N
                 NextStep(f'flyball answer {run} "…"', "try once more, with a word to the driver"),
                 NextStep(f"flyball deny {run}", "let it fail"),
             )
-        case Asking.CONFLICT if question.conflict is not None:
-            named = choices(question.conflict)[:-1]
+        case Asking.CONFLICT:
             return (
-                *(NextStep(f"flyball answer {run} {label}", label) for _, label in named),
+                *(NextStep(f"flyball answer {run} {each}", each) for each in sides(question)),
                 NextStep(f'flyball answer {run} "…"', "change the task, in your words"),
                 cancel,
             )

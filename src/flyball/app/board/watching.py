@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flyball.app.answering import pending
+from flyball.app.answering import pending, sides
 from flyball.app.board.feed import (
     BEAT,
     SILENCE,
@@ -326,7 +326,12 @@ def board_row(
         "seq": state.seq,
         "branch": state.branch,
         "asks": [
-            {"card": each.card.id, "kind": each.question.kind.value, "text": each.question.text}
+            {
+                "card": each.card.id,
+                "kind": each.question.kind.value,
+                "text": each.question.text,
+                "sides": sides(each.question),
+            }
             for each in waiting
         ],
         "cards": [*_card_rows(home, state, deeds), *_steps_to_do(state)],

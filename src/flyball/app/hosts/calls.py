@@ -43,6 +43,7 @@ from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.redaction import Redactor
 
 CHECKPOINT = "checkpoint"
+CONFLICT = "conflict"
 WAIT = "wait"
 LOOKING = frozenset({"command", "guards", "intent", "judge", "machine", "verify", WAIT})
 """Our own read-only commands, which a governed agent may run."""
@@ -72,7 +73,7 @@ FOR_PEOPLE = ("approve", "deny", "extend", "trust", "answer")
 VERBS = LOOKING | {
     *("run", *GROUPS, "card", "undo", "approve", "deny", "extend", "answer", "serve", "worker"),
     *(CHECKPOINT, "mcp", "off", "on", "demo", "init", "trust", "doctor", "patch", "flow", "audit"),
-    *("hook", "bench", "people", "completion", "acp", "confined"),
+    *(CONFLICT, "hook", "bench", "people", "completion", "acp", "confined"),
 }
 _WILD = regex(r"[*?{\[]")
 _OUR_NAME = regex(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")
@@ -276,6 +277,8 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules, stan
     rides = [each for each in _others(text, root) if each.kind is not CommandKind.READ_ONLY]
     if verbs and all(verb == CHECKPOINT for verb in verbs) and not rides:
         return replace(call, tool=CHECKPOINT, access=Access.CHECKPOINT)
+    if verbs and all(verb == CONFLICT for verb in verbs) and not rides:
+        return replace(call, tool=CONFLICT, access=Access.READ)
     # Some hosts keep one shell, in which an earlier command may have set any variable.
     facts = command_facts(BashForm(cmd=text), context, fresh=False)
     if verbs and not rides:
@@ -571,7 +574,7 @@ def _is_open(verb: str) -> bool:
     name, _, inner = verb.partition(" ")
     if name in GROUPS:
         return inner in SHOWING
-    return name in (CHECKPOINT, HELP) or name in LOOKING
+    return name in (CHECKPOINT, CONFLICT, HELP) or name in LOOKING
 
 
 def _recorded(args: dict[str, object], redactor: Redactor) -> dict[str, object]:

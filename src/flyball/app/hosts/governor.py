@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from msgspec.structs import replace
 
 from flyball.app.hosts.asker.process import is_pretended, is_unattended
-from flyball.app.hosts.calls import HostRules
+from flyball.app.hosts.calls import CHECKPOINT, CONFLICT, HostRules
 from flyball.app.hosts.hook_files import (
     disarms,
     put_back_hooks,
@@ -35,8 +35,8 @@ from flyball.app.sessions import Session, Sessions, Switch
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.host.usage import nearly_reached, reached
 from flyball.core.run.state import Checkpoint
-from flyball.core.terms.call import Access
 from flyball.errors import Conflict
+from flyball.tools.conflict import ConflictForm
 from flyball.workspace.run.lock import wait_for_lock
 
 EARLY_SHELLS = frozenset({"gemini"})
@@ -219,10 +219,19 @@ class HostGovernor:
         else the only session.
         """
         async with self._turn():
-            session = await self._stating()
+            session = await self._stating(CHECKPOINT)
             async with self.runs.opened(session) as run:
                 assert run is not None
                 await run.state_checkpoint(point)
+                return run
+
+    async def conflict(self, form: ConflictForm) -> HostedRun:
+        """Record a conflict sent from a host's shell, as a checkpoint is."""
+        async with self._turn():
+            session = await self._stating(CONFLICT)
+            async with self.runs.opened(session) as run:
+                assert run is not None
+                await run.state_conflict(form)
                 return run
 
     async def let_person(self, change: Callable[[], None]) -> None:
@@ -245,7 +254,7 @@ class HostGovernor:
                 await self.runs.at(session, lambda run: run.note(f"Off for {seconds:.0f} s."))
         return until
 
-    async def _stating(self) -> Session:
+    async def _stating(self, tool: str) -> Session:
         live = [
             (each, state)
             for each in self.sessions.in_checkout()
@@ -254,7 +263,7 @@ class HostGovernor:
         asked = [
             (each, state)
             for each, state in live
-            if any(call.access is Access.CHECKPOINT for call in state.cards[-1].in_flight)
+            if any(call.tool == tool for call in state.cards[-1].in_flight)
         ]
         found = asked or live
         if not found:
@@ -262,6 +271,6 @@ class HostGovernor:
         if len(found) > 1 and not asked:
             raise Conflict(
                 "Several hosts work in this project, and none of them has just asked for this.",
-                "State the checkpoint from the host's own shell.",
+                f"State the {tool} from the host's own shell.",
             )
         return max(found, key=lambda each: each[1].at)[0]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from flyball.app.hosts.asker.process import is_below
 from flyball.app.hosts.hook_files import remember_hooks
 from flyball.app.hosts.runs.opening import HostedRuns
-from flyball.app.hosts.words import NEXT_PROMPT, is_notification
+from flyball.app.hosts.words import NEXT_PROMPT, asks_about_conflict, is_notification
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.journals import opened
 from flyball.app.sessions import HOSTED, WITHIN, Session, Sessions
@@ -57,6 +57,8 @@ class HostPrompts:
             # Changes by a slash command's own shell are detected before the model is asked.
             found = await self._runs.at(session, lambda run: run.seen())
             return joined(found, await self._greet(session))
+        if state and asks_about_conflict(state.cards[-1]):
+            return await self._runs.at(session, lambda run: run.decided(event))
         if state and (call := _held(state)) and consents(event.text, call):
             granted = await self._runs.at(session, lambda run: run.answered(event))
             if not state.cards[-1].has_changed:

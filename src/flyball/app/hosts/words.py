@@ -9,6 +9,7 @@ from pathlib import Path
 from flyball.core.host.tool import files_in_words
 from flyball.core.run.ending import status_of
 from flyball.core.run.state import CardState, Checkpoint, RunState, Said
+from flyball.core.run.working_copy import WAY_OUT
 from flyball.core.terms.phase import PLAN, Phase
 from flyball.verdict.words import verdict_lines
 
@@ -16,6 +17,10 @@ HOW_TO_STATE = (
     "State it from the shell: {flyball} checkpoint --goal 'what shall be so' --findings 'what you "
     "saw' --action 'what you will do' --file path/to/file --verify 'the test that will show it' "
     "(--file and --verify can be repeated)."
+)
+HOW_TO_CONFLICT = (
+    "If it cannot be done as asked: {flyball} conflict --says 'a quote' --but 'what contradicts "
+    "it' --where path/to/file:LINE. A person decides then, and it never counts against you."
 )
 DISARMED = (
     "{file} was not taken: while Flyball governs this session nobody changes which hooks run. A "
@@ -51,6 +56,11 @@ def how_to_state() -> str:
     return HOW_TO_STATE.format(flyball=_flyball())
 
 
+def how_to_conflict() -> str:
+    """Return the command that says why a task cannot be done as asked."""
+    return HOW_TO_CONFLICT.format(flyball=_flyball())
+
+
 def under_way() -> str:
     """Return the message for an agent that would continue while a verdict is taken."""
     return UNDER_WAY.format(flyball=_flyball())
@@ -70,6 +80,7 @@ def greeting(state: RunState, card: CardState, level: str) -> str:
     if level != "verdict" and card.phase.is_in(PLAN):
         lines.append(f"Look first; files can be changed after a checkpoint. {how_to_state()}")
     lines.append("When you stop, Flyball runs the tests itself and says whether it is done.")
+    lines.append(how_to_conflict())
     return "\n".join(lines)
 
 
@@ -95,10 +106,21 @@ def refusal(card: CardState, call: str, code: str) -> str:
 def waiting_for(card: CardState) -> str:
     """Return what a person has to decide, and how."""
     text = card.question.text if card.question else ""
+    if asks_about_conflict(card):
+        return (
+            f"A person must decide. {text}\nThey say it in their next prompt, or with `flyball "
+            "answer last …` in their own terminal. Until then stop and tell them."
+        )
     return (
         f"A person must decide: {text} They can with `flyball approve` or `flyball deny` in their "
         "own terminal. Until then stop and tell them."
     )
+
+
+def asks_about_conflict(card: CardState) -> bool:
+    """Return whether a person has to say which side of a conflict holds."""
+    question = card.question
+    return card.phase is Phase.PAUSED and question is not None and question.conflict is not None
 
 
 def told(said: tuple[Said, ...]) -> str:
@@ -108,7 +130,8 @@ def told(said: tuple[Said, ...]) -> str:
 
 def rejection(card: CardState) -> str:
     """Return why a stop is not accepted."""
-    return told(card.said) or "This is not done yet."
+    said = told(card.said) or "This is not done yet."
+    return f"{said}\n{how_to_conflict()}" if WAY_OUT in said else said
 
 
 def ending_notice(state: RunState, level: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.app.answering import next_steps, pending
+from flyball.app.answering import next_steps, pending, sides
 from flyball.app.people.decisions import MERGED, decisions_of
 from flyball.app.project import Home
 from flyball.app.runs.journals import Record, holder_of, opened
@@ -167,7 +167,12 @@ async def read_through(home: Home, run: str, counting: Recounting | None = None)
         "events": state.seq,
         "cards": [_card(card, told, is_reverted=card.id in reverted) for card in state.cards],
         "questions": [
-            {"card": each.card.id, **msgspec.to_builtins(each.question)} for each in pending(state)
+            {
+                "card": each.card.id,
+                **msgspec.to_builtins(each.question),
+                "sides": sides(each.question),
+            }
+            for each in pending(state)
         ],
         "response": _response(state),
         "decided": decided,

@@ -11,13 +11,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from flyball.app.answering import asked as question_of
-from flyball.app.answering import no, pending, yes
+from flyball.app.answering import no, pending, words, yes
 from flyball.app.driving import RunControl, Watcher
 from flyball.app.hosts.governor import HostGovernor
 from flyball.app.hosts.runs.driven import driven, unheard
+from flyball.app.hosts.words import waiting_for
 from flyball.app.project import Home
 from flyball.app.runs.journals import Record, find_run, record_of
 from flyball.app.sessions import HOSTED, MCP, Session, Sessions
@@ -42,6 +44,7 @@ from flyball.core.run.thread import SpokenCall
 from flyball.core.terms.intent import Intent
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import Conflict, NotFound, OutsideWorkspace, TemplateError, UsageError
+from flyball.tools.conflict import ConflictForm
 from flyball.workspace.cards.revert import Moved
 from flyball.workspace.cards.use_cases import ProjectPlaces, move_card, unmerged_cards
 from flyball.workspace.run.worktree import CommitKind
@@ -135,6 +138,16 @@ class Steps:
         }
         return await self.call(record.state.run, card, "checkpoint", fields)
 
+    async def conflict(self, run: str, card: str, form: ConflictForm) -> TurnView:
+        """State a conflict: for a run of steps, or for the session whose hooks govern it."""
+        record = await self._record(run)
+        if _is_elsewhere(record.started):
+            hosted = await HostGovernor(self.home).conflict(form)
+            return dataclasses.replace(
+                turn_view(hosted.state, None, "", (), ()), text=waiting_for(hosted.card)
+            )
+        return await self.call(record.state.run, card, "conflict", msgspec.to_builtins(form))
+
     async def question(self, run: str, call: str, reason: str) -> RunState:
         """Return the state of a run that asks a person; raise `Conflict` if none does.
 
@@ -168,6 +181,8 @@ class Steps:
         def word(state: RunState) -> AnyEvent:
             if question_of(state).id != question:
                 raise Conflict(f"Run {name} asks something else now.", "Ask the person again.")
+            if question_of(state).conflict is not None and (granted or note):
+                return words(state, by, note)
             return yes(state, by, note) if granted else no(state, by, note)
 
         told: list[Telemetry] = []

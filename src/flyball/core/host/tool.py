@@ -93,6 +93,7 @@ _OURS_THAT_ASK = """
 _OUR_ROWS: Mapping[str, HostTool] = MappingProxyType(
     {
         "checkpoint": HostTool("checkpoint", Access.CHECKPOINT),
+        "conflict": HostTool("conflict", Access.READ),
         **dict.fromkeys(_OURS_THAT_ASK.split(), _ASKS_US),
     }
 )

@@ -16,6 +16,12 @@ from flyball.core.terms.phase import Phase
 
 STOPPED = "Stopped by a guard. "
 """How the question of a guard's hard level begins."""
+WAY_OUT = (
+    "If it cannot be done as asked (the request and a test contradict each other, or something is "
+    "missing), bend neither: say so with `conflict`, and a person decides."
+)
+"""The offer to whoever is sent back again; taking it counts against nobody."""
+OFFERED_AFTER = 2
 
 
 class WorkingCopy:
@@ -80,7 +86,10 @@ class WorkingCopy:
         """Explain to the driver why it is not done, and ask again; in `final` it can only
         answer.
         """
-        self.set(**changes, said=(*self.card.said, Said("rejection", text)))
+        self.set(**changes)
+        if max(self.card.rejections, self.card.setbacks) >= OFFERED_AFTER:
+            text = f"{text}\n{WAY_OUT}"
+        self.say("rejection", text)
         self.think(text_only=self.card.phase is Phase.FINAL)
 
     def forget(self) -> None:

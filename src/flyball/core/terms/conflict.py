@@ -20,12 +20,15 @@ from flyball.regex import regex
 REQUEST = "the request"
 """The place of a quote from what the person asked for."""
 LONGEST_QUOTE = 300
+FEW_WORDS = 8
+"""An answer of more words than these says more than which side to follow."""
 NEAR = 12
 """How many lines from the named one a quote in other words may draw on."""
 
 _PLACE = regex(r"(?P<path>.+?)(?::(?P<line>\d+)(?:-\d+)?)?")
 _REQUESTS = frozenset({"request", "the request", "task", "the task", "prompt", "the prompt"})
 _NEXT_PLACE = regex(r"\s*(?:[,;\n]|\s(?:and|vs\.?|versus)\s)\s*")
+_REFUSES = regex(r"\b(?:no|not|never|neither|but|except|instead|unless)\b|n't\b|[?]")
 _MARKS = "`'\"“”‘’«» \t\n"
 _SIGN = regex(r"\"[^\"]+\"|'[^']+'|`[^`]+`|-?\d+(?:\.\d+)*|[A-Za-z]\w*[_.]\w[\w.]*|[a-z]+[A-Z]\w*")
 """What of a quote in other words must occur literally: values, quoted texts, names of code."""
@@ -131,7 +134,9 @@ def read_choice(conflict: ConflictReport, text: str) -> Choice | None:
         names = {str(number), choice.value, order, f"{order} one", bare.removeprefix("the ")}
         if said in names or said == conflict.side(choice).place.lower():
             return choice
-    return None
+    named = [choice for choice, label in choices(conflict) if label.lower() in plain]
+    is_short = len(plain.split()) <= FEW_WORDS and not _REFUSES.search(plain)
+    return named[0] if len(named) == 1 and is_short and named[0] is not Choice.TASK else None
 
 
 def decision(conflict: ConflictReport, choice: Choice, note: str) -> str:

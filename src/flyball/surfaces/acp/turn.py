@@ -20,12 +20,13 @@ from acp.schema import (
 )
 
 from flyball.app import answering
-from flyball.app.answering import RESTING, Pending, asked, next_steps, no, pending, yes
+from flyball.app.answering import RESTING, Pending, asked, decide, next_steps, no, pending, yes
 from flyball.app.driving import RunControl, RunRequest, RunResult, Watcher, Word
 from flyball.app.hosts.asker.person import require_no_host
 from flyball.app.project import Home
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import Asking, Checkpoint, RunState
+from flyball.core.terms.conflict import Choice, choices
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import Conflict, NotAPerson
 from flyball.surfaces.acp.edit import RunFiles, diff_content, locations
@@ -197,7 +198,15 @@ def tool_call(run: str, asks: Pending, files: RunFiles) -> ToolCallUpdate:
 
 
 def options(state: RunState) -> list[PermissionOption]:
-    """Return the options yes and no, described by their effects."""
+    """Return the options yes and no, described by their effects, or the sides of a conflict."""
+    if waiting := pending(state):
+        conflict = waiting[0].question.conflict
+        if conflict is not None:
+            return [
+                PermissionOption(option_id=choice.value, name=label, kind="allow_once")
+                for choice, label in choices(conflict)
+                if choice is not Choice.TASK
+            ]
     steps = {step.command.split()[1]: step.effect for step in next_steps(state, "paused")}
     return [
         PermissionOption(option_id=verb, name=f"{verb.capitalize()}: {steps[verb]}", kind=kind)
@@ -212,6 +221,8 @@ def word(asks: Pending, option: str, by: str) -> Word:
     def said(state: RunState) -> AnyEvent:
         if asked(state).id != asks.question.id:
             raise Conflict(f"Run {state.run} asks something else by now.", "Look at it again.")
+        if asks.question.conflict is not None:
+            return decide(state, by, Choice(option))
         return yes(state, by) if option == YES else no(state, by)
 
     return said

@@ -125,7 +125,8 @@ INSTRUCTIONS = (
     " Begin with start_run; next_step says what is owed. Look with read, grep and test; state a"
     " checkpoint before you change anything; change files with edit_diff; end each step with"
     " submit_evidence. Flyball runs the tests itself, so say only what is so. Where a person must"
-    " decide, call request_approval. A refusal says what to do instead."
+    " decide, call request_approval; if it cannot be done as asked, call conflict. A refusal says"
+    " what to do instead."
 )
 BAD_ARGUMENTS = "bad-arguments"
 LOOKS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -137,6 +138,7 @@ TOOLS: tuple[tuple[Callable[..., Any], ToolAnnotations], ...] = (
     (tool.read, LOOKS),
     (tool.grep, LOOKS),
     (tool.checkpoint, ACTS),
+    (tool.conflict, ACTS),
     (tool.edit_diff, ACTS),
     (tool.test, LOOKS),
     (tool.submit_evidence, ACTS),

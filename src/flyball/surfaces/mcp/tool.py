@@ -19,6 +19,7 @@ from flyball.app.steps.turn import TurnWatcher
 from flyball.app.steps.view import StepView, TurnView
 from flyball.core.run.state import Checkpoint
 from flyball.engine.telemetry import Telemetry
+from flyball.tools.conflict import ConflictForm
 
 StepContext = Context[Steps, Any]
 
@@ -157,6 +158,25 @@ async def checkpoint(
     """
     point = Checkpoint(goal, findings, proposed_action, tuple(files), tuple(verify_with))
     return await steps_of(ctx).checkpoint(run, card, point)
+
+
+async def conflict(
+    ctx: StepContext,
+    says: Annotated[str, Field(description="A quote of one side.")],
+    but: Annotated[str, Field(description="A quote of the other side.")],
+    where: Annotated[
+        str, Field(description="file:line of the first quote, or `request`; then the second's.")
+    ],
+    reproduce: Annotated[str, Field(description="A test command that fails because of it.")] = "",
+    run: Run = "",
+    card: Card = "",
+) -> TurnView:
+    """Say that the task cannot be done as asked; Flyball looks both quotes up, a person decides.
+
+    It never counts against you. In a session governed by hooks it counts for that session.
+    """
+    form = ConflictForm(says=says, but=but, where=where, reproduce=reproduce)
+    return await steps_of(ctx).conflict(run, card, form)
 
 
 async def edit_diff(

@@ -87,7 +87,8 @@ def sides(*places: str) -> ConflictReport:
     [
         (
             sides("tests/test_x.py:3", REQUEST),
-            {"follow the request": Choice.BUT, "the test": Choice.SAYS, "2": Choice.BUT},
+            {"follow the request": Choice.BUT, "the test": Choice.SAYS, "2": Choice.BUT}
+            | {"Please follow the test.": Choice.SAYS, "Do not follow the test.": None},
         ),
         (
             sides("tests/test_x.py:3", "tests/test_y.py:8"),

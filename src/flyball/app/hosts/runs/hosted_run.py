@@ -13,7 +13,14 @@ from msgspec.structs import replace
 
 from flyball.app.answering import RESTING
 from flyball.app.hosts.asker.process import has_own_question
-from flyball.app.hosts.calls import OTHER_SHELLS, Stance, call_of, is_plain, is_waiting
+from flyball.app.hosts.calls import (
+    CONFLICT,
+    OTHER_SHELLS,
+    Stance,
+    call_of,
+    is_plain,
+    is_waiting,
+)
 from flyball.app.hosts.confining import PersonRules, can_rewrite, confined, why_unconfined
 from flyball.app.hosts.runs.watched_run import WatchedRun, owed_verdict
 from flyball.app.hosts.words import (
@@ -45,11 +52,14 @@ from flyball.core.run.event import (
 )
 from flyball.core.run.state import Asking, Checkpoint, RunState
 from flyball.core.terms.call import Access, Call, Outcome, digest
+from flyball.core.terms.conflict import Choice, read_choice
 from flyball.core.terms.intent import LIMITS
 from flyball.core.terms.phase import Phase
 from flyball.engine.perform import settle_foreign
 from flyball.engine.prompt.handover_text import hand_over
+from flyball.errors import Conflict
 from flyball.tools.call.protocol import Result, bounded
+from flyball.tools.conflict import ConflictForm, Surroundings, state_conflict
 from flyball.workspace.process.holder import environ_of
 from flyball.workspace.trees.trees import TreeHash
 
@@ -301,6 +311,38 @@ class HostedRun(WatchedRun):
         effect = self._owed_call(call) if call else self._owed_thought()
         await self._append(replace(self._stated(point, call), effect=effect))
         await self._bring_on()
+
+    async def state_conflict(self, form: ConflictForm) -> None:
+        """Record a conflict from the host's shell; raise `Conflict` if it is not taken."""
+        own = [call for call in self.card.in_flight if call.tool == CONFLICT]
+        call = own[-1].id if own else ""
+        known = Surroundings(self.state.request, self.card.base, self.card.evidence)
+        stated = await state_conflict(form, self._call_context(call or CONFLICT), known)
+        effect = self._owed_call(call) if call else self._owed_thought()
+        await self._append(replace(stated, call=call, effect=effect))
+        if self.card.question is None or self.card.question.conflict != stated.report:
+            raise Conflict(stated.fault or told(self.card.said), "Nobody was asked.")
+
+    async def decided(self, event: HostEvent) -> HostAnswer:
+        """Record what a person's prompt decides about a conflict; a question of theirs does not."""
+        question = self.card.question
+        assert question is not None, "only a card that asks is decided"
+        assert question.conflict is not None, "only a conflict is decided"
+        text = self._context.redactor.text(event.text).strip()
+        choice = read_choice(question.conflict, text)
+        if choice is None and text.endswith("?"):
+            return HostAnswer(text=waiting_for(self.card))
+        await self._forget_calls()
+        await self._append(
+            Answered(
+                question=question.id,
+                granted=True,
+                by=f"{event.host}: prompt",
+                note="" if choice else text,
+                choice=choice or Choice.TASK,
+            )
+        )
+        return HostAnswer(text=told(self.card.said))
 
     def _stated(self, point: Checkpoint, call: str) -> CheckpointStated:
         clean = self._context.redactor.text

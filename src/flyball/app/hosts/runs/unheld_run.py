@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from flyball.app.answering import RESTING
 from flyball.app.hosts.calls import is_plain
 from flyball.app.hosts.runs.hosted_run import LONGEST_OUTCOME, NO_WORDS, HostedRun
+from flyball.app.hosts.words import asks_about_conflict, waiting_for
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
 from flyball.core.host.tool import PLAN_EXIT
 from flyball.core.record.observed import WOULD_UNDO
@@ -58,13 +59,29 @@ class UnheldRun(HostedRun):
 
     async def stop(self, event: HostEvent) -> HostAnswer | None:
         """Judge the stop; questions that would have been asked on the way count as answered."""
+        if asks_about_conflict(self.card):
+            _, changed = await self._changes()
+            if not changed:
+                return HostAnswer(notice=waiting_for(self.card))
+            # The agent went on in spite of it, so what it did is judged.
+            await self._withdraw()
+            if self.card.phase.is_in(PLAN):
+                await self._assume_checkpoint()
         await self._go_past()
         return await super().stop(event)
+
+    async def _withdraw(self) -> None:
+        """Drop a conflict that the agent did not wait for."""
+        question = self.card.question
+        assert question is not None, "only a card that asks has a conflict"
+        await self._append(Answered(question=question.id, granted=True, by=NOBODY))
 
     async def look(self, since: str = "") -> str:  # noqa: ARG002
         """Record changes that no call explains."""
         card = self.card
-        if any(call.access is not Access.READ for call in card.in_flight):
+        if asks_about_conflict(card) or any(
+            call.access is not Access.READ for call in card.in_flight
+        ):
             return ""
         now, changed = await self._changes()
         if changed:
@@ -122,6 +139,8 @@ class UnheldRun(HostedRun):
         question = self.card.question
         if self.card.phase is not Phase.PAUSED or question is None:
             return
+        if asks_about_conflict(self.card):
+            return
         if question.kind is Asking.EXTENSION:
             await self._append(Extended(by=NOBODY, calls=MORE, why=NOT_HELD))
         elif question.kind in RESTING:
@@ -135,6 +154,8 @@ class ObservedRun(UnheldRun):
 
     async def stop(self, event: HostEvent) -> HostAnswer | None:
         """Journal that the agent stopped, and on which tree; the verdict is not taken."""
+        if asks_about_conflict(self.card):
+            await self._withdraw()
         await self._forget_calls()
         await self.look()
         await self._go_past()

@@ -45,6 +45,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "checkpoint --goal G --findings F --action A --file cart.py --verify pytest",
         "checkpoint --goal G --findings F --action A --file a.py --file b.py --verify make",
     ),
+    "conflict": (
+        "conflict --says 'total([]) == 1' --but 'costs nothing' --where tests/test_cart.py:12",
+        "conflict --says 'f() == 1' --but 'f() == 2' --where tests/test_a.py:3,tests/test_b.py:5",
+    ),
     "wait": ("wait", "wait --for 30"),
     "trust": ("trust", "trust --yes"),
     "confined": ("confined --read-only -- pytest -q", "confined --project -- npm test"),

@@ -34,6 +34,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "init": "Govern another agent, or stop governing it.",
         "off, on": "Temporarily disable governance.",
         "checkpoint": "Record an agent's plan.",
+        "conflict": "Say why a task cannot be done as asked.",
         "trust": "Trust this repository's configuration.",
         "confined": "Run a command in the sandbox.",
     },

@@ -56,7 +56,9 @@ export class InBox extends HTMLElement {
     const [asked] = row.asks;
     const [yes, no] = ANSWERS[asked.kind] || ["Yes", "No"];
     const isResting = RESTING.includes(asked.kind);
-    const say = isResting ? { yes: () => decide(this, row, "resume", {}, "Goes on") }
+    const sides = asked.sides || [];
+    const follow = (side) => () => decide(this, row, "answer", { text: side }, "Answered");
+    const say = sides.length ? {} : isResting ? { yes: () => decide(this, row, "resume", {}, "Goes on") }
       : { yes: () => decide(this, row, "approve", { note: "" }, yes), no: () => decide(this, row, "deny", { why: "" }, no) };
     const answer = () => { this.writing = this.writing === row.run ? "" : row.run; this.redraw(); this.querySelector("form.inplace input")?.focus(); };
     const word = h("input", { type: "text", placeholder: "Answer in words", "aria-label": "Answer in words", onkeydown: (event) => { if (event.key === "Escape") { event.stopPropagation(); answer(); this.focusOn(row.run); } } });
@@ -66,7 +68,7 @@ export class InBox extends HTMLElement {
       if (deed) { event.preventDefault(); event.stopPropagation(); deed(); }
     } },
     h("div", { class: "waitstext" }, h("p", { class: "asked" }, asked.text), h("p", { class: "sub" }, h("a", { href: `#/run/${part(row.run)}` }, row.request), h("span", {}, ` ${row.title} · ${ago(row.updated_at)}`))),
-    h("div", { class: "row" }, h("button", { type: "button", class: "primary", onclick: say.yes }, isResting ? "Go on" : yes), say.no ? h("button", { type: "button", onclick: say.no }, no) : null,
+    h("div", { class: "row" }, sides.map((side) => h("button", { type: "button", class: "primary", onclick: follow(side) }, side)), say.yes ? h("button", { type: "button", class: "primary", onclick: say.yes }, isResting ? "Go on" : yes) : null, say.no ? h("button", { type: "button", onclick: say.no }, no) : null,
       h("button", { type: "button", class: "quiet", "aria-expanded": String(this.writing === row.run), onclick: answer }, "Answer")),
     this.writing !== row.run ? null : h("form", { class: "inplace row", onsubmit: (event) => {
       event.preventDefault();

@@ -171,18 +171,23 @@ export class RunPage extends HTMLElement {
 
   question(asked) {
     const [yes, no] = ANSWERS[asked.kind] || ["Yes", "No"];
-    const why = h("input", { type: "text", placeholder: "A word to the driver (optional)", "aria-label": "A word to the driver" });
+    const why = h("input", { type: "text", placeholder: asked.conflict ? "Or what to do instead" : "A word to the driver (optional)", "aria-label": "A word to the driver" });
     const card = this.told.cards.find((each) => each.id === asked.card);
     const resting = RESTING.includes(asked.kind);
     // Both texts of a changed test stand above already.
     const words = asked.kind === "weakened-tests" && this.told.hero.questions.length ? asked.text.trim().split("\n").at(-1) : asked.text;
     const check = asked.kind === "checkpoint" && card?.checkpoint;
-    const buttons = resting
+    const { conflict, sides } = asked;
+    const buttons = conflict
+      ? [...sides.map((side) => h("button", { type: "button", class: "primary", onclick: () => this.do("answer", { text: side }) }, side[0].toUpperCase() + side.slice(1))),
+        h("button", { type: "button", onclick: () => (why.value.trim() ? this.do("answer", { text: why.value }) : why.focus()) }, "Change the task")]
+      : resting
       ? [h("button", { type: "button", class: "primary", onclick: () => (why.value.trim() ? this.do("answer", { text: why.value }) : this.do("resume")) }, "Go on")]
       : [h("button", { type: "button", class: "primary", onclick: () => this.do("approve", { note: why.value }) }, yes),
         h("button", { type: "button", onclick: () => this.do("deny", { why: why.value }) }, no)];
     return h("div", { class: "question", role: "group", "aria-label": "Flyball asks" },
-      h("p", { class: "who" }, "Flyball asks"), h("p", { class: "asked" }, words),
+      h("p", { class: "who" }, "Flyball asks"), h("p", { class: "asked" }, conflict ? words.split("\n")[0] : words),
+      conflict ? h("div", { class: "sides" }, [conflict.says, conflict.but].map((side) => h("figure", { class: "quote" }, h("figcaption", {}, side.place), h("blockquote", {}, side.text)))) : null,
       check ? h("dl", { class: "facts" }, h("dt", {}, "Findings"), h("dd", {}, check.findings), h("dt", {}, "Will do"), h("dd", {}, check.proposed_action),
         h("dt", {}, "Files"), h("dd", { class: "mono" }, check.files.join(", ") || "—"), h("dt", {}, "Verifies with"), h("dd", { class: "mono" }, check.verify_with.join(", "))) : null,
       asked.call ? h("pre", { class: "call", tabindex: 0, "aria-label": "The call" }, asked.call.preview || JSON.stringify(asked.call.args ?? asked.call, null, 2)) : null,
