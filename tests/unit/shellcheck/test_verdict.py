@@ -1,5 +1,7 @@
 """Phases, reasons, limits and the user's allow-list."""
 
+import time
+
 import msgspec
 import pytest
 
@@ -308,3 +310,25 @@ def test_scratch_places_may_be_written_where_writing_is_allowed():
     assert judge("echo a > /tmp/a.txt").decision == "allow"
     assert judge("echo a > /tmp/../etc/a").decision == "deny"
     assert judge("echo a > /tmp/a.txt", phase="recon").decision == "deny"
+
+
+LONG = 60_000
+NESTED = {
+    "brackets in a filter": "jq '" + "[" * LONG + "'",
+    "brackets closed again": "jq '" + "[" * (LONG // 2) + "]" * (LONG // 2) + "'",
+    "imports in a filter": "jq '" + "import " * (LONG // 7) + "'",
+    "here-documents": "cat " + "<<A " * (LONG // 4),
+    "sets in a pattern": "cat " + "[a-z]" * (LONG // 5),
+    "wildcards in a path": "cat " + "*/" * (LONG // 2) + ".env",
+}
+
+
+@pytest.mark.parametrize("what", NESTED)
+def test_a_long_command_is_judged_without_delay(what: str):
+    began = time.process_time()
+    judge(NESTED[what], phase="recon")
+    assert time.process_time() - began < 4
+
+
+def test_a_pattern_too_long_to_compare_may_name_a_secret():
+    assert judge("cat .e" + "*" * 600 + "nv", phase="recon").effect != "reading"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from flyball.secret_files import is_secret_variable
 from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.programs.archive import ARCHIVES
 from flyball.shellcheck.programs.builtin import BUILTINS
@@ -165,6 +166,24 @@ def shows_contents(name: str, rule: Rule | None) -> bool:
 
 
 _SHOWING = names("sed gsed awk gawk mawk nawk jq yq")
+
+
+_HAS_LANGUAGE = Pattern(r"jq|yq|[gmn]?awk|python[\d.]*|pypy3?|node(js)?|ruby|perl|php")
+_ENVIRONMENT = Pattern(
+    r"(?:\bENVIRON\b|\$?\bENV\b|\benviron\b|\bprocess\.env\b|(?<![\w.$\"'{])env\b(?=[.\[]|\s*(?:\||$)))"
+    r"(?:(?:\.get\(|[.\[({]+)[\"']?(?P<key>[A-Za-z_]\w*))?"
+    r"|\b(?:str)?env\((?P<name>\w*)|\bgetenvb?\(\s*[\"']?(?P<got>\w*)|\benvsubst\b"
+)
+"""Where a program given as text asks for variables, and for which, in the languages above."""
+
+
+def shows_environment(name: str, words: Iterable[Word]) -> bool:
+    """Return whether a program's text reads the environment, or what may be a secret in it."""
+    if not _HAS_LANGUAGE.fullmatch(posixpath.basename(name)):
+        return False
+    asked = [match for word in words for match in _ENVIRONMENT.every(word.known)]
+    keys = [match["key"] or match["name"] or match["got"] for match in asked]
+    return any(not key or is_secret_variable(key) for key in keys)
 
 
 def searches(name: str, rule: Rule | None) -> bool:

@@ -122,7 +122,7 @@ _KUBE_LOOK = rule(
     check=_get,
     writes="--profile-output --log-file --log-dir --cache-dir",
     mutates="--profile",
-    known="--profile",
+    known="--profile --client",
 )
 _GH = rule(
     READ,

@@ -177,6 +177,18 @@ def _to_stdout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
         yield general
 
 
+_CODER = Pattern(r"-?[A-Za-z][\w-]*:.*", re.S)
+
+
+def _identify(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Judge `identify`, to which `NAME:` in front of a file is a language that can write."""
+    if odd := next((word for word in words[1:] if _CODER.fullmatch(word.known)), None):
+        text = " ".join(word.source for word in words)
+        yield Finding(text, CommandKind.UNKNOWN, f"{odd.source} names a coder, which may write")
+    else:
+        yield from judge_words(inquiry, rule, words)
+
+
 def _service(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Judge `service X status`, or the list."""
     text = " ".join(w.source for w in words)
@@ -316,7 +328,8 @@ SYSTEMS = table(
             }
         ),
         "xclip xsel pbcopy pbpaste wl-copy wl-paste": rule(UNKNOWN, "uses the person's clipboard"),
-        "atq pdfinfo identify": _SHOW._replace(operands=Operands.READ),
+        "atq pdfinfo": _SHOW._replace(operands=Operands.READ),
+        "identify": _SHOW._replace(operands=Operands.READ, check=_identify),
         "jps javap": rule(READ, "only shows", runs="-J"),
         "ffprobe": rule(
             READ,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
@@ -59,7 +60,15 @@ def check_cloc(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
 
 
 _ONE_DASH = Pattern(r"-\w")
-_LOADS = Pattern(r"\b(import|include)\b[^.|]*\"|\bload\w*\s*\(")
+_IMPORTS = Pattern(r"\b(import|include)\b")
+_CALLS_LOAD = Pattern(r"\bload\w*\s*\(")
+
+
+def _loads(program: str) -> bool:
+    """Return whether a filter imports a file, or loads one by a function."""
+    parts = [part for part in re.split(r"[.|]", program) if '"' in part]
+    named = [(part, match) for part in parts if (match := _IMPORTS.search(part))]
+    return bool(_CALLS_LOAD.search(program)) or any('"' in p[m.end() :] for p, m in named)
 
 
 def check_loading(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -67,7 +76,7 @@ def check_loading(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterab
     text = " ".join(w.source for w in words)
     # These take a name and then a file.
     named = parse(rule, words[1:]).has("--rawfile", "--slurpfile")
-    if odd := next((word for word in words[1:] if _LOADS.search(word.known)), None):
+    if odd := next((word for word in words[1:] if _loads(word.known)), None):
         yield Finding(text, CommandKind.UNKNOWN, f"{odd.source} loads another file")
     elif named and (hidden := secret_among(words[1:])):
         yield secret_finding(text, hidden)

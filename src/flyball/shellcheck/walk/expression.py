@@ -59,6 +59,10 @@ def examine(walk: Walk, node: Node, *, arithmetic: bool = False) -> None:
             walk.unknown(node, "sh ends these quotes at the first of the inner ones")
         if arithmetic:
             _counted(walk, node)
+    elif kind == "subscript" and not arithmetic:
+        # The name is looked up, and only its index is arithmetic.
+        for child in node.named_children[1:]:
+            examine(walk, child, arithmetic=True)
     elif kind in _NESTED or kind in _COUNTING:
         if text_of(node).startswith("$[") and _SIGNS.search(text_of(node)):
             walk.unknown(node, "sh does not compute within $[ ]")

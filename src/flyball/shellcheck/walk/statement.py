@@ -101,8 +101,18 @@ def _command(walk: Walk, node: Node, more: Sequence[Word] = ()) -> None:
     # What a variable can do depends on who gets to see it.
     only_read = all(f.kind is CommandKind.READ_ONLY for f in found)
     for child in assigned:
-        assign(walk, child, exported=True, only_read=only_read)
+        if _splits_input(child, words):
+            examine(walk, child.named_children[-1])
+        else:
+            assign(walk, child, exported=True, only_read=only_read)
     walk.findings.extend(found)
+
+
+def _splits_input(node: Node, words: Sequence[Word]) -> bool:
+    """Return whether `IFS=…` stands before `read`, which alone sees it, and splits its input."""
+    name = node.child_by_field_name("name")
+    reads = bool(words) and words[0].value == "read"
+    return reads and name is not None and text_of(name) == "IFS"
 
 
 def _redirected(walk: Walk, node: Node) -> None:

@@ -22,6 +22,7 @@ from flyball.shellcheck.programs import (
     searches_all,
     sent,
     shows_contents,
+    shows_environment,
 )
 from flyball.shellcheck.rule import (
     Rule,
@@ -66,6 +67,14 @@ def _fetched(found: Finding, names: frozenset[str]) -> Finding:
         return found
     raised = found.at_least(CommandKind.DESTRUCTIVE, "it was fetched by the same command")
     return raised._replace(away=True)
+
+
+_ASKS = ("--version", "--help")
+
+
+def _asks_version(words: Sequence[Word]) -> bool:
+    """Return whether all that a program is told is to print its version or help."""
+    return len(words) == 2 and words[1].value in _ASKS
 
 
 def _too_many(text: str) -> Finding:
@@ -150,7 +159,9 @@ class Walk:
         if (allowed := self._allowed(words)) is not None:
             return [Finding(text, allowed.kind, "the user's allow-list has it")]
         rule, floor, why = lookup(name.value, self.scope)
-        if rule is None:
+        if rule is None and "/" not in name.value and _asks_version(words):
+            found = [Finding(text, CommandKind.READ_ONLY, "it shows its version or help")]
+        elif rule is None:
             found = [Finding(text, floor, f"{name.value} {why}")]
         else:
             judged = judge_rule(self, rule, words)
@@ -182,6 +193,9 @@ class Walk:
             if odd:
                 reason = f"which file {odd} names is only known when it runs"
                 return [Finding(text, CommandKind.UNKNOWN, reason)]
+            if shows_environment(name, given):
+                reason = "its program shows variables of the environment"
+                return [Finding(text, CommandKind.READ_ONLY, reason, reveals=True)]
         return []
 
     def _hides(self, word: Word, name: str, rule: Rule | None) -> bool:

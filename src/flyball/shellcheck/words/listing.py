@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 
@@ -46,6 +47,9 @@ _GIT_NAMES = names("diff show log grep diff-tree whatchanged ls-tree")
 
 
 def _find(words: Sequence[str]) -> tuple[str, ...]:
+    if any(re.match(r"~|/|\.\./|\.\.$", word) for word in itertools.takewhile(_is_start, words)):
+        # In a home a plain name may be that of a secret: `~/.aws/credentials`.
+        return ()
     pairs = zip(["", *words], words, words[1:], strict=False)
     wanted = [
         pattern
@@ -53,6 +57,11 @@ def _find(words: Sequence[str]) -> tuple[str, ...]:
         if test in ("-name", "-iname") and before not in ("!", "-not")
     ]
     return () if "-o" in words and len(wanted) < 2 else tuple(w.replace("?", "*") for w in wanted)
+
+
+def _is_start(word: str) -> bool:
+    """Return whether a word of `find` is a place to start from, and no test."""
+    return not word.startswith(("-D", "-O")) and word[:1] not in ("-", "(", "!")
 
 
 def _ls(words: Sequence[str]) -> tuple[str, ...]:

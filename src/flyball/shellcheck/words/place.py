@@ -50,12 +50,21 @@ def secret(path: str, *, hidden: bool = True) -> bool:
     `hidden`: whether a wildcard at the beginning of a name matches a dot, as in most programs, but
     not in the shell. Case does not count: to many patterns and file systems it does not.
     """
+    if path.count("[") > MAX_SETS:
+        return True
     # In a text that is no path, the end of a word is hardly that of a file: `print(a.key)`.
     is_path = not _TEXT.search(path)
     for whole in _BETWEEN.split(_simple(path.lower())):
         if holds_secret(whole, shapes=is_path) or (WILD.search(whole) and _aims(whole, hidden)):
             return True
     return False
+
+
+MAX_SETS = 100
+MAX_PATTERN = 500
+"""Brackets of a text, and characters of a pattern, that are compared with the table; beyond that it
+may match anything.
+"""
 
 
 _BETWEEN = Pattern(r"[:=@\s(),'\"]")
@@ -78,6 +87,8 @@ def _simple(pattern: str) -> str:
 
 def _aims(path: str, hidden: bool) -> bool:
     """Return whether a path with wildcards matches a secret, and has something literal to go by."""
+    if len(path) > MAX_PATTERN:
+        return True
     parts = spelled(path)
     return any(
         _pointed(parts[at], names[-1], hidden) and _may_be(parts[: at + 1], names)

@@ -22,6 +22,8 @@ from flyball.shellcheck.words.pattern import Pattern
 MAX_LENGTH = 65_536
 MAX_OPEN = 200
 """Brackets that may be open at once. Counted before the parse, which is slow on deep nesting."""
+MAX_HEREDOCS = 100
+"""Here-documents in one command. Counted before the parse, which is slow on many."""
 MAX_NODES = 4_000
 MAX_DEPTH = 60
 
@@ -56,6 +58,8 @@ def read(command: str) -> Node | str:
         )
     if _too_open(command):
         return f"it opens more than {MAX_OPEN} brackets inside of each other"
+    if command.count("<<") > MAX_HEREDOCS:
+        return f"it has more than {MAX_HEREDOCS} here-documents"
     source = command.encode()
     root = _parser().parse(source).root_node
     if root.descendant_count > MAX_NODES:

@@ -113,8 +113,13 @@ class VariableFacts(NamedTuple):
         return self.given is not None and name not in self.given and not _SET.fullmatch(name)
 
 
-_SET = Pattern(r"_|REPLY|MAPFILE|OPTARG|DIRSTACK|(BASH|COMP|READLINE|HIST|PROMPT|FUNC).*")
-"""Names that a shell sets to a command's output, though the command does not mention them."""
+_SET = Pattern(
+    r"_|REPLY|MAPFILE|OPTARG|DIRSTACK|(BASH|COMP|READLINE|HIST|PROMPT|FUNC|EPOCH|OPT|HOST|ZSH).*|"
+    r"PPID|E?[UG]ID|S?RANDOM|SECONDS|LINENO|GROUPS|PIPESTATUS|SHLVL|SHELLOPTS|(OLD)?PWD|"
+    r"(OS|MACH|CPU)TYPE|USERNAME|VENDOR|TTY(IDLE)?|argv|path|status|pipestatus|signals|options|"
+    r"commands|history|dirstack|PATH|IFS|PS\d|LANG|LC_\w+|TERM|USER|LOGNAME|SHELL|TMPDIR|COLUMNS|LINES"
+)
+"""Names that a shell or its environment sets, though the command does not mention them."""
 
 NO_FACTS = VariableFacts()
 
