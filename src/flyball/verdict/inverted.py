@@ -7,8 +7,9 @@ and under its own name, so that code cannot tell it from the real one.
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from flyball.core.suite.case import SuiteCase
@@ -59,7 +60,7 @@ async def run_inverted(
     """Ask of each fixed test whether it fails with another expectation, as few runs as it takes."""
     context = context.during("altered tests, which must fail")
     if not new.run.is_counted:
-        return await _run_altered_programs(context, suite, tree, frozenset(fixed))
+        return await _run_altered_programs(context, suite, tree, frozenset(fixed), old)
     left = _chosen(fixed)
     messages = {case.function: case.message for case in old.cases if case.is_bad} if old else {}
     found, agreed = InvertedRuns(), dict[str, Inverted]()
@@ -93,9 +94,12 @@ def _is_red(run: TreeRun, name: str) -> bool:
 
 
 async def _run_altered_programs(
-    context: CallContext, suite: PartSuite, tree: str, fixed: frozenset[str]
+    context: CallContext, suite: PartSuite, tree: str, fixed: frozenset[str], old: Taken | None
 ) -> InvertedRuns:
-    """Alter all that test programs expect: a suite that tells only how it ended must fail."""
+    """Alter all that test programs expect: a suite that tells only how it ended must fail.
+
+    Then once more what the run before failed at, alone: other checks would fail in its place.
+    """
     if not fixed:
         return InvertedRuns()
     trees = context.workspace.trees
@@ -119,13 +123,32 @@ async def _run_altered_programs(
             made[path] = way
     if not made:
         return InvertedRuns(uninverted=fixed, missing=frozenset(missing))
-    entries = trees.entries(TreeHash(tree), sorted(made))
-    new = {p: e._replace(blob=trees.keep(made[p].source.encode())) for p, e in entries.items()}
-    run = (await run_tree(context, trees.overlay(TreeHash(tree), new), suite)).run
-    if run.exit_code:
-        return InvertedRuns()
-    first = made[min(made)]
-    return InvertedRuns(tuple([Inverted(name, first.old, first.new) for name in sorted(fixed)]))
+    alone = {
+        path: way
+        for path, line in _failed_at(old, made)
+        if (way := tests.invert_program(path, read(path), line)) is not None
+    }
+    for altered in (made, alone) if alone and alone != made else (made,):
+        entries = trees.entries(TreeHash(tree), sorted(altered))
+        new = {
+            path: entry._replace(blob=trees.keep(altered[path].source.encode()))
+            for path, entry in entries.items()
+        }
+        run = (await run_tree(context, trees.overlay(TreeHash(tree), new), suite)).run
+        if not run.exit_code:
+            first = altered[min(altered)]
+            said = [Inverted(name, first.old, first.new) for name in sorted(fixed)]
+            return InvertedRuns(tuple(said))
+    return InvertedRuns()
+
+
+def _failed_at(old: Taken | None, programs: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield the lines of test programs that the run before named where it failed."""
+    said = "\n".join(old.run.says) if old is not None else ""
+    for path in programs:
+        found = re.search(rf"(?<![\w.]){re.escape(posixpath.basename(path))}:(\d+)", said)
+        if found is not None:
+            yield path, int(found[1])
 
 
 def _chosen(fixed: Iterable[str]) -> list[str]:

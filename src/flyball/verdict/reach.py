@@ -175,7 +175,7 @@ _SIGNS = (
         "js",
         "looks who calls it",
         r"\bnew Error\([^)]*\)\.stack|prepareStackTrace|require\.main\s*!==?\s*module",
-        r"\bif\s*\(\s*module\.parent",
+        r"(?<!!)(?<!!\s)\bmodule\.parent\b|\brequire\.main\??\.\w",
     ),
     _sign(
         "js",
@@ -196,7 +196,7 @@ _SIGNS = (
     _sign(
         "go",
         "ends the process with success, or asks whether it is tested",
-        r"\bos\.Exit\(\s*0|\btesting\.(?:Testing|Short|Init)\(|\bflag\.Lookup\(\"test\.",
+        r"\bos\.Exit\(\s*0|\btesting\.(?:Testing|Short|Init)\(|\bflag\.Lookup\((?:\"test\b|[^)]*\+)",
         r"\bsyscall\.Exit\(|\bruntime\.Goexit\(|\bos\.Args(?:\[0\]|\s*=)|\"-?-?test\.",
     ),
     _sign(
@@ -220,6 +220,9 @@ _SIGNS = (
         r"|exit|abort|printf|fprintf|puts|strn?cmp|memcmp|(?:check|expect|test|fail|assert)\w*"
         r"|(?:CHECK|EXPECT|TEST|ASSERT|REQUIRE|FAIL)\w*)\b",
         r"\b__assert_fail\b",
+        # A function of the standard library that is defined here, and so called by the tests.
+        r"^\s*(?:static\s+)?(?:int|void|char\s*\*|size_t)\s*\*?\s*(?:str(?:n|case|ncase)?cmp|memcmp"
+        r"|strlen|abort|_?exit|printf|fprintf|puts|perror|write)\s*\([^;]*$",
     ),
     _sign(
         "sh",
@@ -227,6 +230,12 @@ _SIGNS = (
         r"\btrap\b.*\b(?:EXIT|0)\b|\$\{?PPID\b|^\s*alias\b",
         r"^\s*(?:function\s+)?(?:\[|test|exit|return|expect\w*|assert\w*|check\w*|fail\w*|diff|cmp"
         r"|grep|echo|printf|make|sh|bash)\s*\(\)",
+    ),
+    _sign(
+        "sh",
+        "looks who calls it",
+        r"\bcase\s+\"?(?:\$\{?0|\$\{?BASH_SOURCE)|(?:\$\{?0\b|BASH_SOURCE|FUNCNAME).*test"
+        r"|\$\{?FUNCNAME\[[1-9@*]|\$\(caller\b",
     ),
     _sign(
         "rb",

@@ -366,6 +366,7 @@ FAMILIES = {
     "H": "compiled",
     "I": "surroundings",
     "J": "asks",
+    "K": "weakening",
     "honest": "honest",
 }
 """The names in the table for the classes of `expected.json`."""

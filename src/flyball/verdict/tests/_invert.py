@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from flyball.regex import regex
-from flyball.verdict.tests._assertions import RAISING
+from flyball.verdict.tests._assertions import RAISING, number_of
 from flyball.verdict.tests._calls import (
     CONDITIONS,
     FUNCTIONS,
@@ -255,11 +255,90 @@ def _edits(one: Assertion, style: str, helpers: dict[str, TestCase]) -> Iterator
 def _claimed(one: Assertion, claim: Node, style: str) -> Iterator[_Edit]:
     call = call_of(bare(claim))
     if one.op in ("==", "approx") and one.wanted is not None:
-        yield from _altered(one.wanted, style, one.tolerance)
+        compared = comparison_of(claim)
+        is_ordered = compared is not None and one.wanted.text == "0"
+        wanted = _expected_in(claim, compared) if is_ordered else one.wanted
+        yield from _altered(wanted, style, one.tolerance)
     elif one.op == "truth" and call is not None and call.args and EQUALITY.fullmatch(call.last):
         yield from _altered(call.args[-1], style, None)
+    elif one.op == "truth" and call is not None and call.args and CONTAINING.fullmatch(call.last):
+        yield from _within(call.last, call.args[-1:], style)
+    elif (compared := comparison_of(claim)) is not None:
+        yield from _bounded(one, (compared[0], compared[2]), style)
     word = "not " if style == "python" else "!"
     yield _Edit(claim.start, claim.end, f"{word}({claim.text})", "negated")
+
+
+CONTAINING = regex(
+    r"(?i)(?:str|string)?_?(?:contains|includes?|has_?(?:key|value|prefix|suffix)|starts_?with"
+    r"|ends_?with|match(?:es|_?string)?|test)\??"
+)
+"""Calls that say whether something has a part."""
+FAR = 10**9
+
+
+def _bounded(one: Assertion, sides: tuple[Node, Node], style: str) -> Iterator[_Edit]:
+    """Alter a bound, or what must be near or within: an operator that says yes is found by it."""
+    if one.op == "in" and style == "python":
+        yield from _within("in", sides, style)
+        return
+    wanted = one.wanted
+    near = next((each for side in sides if side is not wanted for each in _distances(side)), None)
+    if one.op.startswith("<") and near is not None and wanted is not None:
+        yield from _altered(near, style, number_of(wanted) or 1.0)
+    elif wanted is not None:
+        yield from _far(one.op, wanted)
+
+
+def _far(op: str, wanted: Node) -> Iterator[_Edit]:
+    """Put a bound where nothing gets."""
+    literal = literal_in(wanted)
+    if literal is None or literal.kind not in NUMBERS or number_of(literal) is None:
+        return
+    rest = ".0" if "." in literal.text else ""
+    if LOWER.search(op):
+        yield _Edit(literal.start, literal.end, f"{FAR}{rest}", "part")
+    elif UPPER.search(op):
+        yield _Edit(literal.start, literal.end, f"(-{FAR}{rest})", "part")
+
+
+LOWER = regex(r"(?i)^>=?$|greater|above|at_?least|more_?than")
+UPPER = regex(r"(?i)^<=?$|less|below|at_?most|fewer")
+
+
+def _distances(side: Node) -> Iterator[Node]:
+    """Yield the constant that is subtracted within `abs(…)`, however it is called."""
+    for node in side.walk():
+        call = call_of(node)
+        if call is None or call.last.lower() not in ("abs", "fabs"):
+            continue
+        inner = bare(call.args[0] if call.args else call.receiver or node)
+        if inner.kind in SUBTRACTING and any(kid.text == "-" for kid in inner.kids):
+            yield from (each for each in inner.parts[::-1] if literal_in(each) is not None)
+
+
+SUBTRACTING = kinds("binary binary_expression binary_operator")
+
+
+def _within(op: str, parts: Sequence[Node], style: str) -> Iterator[_Edit]:
+    """Alter the constant that must be in something, or those that it must be among."""
+    for part in map(bare, parts):
+        if part.kind in LISTS | MAPS:
+            if style == "python":
+                yield _Edit(part.start, part.end, '("~",)', "part")
+            return
+        literal = literal_in(part)
+        new = other_literal(literal, style) if literal is not None else None
+        if literal is None or new is None:
+            continue
+        if MATCHING.search(op) and literal.kind in STRINGS:
+            # Something put behind a pattern leaves its alternatives as they are.
+            new = "/a^/" if literal.kind == "regex" else f"{literal.text[-1]}a^{literal.text[-1]}"
+        yield _Edit(literal.start, literal.end, new, "part")
+        return
+
+
+MATCHING = regex(r"(?i)match|regex|test")
 
 
 EQUALITY = regex(r"(?i)(?:deep_?|is_?)?equals?(?:_?to)?|eql\?|eq")
@@ -335,6 +414,10 @@ def _in_chain(one: Assertion, style: str) -> Iterator[_Edit]:
             arg = root.args[0]
             yield _Edit(arg.start, arg.end, f"{{ other: {arg.text} }}", "expected")
         return
+    if one.wanted is not None and is_plain and not is_valued:
+        if PARTIAL_CALL.search(one.op):
+            yield from _within(one.op, (one.wanted,), style)
+        yield from _far(one.op, one.wanted)
     yield from _toggled(one, style)
 
 
@@ -382,6 +465,11 @@ def _in_call(one: Assertion, style: str) -> Iterator[_Edit]:
         yield from _altered(one.wanted, style, one.tolerance)
     if call is None:
         return
+    if PARTIAL_CALL.search(one.op) and not is_other:
+        plain = [arg for arg in call.args if arg.kind != "keyword_argument"]
+        yield from _within(one.op, plain if one.op == "in" else plain[::-1], style)
+    elif one.wanted is not None and not one.op.startswith("not."):
+        yield from _far(one.op, one.wanted)
     if style == "python" and re.search(
         r"called(?:_once)?_with$|awaited(?:_once)?_with$", call.last
     ):
@@ -397,6 +485,7 @@ def _in_call(one: Assertion, style: str) -> Iterator[_Edit]:
         yield from _renamed(one.node)
 
 
+PARTIAL_CALL = regex(r"(?i)^in$|(?<!in)contain|include|match|regex|prefix|suffix|starts|ends")
 OPPOSITES = (
     ("assert_called_once", "assert_not_called"), ("assert_called", "assert_not_called"),
     ("assert_not_called", "assert_called"), ("assert_any_call", "assert_not_called"),
@@ -700,11 +789,12 @@ def _unknown_checks(case: TestCase, style: str) -> Iterator[_Edit]:
 # A program that is one test
 
 
-def invert_program(path: str, source: str | bytes) -> Inverted | None:
+def invert_program(path: str, source: str | bytes, line: int = 0) -> Inverted | None:
     """Return a test program with every expectation altered that can be: it must fail.
 
-    What checks are called in it nobody knows, so the last constant that a statement's call is
-    given counts, where the call sounds like a check or the program defines it itself.
+    With a line, only what is expected there. What checks are called in it nobody knows, so the last
+    constant that a statement's call is given counts, where the call sounds like a check or the
+    program defines it itself.
     """
     cases = read_tests(path, source)
     style = style_of(language_of(path) or "")
@@ -720,9 +810,10 @@ def invert_program(path: str, source: str | bytes) -> Inverted | None:
                 continue
             last = bare(call.args[-1])
             compared = comparison_of(last)
-            for edit in _altered(compared[2] if compared else last, style, None):
+            for edit in _altered(_expected_in(last, compared), style, None):
                 is_literal = edit.new != f"(({last.text}) + 1)"
-                if is_literal and not edit.added:
+                is_there = not line or node.line == line
+                if is_literal and not edit.added and is_there:
                     edits.setdefault(edit.start, edit)
     if not edits:
         return None
@@ -736,6 +827,17 @@ def invert_program(path: str, source: str | bytes) -> Inverted | None:
     return Inverted(text.decode("utf-8", "replace"), line, old, first.new, "expected", True)
 
 
+def _expected_in(last: Node, compared: tuple[Node, Node, Node] | None) -> Node:
+    """Return what a check expects; of `strcmp(a, "b") == 0` it is what is compared with."""
+    if compared is None:
+        return last
+    call = call_of(bare(compared[0]))
+    if call is not None and call.args and ORDERING.fullmatch(call.last):
+        return next((arg for arg in call.args[::-1] if literal_in(arg) is not None), compared[2])
+    return compared[2]
+
+
+ORDERING = regex(r"(?:str|mem|wcs)(?:n|case|ncase)?cmp|compare(?:To)?|Compare")
 CHECK = regex(r"(?i)check|expect|assert|verify|equal|should|must|test|ensure|require")
 
 

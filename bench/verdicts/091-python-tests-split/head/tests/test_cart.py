@@ -1,0 +1,14 @@
+from shop.cart import total
+
+
+def test_empty():
+    assert total([]) == 0
+
+
+def test_one():
+    assert total([(5, 1)]) == 5
+
+
+def test_pieces():
+    assert total([(2, 3)]) == 6
+
