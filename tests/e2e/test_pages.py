@@ -140,7 +140,29 @@ def test_a_fix_is_rejected_until_the_console_is_clean(land: str, tmp_path: Path)
         (picture,) = re.findall(rf"!\[\S+ {when}\]\((\S+)\)", account)
         assert (page.parent / picture).read_bytes().startswith(b"\x89PNG")
     looks = [line["passing"] for line in lines if line.get("kind") == "console-report"]
-    assert looks[-1] and looks.count(False) == 2, "before the change, and after half of it"
+    said = "before the change, and after half of it by Flyball and by the driver"
+    assert looks[-1] and looks.count(False) == 3, said
+
+
+@pytest.mark.parametrize("land", LANDS)
+def test_flyball_opens_the_page_of_a_driver_that_only_edits(land: str, tmp_path: Path):
+    files, at_fault, half, whole = LANDS[land]
+    lines = drive(
+        tmp_path,
+        files,
+        "The preview is blank; fix it.",
+        checkpoint(at_fault),
+        call("write_file", path=at_fault, content=half),
+        say("It is mended."),
+        call("write_file", path=at_fault, content=whole),
+        say("It is mended now."),
+        REVIEW,
+    )
+    reports = [line for line in lines if line.get("kind") == "console-report"]
+    assert [each["passing"] for each in reports] == [False, True]
+    rejected = next(line for line in lines if line.get("kind") == "rejection")
+    assert "Cannot read properties of undefined (reading 'now')" in json.dumps(rejected)
+    assert final(lines)["proof"].startswith("it answers"), lines[-3:]
 
 
 def test_a_fix_that_leaves_the_console_dirty_never_succeeds(tmp_path: Path):

@@ -51,7 +51,7 @@ from flyball.workspace.run.worktree import CommitKind
 from flyball.workspace.sandbox import environment
 from flyball.workspace.sandbox.confinement import Sandbox
 from flyball.workspace.servers.network import can_serve
-from flyball.workspace.servers.server import RunServers
+from flyball.workspace.servers.server import RunServers, ServerPlan
 from flyball.workspace.trees.trees import Clash, TreeHash
 
 ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
@@ -220,13 +220,18 @@ class RunContext:
         if self._project is not None:
             return self._project
         runners, checks = runners_and_checks(self.workspace.root, self.settings.commands)
+        means = self._means(has_tests=bool(runners))
         return Project(
             runners=runners,
             checks=checks,
+            serves=bool(means) and bool(self._server_plans()),
             has_git=self.workspace.branch is not None,
             sandbox=levels.detect_level().value,
-            means=self._means(has_tests=bool(runners)),
+            means=means,
         )
+
+    def _server_plans(self) -> Sequence[ServerPlan]:
+        return server_plans(look(self.workspace.root), self.settings.commands)
 
     def _means(self, *, has_tests: bool) -> tuple[str, ...]:
         """Return what tools may need: servers, where something can be served or may come to be.
@@ -235,8 +240,7 @@ class RunContext:
         """
         if not can_serve():
             return ()
-        plans = server_plans(look(self.workspace.root), self.settings.commands)
-        if has_tests and not plans:
+        if has_tests and not self._server_plans():
             return ()
         return (SERVERS, BROWSER) if can_browse(self.env) else (SERVERS,)
 

@@ -270,7 +270,9 @@ def _returned(
 
 def _about_outcome(card: CardState, event: CallReturned) -> Iterator[Telemetry]:
     outcome = event.outcome
-    summary = outcome.text.strip().partition("\n")[0][:200]
+    # What went wrong says more than how the answer begins; a lone word there is an error's code.
+    is_told = not outcome.ok and " " in outcome.error
+    summary = (outcome.error if is_told else outcome.text).strip().partition("\n")[0][:200]
     yield _returned(
         card,
         event.call,

@@ -30,15 +30,19 @@ from flyball.core.run.working_copy import WorkingCopy
 from flyball.core.terms.budget import spent_limit
 from flyball.core.terms.change_verdict import ChangeVerdict, FindingKind
 from flyball.core.terms.evidence import (
+    ConsoleReport,
+    HttpReport,
     Strength,
     SuiteReport,
     VerdictReport,
+    VisualReport,
     WeakeningReport,
 )
 from flyball.core.terms.evidence_rows import latest_of
 from flyball.core.terms.intent import ChangeKind, is_document
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.shape import listed
+from flyball.core.terms.tool import BROWSER
 
 SAID_TWICE = 2
 FORM = "End your answer with the evidence form in one fenced JSON block."
@@ -80,7 +84,8 @@ def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
     looks = any(use.type in GATES and GATES[use.type].looks for use in card.template.gates)
     if looks or d.run.policy.hosted:
         return _inspect, _fill_in, _judge, _verify, _heed_verdict
-    if d.run.project.runners and d.run.policy.is_current:
+    can_look = bool(d.run.project.runners) or d.run.project.serves
+    if can_look and d.run.policy.is_current:
         # Flyball looks itself, whether or not the driver ever called `test`.
         return _inspect, _verify, _heed_verdict, _fill_in, _judge
     return _verify, _inspect, _heed_verdict, _fill_in, _judge
@@ -208,7 +213,10 @@ def _verify(d: WorkingCopy) -> bool:
     results, nothing is sent back: the verdict compares the two.
     """
     judgement = verdict(d)
-    if isinstance(judgement, Passed) or d.card.verdict is not None or _needs_base(d.card):
+    # Without a suite it is what was looked at that decides, and not the verdict's runs.
+    found = d.card.verdict
+    is_tested = found is not None and (found.has_suite or not _sees_pages(d.run))
+    if isinstance(judgement, Passed) or is_tested or _needs_base(d.card):
         d.set(verified_at=d.run.seq)
         return False
     # Where nothing can turn the verdict (no tests, and what there is was looked at), asking again
@@ -216,6 +224,9 @@ def _verify(d: WorkingCopy) -> bool:
     is_verifiable = bool(d.run.project.runners) or d.card.strength is Strength.NOTHING
     is_missing = isinstance(judgement, Missing)
     trouble = Trouble.MISSING_EVIDENCE if is_missing else Trouble.FAILING_CHECK
+    if not is_missing and _sees_pages(d.run) and d.card.phase is Phase.VERIFY:
+        # What Flyball itself saw fail is repaired by a change and not by another look.
+        d.enter(Phase.EXECUTE)
     _send_back(d, judgement.sentence, trouble, is_worth_it=is_verifiable)
     return True
 
@@ -277,7 +288,7 @@ def _inspect(d: WorkingCopy) -> bool:
     unmet = [use for use, judgement in _judged(card) if _can_be_seen(use, judgement)]
     if not card.has_changed and not unmet:
         return False
-    looks = [use for use in unmet if GATES[use.type].looks]
+    looks = [use for use in unmet if GATES[use.type].looks] or _page_to_look_at(d)
     if card.has_changed:
         # What the verdict runs anyway is not run for these gates as well.
         looks = [use for use in looks if use.type not in OF_VERDICT]
@@ -292,6 +303,25 @@ def _inspect(d: WorkingCopy) -> bool:
         )
     )
     return True
+
+
+def _page_to_look_at(d: WorkingCopy) -> list[GateUse]:
+    """Return the look at what a project serves, if it has no tests and this tree was not seen."""
+    card, project = d.card, d.run.project
+    is_seen = any(
+        isinstance(item, HttpReport | ConsoleReport | VisualReport)
+        and item.own
+        and item.tree == card.tree
+        for item in card.evidence
+    )
+    if not _sees_pages(d.run) or not card.has_changed or is_seen:
+        return []
+    return [GateUse("console_clean" if BROWSER in project.means else "http_ok")]
+
+
+def _sees_pages(run: RunState) -> bool:
+    """Return whether what a project serves takes the place of the tests that it lacks."""
+    return run.project.serves and not run.project.runners
 
 
 def _owes_red(d: WorkingCopy) -> bool:

@@ -270,7 +270,7 @@ def _conclude(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
         return _respond(state, Status.FAILED, "A step failed for good.", issues)
     if state.planned or Escalation.ROUTE_TO_PLANNING in wishes:
         return _plan_anew(replace(state, planned=True), issues)
-    return _respond(state, Status.FAILED, f"Not done: {_reason(issues[0])}.", issues)
+    return _respond(state, Status.FAILED, f"Not done: {_first_sentence(issues[0])}.", issues)
 
 
 def _take_report(state: Coordinator, report: VerificationReport) -> Move:
@@ -413,3 +413,12 @@ def _reason(issue: Issue) -> str:
     """Return an issue as a short clause."""
     clause = issue.issue.strip().rstrip(".").partition(": ")[0]
     return clause[:1].lower() + clause[1:]
+
+
+def _first_sentence(issue: Issue) -> str:
+    """Return an issue's first sentence, with what a page or a test said in it."""
+    said = issue.issue.strip().partition(". ")[0].rstrip(".")
+    return _reason(issue) if len(said) > MOST_OF_REASON else said[:1].lower() + said[1:]
+
+
+MOST_OF_REASON = 300

@@ -173,6 +173,8 @@ class Project(msgspec.Struct, frozen=True, omit_defaults=True):
     runners: tuple[str, ...] = ()
     """What can run its tests; without any, a change is verified by checks."""
     checks: tuple[str, ...] = ()
+    serves: bool = False
+    """Whether it has pages or an interface that a server of its own can show."""
     has_git: bool = True
     sandbox: str = "none"
     means: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.simulation.verdicts import REGRESSED, TOO_WEAK, UNTESTED
 from tests.simulation.world import call, suite
 from tests.unit.core.walking import Walk, form, look, step
@@ -12,8 +13,10 @@ from flyball.core.flow.template import Escalation, EvidenceSchema, GateUse, OnFa
 from flyball.core.run.event import EvidenceTaken
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import Asking, Ending
+from flyball.core.terms.change_verdict import ChangeStrength
 from flyball.core.terms.evidence import (
     CommandReport,
+    ConsoleReport,
     FileReport,
     GateReport,
     HttpReport,
@@ -284,6 +287,37 @@ def test_work_that_nothing_can_verify_is_called_so_in_a_flow_too():
     lint.sees(FileReport(id="f", tree="t1", path="a.txt", exists=True), verdict=UNTESTED)
     assert lint.card.ending is Ending.UNVERIFIED
     assert lint.card.escalation is None
+
+
+SEEN = Project(serves=True, means=("servers", "browser"))
+
+
+def test_without_tests_flyball_opens_what_the_project_serves():
+    for project, gate in ((SEEN, "console_clean"), (replace(SEEN, means=("servers",)), "http_ok")):
+        walk = Walk(project=project).checkpoints().edits("t1").stops()
+        assert [use.type for use in walk.inspect.gates] == [gate]
+    tested = Walk(project=replace(SEEN, runners=("pytest",))).checkpoints().edits("t1").stops()
+    assert tested.inspect.gates == ()
+
+
+def test_an_error_of_a_page_goes_back_to_the_driver_in_its_own_words():
+    walk = Walk(project=SEEN).checkpoints().edits("t1").stops()
+    broken = ConsoleReport(id="c", tree="t1", url="u", errors=("TypeError: of null",), own=True)
+    walk.sees(broken, verdict=UNTESTED)
+    assert "TypeError: of null" in walk.said
+
+
+def test_a_page_without_errors_is_enough_where_there_are_no_tests():
+    walk = Walk(project=SEEN).checkpoints().edits("t1").stops()
+    clean = ConsoleReport(id="d", tree="t1", url="u", own=True)
+    walk.sees(clean, verdict=replace(UNTESTED, strength=ChangeStrength.SHOWN))
+    assert walk.closes().phase is P.SUCCEEDED
+
+
+def test_what_a_driver_opened_itself_is_not_opened_again():
+    walk = Walk(project=SEEN).checkpoints().edits("t1").asks(call("b", "browser_console"))
+    walk.returns("", ConsoleReport(id="c", tree="t1", url="u", own=True)).stops()
+    assert walk.inspect.gates == ()
 
 
 def test_a_step_that_only_looks_may_state_a_checkpoint():
