@@ -157,12 +157,12 @@ def look_back_by_keys(keys: Keys) -> None:
     expect(page.locator(".then")).to_contain_text("The tree was as it began.")
     assert keys.at().name == "Event"
     keys.press("End")
-    show = page.get_by_role("button", name="Show the change as it was")
-    show.wait_for()
-    keys.reach("Show the change as it was")
-    keys.press("Enter")
     expect(page.locator(".then diff-box .add").first).to_be_visible()
-    keys.at()
+    keys.reach("▶ Play", "Shift+Tab")
+    keys.press("Enter")
+    assert keys.at().name == "❚❚ Pause"
+    keys.press("Enter")
+    assert keys.at().name == "▶ Play"
 
 
 def export_by_keys(keys: Keys, place: Path) -> None:

@@ -10,6 +10,7 @@ from pygments.lexers import get_lexer_for_filename  # pyright: ignore[reportUnkn
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
+from flyball.app.board.film import Film
 from flyball.regex import regex
 
 MOST_ROWS = 600
@@ -57,6 +58,26 @@ class DiffView(msgspec.Struct, frozen=True):
     files: tuple[DiffFile, ...]
     added: int
     removed: int
+
+
+class SceneView(msgspec.Struct, frozen=True):
+    """The change as it stood right after an event."""
+
+    seq: int
+    view: DiffView
+
+
+class FilmView(msgspec.Struct, frozen=True):
+    """When each event was, and how the change grew."""
+
+    times: tuple[float, ...]
+    scenes: tuple[SceneView, ...]
+
+
+def view_film(film: Film) -> FilmView:
+    """Return a film with its diffs as rows; long files stay collapsed."""
+    scenes = tuple(SceneView(each.seq, view_diff(each.diff)) for each in film.scenes)
+    return FilmView(tuple(film.times), scenes)
 
 
 def view_diff(text: str, full: str = "") -> DiffView:

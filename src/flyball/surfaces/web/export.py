@@ -15,6 +15,7 @@ from litestar.params import FromPath
 
 from flyball.app.board.account import account, picture_of, places_of
 from flyball.app.board.feed import RunTail
+from flyball.app.board.film import film_of
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.files import diff_of
 from flyball.app.runs.journals import opened
@@ -22,7 +23,7 @@ from flyball.errors import FlyballError
 from flyball.regex import regex
 from flyball.surfaces.web.assets import asset
 from flyball.surfaces.web.board import OurBoard
-from flyball.surfaces.web.diff import view_diff
+from flyball.surfaces.web.diff import view_diff, view_film
 from flyball.surfaces.web.run_routes import download
 from flyball.workspace.cards.use_cases import show_card
 
@@ -33,6 +34,7 @@ MODULES = (
     "verdict.js",
     "timeline.js",
     "ribbon.js",
+    "replay.js",
     "run.js",
     "export.js",
 )
@@ -100,6 +102,7 @@ async def _data(home: Home, run: str) -> dict[str, Any]:
             for card in told["cards"]
             if card["commit"]
         },
+        "film": msgspec.to_builtins(view_film(await film_of(home, run))),
         "pictures": await _pictures(home, run, told["cards"]),
     }
 

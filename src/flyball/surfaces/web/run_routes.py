@@ -15,6 +15,7 @@ from flyball.app.answering import more, no, words, yes
 from flyball.app.archive import export_lines
 from flyball.app.board.account import account_at, card_picture, diff_at, places_of
 from flyball.app.board.feed import read_place
+from flyball.app.board.film import film_of
 from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
 from flyball.app.people.person import Right
 from flyball.app.project import Home
@@ -28,7 +29,7 @@ from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Intent, Turn
 from flyball.surfaces.web.board import OurBoard, PersonalBoard
-from flyball.surfaces.web.diff import DiffView, view_diff
+from flyball.surfaces.web.diff import DiffView, FilmView, view_diff, view_film
 from flyball.workspace.cards.use_cases import merge
 
 Words = Annotated[str, msgspec.Meta(max_length=20_000)]
@@ -177,6 +178,10 @@ class RunRoutes(Controller):
         self, board: OurBoard, run: FromPath[str], seq: FromPath[int], full: FromQuery[str] = ""
     ) -> DiffView:
         return view_diff(asyncio.run(diff_at(board.home_of(run), run, seq)), full)
+
+    @get("/{run:str}/film", sync_to_thread=True, summary="How a run came about, to be replayed.")
+    def film(self, board: OurBoard, run: FromPath[str]) -> FilmView:
+        return view_film(asyncio.run(film_of(board.home_of(run), run)))
 
     @post("/{run:str}/approve", status_code=200, sync_to_thread=True, summary="Say yes.")
     def approve(self, board: OurBoard, run: FromPath[str], data: JSONBody[Approving]) -> RunTold:

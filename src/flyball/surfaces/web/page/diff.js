@@ -37,6 +37,15 @@ export class DiffBox extends HTMLElement {
     else this.render();
   }
 
+  // A change that is at hand already; lines that the one before did not have are marked.
+  show(view) {
+    const rows = (file) => file.hunks.flatMap((hunk) => hunk.rows.map(([kind, , , tokens]) => `${file.path} ${kind} ${tokens.map(([, text]) => text).join("")}`));
+    const known = new Set((this.view?.files || []).flatMap(rows));
+    this.isFresh = (file, kind, tokens) => kind !== " " && !known.has(`${file.path} ${kind} ${tokens.map(([, text]) => text).join("")}`);
+    Object.assign(this, { route: "film", view, split: false, open: this.open || new Map() });
+    this.render();
+  }
+
   seen(file) { return `seen ${this.route} ${file.path} ${file.added} ${file.removed}`; }
 
   render() {
@@ -51,15 +60,15 @@ export class DiffBox extends HTMLElement {
       this.render();
     } }, "Side by side");
     fill(this,
-      h("div", { class: "diffbar" }, h("span", {}, plural(files.length, "file"), " ", delta(added, removed)), toggle),
+      h("div", { class: "diffbar" }, h("span", {}, plural(files.length, "file"), " ", delta(added, removed)), this.isFresh ? null : toggle),
       files.map((file) => this.file(file)));
   }
 
   file(file) {
-    const isSeen = !EXPORTED && storedFlag(this.seen(file), false);
+    const isSeen = !EXPORTED && !this.isFresh && storedFlag(this.seen(file), false);
     const box = h("details", { class: "file", open: this.open.get(file.path) ?? !isSeen });
     box.addEventListener("toggle", () => this.open.set(file.path, box.open));
-    const seen = EXPORTED ? null : h("label", { class: "seen" }, h("input", { type: "checkbox", checked: isSeen, onchange: (event) => {
+    const seen = EXPORTED || this.isFresh ? null : h("label", { class: "seen" }, h("input", { type: "checkbox", checked: isSeen, onchange: (event) => {
       keepFlag(this.seen(file), event.target.checked);
       // Closed, the box hides this very mark.
       if (event.target.checked) box.querySelector("summary").focus({ preventScroll: true });
@@ -72,7 +81,7 @@ export class DiffBox extends HTMLElement {
     if (file.is_binary) box.append(h("p", { class: "empty" }, "It is binary."));
     else if (file.omitted) {
       box.append(h("p", { class: "empty" }, `${plural(file.added + file.removed, "changed line")}. `,
-        h("button", { type: "button", onclick: () => this.fetch(file.path) }, "Load anyway")));
+        this.isFresh ? null : h("button", { type: "button", onclick: () => this.fetch(file.path) }, "Load anyway")));
     } else box.append(h("div", { class: this.beside ? "besided" : "" }, this.split ? this.sides(file) : this.inline(file), this.beside?.(file.path)));
     return box;
   }
@@ -82,7 +91,7 @@ export class DiffBox extends HTMLElement {
     for (const hunk of file.hunks) {
       body.append(h("tr", { class: "head" }, h("td", { colspan: 3 }, hunk.head)));
       for (const [kind, old, now, tokens] of hunk.rows) {
-        const row = h("tr", { class: kind === "+" ? "add" : kind === "-" ? "del" : "" },
+        const row = h("tr", { class: `${kind === "+" ? "add" : kind === "-" ? "del" : ""} ${this.isFresh?.(file, kind, tokens) ? "fresh" : ""}` },
           h("td", { class: "no" }, old || ""), this.number(file, kind, old, now),
           h("td", { class: "code" }, h("span", { class: "sign", "aria-hidden": "true" }, kind === " " ? " " : kind), code(tokens)));
         body.append(row);

@@ -1,12 +1,13 @@
 // One run, as one page: the verdict on top, then the change with its tests, the calls, the evidence, the cost.
-import { ANSWERS, RESTING, h, fill, pill, meter, stat, delta, lasted, clock, plural, say } from "./dom.js";
+import { ANSWERS, RESTING, h, fill, pill, meter, stat, delta, lasted, plural, say } from "./dom.js";
 import { EXPORTED, get, post, part, follow } from "./api.js";
 import "./diff.js";
 import { besides, hero, pictures, verdictPanel } from "./verdict.js";
 import { decisionLog } from "./timeline.js";
 import { ribbon } from "./ribbon.js";
+import "./replay.js";
 
-const TABS = [["run", "Overview"], ["timeline", "Timeline"], ...(EXPORTED ? [] : [["replay", "Replay"]]), ["talk", "Talk"]];
+const TABS = [["run", "Overview"], ["timeline", "Timeline"], ["replay", "Replay"], ["talk", "Talk"]];
 const SECTIONS = [["answer", "Answer"], ["changes", "Changes"], ["calls", "Calls"], ["evidence", "Evidence"], ["cost", "Cost"]];
 
 // An address that names no tab of ours shows the first.
@@ -76,6 +77,7 @@ export class RunPage extends HTMLElement {
     if (this.told) { this.drawHead(); this.drawBusy(); }
     this.querySelector("time-line")?.set(this.lines);
     this.querySelector("talk-log")?.set(this.lines, this.saying);
+    if (this.told) this.querySelector("re-play")?.heard(this.lines, this.told);
   }
 
   async refresh() {
@@ -252,7 +254,7 @@ export class RunPage extends HTMLElement {
     else if (!isNew) return;
     else if (tab === "timeline") { fill(this.panel, document.createElement("time-line")); this.panel.firstChild.set(this.lines); }
     else if (tab === "talk") { fill(this.panel, document.createElement("talk-log")); this.panel.firstChild.set(this.lines, this.saying); }
-    else this.replay();
+    else { fill(this.panel, document.createElement("re-play")); this.panel.firstChild.open(this.run, told, this.lines); }
   }
 
   overview(isNew) {
@@ -389,40 +391,6 @@ export class RunPage extends HTMLElement {
       say(`${error.message} ${error.hint}`, "bad");
     }
     await this.refresh();
-  }
-
-  replay() {
-    const last = this.told.events;
-    const board = h("div", { class: "then" });
-    const out = h("output", {}, "");
-    const slider = h("input", { type: "range", min: 1, max: last, value: last, "aria-label": "Event", oninput: () => load() });
-    let asked = "";
-    // Whoever drags is answered one place after the other: those passed meanwhile are left out.
-    const load = async () => {
-      if (asked) return;
-      asked = slider.value;
-      const told = await get(`runs/${part(this.run)}/at/${asked}`).catch((error) => ({ error }));
-      const passed = asked !== slider.value;
-      asked = "";
-      if (passed) load();
-      if (told.error) { fill(board, h("p", { class: "empty" }, told.error.message)); return; }
-      fill(out, `Event ${told.seq} of ${told.of}: ${told.event}, ${clock(told.at)}`);
-      fill(board,
-        h("div", { class: "row" }, meter(told.budget.used, told.budget.limit, "Calls used by then"), h("span", { class: "num" }, `${told.budget.used} of ${told.budget.limit} calls`)),
-        h("ul", { class: "thencards" }, told.cards.map((card) => h("li", { class: `p-${card.phase}` }, h("span", { class: `tag c-${card.status}` }, card.status), " ", card.title, " ", h("span", { class: "muted" }, card.label, card.proof ? `, ${card.proof}` : "")))),
-        told.asks.map((each) => h("p", { class: "who" }, `Asked: ${each.text}`)),
-        told.files.length ? h("ul", { class: "files" }, told.files.map((file) => h("li", {}, h("code", {}, file.path), " ", file.kind, " ", delta(file.added, file.removed)))) : h("p", { class: "muted" }, "The tree was as it began."),
-        told.files.length ? h("button", { type: "button", class: "quiet", onclick: (event) => {
-          const box = document.createElement("diff-box");
-          box.tabIndex = -1;
-          event.target.replaceWith(box);
-          box.focus({ preventScroll: true });
-          box.load(`runs/${part(this.run)}/at/${told.seq}/diff`);
-        } }, "Show the change as it was") : null);
-    };
-    fill(this.panel, h("div", { class: "scrub" }, h("button", { type: "button", class: "quiet", "aria-label": "Back", onclick: () => { slider.value = Number(slider.value) - 1; load(); } }, "◂"), slider,
-      h("button", { type: "button", class: "quiet", "aria-label": "Forward", onclick: () => { slider.value = Number(slider.value) + 1; load(); } }, "▸")), out, board);
-    load();
   }
 }
 customElements.define("run-page", RunPage);
