@@ -160,6 +160,17 @@ VENDORS: tuple[tuple[str, str, str], ...] = (
     ("Xata", "xau_", r"[A-Za-z0-9]{30,64}"),
     ("Yandex", "AQVN y0_ t1.", r"[\w\-]{35,40}(?![\w\-])|[\w\-=]{4,400}\.[\w\-]{60,90}|[\w\-]{50,90}"),
     ("Zuplo", "zpka_", r"[a-z0-9]{32}_[0-9a-f]{8}"),
+    ("Axiom", "xaat- xapt-", _UUID),
+    ("Cursor", "crsr_", r"[0-9a-f]{64}"),
+    ("Discord", "mfa.", r"[\w\-]{84}(?![\w\-])"),
+    ("Honeycomb", "hcaik_ hcaic_ hcamk_", r"[a-z0-9]{58}"),
+    ("Infisical", "st.", r"[0-9a-f]{24}\.[0-9a-f]{32}\.[0-9a-f]{32}"),
+    ("Inngest", "signkey-prod- signkey-test-", r"[0-9a-f]{32,64}"),
+    ("Kaggle", "KGAT_", r"[0-9a-f]{32}"),
+    ("Liveblocks", "sk_prod_ sk_dev_", r"[\w\-]{48,80}"),
+    ("Mercado Pago", "APP_USR-", r"\d{10,20}-\d{6}-[0-9a-f]{32}-\d{6,12}"),
+    ("Paddle", "pdl_live_apikey_ pdl_sdbx_apikey_", r"[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}"),
+    ("PASETO", "v1.local. v2.local. v3.local. v4.local.", r"[\w\-]{60,4096}"),
     ("JSON Web Token", "eyJ", r"[\w\-]{8,4096}\.[\w\-]{8,8192}\.[\w\-]{8,2048}(?:\.[\w\-]{8,8192}){0,2}"),
     ("JSON Web Encryption", "eyJ", r"[\w\-]{8,4096}\.\.[\w\-]{8,64}\.[\w\-]{8,8192}\.[\w\-]{8,64}"),
     ("password hash", "$1$ $2a$ $2b$ $2x$ $2y$ $5$ $6$ $7$ $y$ $gy$ $apr1$ $argon2id$ $argon2i$ $argon2d$ $sha1$ $scrypt$ $pbkdf2", r"[\w./$,=+\-]{20,255}"),
@@ -168,6 +179,12 @@ VENDORS: tuple[tuple[str, str, str], ...] = (
 INNER: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("Azure", "Q~", regex(r"(?<![\w.~\-])[\w.~]{3}\dQ~[\w.~\-]{31,34}(?![\w.~\-])")),
     ("Azure DevOps", "AZDO", regex(r"(?<![A-Za-z0-9])[A-Za-z0-9]{70,80}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])")),
+    *(
+        ("Azure", mark, regex(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{30,80}}{mark}[A-Za-z0-9+/]{{4,12}}={{0,2}}(?![A-Za-z0-9+/=])"))
+        for mark in ("AzSe", "AzFu", "ACDb", "ACOG", "APIM", "AIoT", "ASbT", "AEhS", "ACR")
+    ),
+    ("Firebase", ":APA91b", regex(r"(?<![\w\-])[\w\-]{11,22}:APA91b[\w\-]{100,200}")),
+    ("Salesforce", "00D", regex(r"(?<![A-Za-z0-9])00D[A-Za-z0-9]{12,15}![\w.]{60,120}")),
     ("Azure storage", "+ASt", regex(r"[A-Za-z0-9+/]{70,80}\+ASt[A-Za-z0-9+/]{6,12}={0,2}")),
     ("Mailchimp", "-us", regex(r"(?<![0-9a-z])[0-9a-f]{32}-us\d{1,2}(?![0-9a-z])")),
     ("MaxMind", "_mmk", regex(r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)")),
@@ -209,6 +226,27 @@ def vendor_spans(text: str) -> Iterator[tuple[int, int]]:
         if inside in text:
             for found in pattern.finditer(text):
                 yield found.span()
+    yield from _labelled_spans(text)
+
+
+_LABELLED = regex(
+    r"(?<![\w.\-/])(?<!sha\d{3}[=:])[a-z]{2,16}(?:_(?:[a-z]{1,12}|v\d)){0,3}_([A-Za-z0-9]{24,255})(?!\w)"
+)
+"""A label in small letters, and a long end: the form that most vendors have agreed on."""
+_SAME_KIND = regex(r"[a-z]+|[A-Z]+|[0-9]+")
+
+
+def _labelled_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of tokens of vendors that are not listed, but have the common form."""
+    if "_" in text:
+        yield from (found.span() for found in _LABELLED.finditer(text) if _is_mixed(found[1]))
+
+
+def _is_mixed(end: str) -> bool:
+    """Return whether letters and digits alternate as in no name made of words."""
+    kinds = (str.isupper, str.islower, str.isdigit)
+    is_all = all(any(map(kind, end)) for kind in kinds)
+    return is_all and len(_SAME_KIND.findall(end)) >= 0.4 * len(end)
 
 
 def _long_runs(text: str) -> Iterator[tuple[int, int]]:
