@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from tests.unit.journal.runs import story
 
 from flyball.core.suite.part import PartSuite
 from flyball.tools.call.protocol import CallContext
-from flyball.verdict.builds import build_ahead
+from flyball.verdict.builds import build_ahead, prune_builds
 from flyball.verdict.runners.launch import launch, set_up
 from flyball.verdict.tree_run import run_tree
 
@@ -73,3 +74,42 @@ async def test_a_suite_is_built_once_before_it_runs(tmp_path: Path):
         assert taken.run.exit_code == 0
         await build_ahead(call, tree, suite)
         assert set(call.built.rglob("*-d")) == kept
+
+
+def kept(place: Path, *, used: float, size: int = 1) -> Path:
+    """Builds of a project whose only tree was asked for at that time."""
+    (place / "built" / "go").mkdir(parents=True)
+    (place / "built" / "go" / "a").write_bytes(b"x" * size)
+    mark = place / "built" / "t.mark"
+    mark.touch()
+    for each in (mark, place / "built"):
+        os.utime(each, (used, used))
+    return place / "built"
+
+
+DAY = 24 * 3600.0
+
+
+def test_builds_that_nobody_uses_any_more_are_removed(tmp_path: Path):
+    old, new = kept(tmp_path / "a", used=0.0), kept(tmp_path / "b", used=29 * DAY)
+    for each in (old, new):
+        prune_builds(each, 31 * DAY)
+    assert not old.exists()
+    assert (new / "go" / "a").exists() and (new / "t.mark").exists()
+
+
+def test_builds_that_grew_too_large_are_removed_when_nobody_reads_them(tmp_path: Path):
+    large = kept(tmp_path, used=DAY, size=11)
+    prune_builds(large, DAY + 60, most=10)
+    assert large.exists()
+    prune_builds(large, 2 * DAY, most=10)
+    assert not large.exists()
+
+
+def test_the_marks_of_trees_that_nobody_asks_for_go_alone(tmp_path: Path):
+    built = kept(tmp_path, used=0.0)
+    (built / "u.mark").touch()
+    os.utime(built / "u.mark", (39 * DAY, 39 * DAY))
+    prune_builds(built, 40 * DAY)
+    assert not (built / "t.mark").exists()
+    assert (built / "u.mark").exists() and (built / "go").exists()
