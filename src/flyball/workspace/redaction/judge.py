@@ -153,7 +153,7 @@ def is_weak_name(name: str) -> bool:
     secret.
     """
     words = key_words(name)
-    if not words:
+    if not words or "public" in words:
         return False
     return words[-1] in _WEAK_WORDS or (words[-1].endswith("s") and is_key_like(name.rstrip("sS")))
 
