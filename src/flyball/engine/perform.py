@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Container, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Iterable
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -13,10 +15,13 @@ from flyball.core.suite.part import is_within
 from flyball.core.terms.call import Access, Call, Outcome, digest
 from flyball.core.terms.evidence import AnyEvidence
 from flyball.core.terms.phase import Phase
+from flyball.core.terms.progress import Progress
 from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
+from flyball.engine.telemetry import about_call
 from flyball.errors import PatchError, ToolError, UsageError
 from flyball.tools.call.facts import why_out_of_bounds
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
+from flyball.verdict.runners.pace import telling
 from flyball.workspace.files.path_rules import is_own, reads_hooks_from, why_protected
 from flyball.workspace.files.paths import relative_paths
 from flyball.workspace.files.standing import PACKAGES
@@ -34,6 +39,9 @@ from flyball.workspace.trees.trees import (
 NAMES = frozenset({"type", "id", "tree", "base", "report"})
 """Fields that hold names; they are used for lookups, so they must not be redacted."""
 
+TELLING = frozenset({"test", "check"})
+"""These tools tell by themselves how far they are."""
+LONGEST_WHAT = 80
 NAMED = 5
 """So many files are named where there may be thousands."""
 
@@ -45,7 +53,7 @@ async def perform_call(
 ) -> AnyEvent:
     """Return the result of an allowed call; one begun before a crash is probed first."""
     if TOOL_ROWS[tool.name].leaves_tree:
-        result, elapsed = await _attempt(tool, form, context)
+        result, elapsed = await _attempt(call, tool, form, context)
         return _returned(context, call, result, elapsed, _Left(TreeHash(context.tree)))
     # An intention alone does not show that anything was done: the process may have died before
     # the snapshot, and then the call is made as if for the first time.
@@ -61,7 +69,7 @@ async def perform_call(
         with_packages = tool.name not in COMMANDS
         tree = TreeHash(before)
         begin_watch(context.workspace, context.root, tree, with_packages=with_packages)
-    result, elapsed = await _attempt(tool, form, context._replace(tree=before))
+    result, elapsed = await _attempt(call, tool, form, context._replace(tree=before))
     return _settle(context, call, result, elapsed, before)
 
 
@@ -105,10 +113,13 @@ def take_back(workspace: Workspace, tree: TreeHash, paths: Container[str]) -> Tr
     return workspace.tree_hash()
 
 
-async def _attempt(tool: Tool, form: Form, context: CallContext) -> tuple[Result, float]:
+async def _attempt(
+    call: Call, tool: Tool, form: Form, context: CallContext
+) -> tuple[Result, float]:
     began = time.monotonic()
     try:
-        result = await tool.perform(form, context)
+        async with _watched(call, context):
+            result = await tool.perform(form, context)
     except (ToolError, UsageError, PatchError) as error:
         result = Result(False, str(error), error=error.code, same=str(error))
     except OSError as error:
@@ -117,6 +128,17 @@ async def _attempt(tool: Tool, form: Form, context: CallContext) -> tuple[Result
         text = f"`{tool.name}` could not be done: {error}."
         result = Result(False, text, error="tool", same=[error.errno, str(error.filename)])
     return result, time.monotonic() - began
+
+
+@asynccontextmanager
+async def _watched(call: Call, context: CallContext) -> AsyncGenerator[None]:
+    """Tell how long a call takes, unless it tells more by itself."""
+    if call.tool in TELLING or not TOOL_ROWS[call.tool].starts_process:
+        yield
+        return
+    what = f"{call.tool} {about_call(call)}"[:LONGEST_WHAT].rstrip()
+    async with telling(context.tell_progress, partial(Progress, what)):
+        yield
 
 
 def _recover(context: CallContext, call: Call, tool: Tool, form: Form) -> AnyEvent | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
@@ -22,13 +24,15 @@ from flyball.core.terms.call import Access, Call
 from flyball.core.terms.evidence import CheckReport, CommandReport, SuiteReport
 from flyball.core.terms.evidence_rows import line_of, percent
 from flyball.core.terms.phase import Phase
-from flyball.core.terms.progress import Progress
+from flyball.core.terms.progress import Progress, Stage
 from flyball.core.terms.tool import BROWSER, SERVERS, TOOL_ROWS
+from flyball.engine.ongoing import keep_progress
 from flyball.errors import FlyballError, IllegalEvent
 from flyball.tools.call.protocol import CallContext, Eyes, PictureOpinion, ToolSettings, log_file
 from flyball.tools.pages.browser import can_browse
 from flyball.tools.pages.detect import server_plans
 from flyball.verdict.runners.layout import look
+from flyball.verdict.runners.pace import Paces, telling
 from flyball.verdict.runners.parts import runners_and_checks
 from flyball.verdict.words import verdict_lines
 from flyball.workspace.cards.artifacts import (
@@ -44,7 +48,7 @@ from flyball.workspace.files.plain import read_from
 from flyball.workspace.process import levels
 from flyball.workspace.redaction import Redactor
 from flyball.workspace.run.clean import keep_ignored, users_secrets
-from flyball.workspace.run.opening import open_workspace
+from flyball.workspace.run.opening import STEPS, open_workspace
 from flyball.workspace.run.watch import end_dead_watch
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CommitKind
@@ -56,6 +60,8 @@ from flyball.workspace.trees.trees import Clash, TreeHash
 
 ADVICE = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
 MAX_ADVICE = 8_000
+OPENING = "opening"
+"""Under this name it is remembered how long runs took to open."""
 DEFAULT_SETTINGS = ToolSettings()
 
 
@@ -163,11 +169,41 @@ class RunContext:
         branch = self.workspace.branch
         return f"flyball/{self.workspace.run}" if branch else ""
 
-    def open(self, run: str) -> Workspace:
+    def open(self, run: str, step: Callable[[str], None] = lambda _: None) -> Workspace:
         """Return the run's workspace; opening it twice gives the same."""
         if self._workspace is None:
-            self._settle(open_workspace(self.repo, run, self.state_dir, in_place=self.in_place))
+            made = open_workspace(self.repo, run, self.state_dir, in_place=self.in_place, step=step)
+            step("setting ignored files aside")
+            self._settle(made)
         return self.workspace
+
+    async def prepare(self, run: str) -> Project:
+        """Open the run's workspace and survey its project, and tell how far that is.
+
+        A large project takes long: in a thread the run's lease is kept meanwhile, and whoever
+        waits is heard.
+        """
+        paces, began = Paces(self.state_dir), time.monotonic()
+        stage = Stage("opening the run", STEPS + 2, paces.find(OPENING).last)
+
+        def work() -> Project:
+            self.open(run, stage.next)
+            stage.next("finding its tests")
+            return self.survey()
+
+        def tell(now: Progress) -> None:
+            self._tell_progress(run, "", "", now)
+
+        opening = asyncio.ensure_future(asyncio.to_thread(work))
+        try:
+            async with telling(tell, stage.at):
+                found = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            # A thread cannot be stopped, and what it opens has to be closed.
+            await asyncio.gather(opening, return_exceptions=True)
+            raise
+        paces.keep(OPENING, time.monotonic() - began, 0)
+        return found
 
     def adopt(self, workspace: Workspace, project: Project | None = None) -> None:
         """Work in a workspace that the caller has opened, and surveyed if they say so."""
@@ -271,13 +307,15 @@ class RunContext:
             on_output=self._on_output,
             servers_of=lambda: self.servers,
             is_to_rest=self.is_to_rest,
-            on_progress=partial(self._tell_progress, card.id, call),
+            on_progress=partial(self._tell_progress, state.run, card.id, call),
             self_modify=state.policy.self_modify,
             shared=self.state_dir / "caches",
         )
 
-    def _tell_progress(self, card: str, call: str, now: Progress) -> None:
-        self.on_progress(now.line(card, call))
+    def _tell_progress(self, run: str, card: str, call: str, now: Progress) -> None:
+        line = now._replace(what=self.redactor.text(now.what)).line(card, call)
+        keep_progress(self.state_dir, run, line)
+        self.on_progress(line)
 
     def _eyes_for(self, state: RunState, card: CardState) -> Eyes | None:
         """Return no judge of pictures once the run's tokens or money are spent."""

@@ -69,11 +69,12 @@ class ShortEffects:
     async def _open(self, state: RunState) -> AnyEvent:
         known = await self._journal.mistakes(KNOWN_MISTAKES)
         try:
-            workspace = self.context.open(state.run)
+            project = await self.context.prepare(state.run)
+            workspace = self.context.workspace
             return WorkspaceReady(
                 tree=workspace.base,
                 branch=self.context.branch,
-                project=self.context.survey(),
+                project=project,
                 ledger=tuple(known),
                 has_carried=workspace.has_carried,
             )

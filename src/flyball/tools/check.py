@@ -131,7 +131,7 @@ async def _run(
         if not shutil.which(argv[0], path=start.env.get("PATH", "")):
             return None
         compiled = {"PYTHONPYCACHEPREFIX": os.fspath(start.shelf / "pycache")}
-        paces, key = Paces(context), f"check\n{check.at}\n{check.name}"
+        paces, key = Paces(context.workspace.state_dir), f"check\n{check.at}\n{check.name}"
         pace = paces.find(key)
         seconds = limit_for(context, pace, timeout).seconds
         async with telling(context.tell_progress, partial(Course(None).at, check.name, pace)):

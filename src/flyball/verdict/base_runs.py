@@ -46,7 +46,7 @@ class BaseRuns:
 
     def __init__(self, workspace: Workspace, env: Mapping[str, str]) -> None:
         # Beside the runs, so that the next run of this project finds what this one learnt.
-        self._folder = workspace.directory.parent.parent / "base-runs"
+        self._folder = workspace.state_dir / "base-runs"
         self._installed = _installed(workspace.project, env.get("PATH", ""))
 
     def find(self, tree: str, suite: PartSuite) -> Taken | None:

@@ -65,7 +65,7 @@ async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
 @asynccontextmanager
 async def _as_one_report(context: CallContext) -> AsyncGenerator[CallContext]:
     """Yield the context of the parts of a verdict: their progress is told as that of the whole."""
-    paces, began = Paces(context), time.monotonic()
+    paces, began = Paces(context.workspace.state_dir), time.monotonic()
     parts = Parts("verdict", paces.find(PACE).last)
 
     def note(now: Progress) -> None:

@@ -98,6 +98,7 @@ class GrowingList:
         self._grown = asyncio.Event()
         self._is_over = False
         self._spoken = SILENCE
+        self._progress: Telemetry | None = None
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -116,6 +117,12 @@ class GrowingList:
             self._spoken = spoken
             self._wake()
 
+    def tell(self, progress: Telemetry | None) -> None:
+        """Send how far the run is to current readers; it is no frame either."""
+        if progress != self._progress:
+            self._progress = progress
+            self._wake()
+
     def _wake(self) -> None:
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
@@ -128,7 +135,7 @@ class GrowingList:
     async def after(self, place: Place, beat: float) -> AsyncIterator[bytes]:
         """Yield every frame after a position until `end`; send a comment as keepalive."""
         at = bisect_right(self._places, place)
-        heard = SILENCE
+        heard, progress = SILENCE, None
         yield b": open\n\n"
         while True:
             grown = self._grown
@@ -143,6 +150,11 @@ class GrowingList:
                 heard, before = self._spoken, heard
                 if delta := heard.since(before):
                     yield framed({"type": "text", "delta": delta})
+                continue
+            if progress != self._progress:
+                progress = self._progress
+                if progress is not None:
+                    yield framed(progress)
                 continue
             try:
                 async with asyncio.timeout(beat):

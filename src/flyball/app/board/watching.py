@@ -40,6 +40,7 @@ from flyball.core.terms.call import Call
 from flyball.core.terms.evidence import DiffReport
 from flyball.core.terms.evidence_rows import latest_of
 from flyball.engine.loop import LEASE_SECONDS
+from flyball.engine.ongoing import current_progress
 from flyball.engine.telemetry import about_call, phase_words
 from flyball.errors import FlyballError, NotFound
 from flyball.journal.protocol import Journal, RunSummary, WorkerRow
@@ -68,6 +69,7 @@ class Watched:
         self.readers = 0
         self.left_at = 0.0
         self.is_failed = False
+        self.progress: dict[str, Any] | None = None
 
 
 class Seen(NamedTuple):
@@ -240,6 +242,10 @@ class Watch:
             if found:
                 is_busy = True
                 self._call(watched.frames.add, found)
+            now = current_progress(watched.home.state, watched.tail.run)
+            if now != watched.progress:
+                watched.progress = now
+                self._call(watched.frames.tell, now)
             spoken = self._spoken(watched.tail.run)
             # Text up to a newer event is in the journal by now.
             if spoken.seq >= watched.tail.state.seq:

@@ -22,6 +22,8 @@ from flyball.app.project import Home
 from flyball.app.runs.journals import opened
 from flyball.app.sessions import Session, Sessions
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
+from flyball.engine.ongoing import current_progress
+from flyball.engine.telemetry import Telemetry
 from flyball.errors import NotFound
 from flyball.workspace.errors import WorkspaceHeld
 from flyball.workspace.run.lock import wait_for_lock
@@ -98,10 +100,16 @@ class HostStops:
         except TimeoutError:
             if not settings.hooks_alone:
                 is_late.set()
-                return HostAnswer(notice=GOES_ON.format(run=session.run))
+                return HostAnswer(notice=self._goes_on(session))
         async with self._turn():
             await self._leave(session, TOO_LONG)
         return HostAnswer(notice=f"Flyball let this stop pass unverified: {TOO_LONG}.")
+
+    def _goes_on(self, session: Session) -> str:
+        """Return that the verdict takes longer, how far it is, and how long it took last time."""
+        now = current_progress(self._home.state, session.run)
+        said = GOES_ON.format(run=session.run)
+        return f"{said} Now: {now['text']}." if now else said
 
     async def _tell_later(self, session: Session, said: HostAnswer) -> None:
         """Store a verdict that came after a stop for the next prompt."""
@@ -128,8 +136,10 @@ class HostStops:
             lock.release()
         return await self._last_stop(session)
 
-    async def wait(self, seconds: float) -> str:
+    async def wait(self, seconds: float, tell: Callable[[Telemetry], None] = lambda _: None) -> str:
         """Return the result of the last stop in this project; empty if it is not known in time.
+
+        `tell` is told meanwhile how far the verdict is.
 
         It only waits. A governed agent can call it in an environment that it controls, so it must
         not take a verdict.
@@ -147,6 +157,8 @@ class HostStops:
             except WorkspaceHeld:
                 if time.monotonic() > deadline:
                     return ""
+                if now := current_progress(self._home.state, session.run):
+                    tell(now)
         # A verdict is written in several steps of one turn, and only the last one ends the stop.
         async with self._turn():
             said = await self._last_stop(session)

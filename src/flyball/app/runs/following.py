@@ -11,6 +11,7 @@ from flyball.core.machine.machine import advance
 from flyball.core.run.event import RunStarted
 from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Turn
+from flyball.engine.ongoing import current_progress
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.journal.protocol import SUBMITTED, JournalEntry
 
@@ -48,6 +49,7 @@ class Follower:
         async with opened(self._home) as journal:
             await journal.load(self._run)
             first = (await journal.events(self._run, limit=1))[0].event
+            told: Telemetry | None = None
             is_submitted = isinstance(first, RunStarted) and SUBMITTED in first.shell
             while True:
                 hosted = Sessions(self._home.state).host_of(self._run)
@@ -58,6 +60,10 @@ class Follower:
                     for line in telemetry(self.state, entry.event, after):
                         yield line
                     self.state = after
+                now = current_progress(self._home.state, self._run)
+                if now is not None and now != told:
+                    told = now
+                    yield now
                 if self.state.is_at_rest or not is_moving:
                     return
                 await journal.wait(POLL)

@@ -70,7 +70,13 @@ class Steps:
         self._last = ""
         """The most recently active run, so that its result can be requested."""
 
-    async def start(self, goal: str, flow: str, plan: Mapping[str, Any] | None) -> StepView:
+    async def start(
+        self,
+        goal: str,
+        flow: str,
+        plan: Mapping[str, Any] | None,
+        heard: TurnWatcher = NOBODY,
+    ) -> StepView:
         """Start a run with the client as its driver; return its first step."""
         read = self._flow(flow) if flow else None
         if not goal.strip() and read is None:
@@ -87,18 +93,18 @@ class Steps:
         policy = replace(started.policy, steps_at_once=1)
         if plan is not None:
             policy = replace(policy, plan_big_requests=True)
-        await self._begin(replace(started, policy=policy))
+        await self._begin(replace(started, policy=policy), heard)
         if plan is not None:
-            await self.submit(started.run, "", "", plan)
-        return await self.next(started.run)
+            await self.submit(started.run, "", "", plan, heard)
+        return await self.next(started.run, heard)
 
-    async def next(self, run: str = "") -> StepView:
+    async def next(self, run: str = "", heard: TurnWatcher = NOBODY) -> StepView:
         """Return a run's next step, after any pending work of Flyball's own."""
         record = await self._record(run)
         if _is_elsewhere(record.started) or record.state.is_at_rest:
             # Not locked: an agent may ask repeatedly while its person answers elsewhere.
             return step_view(record.state, None)
-        async with self._held(record, SILENT) as turn:
+        async with self._held(record, SILENT, heard) as turn:
             return step_view(turn.state, await turn.asked())
 
     async def call(
@@ -230,15 +236,16 @@ class Steps:
             return self._last
         raise NotFound("run", "under way", BEGIN)
 
-    async def _begin(self, started: RunStarted) -> None:
+    async def _begin(self, started: RunStarted, heard: TurnWatcher) -> None:
         name = started.run
         async with (
             locked(self.home, name),
             driven(self.home, name, SILENT.performs, in_place=False, clock=self._clock) as (
                 engine,
-                _,
+                performer,
             ),
         ):
+            performer.context.on_progress = heard.telemetry
             state = await engine.append(RunState(), started)
             self._register(name)
             await engine.run(state, lambda _, owed: is_thinking(owed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
@@ -26,6 +27,11 @@ class Progress(NamedTuple):
         before = f" (last time {self.before:.0f} s)" if self.before else ""
         return f"{self.what}:{counted} {self.elapsed:.0f} s{before}"
 
+    @classmethod
+    def of_line(cls, line: Mapping[str, Any]) -> Progress:
+        """Return the progress that a line of telemetry tells of."""
+        return cls(*(line[name] for name in cls._fields))
+
     def line(self, card: str = "", call: str = "") -> dict[str, Any]:
         """Return its line of telemetry; it is about the present and has no `seq`."""
         told = {"what": self.what, "done": self.done, "of": self.of, "unit": self.unit}
@@ -35,6 +41,22 @@ class Progress(NamedTuple):
 
 def unwatched(_now: Progress) -> None:
     """Tell nobody."""
+
+
+class Stage:
+    """The step that an operation of a few steps is at; one thread sets it, another reads it."""
+
+    def __init__(self, what: str, of: int, before: float = 0.0) -> None:
+        self._now = Progress(what, 0.0, before, 0, of, "steps")
+        self._what = what
+
+    def next(self, what: str) -> None:
+        """Begin the next step."""
+        self._now = self._now._replace(what=f"{self._what}: {what}", done=self._now.done + 1)
+
+    def at(self, elapsed: float) -> Progress:
+        """Return where it is after so many seconds."""
+        return self._now._replace(elapsed=elapsed)
 
 
 SILENT = 5.0

@@ -35,8 +35,12 @@ def wait(seconds: float, repo: Path, as_json: bool) -> None:
 
     from flyball.app.hosts.governor import HostGovernor
     from flyball.app.project import open_home
+    from flyball.core.terms.progress import Progress
+    from flyball.surfaces.cli.terminal.waiting import waiting
 
-    words = asyncio.run(HostGovernor(open_home(repo, os.environ, {})).stops.wait(seconds))
+    stops = HostGovernor(open_home(repo, os.environ, {})).stops
+    with waiting("Waiting for the verdict", as_json=as_json) as tell:
+        words = asyncio.run(stops.wait(seconds, lambda line: tell(Progress.of_line(line))))
     if as_json:
         say_json({"done": bool(words), "verdict": words})
     else:

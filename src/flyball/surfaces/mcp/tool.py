@@ -78,8 +78,8 @@ async def start_run(
     The goal decides what is allowed and how many calls it may take. Give a flow file to follow its
     steps, or your own plan. Returns the first step.
     """
-    async with progress(ctx):
-        return await steps_of(ctx).start(goal, flow, plan)
+    async with progress(ctx) as heard:
+        return await steps_of(ctx).start(goal, flow, plan, heard)
 
 
 async def next_step(ctx: StepContext, run: Run = "") -> StepView:
@@ -88,8 +88,8 @@ async def next_step(ctx: StepContext, run: Run = "") -> StepView:
 
     Call it whenever you are not sure; it costs nothing.
     """
-    async with progress(ctx):
-        return await steps_of(ctx).next(run)
+    async with progress(ctx) as heard:
+        return await steps_of(ctx).next(run, heard)
 
 
 async def status(

@@ -210,7 +210,7 @@ class CallContext(NamedTuple):
     @property
     def built(self) -> Path:
         """Return the directory of build results of earlier trees, for all runs of the project."""
-        return self.workspace.directory.parent.parent / "built"
+        return self.workspace.state_dir / "built"
 
     @property
     def layer(self) -> Path:

@@ -1,4 +1,4 @@
-"""How long suites and checks took before, how far one is now, and when one is stopped."""
+"""How long suites, checks and others took before, how far one is now, and when one is stopped."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def limit_for(context: StartContext, pace: Pace, wished: float | None) -> TimeLi
 
 
 class Paces:
-    """The paces of a project's suites and checks, in a file that no sandboxed process can write."""
+    """The paces of what runs wait for, in a file that no sandboxed process can write."""
 
-    def __init__(self, context: StartContext) -> None:
-        self._file = context.workspace.directory.parent.parent / "suite-times.json"
+    def __init__(self, state_dir: Path) -> None:
+        self._file = state_dir / "suite-times.json"
 
     def find(self, key: str) -> Pace:
         """Return the pace of one suite; an empty one where none is known."""

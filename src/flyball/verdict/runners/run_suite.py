@@ -109,7 +109,7 @@ class Timed:
     ) -> None:
         # One part may be tested by several runners, and a person may change the command.
         self._key = "\n".join(("test", choice.at, choice.name, choice.command))
-        self._paces = Paces(context)
+        self._paces = Paces(context.workspace.state_dir)
         self._is_whole = not choice.args
         self._tell = context.tell_progress
         self._what = choice.name if choice.at == TOP else f"{choice.name} in {choice.at}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +60,14 @@ class OpenRepository(NamedTuple):
     """Flyball's own directories in the checkout."""
 
 
+STEPS = 3
+"""So many steps are told of while a run's own tree is made."""
+
+
+def _unseen(_step: str) -> None:
+    """Tell nobody."""
+
+
 def open_workspace(
     repo: Path,
     run: str,
@@ -69,10 +77,12 @@ def open_workspace(
     large: int = LARGE,
     home: Path | None = None,
     is_held: bool = True,
+    step: Callable[[str], None] = _unseen,
 ) -> Workspace:
     """Open the workspace of a run: its own worktree, or the checkout if in place or without git.
 
-    With `is_held` false no lock is taken, and nothing works in it until it is locked.
+    With `is_held` false no lock is taken, and nothing works in it until it is locked. `step` is
+    told of each of the `STEPS` as it begins.
     """
     project = _project_directory(repo)
     directory = state_dir / "runs" / check_run_name(run)
@@ -92,7 +102,9 @@ def open_workspace(
             if opened is None:
                 apart = own_folders(project, directory, home or Path.home())
                 return _make_without_git(project, run, directory, place, lock, large, apart)
-            return _make_with_git(opened, run, directory, place, lock, large, in_place=in_place)
+            return _make_with_git(
+                opened, run, directory, place, lock, large, step, in_place=in_place
+            )
     # Including Ctrl-C: a failed opening must not lock others out until the process ends.
     except BaseException:
         if lock:
@@ -183,6 +195,7 @@ def _make_with_git(
     trees_home: Path,
     lock: WorkspaceLock | None,
     large: int,
+    step: Callable[[str], None],
     *,
     in_place: bool,
 ) -> Workspace:
@@ -198,7 +211,9 @@ def _make_with_git(
         (depot.directory / "HEAD").write_text(f"{start}\n")
     # The user's uncommitted work is included: their request is about the files they see, not about
     # HEAD.
+    step("reading your checkout")
     carried = carry(form, repository, directory / "carry.index", large)
+    step("writing the run's tree")
     base_commit = _begin_branch(branch, carried, start)
     trees = GitTrees(depot, place, directory / "index", large=large)
     if in_place:
@@ -214,6 +229,7 @@ def _make_with_git(
             give_index(repository, place, directory / "index")
         else:
             share_index(form.converting, repository, place, carried.tree)
+    step("reading it back")
     base = trees.capture().tree
     (depot.directory / "HEAD").write_text(trees.commit_object(base) + "\n")
     facts = WorkspaceFacts(

@@ -113,6 +113,11 @@ class Workspace:
         )
 
     @property
+    def state_dir(self) -> Path:
+        """Return the project's state directory, which all its runs share."""
+        return self.directory.parent.parent
+
+    @property
     def began_dirty(self) -> bool:
         """Return whether the user had uncommitted work when the run began."""
         return not self.facts.start or self.facts.base_commit != self.facts.start

@@ -94,7 +94,7 @@ def test_a_weaker_test_is_a_question(place: Path):
 def test_programs_read_the_same_facts(place: Path):
     put(place / "shop", {"cart.py": MENDED})
     result = invoke(place, "--json")
-    told = json.loads(result.output)
+    told = json.loads(result.stdout)
     assert (result.exit_code, told["type"], told["status"]) == (0, "verdict", "shown")
     assert told["label"] == told["lines"][0] == "red → green (tests that were there) (2 tests)"
     assert told["verdict"]["mended"] == ["test_cart.py::CartTest::test_three_pens"]
@@ -110,7 +110,7 @@ def test_two_commits_are_compared_where_they_parted(place: Path):
     assert result.exit_code == 0, result.output
     assert result.output.startswith("### Shown: red → green (tests that were there) (2 tests)")
     assert "- changed: cart.py" in result.output
-    alone = json.loads(invoke(place, "--head", "fix", "--json").output)
+    alone = json.loads(invoke(place, "--head", "fix", "--json").stdout)
     assert alone["verdict"]["changed"] == ["cart.py"]
 
 
@@ -119,7 +119,7 @@ def test_nothing_changed_is_said(place: Path):
     assert result.exit_code == 0
     red = "test_cart.py::CartTest::test_three_pens"
     assert result.output.startswith(f"· nothing changed; 1 test still fails: {red}\n")
-    told = json.loads(invoke(place, "--json").output)
+    told = json.loads(invoke(place, "--json").stdout)
     assert told["status"] == "nothing changed"
     assert told["verdict"]["old_failures"] == [red]
 

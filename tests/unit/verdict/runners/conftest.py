@@ -16,7 +16,9 @@ def start(tmp_path):
     fields = {**dict.fromkeys(CallContext._fields), **CallContext._field_defaults}
     fields |= {
         "root": Root(tree),
-        "workspace": SimpleNamespace(project=tree, directory=tmp_path / "runs" / "1"),
+        "workspace": SimpleNamespace(
+            project=tree, directory=tmp_path / "runs" / "1", state_dir=tmp_path
+        ),
         "settings": ToolSettings(),
         "env_of": lambda: {"PATH": "/usr/bin"},
         "shelf": shelf,

@@ -28,13 +28,13 @@ def test_a_suite_may_take_three_times_what_it_took(start, before, wished, second
 
 
 def test_the_last_times_are_kept_and_broken_files_are_nothing(start):
-    paces = Paces(start)
+    paces = Paces(start.workspace.state_dir)
     assert paces.find("a") == Pace()
     for seconds in range(7):
         paces.keep("a", seconds, done=seconds)
-    assert Paces(start).find("a") == Pace([2, 3, 4, 5, 6], 6)
-    (start.workspace.directory.parent.parent / "suite-times.json").write_text("{")
-    assert Paces(start).find("a") == Pace()
+    assert Paces(start.workspace.state_dir).find("a") == Pace([2, 3, 4, 5, 6], 6)
+    (start.workspace.state_dir / "suite-times.json").write_text("{")
+    assert Paces(start.workspace.state_dir).find("a") == Pace()
 
 
 PYTEST = "a.py::t1 PASSED [ 50%]\na.py::t2 "

@@ -76,9 +76,11 @@ class LiveView:
 
     def telemetry(self, line: Telemetry) -> None:
         """Print the lines for a piece of telemetry, and update the bottom lines."""
-        self._note(line)
         if line["type"] == "progress":
+            self._progress = line["text"]
             return
+        self._progress = ""
+        self._note(line)
         for said in self._story.tell(line):
             self.say(said)
 
@@ -148,11 +150,9 @@ class LiveView:
                 self._money += line["money"]
             case "call" if line["state"] == "started":
                 self._calls[line["call"]] = f"{line['tool']} {line['about']}".strip()
-            case "progress":
-                self._progress = line["text"]
             case "call":
                 self._calls.pop(line["call"], None)
-                self._tail = self._progress = ""
+                self._tail = ""
             case "text":
                 self._tail = ""
             case _:

@@ -20,6 +20,7 @@ export class RunPage extends HTMLElement {
     this.wanted = tab;
     this.lines = [];
     this.saying = "";
+    this.progress = "";
     this.pace = 250;
     this.notes = [];
     this.parts = {};
@@ -54,6 +55,7 @@ export class RunPage extends HTMLElement {
 
   heard(line) {
     if ("delta" in line) this.saying += line.delta;
+    else if (line.type === "progress") this.progress = line.text;
     else this.take(line);
     this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.live(); });
     // A run that moves all the time is asked about now and then, and once more when it rests.
@@ -67,6 +69,7 @@ export class RunPage extends HTMLElement {
   }
 
   take(line) {
+    this.progress = "";
     this.lines.push(line);
     if (line.type === "call") this.lastCall = line;
     if (line.type === "usage") this.saying = "";
@@ -130,7 +133,7 @@ export class RunPage extends HTMLElement {
   // One line of constant height: the call under way, or the end of what the driver is saying.
   drawBusy() {
     const call = this.lastCall;
-    const busy = this.told.status !== "running" ? "" : this.saying ? this.saying.trimEnd().slice(-300) : call?.state === "started" ? `${call.tool} ${call.about || ""}` : "";
+    const busy = this.told.status !== "running" ? "" : this.saying ? this.saying.trimEnd().slice(-300) : this.progress ? this.progress : call?.state === "started" ? `${call.tool} ${call.about || ""}` : "";
     if (!this.changed("busy", [busy, this.told.status])) return;
     this.busy.hidden = !["running", "paused"].includes(this.told.status);
     fill(this.busy, busy ? [h("span", { class: "spin", "aria-hidden": "true" }), h("span", { class: this.saying ? "speech" : "" }, h("bdi", {}, busy))] : "");

@@ -1,0 +1,38 @@
+"""What a run is doing at this moment, in a file, for those who watch it from other processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+FRESH = 5.0
+"""Seconds after which a report is outdated: a new one comes every two seconds."""
+
+
+def keep_progress(state_dir: Path, run: str, line: dict[str, Any]) -> None:
+    """Write a progress line where other processes find it; the run goes on if that fails."""
+    file = _file(state_dir, run)
+    spare = file.with_name(f"{file.name}.{os.getpid()}")
+    with suppress(OSError):
+        spare.write_text(json.dumps(line), encoding="utf-8")
+        spare.replace(file)
+
+
+def current_progress(state_dir: Path, run: str) -> dict[str, Any] | None:
+    """Return the progress line of a run that is waiting for something now, if there is one."""
+    file = _file(state_dir, run)
+    try:
+        # A report is replaced and never removed: whoever stopped reporting is done, or dead.
+        if time.time() - file.stat().st_mtime > FRESH:
+            return None
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _file(state_dir: Path, run: str) -> Path:
+    return state_dir / "runs" / run / "progress.json"
