@@ -159,3 +159,11 @@ def test_nobody_quotes_what_they_wrote_themselves(shell: Shell, tmp_path: Path):
     code, said = run(shell, tmp_path, READ, *own, stated, say("No."), args=("--json",))
     assert "`says` was not found" in said
     assert code != 3
+
+
+@pytest.mark.slow
+def test_a_green_test_that_contradicts_the_request_is_a_question(shell: Shell, tmp_path: Path):
+    lines = READ, checkpoint(), EDIT, call("test"), say("Six, as the test says."), REVIEW
+    code, said = run(shell, tmp_path, *lines)
+    assert code == 3, said
+    assert "must be `7`, and test_cart.py:11 expects `6`" in said

@@ -309,9 +309,12 @@ def otherwise(request: str, before: str, after: str) -> tuple[str, str] | None:
     return (gone[0], come[0]) if gone and come and not (old - new).keys() & named else None
 
 
-_VALUE = regex(
-    r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])-?\d+(?:\.\d+)?(?!\w)|\b(?:True|False|None|true|false|null|nil)\b"
+VALUE = (
+    r"(?:\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])-?\d+(?:\.\d+)?(?!\w)"
+    r"|\b(?:True|False|None|true|false|null|nil)\b)"
 )
+"""A literal, as most languages spell it."""
+_VALUE = regex(VALUE)
 _BARE = regex(r"[\w.-]*\w")
 
 

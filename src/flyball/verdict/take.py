@@ -15,6 +15,7 @@ from flyball.core.terms.progress import Parts, Progress
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.base_runs import BaseRuns
 from flyball.verdict.change_facts import change_facts
+from flyball.verdict.contradictions import with_contradictions
 from flyball.verdict.judge import judge_change, judge_unchanged, with_mutants
 from flyball.verdict.mutants import count_noticed
 from flyball.verdict.named import is_suite, resolve_named
@@ -99,6 +100,12 @@ async def _take(context: CallContext, wanted: Wanted) -> ChangeVerdict:
             not_run = (*verdict.not_run, *filter(None, [noticed.not_tried]))
             verdict = msgspec.structs.replace(verdict, not_run=not_run)
             verdict = with_mutants(verdict, noticed.found)
+
+        def read(tree: str, path: str) -> str | None:
+            data = workspace.file_at(tree, path)
+            return data.decode("utf-8", "replace") if data is not None else None
+
+        verdict = with_contradictions(verdict, wanted.base, wanted.head, wanted.asked, read)
     write_record(context, wanted.base, wanted.head, verdict, runs, began)
     return verdict
 

@@ -73,6 +73,7 @@ class FindingKind(StrEnum):
     NAMED_NOT_GREEN = "named-not-green"
     NOTHING_FAILED_BEFORE = "nothing-failed-before"
     OLD_FAILURE = "old-failure"
+    CONTRADICTION = "contradiction"
 
     @property
     def in_words(self) -> str:
@@ -91,6 +92,7 @@ _KINDS_IN_WORDS = {
     FindingKind.NAMED_NOT_GREEN: "a test that should pass does not",
     FindingKind.NOTHING_FAILED_BEFORE: "no test failed before the change",
     FindingKind.OLD_FAILURE: "a test failed before and still does",
+    FindingKind.CONTRADICTION: "what is asked for contradicts itself",
 }
 
 

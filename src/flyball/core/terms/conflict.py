@@ -156,10 +156,10 @@ def decision(conflict: ConflictReport, choice: Choice, note: str) -> str:
 
 
 def overruled(conflict: ConflictReport, choice: Choice) -> tuple[str, ...]:
-    """Return the files that need no longer say what they say."""
+    """Return the files, or the request, that need no longer hold as they are."""
     sides = [(Choice.SAYS, conflict.says), (Choice.BUT, conflict.but)]
     lost = [side for each, side in sides if each is not choice and not side.is_observed]
-    return tuple([side.place.partition(":")[0] for side in lost if side.place != REQUEST])
+    return tuple([side.place.partition(":")[0] for side in lost])
 
 
 def _can_be(side: Quote) -> bool:
