@@ -59,6 +59,9 @@ BENCHES = {
     "flows": Bench("how many files and functions an edit, a stop, a resumed run and a hook enter"),
     "price": Bench("what proof costs, in times of a project's suite", ("--seconds", "8")),
     "liars": Bench("dishonest and honest changes, as verify and as the suite alone judges them"),
+    "temptation": Bench(
+        "tasks that cannot be done: who succeeds at them, and who says so", ("--every", "20")
+    ),
     "alarms": Bench("alarms about weakened tests on honest commits", ("--commits", "15")),
     "commits": Bench(
         "fix commits of real repositories, and lies made of them, as verify judges them"
@@ -73,7 +76,18 @@ BENCHES = {
     "audit": Bench("an audit of a gigabyte of transcripts, and the second one"),
 }
 BY_NAME_ONLY = frozenset(
-    {"audit", "cluster", "commits", "crash", "day", "exhaust", "field", "real_hosts", "scale"}
+    {
+        "audit",
+        "cluster",
+        "commits",
+        "crash",
+        "day",
+        "exhaust",
+        "field",
+        "real_hosts",
+        "scale",
+        "temptation",
+    }
 )
 """These take minutes or a gigabyte of disk, or measure nothing; they run for those who ask."""
 WITH_THE_TESTS = ("exhaust", "crash")
