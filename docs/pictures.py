@@ -90,6 +90,11 @@ def _draw(browser: str, server: Server, run: str) -> None:
             page.locator(".headline").wait_for()
             page.wait_for_timeout(500)
             page.screenshot(path=PLACE / f"run-{scheme}.png")
+            page.goto(f"{server.base}/#/run/{run}/replay")
+            page.locator("re-play .add").first.wait_for()
+            page.get_by_label("Event", exact=True).fill("13")
+            page.wait_for_timeout(1500)
+            page.screenshot(path=PLACE / f"replay-{scheme}.png")
         opened.close()
 
 

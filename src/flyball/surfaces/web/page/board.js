@@ -36,7 +36,7 @@ export class RunList extends HTMLElement {
     if (this.list) return;
     this.list = longList("Runs", { guess: 40, key: (row) => row.run || row.day, draw: (row) => (row.day ? h("div", { class: "day", role: "listitem" }, row.day) : this.draw(row)),
       mark: (row) => `${row.run === this.open} ${row.seq} ${row.words} ${row.reverted} ${row.run && ago(row.updated_at)}` });
-    this.append(h("h2", { class: "hidden" }, "Runs"), h("div", { class: "scroller" }, this.list));
+    this.append(h("h2", { class: "hidden" }, "Runs"), h("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "All runs" }, this.list));
   }
 
   set(rows, open) {

@@ -198,8 +198,10 @@ export class LongList extends HTMLElement {
         if (known?.node.contains(document.activeElement)) { known.node.replaceWith(node); (node.querySelector("a, button") || node).focus(); }
         known = { node, mark };
       }
-      known.node.setAttribute("aria-setsize", this.rows.length);
-      known.node.setAttribute("aria-posinset", n + 1);
+      if (known.node.getAttribute("role")) {
+        known.node.setAttribute("aria-setsize", this.rows.length);
+        known.node.setAttribute("aria-posinset", n + 1);
+      }
       kept.set(key, known);
       found.push(known.node);
       end = n + 1;
