@@ -50,6 +50,13 @@ def test_conflict_holds_the_session_until_the_person_decides(host: HostSession):
     assert "follow test_cart.py:11" in str(told(host)["request"])
 
 
+def test_question_outlives_the_session(host: HostSession):
+    host.prompt(REQUEST)
+    assert states(host).returncode == 0
+    host.end()
+    assert told(host)["ending"] == "needs-you"
+
+
 @pytest.mark.exhaustive
 def test_a_quote_that_is_not_there_asks_nobody(host: HostSession):
     host.prompt(REQUEST)

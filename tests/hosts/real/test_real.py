@@ -276,3 +276,26 @@ def test_a_real_host_that_is_observed_meets_nobody_and_the_audit_names_what_woul
     assert all("(tree " in each["detail"] for each in found.values())
     assert real.shell("init", "--host", "claude", "--yes").returncode == 0
     assert "claude observe" not in (real.home / ".claude/settings.json").read_text()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_real_host_states_a_conflict_and_its_person_is_asked(host: str, place: tuple[Path, str]):
+    real = RealHost(host, *place)
+    flyball = Path(sys.executable).with_name("flyball")
+    says_so = (
+        f"{flyball} conflict --says 'assertEqual(total([(2, 3)]), 6)' --but 'must be 7' "
+        "--where test_cart.py:11"
+    )
+    real.asks(
+        real.look(),
+        real.shells(says_so),
+        real.write(WRONG),
+        says("Your request and the test contradict each other."),
+        prompt="fix cart.py: total([(2, 3)]) must be 7",
+    )
+    assert "The task cannot be done as asked" in real.heard
+    assert (real.repo / "cart.py").read_text() == CART
+    (run,) = real.runs
+    assert run["status"] == "paused"
+    (told,) = objects(real.shell("runs", "show", "last", "--json").stdout)
+    assert [each["kind"] for each in told["questions"]] == ["conflict"]

@@ -143,8 +143,9 @@ class HostPrompts:
         return {WITHIN: "\n".join(found)} if found else {}
 
     async def leave(self, session: Session, why: str) -> None:
-        """End a run that is abandoned."""
-        if await self._runs.live_state(session) is not None:
+        """End a run that is abandoned; one that asks about a conflict waits for its person."""
+        state = await self._runs.live_state(session)
+        if state is not None and not asks_about_conflict(state.cards[-1]):
             await self._end_run(session, why)
 
     async def _end_run(self, session: Session, why: str) -> None:
