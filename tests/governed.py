@@ -73,6 +73,35 @@ DROP = """\
 """
 """A test that passes, gone: a person is asked about that."""
 
+HOME_TESTS = """\
+import os, subprocess, sys, unittest
+from pathlib import Path
+
+from cart import total
+
+ONE = "import sys; from pathlib import Path; p = Path.home() / '.config' / 'x'; p.mkdir(\
+parents=True, exist_ok=True); (p / sys.argv[1]).write_text(sys.argv[1])"
+
+
+class HomeTest(unittest.TestCase):
+    def test_parallel_writers(self):
+        names = [str(n) for n in range(8)]
+        started = [subprocess.Popen([sys.executable, "-c", ONE, name]) for name in names]
+        self.assertEqual([each.wait() for each in started], [0] * 8)
+        place = Path("~/.config/x").expanduser()
+        self.assertEqual(sorted(os.listdir(place)), names)
+        self.assertEqual([(place / name).read_text() for name in names], names)
+
+    def test_git_is_configured(self):
+        subprocess.run(["git", "config", "--global", "user.name", "tester"], check=True)
+        said = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True)
+        self.assertEqual(said.stdout.strip(), "tester")
+
+    def test_three_pens(self):
+        self.assertEqual(total([(2, 3)]), 6)
+"""
+"""A suite that writes below the home directory, from several processes at once."""
+
 RESTORE = """\
 --- a/test_cart.py
 +++ b/test_cart.py

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.governed import CART, TESTS, environment, shop
+from tests.governed import CART, HOME_TESTS, TESTS, environment, shop
 from tests.repos import git, put, repository
 from tests.unit.journal.runs import story
 
@@ -63,6 +63,20 @@ async def test_whoever_waits_hears_what_is_done_how_far_it_is_and_what_it_took(p
     assert "the new code" in whats
     assert all(now.before > 3 for now in told)
     assert [now.elapsed for now in told] == sorted(now.elapsed for now in told)
+
+
+@story
+async def test_suites_may_write_below_a_home_that_is_not_the_users(place: Path):
+    shop_ = place / "shop"
+    put(shop_, {"test_cart.py": HOME_TESTS})
+    git(shop_, "commit", "-qam", "home")
+    put(shop_, {"cart.py": MENDED})
+    before = sorted(path.name for path in place.iterdir())
+    found = await verify_change(home(place), "", "")
+    assert found.verdict.is_shown
+    (now,) = [line for line in found.verdict.ran if line.run == "after"]
+    assert (now.passed, now.failed) == (3, 0)
+    assert {*before, "state"} == {path.name for path in place.iterdir()}
 
 
 @story

@@ -130,6 +130,8 @@ def environment(context: StartContext) -> dict[str, str]:
         "npm_config_verify_deps_before_run": "false",
         "pnpm_config_verify_deps_before_run": "false",
     }
+    # Each start has a home of its own that is thrown away: `git config --global` may write there.
+    env.pop("GIT_CONFIG_GLOBAL", None)
     if not context.settings.network:
         env |= {"CARGO_NET_OFFLINE": "true", "GOPROXY": "off"}
     return env

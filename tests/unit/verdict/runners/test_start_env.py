@@ -33,7 +33,12 @@ def context(tree, project, **more):
     fields = {**dict.fromkeys(CallContext._fields), **CallContext._field_defaults}
     fields |= {
         "root": Root(tree),
-        "workspace": SimpleNamespace(project=project, directory=tree.parent, in_place=False),
+        "workspace": SimpleNamespace(
+            project=project,
+            directory=tree.parent,
+            state_dir=tree.parent.parent.parent,
+            in_place=False,
+        ),
         "settings": ToolSettings(),
         "env_of": lambda: {"PATH": str(tree.parent / "bin")},
         "shelf": tree.parent / "shelf",
@@ -120,6 +125,11 @@ def test_without_a_python_on_the_path_the_one_that_we_run_on_serves(places):
     own = Path(sys.executable).resolve()
     assert python_of(nowhere) == str(own)
     assert any(own.is_relative_to(place) for place in (Path("/usr"), *readable(nowhere)))
+
+
+def test_tests_may_configure_git_in_a_home_that_is_thrown_away(places):
+    start = context(*places, env_of=lambda: {"PATH": "", "GIT_CONFIG_GLOBAL": "/dev/null"})
+    assert "GIT_CONFIG_GLOBAL" not in environment(start)
 
 
 def test_without_network_nothing_is_fetched(places):
