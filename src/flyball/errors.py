@@ -98,9 +98,7 @@ class BrokenSettings(ConfigError):
     code = "settings-broken"
 
     def __init__(self, file: str, place: str, what: str) -> None:
-        super().__init__(
-            f"{file}:{place}: {what}.", "Mend the file first; nothing was changed in it."
-        )
+        super().__init__(f"{file}:{place}: {what}.", "Fix the file first; it was not changed.")
         self.file = file
         self.place = place
 

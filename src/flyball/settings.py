@@ -17,9 +17,9 @@ Dollars = Annotated[float, msgspec.Meta(ge=0)]
 SCOPES = ("session", "week", "project")
 HooksFail = Annotated[str, msgspec.Meta(pattern="^(closed|open)$")]
 LEVELS = {
-    "observe": "nothing is held; the journal has what would have been",
+    "observe": "nothing is held; the journal records what would have been",
     "verdict": "only the stop is judged, nothing else is touched",
-    "govern": "looks before it writes, is asked about what reaches outside, and its stop is judged",
+    "govern": "must read before it writes, asks before reaching outside, and its stop is verified",
     "strict": "like govern, and programs that are not known are refused",
 }
 """How strictly another agent is governed, from least to most."""
@@ -179,10 +179,8 @@ ABOUT: dict[str, About] = {
     "bash_without_sandbox": About("`bash` may run where no sandbox exists", "off"),
     "bash_network": About("commands may use the network", "off"),
     "bash_allow": About("further command prefixes, with argument patterns"),
-    "sandbox_secrets": About(
-        "further files that hold secrets: names, ends of paths, or patterns of them"
-    ),
-    "sandbox_readable": About("further places that commands may read, as toolchains need them"),
+    "sandbox_secrets": About("additional secret files: names, ends of paths, or patterns"),
+    "sandbox_readable": About("additional paths that commands may read, such as toolchains"),
     "sandbox_variables": About("further variables of yours that commands get to see"),
     "patch_max_offset": About("how far from its stated line a hunk may be found", "lower"),
     "patch_paths": About("patterns of the only files that edits may write; empty is all", "fewer"),
@@ -199,8 +197,10 @@ ABOUT: dict[str, About] = {
     "hooks_answers_prompts": About("spare you questions about calls that are safe or undoable"),
     "hooks_read_only": About("patterns of other agents' tools that only read"),
     "hooks_scratch": About("places where other agents may write at any time"),
-    "hooks_alone": About("every hook decides by itself, and no governor stays between them"),
-    "hooks_patience": About("how long a stop waits for a verdict, which then goes on behind it"),
+    "hooks_alone": About("every hook decides by itself; no governor keeps running between them"),
+    "hooks_patience": About(
+        "how long a stop waits for a verdict before it continues in the background"
+    ),
     "hooks_fail": About("what happens to calls that may write when Flyball fails: closed or open"),
     "caps_session_tokens": About("tokens of one session of another agent; 0 is no limit", "lower"),
     "caps_session_money": About("US dollars of one session of another agent", "lower"),

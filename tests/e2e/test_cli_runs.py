@@ -240,7 +240,7 @@ def test_a_killed_run_is_seen_and_resumed(shell: Shell, tmp_path: Path):
     assert "interrupted" in shell("runs", "list").stdout
     followed = shell("runs", "follow", run)
     assert followed.returncode == 1
-    assert "Nobody drives this run any more." in followed.stdout
+    assert "Nothing drives this run any more." in followed.stdout
     done = shell("runs", "resume", run, "--driver", script(tmp_path / "s", *GOOD))
     assert done.returncode == 0, done.stdout + done.stderr
 

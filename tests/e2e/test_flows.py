@@ -81,7 +81,7 @@ def test_an_intent_that_only_looks_refuses_a_flow_that_changes(shell: Shell, tmp
     driver = script(tmp_path / "s", say("no"))
     done = shell("run", "--flow", file, "--driver", driver, "--intent", "diagnose")
     assert done.returncode == 2
-    assert "The step S1 of the flow changes files, and diagnose only looks." in done.stderr
+    assert "The step S1 of the flow changes files, but diagnose only looks." in done.stderr
     alone = shell("run", "--flow", file)
     assert alone.returncode == 2
     assert "The built-in repairer cannot go through a flow. Name a model" in alone.stderr
@@ -114,7 +114,7 @@ def test_gates_are_checked_by_flyball_whatever_the_driver_says(shell: Shell, tmp
         (line["card"], line["escalation"]) for line in told if line["type"] == "escalation"
     ] == [("mend", "RETRY"), ("mend", "DIAGNOSE"), ("mend.D1", "FAIL_JOB")]
     final = told[-1]
-    assert final["message"] == "A step failed for good."
+    assert final["message"] == "A step failed permanently."
     assert "Diagnosis: The price is lost." in final["issues"][0]
     errors = [each["error"] for each in objects(shell("ledger", "list", "--json").stdout)]
     assert any("The gate tests_pass did not pass" in error for error in errors)

@@ -87,7 +87,7 @@ def test_in_and_out_again(shell: Shell, home: Path):
 def test_it_says_where_it_governs_how_to_see_that_and_how_to_undo_it(shell: Shell, home: Path):
     done = shell("init", "--host", "claude", "--yes")
     words = "flyball init --host claude"
-    see = "See that it holds: `flyball doctor --host claude`."
+    see = "Check that it works: `flyball doctor --host claude`."
 
     assert done.returncode == 0
     assert "Claude Code is governed by Flyball in all your projects.\n" in done.stdout

@@ -80,13 +80,13 @@ def read_export(data: bytes) -> list[AnyEvent]:
             raw = msgspec.json.decode(line, type=ExportedLine)
             event = codec.decode_event(bytes(raw.event), header.version)
         except (msgspec.MsgspecError, Corrupt) as error:
-            raise UsageError(f"Line {number} is no event: {error}", EXPORT_AGAIN) from None
+            raise UsageError(f"Line {number} is not an event: {error}", EXPORT_AGAIN) from None
         if raw.seq != len(events) + 1:
             what = f"Line {number} is event {raw.seq}, and {len(events) + 1} was expected."
             raise UsageError(what, EXPORT_AGAIN)
         events.append(event)
     if not events or not isinstance(events[0], RunStarted) or events[0].run != header.run:
-        raise UsageError(f"It does not hold the start of run {header.run!r}.", EXPORT_AGAIN)
+        raise UsageError(f"It does not contain the start of run {header.run!r}.", EXPORT_AGAIN)
     return events
 
 
@@ -99,7 +99,7 @@ def read_run(home: Home, data: bytes) -> Sequence[AnyEvent]:
     try:
         return recorded_run(document_in(text_in(data)), name, redactor_of(home).text)
     except UsageError as error:
-        what = f"It is neither an exported run nor a recording: {error.message}"
+        what = f"This is neither an exported run nor a recording: {error.message}"
         raise UsageError(what, WANTED_HERE) from None
 
 

@@ -442,9 +442,9 @@ class RunControl:
 def _check_workspace(home: Home, run: str) -> None:
     if find_workspace(run, home.state) is None:
         raise Conflict(
-            f"The workspace of run {run} is not here: the run was imported or pruned, or it was"
-            " begun on another machine.",
-            "Here it can be shown and judged; drive it on where it was begun.",
+            f"The workspace of run {run} is not here: the run was imported or pruned, or it was "
+            f"started on another machine.",
+            "Here it can only be shown and judged; continue it where it was started.",
         )
 
 

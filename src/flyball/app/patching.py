@@ -72,7 +72,7 @@ def _compute(root: Root, wish: PatchWish, environ: Mapping[str, str]) -> PatchRe
         fact = root.fact(path, write=True)
         is_listed = not allowed or matches(fact.path, allowed)
         if not fact.inside or fact.protected or not is_listed:
-            why = fact.protected or "it leads out of the directory"
+            why = fact.protected or "it points outside the directory"
             why = why if is_listed else f"`patch.paths` allows only {', '.join(allowed)}"
             message = f"It may not be written: {why}. Choose another file."
             forbidden.append(Refusal(Code.PATH_FORBIDDEN, message, path))

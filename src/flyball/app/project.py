@@ -103,10 +103,10 @@ def _require_directories(effective: Effective, top: Path) -> None:
             place = (top / at).resolve()
             if not place.is_dir() or not place.is_relative_to(top):
                 raise NoSuchDirectory(
-                    f"{settled.origin}: `{key}` is settled for {at!r}, and the project has no such "
-                    f"directory.",
-                    "Mend its name; what is meant for one project alone is named whole, as "
-                    "in `~/src/shop/firmware`.",
+                    f"{settled.origin}: `{key}` is configured for {at!r}, and the project has no "
+                    f"such directory.",
+                    "Correct its name; to configure one project only, give the whole path, as in "
+                    "`~/src/shop/firmware`.",
                 )
 
 
@@ -244,7 +244,7 @@ def _read(path: Path) -> str:
         return ""
     if (data is None and os.access(path, os.R_OK)) or len(data or b"") > LONGEST:
         raise UsageError(
-            f"{path} is no plain file of at most {LONGEST >> 20} MB, so it is not read.",
+            f"{path} is not a plain file of at most {LONGEST >> 20} MB, so it is not read.",
             "Put a plain file in its place, or remove it.",
         )
     return (data or b"").decode("utf-8", "replace")

@@ -38,8 +38,8 @@ def flow_intent(flow: Flow, wished: Intent | None) -> Intent:
     if changing and wished not in MAY_MUTATE:
         able = ", ".join(intent for intent in Intent if intent in MAY_MUTATE)
         raise UsageError(
-            f"The step {changing} of the flow changes files, and {wished} only looks.",
-            f"Leave --intent out, or give one of {able}.",
+            f"The step {changing} of the flow changes files, but {wished} is read-only.",
+            f"Omit --intent, or use one of {able}.",
         )
     return wished
 

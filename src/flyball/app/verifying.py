@@ -83,7 +83,7 @@ def refuse_bad_merge(
     if verdict.blocking:
         said = " ".join(each.sentence for each in verdict.blocking)
         raise Conflict(
-            f"Merged with your branch it does not hold: {said}",
+            f"Merged into your branch, the change no longer passes: {said}",
             "Nothing was merged. Repair it in a new run, or merge with --unverified.",
         )
 

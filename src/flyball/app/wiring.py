@@ -98,7 +98,7 @@ def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
         return f"{kind}:{os.fspath(cwd / Path(os.path.expanduser(rest)))}"
     if kind == OWN:
         raise UsageError(
-            f"The run's driver, {rest}, belongs to the program that began the run.",
+            f"The run's driver, {rest}, belongs to the program that started the run.",
             "Go on with it there, or with another one: `flyball runs resume RUN --driver …`. "
             "An answer alone is recorded with --no-drive.",
         )
@@ -204,7 +204,7 @@ class NobodyDriver:
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:  # noqa: ARG002
         """Rest the run; this is never called in normal operation."""
-        raise DriverError(f"Nobody was there to think for card {request.card}.", "Resume the run.")
+        raise DriverError(f"No driver was available for card {request.card}.", "Resume the run.")
 
     async def close(self) -> None:
         """Do nothing: no resource is held."""

@@ -48,7 +48,7 @@ def _asked(args: Mapping[str, object]) -> str:
 def _failure(content: object) -> str:
     """Return why a lookup failed, in the provider's words."""
     if content is None:
-        return "The provider did not say what came of it."
+        return "The provider did not return a result."
     if not is_map(content):
         return ""
     if code := content.get("error_code"):

@@ -109,7 +109,7 @@ def take_back(workspace: Workspace, tree: TreeHash, paths: Container[str]) -> Tr
     changes = workspace.trees.changes(tree, workspace.tree_hash())
     workspace.writer.finish()
     back = [each.inverse() for each in changes if each.path in paths]
-    workspace.writer.perform("take back what no allowed call explains", back)
+    workspace.writer.perform("revert what no allowed call explains", back)
     return workspace.tree_hash()
 
 
@@ -308,10 +308,10 @@ def _with_snapshot(data: dict[str, object], call: Call, snapshot: str) -> dict[s
 def _with_losses(text: str, left: _Left) -> str:
     if left.gone:
         names = ", ".join(left.gone)
-        text += f"\n[{names}: the user's, not in git, and too large to be put back. Tell them.]"
+        text += f"\n[{names}: the user's, not in git, and too large to restore. Tell them.]"
     if left.standing:
         names = ", ".join(left.standing)
-        text += f"\n[{names}: may not be changed, and could not be taken back. Tell the user.]"
+        text += f"\n[{names}: may not be changed, and could not be restored. Tell the user.]"
     if left.beyond:
         more = f" and {len(left.beyond) - NAMED} more" if len(left.beyond) > NAMED else ""
         names = ", ".join(left.beyond[:NAMED]) + more

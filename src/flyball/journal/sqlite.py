@@ -32,8 +32,8 @@ from flyball.journal.stored import StoredJournal, require_fence
 
 BUSY_MS = 10_000
 DAMAGED = (
-    "Move it aside, and a new one is begun; the branches of its runs stay in git. With the sqlite3 "
-    "program, `sqlite3 {} .recover` prints what can be saved."
+    "Move it aside, and a new one is created; the branches of its runs stay in git. With the "
+    "sqlite3 program, `sqlite3 {} .recover` prints what can be saved."
 )
 
 
@@ -300,7 +300,7 @@ def explain_sqlite(path: Path, error: sqlite3.DatabaseError) -> JournalError:
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(path)):
         return JournalError(
             f"The disk that holds {path} is full; nothing was lost.",
-            "Free some space on that disk, then try again; an interrupted run goes on with "
+            "Free some space on that disk, then try again; an interrupted run continues with "
             "`flyball runs resume`.",
         )
     hint = "Check that the disk has room and that the file is writable and not damaged."

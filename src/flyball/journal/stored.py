@@ -53,7 +53,7 @@ class StoredJournal:
             raise Corrupt(f"Run {run} has {seq} events but its state counts {state.seq}.")
         folded = await self._fold(run, state)
         if folded.seq < seq:
-            raise Corrupt(f"Run {run} has {seq} events, but its log holds {folded.seq}.")
+            raise Corrupt(f"Run {run} has {seq} events, but its log has {folded.seq}.")
         return folded
 
     async def _fold(self, run: str, state: RunState | None) -> RunState:

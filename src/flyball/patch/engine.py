@@ -19,8 +19,8 @@ _SUSPECT = regex(r"^/|^$|[\\~:]|\.\.|[. ](?:/|$)|\.git|node_modules|\.flyball", 
 _DRIVE = regex(r"^[A-Za-z]:")
 _NOTHING_CHANGES = Refusal(
     Code.NOT_A_DIFF,
-    "The diff changes nothing: no line is added or removed. Put - in front of each line that goes, "
-    "and + in front of each that comes.",
+    "The diff changes nothing: no line is added or removed. Put - before each removed line and + "
+    "before each added line.",
 )
 
 
@@ -128,7 +128,7 @@ def why_forbidden(path: str) -> str | None:
     if slashed.startswith(("/", "~")) or _DRIVE.match(path):
         return "is absolute; name it relative to the workspace"
     if ".." in parts:
-        return "leads upwards with '..'; name a file inside the workspace"
+        return "points outside with '..'; name a file inside the workspace"
     for part in parts:
         folded = _fold(part)
         if folded in PROTECTED or _SHORT_NAME.match(folded):

@@ -64,7 +64,7 @@ def _sentence(hunk: Hunk, miss: Miss) -> str:
             return _offset_sentence(miss)
         case _:
             if miss.what:
-                return f"It says the same as hunk {miss.lines[0]}. Leave one of them out."
+                return f"It says the same as hunk {miss.lines[0]}. Use only one of them."
             return (
                 f"It changes lines that hunk {miss.lines[0]} also changes or shows as unchanged. "
                 "Write the two as one hunk."
@@ -89,11 +89,11 @@ def _offset_sentence(miss: Miss) -> str:
 def _weak_sentence(hunk: Hunk) -> str:
     if not hunk.old:
         return (
-            "It adds lines without saying where. Put two or three unchanged lines of the file "
+            "It adds lines without a location. Put two or three unchanged lines of the file "
             "before and after them."
         )
     return (
-        "Its unchanged and removed lines hold too few letters and digits to tell the place. "
+        "Its unchanged and removed lines have too few letters and digits to identify the place. "
         "Include neighbouring lines that do."
     )
 

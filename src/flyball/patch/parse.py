@@ -21,8 +21,8 @@ from flyball.regex import regex
 
 EXAMPLE = "--- a/src/app.py\n+++ b/src/app.py\n@@ -1,3 +1,3 @@"
 _HOW = (
-    "Begin it like this, and below that write the lines: a space in front of those that stay, "
-    "- in front of those that go, + in front of those that come."
+    "Begin it like this, and below that write the lines: a space before unchanged lines, - "
+    "before removed lines, + before added lines."
 )
 
 _SPAN = regex(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")

@@ -440,12 +440,14 @@ def _small_talk(request: str) -> str:
 
 MODEL = "repair"
 NO_RESEARCH = "There is nothing to research without a model: the tests will show what fails."
-RISK = "medium: found by search; it is right as far as the tests can tell, and no further"
+RISK = "medium: found by search; it is only as good as the tests"
 ASSUMPTIONS = (
     "the tests describe what is wanted",
     "the fault is in one place",
 )
-NOBODY = "Nobody has read this change yet: read its diff, and what else would have passed."
+NOBODY = (
+    "Nobody has reviewed this change yet: read its diff, and the alternatives that would also pass."
+)
 
 
 class RepairDriver:

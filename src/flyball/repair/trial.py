@@ -198,5 +198,5 @@ def _runner_arguments(choice: Choice, start: CallContext) -> Sequence[Any]:
     argv = BY_NAME["unittest"].argv(start, choice.land, ())
     tops = argv[-1]
     if not tops.startswith("["):
-        raise ToolUnavailable("The tests of a Django project cannot be looked into one by one.")
+        raise ToolUnavailable("The tests of a Django project cannot be traced one by one.")
     return json.loads(tops)

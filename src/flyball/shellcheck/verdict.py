@@ -34,10 +34,10 @@ _ADVICE = {
     CommandKind.READ_ONLY: "State the checkpoint or give the answer; no command runs here.",
     CommandKind.VERIFICATION: "State the checkpoint or give the answer; no command runs here.",
     CommandKind.MUTATING: (
-        "Only look and verify here; changes wait for execute, after a checkpoint."
+        "Only read and verify here; changes are allowed in execute, after a checkpoint."
     ),
     CommandKind.DESTRUCTIVE: (
-        "Only look and verify here; this also needs a person's word in execute."
+        "Only read and verify here; in execute this also needs a person's approval."
     ),
     CommandKind.UNKNOWN: "Write it as plain commands whose words are known beforehand.",
 }

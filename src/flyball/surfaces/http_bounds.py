@@ -42,7 +42,7 @@ class BoundedBodies:
             async with asyncio.timeout(self._within):
                 body = await _read(receive)
         except TimeoutError:
-            await _refuse(send, 408, "too-slow", "The body did not come in time.")
+            await _refuse(send, 408, "too-slow", "The body did not arrive in time.")
             return
         if body is None:
             return

@@ -98,7 +98,7 @@ def lines_of(served: Served, seen: PageLook) -> list[str]:
     if seen.trouble:
         lines.append(f"Not loaded whole: {seen.trouble}.")
     elif not seen.is_quiet:
-        lines.append("The page had not come to rest when the time was over.")
+        lines.append("The page was still loading when the time was up.")
     lines += _listed("Uncaught errors", seen.errors)
     lines += _listed("Console", [f"{m.type}: {m.text} ({m.where})" for m in seen.messages])
     lines += _listed("Failed requests", seen.failed)

@@ -58,7 +58,7 @@ async def perform(form: CheckForm, context: CallContext) -> Result:
             continue
         if check.is_of_change and finished.exit_code not in (0, 1):
             texts.append(
-                f"{check.name} ({check.kind.value}): it gave no answer, so it says nothing"
+                f"{check.name} ({check.kind.value}): it gave no result, so it shows nothing"
             )
             continue
         report = _report(check, finished, context, n)
@@ -124,8 +124,8 @@ async def _run(
     with set_up(context, check.at) as start:
         if not start.workdir.is_dir():
             raise ToolError(
-                f"A check is settled for {check.at}, and this tree has no such directory.",
-                "Put it back, or let whoever settled `check.command` take it out.",
+                f"A check is configured for {check.at}, but this tree has no such directory.",
+                "Restore it, or let whoever configured `check.command` remove it.",
             )
         argv = check.argv(start, land)
         if not shutil.which(argv[0], path=start.env.get("PATH", "")):

@@ -75,7 +75,7 @@ NOTE = Tool(
 )
 APPEAL = Tool(
     "appeal",
-    "Ask a person to look again at a denied call.",
+    "Ask a person to review a denied call.",
     AppealForm,
     no_facts,
     perform,

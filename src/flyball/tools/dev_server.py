@@ -84,7 +84,7 @@ def _known(names: Iterable[str]) -> str:
 async def show_all(_form: ServerListForm, context: CallContext) -> Result:
     found = list(rows(context))
     if not found:
-        return Result(True, "Nothing in this project tells how it is served.", {"servers": []})
+        return Result(True, "Nothing in this project says how it is served.", {"servers": []})
     return Result(True, "\n".join(map(_line, found)), {"servers": found})
 
 
@@ -103,7 +103,7 @@ async def logs(form: ServerLogsForm, context: CallContext) -> Result:
         return Result(True, f"{plan.name} {why}.")
     text, cut = lines_of(log, form.q, form.lines, context.settings.max_text)
     if not text:
-        text = f"No line of {plan.name}'s log holds {form.q!r}."
+        text = f"No line of {plan.name}'s log contains {form.q!r}."
     return Result(
         True,
         text,
@@ -126,7 +126,7 @@ DEV_SERVER_LIST = Tool(
 )
 DEV_SERVER_LOGS = Tool(
     "dev_server_logs",
-    "Read the end of a server's log; `q` keeps only lines that hold it.",
+    "Read the end of a server's log; `q` keeps only lines that contain it.",
     ServerLogsForm,
     no_facts,
     logs,

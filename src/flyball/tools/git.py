@@ -20,7 +20,7 @@ class GitForm(Form, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.action == "revert" and not self.paths:
-            raise ValueError("`paths` is empty; name the files to bring back")
+            raise ValueError("`paths` is empty; name the files to restore")
         if self.action == "commit" and not self.message.strip():
             raise ValueError("`message` is empty; say what the commit does")
 
@@ -52,14 +52,14 @@ async def perform(form: GitForm, context: CallContext) -> Result:
         elif context.root.fact(rel, write=True).exists:
             context.root.delete(rel)
         else:
-            raise ToolError(f"{rel} is neither here nor where the run began.")
-    return Result(True, f"Brought back: {', '.join(form.paths)}.", {"paths": list(form.paths)})
+            raise ToolError(f"{rel} exists neither here nor where the run started.")
+    return Result(True, f"Restored: {', '.join(form.paths)}.", {"paths": list(form.paths)})
 
 
 GIT = Tool(
     "git",
-    "`branch` names the run's branch, `commit` keeps a message, `revert` brings "
-    "`paths` back to where the run began.",
+    "`branch` names the run's branch, `commit` stores a message, `revert` restores `paths` to "
+    "where the run started.",
     GitForm,
     facts,
     perform,

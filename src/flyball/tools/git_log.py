@@ -26,7 +26,7 @@ def facts(form: LogForm, context: CallContext) -> CallFacts:
 async def perform(form: LogForm, context: CallContext) -> Result:
     branch = context.workspace.branch
     if branch is None:
-        raise ToolUnavailable("This project is not in git, so there is no history.")
+        raise ToolUnavailable("This project is not in git, so it has no history.")
     start = branch.tip() or context.workspace.facts.base_commit
     shape = "--format=%h %ad %an: %s"
     detail = ["--patch", "--no-ext-diff", "--no-textconv"] if form.patch else ["--stat=100"]

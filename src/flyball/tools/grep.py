@@ -77,7 +77,7 @@ def _left_out(form: GrepForm, place: Located, where: str, context: CallContext) 
     # No commits are known for installed dependencies.
     found = named if place.note else users_secrets_among(named, context)
     if len(found) > MOST_SECRETS:
-        raise ToolError(f"{len(found)} files here may hold secrets of the user's.", NARROW)
+        raise ToolError(f"{len(found)} files here may contain the user's secrets.", NARROW)
     return found
 
 
@@ -86,7 +86,7 @@ def _said(left_out: Sequence[str]) -> str:
         return ""
     more = f" and {len(left_out) - NAMED} more" if len(left_out) > NAMED else ""
     names = f"{', '.join(left_out[:NAMED])}{more}"
-    return f"\n[not searched, for they may hold secrets of the user's: {names}]"
+    return f"\n[not searched, because they may contain the user's secrets: {names}]"
 
 
 def _words(form: GrepForm) -> list[str]:

@@ -75,7 +75,7 @@ def _report(known: Memo, context: CallContext, elapsed: float) -> SuiteReport:
         failed=len(failures),
         skipped=sum(run.end == "skip" for run in known.runs),
         failures=tuple(failures[:KEPT_FAILURES]),
-        reason=f"there was no time for {missed} of {known.count} tests" if missed else "",
+        reason=f"there was not enough time for {missed} of {known.count} tests" if missed else "",
     )
 
 

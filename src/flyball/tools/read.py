@@ -94,7 +94,7 @@ def _refuse_secrets(path: str, context: CallContext) -> None:
         return
     if users_secrets_among([fact.path], context):
         raise ToolError(
-            f"{path} may hold secrets of the user's, so it is not read.",
+            f"{path} may contain the user's secrets, so it is not read.",
             "Ask them for what you need to know, or look for an example of it.",
         )
 

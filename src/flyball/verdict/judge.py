@@ -140,8 +140,8 @@ def _unkept(change: ChangeFacts) -> Iterator[ChangeFinding]:
         yield ChangeFinding(
             FindingKind.NOT_EVIDENCE,
             Weight.ASKS,
-            f"{listed(change.compiled)} is compiled code that the change brings: it runs in the "
-            "place of sources, and nobody can read what it does.",
+            f"{listed(change.compiled)} is compiled code that the change brings: it runs instead "
+            f"of sources, and cannot be reviewed.",
         )
     if change.submodules:
         yield ChangeFinding(
@@ -155,14 +155,14 @@ def _unkept(change: ChangeFacts) -> Iterator[ChangeFinding]:
             FindingKind.NOT_EVIDENCE,
             Weight.BLOCKS,
             f"{listed(change.unreadable)} could not be kept, so the tree that was tested is not "
-            "the tree that would be committed. Make the file smaller or leave it out.",
+            "the tree that would be committed. Make the file smaller or remove it.",
         )
     if change.installation:
         yield ChangeFinding(
             FindingKind.NOT_EVIDENCE,
             Weight.BLOCKS,
-            f"{change.installation} was changed meanwhile, and with it what the tests run with. "
-            "Install it again as it was, or work without --in-place.",
+            f"{change.installation} was changed during the run, and tests run with it. Reinstall "
+            f"it as it was, or work without --in-place.",
         )
 
 
@@ -197,9 +197,9 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
         )
     elif old and not new.trouble and could_not_run(old) and new.red:
         yield no(
-            f"{old.command} could not be run on the tree from before "
-            f"({old.trouble or f'exit code {old.exit_code}'}), "
-            f"so it cannot be told whether {listed(new.red)} failed then, too.{_quoted(old)}"
+            f"{old.command} could not be run on the old tree "
+            f"({old.trouble or f'exit code {old.exit_code}'}), so it is unknown whether "
+            f"{listed(new.red)} failed then, too.{_quoted(old)}"
         )
     elif put_back is not None and put_back.trouble and not new.trouble:
         yield no(
@@ -222,7 +222,7 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
             FindingKind.NOT_EVIDENCE,
             Weight.ASKS,
             f"{each.test} passes when it expects {each.after} as well as when it expects "
-            f"{each.before}: what is compared there says yes to both. Is that the repair?",
+            f"{each.before}: the comparison accepts both. Is that intended?",
             suite.part,
             (each.test,),
             each.before,
@@ -276,8 +276,8 @@ def _hidden_red(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Itera
             FindingKind.PROMISE_CHANGED,
             Weight.ASKS,
             f"{listed(hidden)} ran no test before the change, and with the tests as they were "
-            "before it runs none of the new code either: they may not build with it, so nobody can "
-            "tell whether it keeps what they asked. Compare the tests before and after.",
+            "before it runs none of the new code either: they may not build with it, so whether "
+            "it still satisfies them is unknown. Compare the tests before and after.",
             suite.part,
             tuple(sorted(hidden)),
         )
@@ -292,7 +292,7 @@ def _hidden_red(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Itera
             FindingKind.HIDDEN_RED,
             Weight.BLOCKS,
             f"{listed(hidden)} still fails with the tests as they were before: the tests were "
-            "made to agree, the code was not repaired. Put them back and repair the code."
+            f"changed to pass, the code was not repaired. Put them back and repair the code."
             f"{_told_by(suite.old_tests_new_code, hidden)}",
             suite.part,
             tuple(sorted(hidden)),
@@ -306,7 +306,7 @@ def _needs_shared(suite: SuiteRuns, change: ChangeFacts, names: frozenset[str]) 
         FindingKind.HIDDEN_RED,
         Weight.ASKS,
         f"{listed(names)} passes only with the change of {listed(each.path for each in files)}, "
-        "which tests read or are run by. Is that the repair, or was it made to agree?",
+        "which tests read or are run by. Is that the repair, or was it only made to pass?",
         suite.part,
         tuple(sorted(names)),
         "\n".join(each.before for each in files)[:KEPT_TEXT],
@@ -322,8 +322,8 @@ def _unsteady(suite: SuiteRuns) -> Iterator[ChangeFinding]:
             FindingKind.HIDDEN_RED if was_red else FindingKind.REGRESSION,
             Weight.ASKS,
             f"{each.test} failed {each.red_now} of {each.runs_now} times now, "
-            f"and {each.red_before} of {each.runs_before} before. Repeated runs had other "
-            "terminals and environments; it should end alike in all of them.",
+            f"and {each.red_before} of {each.runs_before} before. Repeated runs had different "
+            f"terminals and environments; it should have the same result in all of them.",
             suite.part,
             (each.test,),
         )
@@ -367,7 +367,7 @@ def _vanished_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindi
         yield ChangeFinding(
             FindingKind.HIDDEN_RED,
             Weight.ASKS,
-            f"{listed(gone)} failed before and no longer runs. That is no repair.",
+            f"{listed(gone)} failed before and no longer runs. That is not a repair.",
             suite.part,
             tuple(sorted(gone)),
         )
@@ -468,7 +468,7 @@ def _fewer_tests(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
         yield ChangeFinding(
             FindingKind.FEWER_TESTS,
             Weight.ASKS,
-            f"{suite.new.command} told of {before} checks before and tells of {now} now.",
+            f"{suite.new.command} reported {before} checks before and reports {now} now.",
             suite.part,
         )
     kept = (

@@ -137,7 +137,7 @@ def _told_by_text_alone(
             FindingKind.PROMISE_CHANGED,
             Weight.ASKS,
             f"{path} was changed, and {listed(unloaded)} as it was cannot be loaded with the new "
-            "code: nobody can tell whether its tests still ask what they did.",
+            f"code: whether its tests still require the same is unknown.",
             suite.part,
         )
 

@@ -312,7 +312,7 @@ def _by_name(path: str, old: str | None, new: str) -> Iterator[RunnerReach]:
     verb = "is new" if old is None else "changed"
     is_new_shadow = old is None and _USED_BY_RUNNERS.search(path)
     if _SHADOWS.search(path) or _LIBRARY.search(path) or is_new_shadow:
-        what = f"{path} {verb}: it would be loaded in the place of what the runner itself uses."
+        what = f"{path} {verb}: it would be loaded instead of what the runner itself uses."
         yield RunnerReach(what, in_product=True)
     elif _EVERY_START.search(path):
         yield RunnerReach(f"{path} {verb}: every start of the interpreter loads it.", True)
@@ -334,7 +334,7 @@ def _npm_setting(path: str, old: str, new: str) -> str:
 def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
     language = _LANGUAGES.get(posixpath.splitext(path)[1].lstrip("."), "")
     if language == "py" and (coding := _CODING.match(new)) and coding[1] not in old:
-        said = f"{path} is written in {coding[1]}, which hides its words from whoever reads it."
+        said = f"{path} is written in {coding[1]}, which hides its content from readers."
         yield RunnerReach(said, in_product=True)
     known = set(old.split("\n"))
     apart = as_read(language, new).split("\n")
@@ -353,13 +353,13 @@ def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
                 told.add(sign.sentence)
                 yield RunnerReach(f"{path}:{number} {sign.sentence}.", in_product=True)
     if language in _CHECKING and _CHECKING[language].search(new):
-        yield RunnerReach(f"{path} holds what tests check with.", in_product=True)
+        yield RunnerReach(f"{path} defines what tests check with.", in_product=True)
     if language == "py":
         yield from _always_equal(path, known, new)
     # A script that is started may end as it likes; one that others read ends them.
     ends = language == "sh" and not new.startswith("#!") and "exit 0" in new.split("\n")
     if ends and "exit 0" not in known:
-        yield RunnerReach(f"{path} ends with success whoever reads it.", in_product=True)
+        yield RunnerReach(f"{path} exits with success for whoever loads it.", in_product=True)
 
 
 _CODING = regex(

@@ -368,5 +368,5 @@ def _trouble(ran: SuiteRun, is_alive: bool) -> str:
     if finished.signal:
         return f"it was ended by signal {finished.signal}"
     if is_alive and report.exit_code == 0:
-        return "it ended with success, although two tests that must fail were put beside its own"
+        return "it ended with success, although two tests that must fail were added to its own"
     return ""

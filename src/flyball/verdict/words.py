@@ -49,7 +49,7 @@ def _ran(line: SuiteLine) -> str:
     skipped = f", {line.skipped} skipped" if line.skipped else ""
     counts = f"{line.passed} passed, {line.failed} failed{skipped}{of}"
     if line.exit_code is not None:
-        counts = f"exit code {line.exit_code}, no test told of"
+        counts = f"exit code {line.exit_code}, no tests reported"
     trouble = f" (no evidence: {line.trouble})" if line.trouble else ""
     return f"ran {where}: {_folded(line.command)}{part}: {counts}, {line.elapsed:.1f} s{trouble}"
 

@@ -69,7 +69,7 @@ class DiskFull(ToolError):
     def __init__(self, place: str) -> None:
         super().__init__(
             f"The disk that holds {place} is full; nothing was lost.",
-            "Free some space on that disk, then try again; an interrupted run goes on with "
+            "Free some space on that disk, then try again; an interrupted run continues with "
             "`flyball runs resume`.",
         )
 

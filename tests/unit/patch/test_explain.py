@@ -43,7 +43,7 @@ def _refusal(body: str, text: str = FILE, head: str = "@@"):
         ("-entirely = unknown\n+x\n", "None of its"),
         ("-        return ‘nothing’\n+x\n", "None of its"),
         ("-nowhere\n+nowhere \n", "None of its"),
-        ("+x\n", "without saying where"),
+        ("+x\n", "without a location"),
     ],
 )  # fmt: skip
 def test_the_sentence_says_what_to_change(body, words):
@@ -254,7 +254,7 @@ def test_a_repeated_hunk_is_called_one():
     hunk = "@@ -1,2 +1,2 @@\n alpha one\n-beta two\n+BETA\n"
     result = apply_diff({"f": b"alpha one\nbeta two\n"}, "--- a/f\n+++ b/f\n" + hunk + hunk)
     assert [error.message for error in result.errors] == [
-        "It says the same as hunk 1. Leave one of them out."
+        "It says the same as hunk 1. Use only one of them."
     ]
 
 

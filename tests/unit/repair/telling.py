@@ -86,7 +86,7 @@ RED_ELSEWHERE = after_suite(
 )
 GREEN = after_suite(suite(3, 0), SuspectLines())
 CUT = after_suite(
-    suite(1, 0, exit_code=1, elapsed=7.0, reason="there was no time for 2 of 3 tests")
+    suite(1, 0, exit_code=1, elapsed=7.0, reason="there was not enough time for 2 of 3 tests")
 )
 ALL_GREEN = after_suite(suite(3, 0, elapsed=0.5))
 STILL_RED = after_suite(

@@ -114,7 +114,7 @@ def test_what_breaks_beside_the_page_or_without_an_end_is_told_too(make_bench):
     )
     assert "Error: inner broke (http://localhost:8000/inner.html:1:" in frame.text, frame
     assert "ReferenceError: undefinedThing is not defined" in worker.text, worker
-    assert not again.ok and "it does not stay: it was loaded" in again.text, again
+    assert not again.ok and "it keeps reloading: it was loaded" in again.text, again
     assert not stuck.ok and "a script of it runs without end" in stuck.text, stuck
     assert stuck.evidence[0].errors and not stuck.evidence[0].picture
     assert socket.ok and "- ws://example.org/" in socket.text, socket

@@ -321,7 +321,7 @@ def test_a_slow_test_is_not_blamed_where_others_fail(make_bench):
     }
     result = looked(make_bench, files)
     assert result.data["failures"] == ["test_calc.py::test_add"]
-    assert "there was no time for 1 of 2 tests" in result.text
+    assert "there was not enough time for 1 of 2 tests" in result.text
     assert {line for _, line, _ in result.data["places"]} == {12}
 
 

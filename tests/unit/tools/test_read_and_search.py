@@ -180,7 +180,7 @@ def test_a_search_says_which_files_of_the_users_it_left_out(make_bench):
         "certs/test.pem",
         "fixtures/.env",
     ]
-    said = "[not searched, for they may hold secrets of the user's: .env, k[1]/own {a}*.key]"
+    said = "[not searched, because they may contain the user's secrets: .env, k[1]/own {a}*.key]"
     assert said in found.text
     # Nor does what is said depend on what is in them.
     assert said in bench.do("grep", q="nowhere").text

@@ -84,7 +84,7 @@ def test_a_verdict_without_any_run_says_why_nothing_is_shown():
 
 def test_a_run_that_told_of_no_test_is_shown_with_its_exit_code():
     verdict = ChangeVerdict(ran=(SuiteLine("after", ".", "go test", exit_code=2),))
-    assert "ran now: go test: exit code 2, no test told of, 0.0 s" in verdict_lines(verdict)
+    assert "ran now: go test: exit code 2, no tests reported, 0.0 s" in verdict_lines(verdict)
 
 
 def test_the_file_of_several_tests_is_said_once():

@@ -90,7 +90,7 @@ def seconds_of(span: str) -> float:
     """Return the seconds in a span such as 30d."""
     found = SPAN.fullmatch(span.strip().lower())
     if found is None:
-        raise UsageError(f"{span!r} is no span of time.", "Say it like 12h, 30d or 8w.")
+        raise UsageError(f"{span!r} is not a time span.", "Say it like 12h, 30d or 8w.")
     return int(found[1]) * UNITS[found[2]]
 
 

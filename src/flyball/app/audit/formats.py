@@ -99,7 +99,7 @@ def _of_document(file: Path, tell: Tell) -> Iterator[Transcript]:
     try:
         document: object = json.loads(file.read_bytes())
     except RecursionError:
-        tell("It is nested beyond measure and was passed over.")
+        tell("It is nested too deeply and was skipped.")
         return
     except ValueError:
         tell("It is not JSON, or cut off, and was passed over.")
@@ -167,7 +167,7 @@ def _opencode(file: Path, tell: Tell) -> Iterator[Transcript]:
                 head = {"table": "session", "id": id, "data": data}
                 yield Transcript("opencode", opencode_entries(chain([head], _rows(db, id))))
     except sqlite3.Error as error:
-        tell(f"It is no data base of opencode that Flyball knows: {error}.")
+        tell(f"This is not an opencode database that Flyball knows: {error}.")
 
 
 def _rows(db: sqlite3.Connection, session: str) -> Iterator[dict[str, Any]]:
@@ -300,7 +300,7 @@ def _decode(line: bytes, number: int, is_whole: bool, tell: Tell) -> object:
     try:
         return msgspec.json.decode(line)
     except RecursionError:
-        tell(f"Line {number} is nested beyond measure and was passed over.")
+        tell(f"Line {number} is nested too deeply and was skipped.")
     except (msgspec.DecodeError, UnicodeDecodeError):
         if is_whole:
             tell(f"Line {number} is not JSON and was passed over.")

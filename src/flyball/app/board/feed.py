@@ -43,11 +43,17 @@ def read_place(text: str) -> Place:
     if not text.strip():
         return START
     if not (seq.isascii() and seq.isdigit() and len(seq) < 16):
-        raise UsageError(f"Last-Event-ID {text[:40]!r} is no place.", "Send back an id as it came.")
+        raise UsageError(
+            f"Last-Event-ID {text[:40]!r} is not a valid event ID.",
+            "Send back an ID exactly as you received it.",
+        )
     if not line:
         return Place(int(seq), WHOLE)
     if not (line.isascii() and line.isdigit() and len(line) < 9):
-        raise UsageError(f"Last-Event-ID {text[:40]!r} is no place.", "Send back an id as it came.")
+        raise UsageError(
+            f"Last-Event-ID {text[:40]!r} is not a valid event ID.",
+            "Send back an ID exactly as you received it.",
+        )
     return Place(int(seq), int(line))
 
 

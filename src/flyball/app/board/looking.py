@@ -43,7 +43,7 @@ def look_into(home: Home, run: str = "") -> Looked:
     if run:
         facts = find_workspace(run, home.state)
         if facts is None or not Path(facts.root).is_dir():
-            raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
+            raise NotFound("workspace of run", run, "The run never started, or it was pruned.")
         place = Path(facts.root)
     return Looked(Root(place), {"PATH": home.environ.get("PATH", os.defpath)})
 
@@ -88,7 +88,7 @@ def _require_readable(root: Root, path: str) -> None:
     if fact.kind is PathKind.MISSING:
         raise NotFound("file", path, "`GET /api/tree` lists the files.")
     if fact.kind is not PathKind.FILE:
-        raise UsageError(f"{path} is no file.", "`GET /api/tree` lists the files.")
+        raise UsageError(f"{path} is not a file.", "`GET /api/tree` lists the files.")
 
 
 def files_of(looked: Looked, path: str) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def search_in(
 ) -> dict[str, Any]:
     """Return the lines that match a text, with file and line; an invalid expression is an error."""
     if not q.strip() or "\n" in q or "\0" in q:
-        raise UsageError("The search is empty or has more than one line.", "Give `q` some words.")
+        raise UsageError("The search is empty or has more than one line.", "Set `q` to some words.")
     option = ["--smart-case", f"--regexp={q}"] + ([] if is_regex else ["--fixed-strings"])
     found, problem = counts(looked, option, ".")
     if problem:

@@ -157,7 +157,9 @@ class RunsHere:
         """Pause a run that is driven here."""
         driven = self._driven.get(run)
         if driven is None or driven.ended.is_set():
-            raise Conflict(f"Run {run} is not driven here.", "Pause it where it is driven.")
+            raise Conflict(
+                f"Run {run} is not running here.", "Pause it on the machine that drives it."
+            )
         driven.pause(by)
 
     def instruct(
@@ -169,7 +171,7 @@ class RunsHere:
         """
         state = _state(home, run)
         if state.has_ended:
-            raise Conflict(f"Run {run} has ended.", "Start a new run with these words.")
+            raise Conflict(f"Run {run} has ended.", "Start a new run with this message.")
         if not pending(state):
             self.pause(run, by)
             self._await_rest(home, run)
@@ -191,7 +193,7 @@ class RunsHere:
             if driven is None or driven.ended.wait(LOOK_AGAIN):
                 break
         if not pending(_state(home, run)):
-            raise Conflict(f"Run {run} has not come to rest.", "Say it again when it has.")
+            raise Conflict(f"Run {run} is still working.", "Say it again when it has.")
 
     def go_on(self) -> list[str]:
         """Resume runs that an earlier board process was driving when it ended."""

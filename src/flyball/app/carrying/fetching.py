@@ -67,7 +67,7 @@ def repository_of(home: Home) -> Repository:
     repository = find_repository(home.repo)
     if repository is None:
         raise UsageError(
-            f"{home.repo} is no git repository, so no run can be fetched into it.",
+            f"{home.repo} is not a git repository, so no run can be fetched into it.",
             "Go to a clone of the project.",
         )
     return repository

@@ -39,8 +39,8 @@ async def abandon_run(home: Home, places: ProjectPlaces, run: str, *, is_sure: b
     is_here = find_workspace(run, home.state) is not None
     if record is not None and not is_here and not is_sure:
         raise Conflict(
-            f"Run {run} is not in this clone, so nobody has seen what would be lost.",
-            f"Look with `flyball runs fetch {run}`, or repeat with --yes.",
+            f"Run {run} is not in this clone, so what would be lost has not been reviewed.",
+            f"Review it with `flyball runs fetch {run}`, or repeat with --yes.",
         )
     if is_here or record is None:
         use_cases.abandon(places, run)

@@ -94,7 +94,7 @@ def _send_files(home: Home, run: str) -> None:
     try:
         if workspace.branch is None:
             raise UsageError(
-                f"{home.repo} is no git repository, so its files cannot travel.",
+                f"{home.repo} is not a git repository, so its files cannot be sent.",
                 "Begin one with `git init` and a first commit.",
             )
         if workspace.skipped:

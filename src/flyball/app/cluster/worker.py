@@ -375,7 +375,7 @@ class _Driven:
         home = self._worker.home_of(self._project, arrived(first))
         watcher = Watcher(_unheard, _unheard, _unheard)
         if self._attempt > MOST_ATTEMPTS:
-            why = f"It was tried {MOST_ATTEMPTS} times from the same place, and nobody got on."
+            why = f"It was tried {MOST_ATTEMPTS} times from the same state without progress."
             result = await RunControl(home, watcher).give_up(self._run, "the cluster", why)
         else:
             seat = self._worker.seat(home, self._project)

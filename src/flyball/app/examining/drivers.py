@@ -80,7 +80,11 @@ def _hooks(host: str, places: HostPlaces) -> Iterator[Symptom]:
     name = f"hooks of {HOSTS[host].title}"
     found, unread = find_hooks(host, places)
     for text in unread:
-        yield note(name, text, "Mend the file; whether hooks are in it cannot be seen.")
+        yield note(
+            name,
+            text,
+            "Fix the file; until then Flyball cannot see whether its hooks are installed.",
+        )
     gone = [each for each in found if not os.access(each.executable, os.X_OK)]
     for each in gone:
         seen = f"{each.target.path} names {each.executable}, which is gone: nothing is governed"

@@ -39,5 +39,5 @@ async def examine_project(home: Home, refused: UsageError | None = None) -> list
             found.append(trouble(name, error.message, error.hint))
         except (OSError, ValueError, sqlite3.Error) as error:
             seen = f"cannot be looked at: {type(error).__name__}: {error}"
-            found.append(trouble(name, seen, "Mend that, and look again."))
+            found.append(trouble(name, seen, "Fix that, then run it again."))
     return sorted(found, key=lambda each: (not each.holds, each.blocks))

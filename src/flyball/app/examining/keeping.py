@@ -55,7 +55,7 @@ def _room(name: str, place: Path) -> Symptom:
     seen = f"{room} free at {place}"
     hint = "Free some space; `flyball runs prune` forgets old snapshots."
     if is_out_of_files:
-        return trouble(name, f"no file can be made at {place}: it has too many", hint)
+        return trouble(name, f"no file can be created at {place}: it has too many", hint)
     if free < FULL:
         return trouble(name, f"{seen}: too little for a run", hint)
     if free < LITTLE:
@@ -66,7 +66,7 @@ def _room(name: str, place: Path) -> Symptom:
 async def examine_journal(home: Home) -> list[Symptom]:
     """Check the journal's file, and list its runs that wait for a person."""
     if not home.has_journal:
-        return [fine("journal", "none yet: the first run begins it")]
+        return [fine("journal", "none yet: the first run creates it")]
     found: list[Symptom] = []
     if not home.database:
         try:
@@ -88,7 +88,7 @@ async def _unreadable(journal: Journal, summaries: Sequence[RunSummary]) -> list
         try:
             await journal.load(each.run)
         except FlyballError as error:
-            hint = error.hint or "Move the journal aside to begin a new one; branches stay in git."
+            hint = error.hint or "Move the journal aside to start a new one; branches stay in git."
             found.append(trouble("journal", f"run {each.run}: {error.message}", hint))
     return found
 
@@ -122,6 +122,6 @@ def _waiting(home: Home, summaries: Sequence[RunSummary]) -> list[Symptom]:
         found.append(note("runs", seen, hint))
     if paused := by_status.get("paused"):
         seen = f"{counted(len(paused), 'run')} waiting for a person: {listed(paused)}"
-        hint = f"`flyball runs show {paused[0]}` tells what it asks."
+        hint = f"`flyball runs show {paused[0]}` shows what it asks."
         found.append(note("runs", seen, hint))
     return found

@@ -56,7 +56,7 @@ def _git(repository: Repository | None) -> Symptom:
     try:
         path = find_git()
     except ToolUnavailable:
-        missing = "there is no git on the PATH"
+        missing = "git is not on the PATH"
         if repository is None:
             return note("git", missing, "Install git to have a branch and a commit for each card.")
         hint = "Install git; until then only `flyball run --in-place` works here."
@@ -80,7 +80,7 @@ def _git(repository: Repository | None) -> Symptom:
 
 def _no_repository(top: Path) -> Symptom:
     if os.path.lexists(top / ".git"):
-        seen = f"{top / '.git'} is no repository that git could use"
+        seen = f"{top / '.git'} is not a repository that git can use"
         return note("repository", seen, "Restore it, or remove it to work without git.")
     seen = f"{top} is not in a git repository: runs work in place, without branch or commits"
     return note("repository", seen, "Say `git init` there to have each card as a commit.")
@@ -112,9 +112,11 @@ def _asked(home: Home, repository: Repository) -> Iterator[Symptom]:
     else:
         yield fine("identity", who)
     if user.resolve("HEAD^{commit}") is None:
-        seen = "there is no commit yet: a run begins with all files that are not ignored"
+        seen = "there is no commit yet: a run starts with all files that are not ignored"
         yield note(
-            "commit", seen, "Commit once to have `flyball verify` and a place to go back to."
+            "commit",
+            seen,
+            "Commit once, so that `flyball verify` works and there is a state to return to.",
         )
         return
     if not user.call("symbolic-ref", "-q", "HEAD", ok=(0, 1)).stdout:
@@ -126,7 +128,7 @@ def _asked(home: Home, repository: Repository) -> Iterator[Symptom]:
         return
     seen = f"{counted(len(paths), 'file')} not committed ({listed(paths)})"
     hint = (
-        "A run begins with them as they are. A merge leaves them alone, and is refused where it "
-        "would overwrite one: then commit or stash it."
+        "A run starts with them as they are. A merge does not touch them, and is refused if it "
+        "would overwrite one; commit or stash it first."
     )
     yield note("checkout", seen, hint)

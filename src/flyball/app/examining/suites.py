@@ -73,7 +73,7 @@ async def _start(choice: Choice, context: CallContext) -> str:
     """Return the program that a choice starts; raise `ToolUnavailable` if it is missing."""
     if choice.command:
         await _find_first_word(choice.command, context)
-        return f"`{choice.command}`, as it was settled"
+        return f"`{choice.command}`, as configured"
     try:
         argv = BY_NAME[choice.name].argv(context, choice.land, choice.args)
         require(choice, argv, context)
@@ -98,8 +98,8 @@ async def _find_first_word(command: str, context: CallContext) -> None:
     word = next((each for each in words if "=" not in each), "true")
     wanted = with_own_programs(f"command -v -- {shlex.quote(word)} >/dev/null", context)
     if not await _succeeds(("sh", "-c", wanted), context):
-        hint = "Install it, or mend `test.command`."
-        raise ToolUnavailable(f"`{command}` is settled, and there is no program {word!r}.", hint)
+        hint = "Install it, or correct `test.command`."
+        raise ToolUnavailable(f"`{command}` is configured, but there is no program {word!r}.", hint)
 
 
 async def _succeeds(argv: Sequence[str], context: CallContext) -> bool:

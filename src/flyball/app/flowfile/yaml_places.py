@@ -73,7 +73,7 @@ class _Builder:
         try:
             return self.construct(node)
         except (ValueError, OverflowError):
-            message = f"{node.value[:40]!r} cannot be read as what it looks like"
+            message = f"{node.value[:40]!r} cannot be read as the type it looks like"
             raise self.places.unreadable(
                 "broken-yaml", message, "Put it in quotes.", node.start_mark.index
             ) from None
@@ -104,7 +104,7 @@ class _Builder:
         result: dict[object, object] = {}
         for source in reversed(sources):
             if not isinstance(source, yaml.MappingNode):
-                message = "`<<` can only bring in a map"
+                message = "`<<` can only merge a map"
                 raise self.places.unreadable(
                     "broken-yaml", message, "Name a map.", source.start_mark.index
                 )

@@ -52,13 +52,13 @@ SHOWING = frozenset({"list", "show"})
 """Subcommands that an agent may run of our commands that have any."""
 GROUPS = frozenset({"runs", "ledger"})
 NOT_YOURS = (
-    "`flyball {verb}` is for the person, not for the agent that is governed. Say what you need; "
-    "they can run it in their own terminal."
+    "`flyball {verb}` is for the person, not for a governed agent. Say what you need; they can "
+    "run it in their own terminal."
 )
 _WAITING = regex(rf"[\w./~-]*\bflyball {WAIT}( --for \d+)?( 2>&1)?")
 OURS = (
-    "This names the directory of Flyball's own journal and switches, which no agent that is "
-    "governed touches. `flyball runs show` tells what is in it."
+    "This names the directory of Flyball's own journal and switches, which a governed agent may "
+    "not touch. `flyball runs show` shows what is in it."
 )
 SECRET = (
     "{path} holds or may hold a secret of the user's, so it is not read. Ask them for what you "

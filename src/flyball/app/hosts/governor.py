@@ -142,7 +142,7 @@ class HostGovernor:
         cap = nearly_reached(self._meter.caps(event.session, settings))
         if cap is None or not self._meter.is_news(event.session, cap):
             return said
-        text = f"{cap.words}. Come to an end."
+        text = f"{cap.words}. Finish now."
         told = (said.text, text), (said.notice, text)
         words, notice = ("\n".join(filter(None, each)) for each in told)
         return replace(said, text=words, notice=notice)
@@ -270,7 +270,7 @@ class HostGovernor:
             raise no_session()
         if len(found) > 1 and not asked:
             raise Conflict(
-                "Several hosts work in this project, and none of them has just asked for this.",
-                f"State the {tool} from the host's own shell.",
+                "Several agents are working in this project, and none of them just asked for this.",
+                f"State the {tool} from the agent's own shell.",
             )
         return max(found, key=lambda each: each[1].at)[0]

@@ -27,7 +27,7 @@ from flyball.workspace.process.holder import environ_of
 
 OFF = regex(r'"(?:disableAllHooks"\s*:\s*true|enabled"\s*:\s*false)')
 OURS = "flyball-hook"
-PUT_BACK = "{files} had other hooks than when the work began, and is as it was before."
+PUT_BACK = "{files} had different hooks than when the work started, and was restored."
 _KEPT = "hook_files.json"
 _FILES = tuple(name if Path(name).suffix else f"{name}/flyball.js" for name in HOOKS_READ_FROM)
 _DECIDING = ("hooks", "disableAllHooks", "allowManagedHooksOnly", "hooksConfig", "features")

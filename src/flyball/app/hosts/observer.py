@@ -20,7 +20,7 @@ from flyball.app.sessions import Session, Sessions
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent, Moment
 from flyball.core.record.observed import OBSERVED
 
-STOPPED = "the agent stopped, and nobody held it"
+STOPPED = "the agent stopped and was not held"
 
 
 def observed_at(home: Home) -> Path:

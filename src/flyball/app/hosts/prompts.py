@@ -25,7 +25,7 @@ from flyball.errors import Conflict, NotFound
 
 TOO_SMALL = frozenset({Intent.CONVERSATIONAL, Intent.STATUS_CHECK})
 """Intents that a few words in the middle of a session map to; the agent may explore."""
-UNDER_WAY = "Work that was under way when Flyball came to it"
+UNDER_WAY = "Work that was in progress when Flyball joined"
 
 
 class HostPrompts:
@@ -130,7 +130,7 @@ class HostPrompts:
 
         state = await self._runs.begin(session.awaited, started)
         if state.response is not None:
-            raise Conflict(state.response.message, "Look at `flyball doctor`.")
+            raise Conflict(state.response.message, "Run `flyball doctor`.")
         begun = replace(session, run=state.run, is_fresh=is_fresh, awaited="", tree="")
         self._sessions.keep(begun)
         remember_hooks(self._home, state.run)

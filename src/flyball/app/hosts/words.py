@@ -23,31 +23,31 @@ HOW_TO_CONFLICT = (
     "it' --where path/to/file:LINE. A person decides then, and it never counts against you."
 )
 DISARMED = (
-    "{file} was not taken: while Flyball governs this session nobody changes which hooks run. A "
+    "{file} was not applied: while Flyball governs this session, its hooks cannot be changed. A "
     "person can with `flyball init --remove` or `flyball off` in their own terminal."
 )
 PRETENDED = (
-    "This hook was not called by the agent, but by something that the agent has started, and "
-    "nothing of what it says counts."
+    "This hook was called by a program that the agent started, not by the agent itself, so it is "
+    "ignored."
 )
 UNDER_WAY = (
-    "Flyball is taking its verdict on this work: it runs the tests itself, and that takes a while. "
-    "Run `{flyball} wait`, and when it comes back, stop again."
+    "Flyball is verifying this work: it runs the tests itself, which takes a while. Run "
+    "`{flyball} wait`, and stop again when it returns."
 )
 GOES_ON = (
-    "Flyball's verdict on this work takes longer: it goes on behind the stop, and you hear of it "
-    "with your next prompt, or now and then from `flyball runs show {run}`."
+    "Flyball's verdict on this work takes longer: it continues in the background. You will see "
+    "it with your next prompt, or with `flyball runs show {run}`."
 )
 LATE = "The verdict on the work before is in, and it is not done:"
-NOBODY_LOOKS = "Nobody takes the verdict at the moment. Stop again: then it is taken."
+NOBODY_LOOKS = "No verification is running. Stop again to start one."
 TOO_LONG = "the verdict took longer than the host waits, and hooks that decide alone cannot go on"
 CAPPED = (
-    "No more calls are made: {spent}. A person can raise `caps.{name}` in their settings, or let "
-    "you go on with `flyball off`. Stop now, and say where you are."
+    "No more calls are allowed: {spent}. A person can raise `caps.{name}` in their settings, or "
+    "let you go on with `flyball off`. Stop now, and summarise where you are."
 )
 SHOWN = "the plan that was shown"
 GREETING = "Flyball governs this session"
-NEXT_PROMPT = "the next prompt came before anything was changed"
+NEXT_PROMPT = "the next prompt came before anything changed"
 SESSION_ENDED = "the host's session ended"
 
 
@@ -112,8 +112,8 @@ def waiting_for(card: CardState) -> str:
             "answer last …` in their own terminal. Until then stop and tell them."
         )
     return (
-        f"A person must decide: {text} They can with `flyball approve` or `flyball deny` in their "
-        "own terminal. Until then stop and tell them."
+        f"A person must decide: {text} They can, with `flyball approve` or `flyball deny` in "
+        f"their own terminal. Stop and tell them."
     )
 
 
@@ -148,8 +148,8 @@ def ending_notice(state: RunState, level: str) -> str:
 def taken_back(paths: tuple[str, ...], snapshot: str) -> str:
     """Return a message about changes that were made without an allowed call and reverted."""
     return (
-        f"{_listed(paths)} changed although no allowed call changed it, and now nothing may. It "
-        f"was taken back; `flyball undo {snapshot[:12]}` would bring the change back."
+        f"{_listed(paths)} changed without an allowed call, at a point where nothing may change. "
+        f"It was reverted; `flyball undo {snapshot[:12]}` restores the change."
     )
 
 

@@ -82,7 +82,7 @@ def _shared(target: InstallTarget, executable: str) -> Iterator[HostNeed]:
         return
     title = target.host.title
     is_plugin = target.form is FileForm.PLUGIN
-    lost = "no tool may write" if is_plugin else f"{title} goes on ungoverned"
+    lost = "no tool may write" if is_plugin else f"{title} continues ungoverned"
     yield _told(
         f"{executable} is a path of this machine: for others who clone the project, {lost} "
         f"unless Flyball is at that place. Leave {target.path} out of commits, and let each of "
@@ -143,7 +143,7 @@ def _codex(
     if features.get("hooks", features.get("codex_hooks")) is False:
         yield _missing(f"{config} has `features.hooks = false`: no hook runs.")
     if target.scope == "managed":
-        yield _met("Managed hooks need no trust, and nobody can turn them off.")
+        yield _met("Managed hooks need no trust and cannot be turned off.")
         return
     managed = files[InstallScope.MANAGED]
     if _toml(managed).get("allow_managed_hooks_only") is True:
@@ -176,7 +176,7 @@ def _codex_trust(
     if wanted and len(trusted) == len(wanted):
         return _met("Codex trusts these hooks.")
     return _missing(
-        f"Codex runs a hook only after you trusted it, and says nothing otherwise "
+        f"Codex runs a hook only after you trusted it, and does not say so otherwise "
         f"({len(trusted)} of {len(target.host.events)} are trusted): start `codex`, type `/hooks`, "
         f"and trust them; or use --scope managed."
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 from flyball.errors import Conflict
 
 CANNOT_HOLD = (
-    "opencode has no way to hold a stop: Flyball sends the reason as a new prompt, and "
-    "`opencode run` ends before that is read. It is held only in a session that stays open."
+    "opencode cannot hold a stop: Flyball sends the reason as a new prompt, but `opencode run` "
+    "exits before reading it. Only a session that stays open is held."
 )
 """What the plugin cannot do, in words for a person."""
 

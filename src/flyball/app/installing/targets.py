@@ -173,7 +173,7 @@ def find_target(host: str, scope: InstallScope, places: HostPlaces) -> InstallTa
     path = places.files(host).get(scope)
     if path is None:
         raise UsageError(
-            f"{HOSTS[host].title} has no {scope} settings that could hold hooks.",
+            f"{HOSTS[host].title} has no {scope} settings in which hooks could be installed.",
             "Use --scope user or --scope project.",
         )
     form = FileForm.PLUGIN if host == "opencode" else FileForm.JSON

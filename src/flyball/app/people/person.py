@@ -146,7 +146,7 @@ def revoke(people: People, name: str, project: str = "") -> Person | None:
 
     def without(known: Person) -> Person:
         if project not in known.grants:
-            raise Conflict(f"{name} has no role of their own in {project}.", LIST_THEM)
+            raise Conflict(f"{name} has no role in {project}.", LIST_THEM)
         left = {each: role for each, role in known.grants.items() if each != project}
         return msgspec.structs.replace(known, grants=left)
 

@@ -245,7 +245,7 @@ async def _call(
     )
     event = await perform_call(around, call, tool, form, is_repeat=False)
     if not isinstance(event, CallReturned):
-        raise ToolError(f"The call of {tool.name} did not come back.")
+        raise ToolError(f"The call of {tool.name} did not return.")
     return event
 
 

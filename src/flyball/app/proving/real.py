@@ -103,10 +103,10 @@ def _judge_recon(stage: ProofStage, played: Played) -> ProofLine:
     elif not heard:
         seen = played.ended or "the host ended before that"
     elif not denied:
-        seen = "the file was not written, but the model heard no denial"
+        seen = "the file was not written, but the model was shown no denial"
     elif TOLD not in rest:
         seen = "the model was not told how to state a checkpoint"
-    return _line("recon", RECON, seen, f"it heard: … {DENIED} …")
+    return _line("recon", RECON, seen, f"it was shown: … {DENIED} …")
 
 
 async def _judge_stop(stage: ProofStage, played: Played) -> ProofLine:
@@ -115,12 +115,12 @@ async def _judge_stop(stage: ProofStage, played: Played) -> ProofLine:
     if HELD not in heard:
         seen = played.ended or "the host stopped with broken work, and was not held"
     elif (stage.project / "cart.py").read_text() != RIGHT:
-        seen = played.ended or "the host was held, and did not go on to mend it"
+        seen = played.ended or "the host was held, but did not go on to repair it"
     elif played.ended:
         seen = played.ended
     elif (status := await _status(stage)) != "success":
-        seen = f"the work was mended, and its run is {status or 'nowhere'}"
-    return _line("stop", STOP, seen, "held once, and let go when the tests passed")
+        seen = f"the work was repaired, and its run is {status or 'nowhere'}"
+    return _line("stop", STOP, seen, "held once, and released when the tests passed")
 
 
 def _judge_disarm(host: str, stage: ProofStage, played: Played) -> ProofLine:
@@ -133,7 +133,7 @@ def _judge_disarm(host: str, stage: ProofStage, played: Played) -> ProofLine:
         seen = f"{path} says `{text}` now"
     elif not is_held:
         seen = played.ended or "after the attempt, the host stopped with broken work"
-    return _line("disarm", DISARM, seen, f"{path} was not left, and the hooks went on")
+    return _line("disarm", DISARM, seen, f"{path} was not left, and the hooks kept running")
 
 
 def _line(name: str, claim: str, fault: str, proof: str) -> ProofLine:

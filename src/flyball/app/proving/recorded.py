@@ -77,7 +77,7 @@ def _not_refused(answer: OwnOutput) -> str:
     if answer.exit_code != REFUSED:
         return f"it ended with exit code {answer.exit_code}: {_said(answer)}"
     if answer.stdout:
-        return "it printed something beside the refusal, which some hosts take for a yes"
+        return "it printed something besides the refusal, which some hosts read as approval"
     return "" if answer.stderr.strip() else "it gave no reason, which some hosts take for a yes"
 
 

@@ -17,7 +17,7 @@ def workspace_of(home: Home, record: Record) -> Workspace:
     if record.is_submitted:
         bring_run(home, run, present_tree(record.state))
     if find_workspace(run, home.state) is None:
-        raise NotFound("workspace of run", run, "It never began to work, or it was pruned.")
+        raise NotFound("workspace of run", run, "The run never started, or it was pruned.")
     return peek_workspace(run, home.state)
 
 

@@ -84,7 +84,7 @@ def overview_of(home: Home, summary: RunSummary, state: RunState) -> Overview:
 def unreadable_overview(summary: RunSummary, error: FlyballError) -> Overview:
     """Return the row of a run whose record cannot be read."""
     hint = error.hint or (
-        f"`flyball runs prune {summary.run} --abandon` deletes what is kept of it; its branch "
+        f"`flyball runs prune {summary.run} --abandon` deletes what is stored of it; its branch "
         f"flyball/{summary.run} stays until then."
     )
     return Overview(

@@ -51,9 +51,7 @@ from flyball.workspace.run.worktree import CommitKind
 
 DRIVER = f"{HOSTED}{MCP}"
 BEGIN = "`start_run` begins one."
-NOT_BY_STEPS = (
-    "Use the tools of your own program: the hooks judge them, and take the verdict when you stop."
-)
+NOT_BY_STEPS = "Use your own tools: the hooks judge each call, and verify your work when you stop."
 STATED = "The checkpoint is recorded."
 
 
@@ -165,7 +163,7 @@ class Steps:
             appeal = {"about": call, "reason": reason}
             filed = await self.call(record.state.run, "", "appeal", appeal)
             if filed.question is None:
-                raise Conflict(f"The appeal leads nowhere. {filed.text}", "Do something else.")
+                raise Conflict(f"The appeal was not accepted. {filed.text}", "Do something else.")
             record = await self._record(record.state.run)
         question_of(record.state)
         return record.state
@@ -209,14 +207,16 @@ class Steps:
         if state.card(card) is None:
             raise _no_card(state, card)
         if not state.has_ended:
-            raise Conflict(f"Run {state.run} is under way.", "Edit back what is not wanted.")
+            raise Conflict(
+                f"Run {state.run} is under way.", "Edit the unwanted parts back by hand."
+            )
         home = Path(self.home.environ.get("HOME", "/"))
         places = ProjectPlaces(self.home.repo, self.home.state, home)
         if card not in {record.card for record in unmerged_cards(places, state.run)}:
             raise Conflict(
                 f"Card {card} has nothing in the tree of run {state.run}: it was merged, or it "
                 "changed nothing.",
-                f"The person can take back what was merged: `flyball card revert {state.run} …`.",
+                f"A person can revert what was merged: `flyball card revert {state.run} …`.",
             )
         async with locked(self.home, state.run):
             return move_card(places, state.run, card, CommitKind.REVERT, paths, force=False)
@@ -323,7 +323,7 @@ def _require_card(state: RunState, card: str, asked: str) -> None:
     if state.card(card) is None:
         raise _no_card(state, card)
     where = f"card {asked} is asked" if asked else "none is"
-    raise Conflict(f"Card {card} is not asked now: {where}.", "`next_step` says what is owed.")
+    raise Conflict(f"Card {card} is not asked now: {where}.", "`next_step` returns the next step.")
 
 
 def _no_card(state: RunState, card: str) -> NotFound:

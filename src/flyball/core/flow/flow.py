@@ -175,7 +175,7 @@ def _graph_faults(value: object, steps: Sequence[Authored]) -> Iterator[Fault]:
             )
         elif step.id in by_id:
             message = f"Two steps have the id `{step.id}`."
-            yield Fault(path, "duplicate-step", message, "Give each step an id of its own.")
+            yield Fault(path, "duplicate-step", message, "Give each step a unique id.")
         elif step.id:
             by_id[step.id] = step
     stated = value.get("start") if is_map(value) and _is_flow(value) else None
@@ -195,7 +195,7 @@ def _graph_faults(value: object, steps: Sequence[Authored]) -> Iterator[Fault]:
 def _missing_target(
     path: Path, target: str, known: Iterable[str], specials: Iterable[str] = SPECIAL_TARGETS
 ) -> Fault:
-    message = f"`{dotted_path(path)}` leads to `{target}`, and there is no such step."
+    message = f"`{dotted_path(path)}` points to `{target}`, but there is no such step."
     return Fault(path, "missing-target", message, suggest(target, [*known, *specials]))
 
 
@@ -211,7 +211,7 @@ def _unreachable(start: str, by_id: Mapping[str, Authored]) -> Iterator[Fault]:
         frontier += [*by_id[step_id].targets.values(), DIAGNOSIS]
     for step_id, step in by_id.items():
         if step_id not in reached:
-            message = f"No way from `{start}` leads to the step `{step_id}`."
+            message = f"No way from `{start}` reaches the step `{step_id}`."
             hint = f"Let another step's `on_pass.next_step_id` be `{step_id}`, or remove it."
             yield Fault((*step.path, "step_id"), "unreachable-step", message, hint)
 
@@ -236,7 +236,7 @@ def _unbounded(by_id: Mapping[str, Authored]) -> Iterator[Fault]:
         last = circle[-1]
         around = " → ".join(f"`{each}`" for each in (*circle, here))
         message = f"The steps {around} go round without a bound."
-        hint = f"Set `on_pass.max_rounds` on `{last}`, or lead it to {END}."
+        hint = f"Set `on_pass.max_rounds` on `{last}`, or point it to {END}."
         path = (*by_id[last].path, "on_pass", ways[last][-1][0])
         yield Fault(path, "unbounded-cycle", message, hint)
 

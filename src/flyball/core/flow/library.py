@@ -32,7 +32,7 @@ _ALL = (
 
 _INTACT = (
     GateUse("keep_regions_intact", description="Marked regions stay as they are."),
-    GateUse("no_secrets_added", description="Nothing that looks like a secret comes in."),
+    GateUse("no_secrets_added", description="Nothing that looks like a secret is added."),
 )
 _HONEST = (
     GateUse("tests_not_weakened", description="No test gets easier to pass."),
@@ -50,9 +50,10 @@ ANSWER = Template(
 STATUS = Template(
     step_id="status",
     title="Report the status",
-    objective="Say how things stand, from what can be seen now.",
+    objective="Report the current state from what can be observed now.",
     prompt_template=(
-        "Look once or twice, then say how things stand. Name what you looked at. Change nothing."
+        "Look once or twice, then report the current state. Name what you looked at. Change "
+        "nothing."
     ),
     phases=_LOOK,
 )
@@ -63,7 +64,7 @@ DIAGNOSE = Template(
     objective="Explain why it happens, with the place in the code and how to see it.",
     prompt_template=(
         "Find the cause. Reproduce the failure if a test or a page can show it. Say what happens, "
-        "where, why, and the smallest change that would mend it. Change nothing."
+        "where, why, and the smallest change that would fix it. Change nothing."
     ),
     injections=("ledger", "repo_map"),
     phases=_LOOK,
@@ -72,7 +73,7 @@ DIAGNOSE = Template(
 FIX = Template(
     step_id="fix",
     title="Fix it",
-    objective="Make the smallest change that mends the cause, and show that it does.",
+    objective="Make the smallest change that fixes the cause, and show that it does.",
     prompt_template=(
         "Find the cause first, then state your checkpoint. Prefer minimal diffs. Where a test can "
         "show the fault, write it first: it must fail before the change and pass after it."
@@ -87,7 +88,7 @@ FEATURE = Template(
     title="Build it",
     objective="Add what was asked for, with tests that show it works.",
     prompt_template=(
-        "Read how the project does such things and do it the same way. State your checkpoint, "
+        "Follow the way the project already does such things. State your checkpoint, "
         "build in small steps, add tests for what is new, and run the whole suite at the end."
     ),
     injections=("ledger", "repo_map", "plan"),
@@ -100,8 +101,8 @@ STEP = Template(
     title="Do one step",
     objective="Do this one step of the plan, with evidence that its criteria hold.",
     prompt_template=(
-        "Do what this step asks and nothing of the other steps. State your checkpoint, make the "
-        "change, and show with tests that every success criterion holds."
+        "Do only what this step asks, nothing from the other steps. State your checkpoint, make "
+        "the change, and show with tests that every success criterion holds."
     ),
     injections=("plan", "ledger", "repo_map"),
     gates=_HONEST,

@@ -24,7 +24,7 @@ ROUTE_TO_PLANNING = "ROUTE_TO_PLANNING"
 SPECIAL_TARGETS: Mapping[str, str] = MappingProxyType(
     {
         END: "the flow is complete",
-        ROUTE_TO_PLANNING: "the coordinator plans anew with what this step found",
+        ROUTE_TO_PLANNING: "the coordinator replans with what this step found",
     }
 )
 
@@ -190,7 +190,7 @@ class EvidenceSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
         for name in (each for each in value if each not in self.criteria_checklist):
             field = f"{CHECKLIST}.{name}"
             expected = f"one of {', '.join(self.criteria_checklist)}"
-            message = f"`{field}` is no criterion of this step; it has {expected}."
+            message = f"`{field}` is not a criterion of this step; it has {expected}."
             errors.append(SchemaError(field, expected, value_words(value[name]), message))
         return errors
 

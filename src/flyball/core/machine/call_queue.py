@@ -68,7 +68,7 @@ def _has_looked(d: WorkingCopy) -> bool:
     last = card.evidence[-1]
     if last.tree == card.tree and is_failing(last):
         d.enter(Phase.EXECUTE)
-        d.say("guidance", "The verification failed. Mend it, then verify again.")
+        d.say("guidance", "Verification failed. Fix it, then verify again.")
         return False
     if isinstance(verdict(d), Passed):
         settle(d)
@@ -114,8 +114,8 @@ ASK_PERSON = (
     "go on meanwhile."
 )
 OVER_BUDGET = (
-    "{calls} calls are used, the usual budget of such a request. Come to an answer, or say in one "
-    "line what is still missing."
+    "{calls} calls are used, the usual budget of such a request. Answer, or say in one line what "
+    "is still missing."
 )
 
 

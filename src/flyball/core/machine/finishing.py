@@ -195,7 +195,9 @@ def offer_promotion(d: WorkingCopy) -> bool:
     if template.step_id != template_for(d.run.intent).step_id:
         return False
     answer = f"{d.card.answer}\n\n" if d.card.answer else ""
-    d.ask(Asking.PROMOTION, f"{answer}The run only looks so far. Let it change: {point.goal}?")
+    d.ask(
+        Asking.PROMOTION, f"{answer}So far the run is read-only. Allow this change: {point.goal}?"
+    )
     return True
 
 
@@ -439,7 +441,7 @@ def _ask_about_weakening(d: WorkingCopy) -> bool:
     first = report.findings[0]
     what = f"{first.path}:{first.line}: {first.detail or first.kind}"
     if policy is OnWeakened.REFUSE:
-        words = f"Tests were weakened ({what}). Restore them and mend the code."
+        words = f"Tests were weakened ({what}). Restore them and fix the code."
         d.reject(words, phase=Phase.EXECUTE)
     else:
         count = len(report.findings)

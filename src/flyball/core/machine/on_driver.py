@@ -51,20 +51,20 @@ SPOKEN: dict[str, Callable[..., Message | Unclear]] = {
 }
 """How to read the last words of cards whose answer is a message."""
 
-EMPTY_REPLY = "Your reply was empty. Make a call, or stop with an answer in words."
+EMPTY_REPLY = "Your reply was empty. Make a call, or stop with a written answer."
 NO_REPLY = "the reply ended in an error"
 GO_ON = "Your reply was cut off. Go on from where it ended, and be brief."
 NOTHING_DONE = "The driver stopped without changing anything."
 ANNOUNCED = "You announced calls but made none. Make one, or stop."
 FINISH = (
-    "Several replies have neither made a call nor stopped. Make the next call now, or stop with "
-    "your answer."
+    "Several replies neither made a call nor stopped. Make the next call now, or stop with your "
+    "answer."
 )
 WRAP_UP_AT = 3
 """After this many replies without a call or a stop, Flyball itself inspects the work."""
 CONFIRM_IT = (
-    "Nothing is changed yet. If what this step asks for holds already, run `test` to show it and "
-    "stop again; else make the change with `edit_diff`."
+    "Nothing has changed yet. If this step's goal is already met, run `test` to show it and stop "
+    "again; otherwise make the change with `edit_diff`."
 )
 IDLE_STOPS = 2
 """How often a driver that stops without a change is asked to go on."""
@@ -82,7 +82,7 @@ def reply(d: WorkingCopy, event: DriverReplied) -> None:
     if d.card.turns >= d.run.policy.max_turns:
         limit = d.run.policy.max_turns
         d.set(turns=0)
-        d.ask(Asking.LIMIT, f"The driver has spoken {limit} times (max_turns).")
+        d.ask(Asking.LIMIT, f"The driver has replied {limit} times (max_turns).")
         return
     # Before anything else is made of the reply: it was asked for words alone, and whatever calls it
     # holds would be denied for lack of budget and lead here again.

@@ -160,7 +160,7 @@ def report_interruption_in_pause(d: WorkingCopy, event: CallInterrupted) -> None
     _take_tree(d, call, event)
     _tell_put_back(d, call, event.put_back)
     text = f"`{call.name}` was interrupted and may have done part of its work. {event.detail}"
-    d.say(INTERRUPTED, f"{text.rstrip()} Look at the workspace before you repeat it.", call.id)
+    d.say(INTERRUPTED, f"{text.rstrip()} Check the workspace before you repeat it.", call.id)
 
 
 def take_checkpoint(d: WorkingCopy, event: CheckpointStated) -> None:
@@ -195,7 +195,9 @@ def take_checkpoint(d: WorkingCopy, event: CheckpointStated) -> None:
             promote(d)
             open_build(d)
         elif d.card.template.may_mutate:
-            d.ask(Asking.PROMOTION, f"The run only looks so far. Let it change: {event.goal}?")
+            d.ask(
+                Asking.PROMOTION, f"So far the run is read-only. Allow this change: {event.goal}?"
+            )
         else:
             # The person asked a question: first comes its answer, then the offer to change.
             d.say("guidance", PROPOSED)
@@ -208,8 +210,8 @@ def take_checkpoint(d: WorkingCopy, event: CheckpointStated) -> None:
 
 ONLY_LOOKS = "This step changes nothing. Say what you found, and stop."
 PROPOSED = (
-    "Kept as a proposal: this run only looks. Stop with your answer in words; a person is then "
-    "asked whether the change may be made."
+    "Saved as a proposal: this run is read-only. Stop with a written answer; a person is then "
+    "asked whether to allow the change."
 )
 
 

@@ -60,7 +60,7 @@ def answer_held_call(d: WorkingCopy, event: Answered) -> None:
     d.set(question=None)
     if event.granted:
         d.set(granted=(*d.card.granted, question.call.digest))
-        d.say("person", f"The person said yes to `{question.call.name}`: make that call again.")
+        d.say("person", f"The person approved `{question.call.name}`: make that call again.")
     else:
         d.set(refused=(*d.card.refused, question.call.digest))
         d.say("person", f"The person refused `{question.call.name}`. {event.note}".rstrip())
@@ -98,7 +98,8 @@ def _on_promotion(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: 
         finish(d, Ending.SUCCEEDED, "")
         return
     d.say(
-        "guidance", "A person wants nothing changed. Look on if need be, and stop with the answer."
+        "guidance",
+        "The person wants nothing changed. Keep reading if you need to, and stop with the answer.",
     )
     go_on(d)
 
@@ -116,7 +117,7 @@ def _on_weakening(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: 
         settle(d)
         return
     d.enter(Phase.EXECUTE)
-    d.say("guidance", "The weakened tests were not accepted. Restore them and mend the code.")
+    d.say("guidance", "The weakened tests were not accepted. Restore them and fix the code.")
     go_on(d)
 
 
@@ -151,7 +152,7 @@ def _on_review(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: str
             _approve(d, event, what)
         settle(d)
     elif diagnosed_by(d.run, card):
-        try_again(d, "A person did not accept the diagnosis. Look again.")
+        try_again(d, "The person did not accept the diagnosis. Investigate again.")
     else:
         try_again(d, "A person reviewed the work and wants it changed.")
 

@@ -288,9 +288,7 @@ def _planned(run: RunState, card: CardState) -> Course:
     return replace(run, coordinator=state), _publish(messages)
 
 
-NOTHING_CHANGED = (
-    "Nothing is changed in the end: every step says that what it asks for holds already."
-)
+NOTHING_CHANGED = "Nothing was changed: every step reported that its goal was already met."
 
 
 def _has_left_all(run: RunState, verifier: CardState) -> bool:
@@ -319,7 +317,7 @@ def _reported(run: RunState, card: CardState) -> VerificationReport:
         return VerificationReport(id=id, request_id=run.run, goal_achieved=False, issues=(issue,))
     if not found.goal_achieved or _is_shown(run, card):
         return found
-    text = "The verifier says that the goal is reached, and no evidence shows it"
+    text = "The verifier says that the goal is reached, but no evidence shows it"
     if (verdict := run.verdict_on(card.tree)) is not None:
         said = [each.sentence for each in verdict.faults] or [verdict.headline]
         text = " ".join((f"{text}.", *said))

@@ -70,7 +70,7 @@ def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") 
         d.enter(Phase.EXECUTE)
     if card.trouble is Trouble.NO_PROGRESS:
         d.set(clock=Clock())
-        d.reset_thread("the last thread came to nothing", words)
+        d.reset_thread("the last thread failed", words)
         return
     reason = should_reset(ledger_match=repeated)
     if reason and card.phase is not Phase.FINAL:

@@ -178,7 +178,7 @@ def injection(mistakes: Sequence[Mistake], cap: int = 2000) -> str:
     return text
 
 
-HEADING = "This project has seen these failures before. Do not repeat what led to them:"
+HEADING = "These failures have occurred in this project before. Do not repeat what led to them:"
 
 
 def mistake_words(mistake: Mistake) -> str:

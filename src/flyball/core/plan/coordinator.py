@@ -267,7 +267,7 @@ def _conclude(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
         return _succeed(state)
     wishes = {each.escalation for each in state.results if not each.success}
     if Escalation.FAIL_JOB in wishes:
-        return _respond(state, Status.FAILED, "A step failed for good.", issues)
+        return _respond(state, Status.FAILED, "A step failed permanently.", issues)
     if state.planned or Escalation.ROUTE_TO_PLANNING in wishes:
         return _plan_anew(replace(state, planned=True), issues)
     return _respond(state, Status.FAILED, f"Not done: {_first_sentence(issues[0])}.", issues)

@@ -71,7 +71,7 @@ def _unread(text: str, what: str, form: str) -> Unclear:
     """Explain why an answer cannot be parsed: it holds invalid JSON, or none."""
     fault = json_fault(text)
     if not fault:
-        return Unclear(f"Your answer holds no {what}. End it with one JSON block: {form}")
+        return Unclear(f"Your answer contains no {what}. End it with one JSON block: {form}")
     return Unclear(f"The {what} in your answer cannot be read: {fault} Write it as {form}")
 
 

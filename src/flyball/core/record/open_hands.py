@@ -63,7 +63,7 @@ def open_hands_turns(recording: object) -> list[RecordedTurn]:
     is_new = any("kind" in event for event in events)
     turns = [*(_new_turns if is_new else _old_turns)(events)]
     if not any(turn.action for turn in turns):
-        raise UsageError("no call can be told from its events.", WANTED)
+        raise UsageError("its events contain no recognisable call.", WANTED)
     return turns
 
 

@@ -43,7 +43,7 @@ AGENT = "swe-agent"
 NOBODY = "nobody (recorded)"
 ASSUMED = "(assumed: the recorded agent was not asked to state it)"
 NOT_SAID = "(the recording does not say what was asked)"
-UNVERIFIED = "The recording ends{how}. Nobody was there to verify what it came to"
+UNVERIFIED = "The recording ends{how}. Nobody verified the result"
 LONGEST = 8_000
 """Characters of one outcome that are kept."""
 ACCESS = {

@@ -167,4 +167,6 @@ def document_in(text: str) -> object:
         where = f"line {error.lineno}, column {error.colno}"
         raise UsageError(f"it is not JSON: {error.msg} ({where}).", WANTED) from None
     except (ValueError, RecursionError):
-        raise UsageError("its JSON holds numbers or nesting beyond measure.", WANTED) from None
+        raise UsageError(
+            "its JSON has numbers that are too large or is nested too deeply.", WANTED
+        ) from None

@@ -58,7 +58,7 @@ def turns_of(recording: object) -> list[RecordedTurn]:
     turns = [*(_conversed if is_talk else _recorded)(entries)]
     # A format that nobody knows would otherwise come out as a run in which nothing happened.
     if entries and not any(turn.action for turn in turns):
-        raise UsageError(f"no call can be told from its `{name}`.", WANTED)
+        raise UsageError(f"no recognisable call in its `{name}`.", WANTED)
     return turns
 
 

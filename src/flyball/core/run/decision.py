@@ -48,7 +48,7 @@ RECOVERY = {
     Phase.CHECKPOINT: f"State the checkpoint now: {CHECKPOINT_FORM}.",
     Phase.EXECUTE: "",
     Phase.VERIFY: "Run `test` or `check`; to change something, state a new checkpoint.",
-    Phase.FINAL: "Answer in words; the work is over.",
+    Phase.FINAL: "Answer in text; the work is finished.",
     Phase.PAUSED: "A person must answer first.",
     Phase.SUCCEEDED: "The card has ended.",
     Phase.FAILED: "The card has ended.",
@@ -72,7 +72,7 @@ def out_of_phase(run: RunState, card: CardState, call: Call) -> str | None:
     where = card.phase.name_for_people
     if not may_build(run, card) and call.access is Access.MUTATE and card.phase.is_in(RECON):
         return (
-            f"`{call.name}` {call.access.verb}, and this run may only look. To propose the change, "
+            f"`{call.name}` {call.access.verb}, but this run is read-only. To propose the change, "
             "state a checkpoint; a person may then let the run make it."
         )
     return (
@@ -93,16 +93,14 @@ def out_of_role(_run: RunState, card: CardState, call: Call) -> str | None:
 def no_tools(run: RunState, _card: CardState, call: Call) -> str | None:
     if call.tool in FREE_TOOLS or run.budget.limit:
         return None
-    return f"This request needs no tools, so `{call.name}` is not made. Answer in words."
+    return f"This request needs no tools, so `{call.name}` was not made. Answer in text."
 
 
 def budget_spent(run: RunState, _card: CardState, call: Call) -> str | None:
     if call.tool in FREE_TOOLS:
         return None
     if used_up := spent_limit(run.budget, run.spend):
-        return (
-            f"`{call.name}` is not made: {used_up}. Sum up in words what is done and what is left."
-        )
+        return f"`{call.name}` was not made: {used_up}. Summarise what is done and what is left."
     return None
 
 
@@ -110,7 +108,7 @@ def reserve_only(run: RunState, card: CardState, call: Call) -> str | None:
     if not is_reserved(run.budget, run.spend, call, has_mutated=card.has_changed):
         return None
     return (
-        f"`{call.name}` is not made: the last {run.budget.reserve} calls of the budget are kept "
+        f"`{call.name}` was not made: the last {run.budget.reserve} calls of the budget are kept "
         "for verification. Run `test` or `check`, or stop and say what is left."
     )
 
@@ -190,7 +188,7 @@ def confirmation_missing(_run: RunState, _card: CardState, call: Call) -> str | 
 def refused_by_a_person(_run: RunState, card: CardState, call: Call) -> str | None:
     if call.digest not in card.refused:
         return None
-    return "A person refused this very call. Do something else, or ask them why in words."
+    return "A person refused exactly this call. Do something else, or ask them why."
 
 
 def repeated_after_denial(_run: RunState, card: CardState, call: Call) -> str | None:

@@ -257,18 +257,18 @@ OWED_BY_ROLE: dict[str, str] = {
 }
 """What a role with a single duty is asked for, whatever the phase."""
 
-IN_WORDS = "Missing: your answer, in words. No call is made any more."
+IN_WORDS = "Missing: your written answer. No more calls are allowed."
 NO_CALLS = (
-    "The budget is spent. Sum up in words what is done, what shows it, and what is left; if that "
+    "The budget is used up. Summarise what is done, what shows it, and what is left; if that "
     "answers the request, it is the answer."
 )
 
 
 def _missing_in_recon(run: RunState, card: CardState, think: Think) -> str:
     if think.role != card.template.role:
-        return "Missing: your findings, in words."
+        return "Missing: your written findings."
     if not may_build(run, card):
-        return "Missing: your answer, in words. Nothing is changed here."
+        return "Missing: your written answer. Nothing is changed in this run."
     return "Missing: a `checkpoint`; nothing can be changed before it."
 
 
@@ -284,6 +284,9 @@ def _missing_in_build(run: RunState, card: CardState) -> str:
             "Missing: the change itself. Call `edit_diff` or `write_file`; prose changes nothing."
         )
     if is_verified(run, card):
-        return "Verified as it is now. Missing: your last words, if nothing else is to change."
+        return (
+            "Verified in its current state. Missing: your final message, if nothing else needs to "
+            "change."
+        )
     look = "`test`" if run.project.runners else "`check`"
-    return f"Missing: a passing {look} of the tree as it is now; then stop."
+    return f"Missing: a passing {look} of the current tree; then stop."

@@ -60,7 +60,7 @@ def add_commands(
         _require_readable(command, where)
         at = directory_in(directory, place)
         if at.startswith(".."):
-            raise NoSuchDirectory(f"{where} leads out of the project.", "Name a directory in it.")
+            raise NoSuchDirectory(f"{where} points outside the project.", "Name a directory in it.")
         if not at.startswith("/"):
             found[at] = SettledCommand(command.strip(), origin)
     return found
@@ -79,7 +79,7 @@ def directory_in(directory: str, place: ProjectPlace) -> str:
 
 def _require_readable(command: str, where: str) -> None:
     if not command.strip():
-        raise EmptyCommand(f"{where} is empty.", "Write the command, or leave the line out.")
+        raise EmptyCommand(f"{where} is empty.", "Write the command, or remove the line.")
     try:
         shlex.split(command, comments=True)
     except ValueError as error:

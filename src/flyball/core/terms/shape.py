@@ -317,7 +317,7 @@ def json_fault(text: str) -> str:
             line = block.split("\n")[error.lineno - 1].strip()
             return f"line {error.lineno}, column {error.colno}: {error.msg}, at `{line[:60]}`."
         except ValueError:
-            return "its numbers or its nesting are beyond measure."
+            return "its numbers are too large or it is nested too deeply."
     return ""
 
 

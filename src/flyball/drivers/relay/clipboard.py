@@ -61,7 +61,7 @@ class ClipboardDriver:
             if action.action is RunnerVerb.COPY_TO_CLIPBOARD:
                 self._hand.copy(action.text)
             self._hand.show(WORDS[action.action])
-        self._hand.show("Copy the whole answer and bring it back here.")
+        self._hand.show("Copy the whole answer and return here.")
         form = await self._bring_back(request)
         self._heard = conversation(request)
         return form
@@ -85,4 +85,4 @@ class ClipboardDriver:
                     return require_addressee(read_form(text), request)
                 return read_prose(text, request.tools)
             except ReplyError as error:
-                self._hand.show(f"This cannot be used. {error} Bring the answer again.")
+                self._hand.show(f"This answer cannot be used. {error} Copy a corrected answer.")

@@ -84,13 +84,13 @@ def unheard_messages(request: Request, since: int, answer_with: str) -> str:
     """Return the messages after the first `since`, which the chat window already has."""
     messages = conversation(request)[since:]
     head = f"Phase: {request.phase.name_for_people}. {answer_with}"
-    names = ", ".join(tool.name for tool in request.offered) or "none, so answer in words"
+    names = ", ".join(tool.name for tool in request.offered) or "none, so answer in text"
     return f"{head}\n\nTools now: {names}.\n\n{_talk(messages)}\n"
 
 
 def _tools(tools: Sequence[ToolSpec]) -> str:
     if not tools:
-        return "## Tools\n\nNone in this turn. Answer in words."
+        return "## Tools\n\nNone in this turn. Answer in text."
     return "## Tools\n\n" + "\n\n".join(map(_tool, tools))
 
 

@@ -199,7 +199,7 @@ def _where(number: str, folder: Path) -> str:
 
 
 def _complaint(name: str, error: ReplyError) -> str:
-    return f"# {name} cannot be used\n\n{error}\n\nMend it and save it again.\n"
+    return f"# {name} cannot be used\n\n{error}\n\nCorrect it and save it again.\n"
 
 
 def _replace(path: Path, content: bytes) -> None:

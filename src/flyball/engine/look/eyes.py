@@ -60,7 +60,7 @@ def read_opinion(text: str) -> PictureOpinion:
     """Parse a yes or a no at the start of an answer, and the reason after it."""
     found = _ANSWER.match(text)
     if found is None:
-        return PictureOpinion(reason="A model was asked and said neither yes nor no.")
+        return PictureOpinion(reason="The model answered neither yes nor no.")
     reason = " ".join(found[2].split())[:LONGEST]
     return PictureOpinion(is_right=found[1].lower() == "yes", reason=reason)
 

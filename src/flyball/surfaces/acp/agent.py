@@ -41,7 +41,7 @@ from flyball.surfaces.acp.update import EditorStory, Words, modes
 
 CONVERSATION = "conversation"
 """The key in a run's start for the session that it belongs to."""
-GOVERNED = "A phase follows from what was done and shown; nobody chooses it."
+GOVERNED = "A phase follows from what was done and shown; it cannot be chosen."
 
 Block = (
     TextContentBlock

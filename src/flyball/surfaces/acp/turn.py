@@ -32,7 +32,7 @@ from flyball.errors import Conflict, NotAPerson
 from flyball.surfaces.acp.edit import RunFiles, diff_content, locations
 from flyball.surfaces.acp.update import EditorStory, Update, Words, call_id, kind_of
 
-HERE = "Say here in words how to go on."
+HERE = "Type here how to continue."
 
 
 class PromptTurn:

@@ -45,7 +45,7 @@ def require_editor(ends: tuple[int, ...]) -> None:
     """Raise if standard input or output is a file, over which no editor can talk."""
     if any(stat.S_ISREG(os.fstat(end).st_mode) for end in ends):
         raise UsageError(
-            "`flyball acp` talks with an editor, and a file was put in its place.",
+            "`flyball acp` talks to an editor, but was connected to a file instead.",
             "Let the editor start it; the guide on editors has the lines for its settings.",
         )
 

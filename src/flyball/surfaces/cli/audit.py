@@ -59,7 +59,7 @@ def audit(
     from flyball.errors import UsageError
 
     if as_json and html is not None:
-        raise UsageError("An audit is told in one way.", "Say either --json or --html FILE.")
+        raise UsageError("Choose only one output format.", "Say either --json or --html FILE.")
     limits = open_home(Path.cwd(), os.environ, {}).effective.settings.policy.guards
     wish = auditing.AuditWish(paths, hosts, since)
     report = auditing.audit(wish, os.environ, limits, watch=_progress())

@@ -237,7 +237,7 @@ def _say_moved(moved: Moved, root: Path) -> None:
     from flyball.workspace.run.worktree import CommitKind
 
     if moved.finished:
-        say(f"Finished first what was interrupted: {moved.finished}.")
+        say(f"First completed what was interrupted: {moved.finished}.")
     is_revert = moved.step is CommitKind.REVERT
     if not moved.writes:
         state = "taken back already" if is_revert else "there already"

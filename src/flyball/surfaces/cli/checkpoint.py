@@ -57,4 +57,4 @@ def checkpoint(
     if as_json:
         say_json({"run": run.state.run, "phase": run.card.phase.value, "standing": words})
     else:
-        say(f"The checkpoint is taken. {words}".rstrip())
+        say(f"The checkpoint is accepted. {words}".rstrip())

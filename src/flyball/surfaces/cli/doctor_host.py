@@ -70,9 +70,11 @@ def _verdict(proof: HostProof) -> str:
     from flyball.app.proving.launch import SEEN
 
     if not proof.holds:
-        return f"{proof.title} is not held by Flyball here: see the lines above."
+        return f"{proof.title} is not governed by Flyball here: see the lines above."
     if proof.proves:
-        return f"{proof.title} is held by Flyball here: each line was tried with the real program."
+        return (
+            f"{proof.title} is governed by Flyball here: each line was tried with the real program."
+        )
     known = f"The hooks answer as they must. What {proof.title} makes of that was not tried"
     more = f": install {proof.title} and repeat this to prove it" if proof.host in SEEN else ""
     return f"{known}{more}."

@@ -99,7 +99,7 @@ def init(
     if http and host != "claude":
         raise UsageError("Only Claude Code asks its hooks over HTTP.", "Leave --http out.")
     if level and remove:
-        raise UsageError("--level and --remove exclude each other.", "Leave one of them out.")
+        raise UsageError("--level and --remove exclude each other.", "Use only one of them.")
     if remove or level in ("observe", "verdict"):
         _require_person(repo)
     wish = _plan(repo, host, scope, remove=remove, level=level or "", http=http)
@@ -243,7 +243,7 @@ def _say_installed(wish: InstallWish, *, is_done: bool) -> None:
     else:
         say(f"{target.host.title} is not {VERBS[wish.level]} until this is fixed:")
     _say_needs(wish)
-    see = f"See that it holds: `flyball doctor --host {target.host.name}`."
+    see = f"Check that it works: `flyball doctor --host {target.host.name}`."
     if wish.level == "observe":
         see = "See what would have been refused: `flyball audit --host flyball`."
     say(f"{see} Undo: `{_removal(target, wish.repo)}`.")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flyball.app.project import Home
     from flyball.core.memory.ledger import Mistake
 
-EMPTY = "This project's ledger is empty: no mistake was seen yet."
+EMPTY = "This project's ledger is empty: no mistakes have been recorded."
 SHORT = 8
 ERROR_WIDTH = 70
 FILES_WIDTH = 30

@@ -49,7 +49,7 @@ def _diff_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--partial", is_flag=True, help="Apply the hunks that fit; skip the others."),
         click.option("--no-keep-regions", is_flag=True, help="Allow changes to keep regions."),
         click.option("--max-offset", type=click.IntRange(0), default=None, metavar="N",
-                     help="Lines between a hunk's stated and real place, at most."),
+                     help="Maximum lines between a hunk's stated and actual position."),
         click.option("--fuzz", type=click.IntRange(0, 2), default=0, show_default=True, metavar="N",
                      help="Outer context lines that may differ."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),

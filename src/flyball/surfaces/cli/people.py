@@ -73,7 +73,7 @@ def add(name: str, role: str, project: str, as_json: bool) -> None:
     say(f"{name} may {role} in {_told(place)}. Their token, which is kept nowhere:")
     say(token)
     if is_first:
-        say("From now on the board's own token opens nothing: everybody comes with theirs.")
+        say("From now on the board's own token is disabled: everybody uses their own.")
 
 
 @people.command(short_help="Change a person's role; the token stays.")
@@ -100,7 +100,7 @@ def list_(as_json: bool) -> None:
     with _people() as store:
         found = store.all()
     if not found and not as_json:
-        say("There is nobody: the board's own token opens everything.")
+        say("No people are registered: the board's own token allows everything.")
     _tell(found, as_json=as_json)
 
 
@@ -122,7 +122,7 @@ def revoke(name: str, project: str, as_json: bool) -> None:
     elif as_json:
         say(json.dumps({"name": name, "grants": {}}))
     else:
-        say(f"{name} is let in no more.")
+        say(f"{name} no longer has access.")
 
 
 def _require_person() -> None:

@@ -163,7 +163,7 @@ def _submit(home: Home, wanted: RunRequest, priority: int, *, as_json: bool) -> 
     if as_json:
         say(json.dumps({"type": "submitted", "run": run}))
     else:
-        say(f"Submitted as {run}. `flyball runs follow {run}` tells how it goes.")
+        say(f"Submitted as {run}. `flyball runs follow {run}` shows its progress.")
 
 
 def _flow(file: str) -> Flow:

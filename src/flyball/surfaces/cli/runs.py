@@ -182,15 +182,23 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
 )
 @click.option("--atif", is_flag=True, help="Write an ATIF trajectory instead.")
 @click.option("--otel", is_flag=True, help="Write an OpenTelemetry trace instead.")
+@click.option("--agent-trace", is_flag=True, help="Write who wrote which lines instead.")
 @REPO
 @DATABASE
 def export(
-    run: str, output: Path | None, html: Path | None, atif: bool, otel: bool, repo: Path
+    run: str,
+    output: Path | None,
+    html: Path | None,
+    atif: bool,
+    otel: bool,
+    agent_trace: bool,
+    repo: Path,
 ) -> None:
     """Export a run: its log as JSON lines, a trajectory, a trace, or an HTML page."""
     import asyncio
 
     from flyball.app.archive import export_lines, export_spans, export_trajectory
+    from flyball.app.runs.agent_trace import agent_trace as lines_by_author
     from flyball.app.runs.journals import find_run, record_of
     from flyball.surfaces.cli.terminal.view import home_at
 
@@ -204,6 +212,8 @@ def export(
         data = export_trajectory(record.entries)
     elif otel:
         data = export_spans(record.entries)
+    elif agent_trace:
+        data = lines_by_author(home, name, record.entries)
     else:
         data = b"".join(line + b"\n" for line in export_lines(name, record.entries))
     if output is None:

@@ -49,7 +49,7 @@ def fetch(run: str, repo: Path, as_json: bool) -> None:
         say(f"Run {run} is here, on the branch {fetched.branch}.")
         say(f"flyball runs merge {run}   brings it into your branch.")
     else:
-        say(f"Run {run} is here already as it stands, on the branch {fetched.branch}.")
+        say(f"Run {run} is already here, on the branch {fetched.branch}.")
 
 
 @click.command()

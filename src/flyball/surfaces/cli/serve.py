@@ -73,7 +73,7 @@ def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bo
             say(f"The board is at {listening.address}")
             if has_people:
                 say("Everybody opens it with their own token: /?token=… once, then a cookie.")
-            say("Ctrl-C ends it; runs that it drives go on with the next one.")
+            say("Press Ctrl-C to stop; its runs continue with the next server.")
         if opens:
             click.launch(listening.address)
 

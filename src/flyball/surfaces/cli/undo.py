@@ -54,9 +54,9 @@ def undo(
         told = {"undoes": edit.id, "snapshotId": done.snapshot, "files": files, "lost": done.lost}
         say_json({**told, "root": edit.root, "title": edit.title})
     elif not done.writes:
-        say("Everything is as it was before that edit already.")
+        say("Everything already is as it was before that edit.")
     else:
-        say(f"Brought back. `flyball undo {done.snapshot}` takes that back.")
+        say(f"Restored. `flyball undo {done.snapshot}` reverts that.")
 
 
 def _say_edits(found: tuple[EditRecord, ...], *, as_json: bool) -> None:

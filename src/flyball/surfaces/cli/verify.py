@@ -177,7 +177,7 @@ def _print(found: Verified, *, markdown: bool) -> None:
     for each in found.verdict.questions:
         _print_difference(each)
     if status == "a question":
-        say("  A person decides whether that is meant; nothing else speaks against the change.")
+        say("  A person decides whether this is intended; there is no other objection.")
 
 
 def _print_difference(question: ChangeFinding) -> None:

@@ -148,7 +148,10 @@ def _failed(event: HostEvent, error: Exception, *, fails_open: bool = False) -> 
     """Return the answer after a failure of Flyball: refuse writes, allow the rest with a note."""
     may_write = host_tool(event.tool).access is not Access.READ
     is_closed = event.moment is Moment.BEFORE_CALL and may_write and not fails_open
-    text = f"Flyball could not judge this: {_why(error)} `flyball doctor` looks for the cause.\n"
+    text = (
+        f"Flyball could not judge this call: {_why(error)} `flyball doctor` helps to find the "
+        "cause.\n"
+    )
     if is_closed or event.moment is Moment.CONFIG_CHANGED:
         return Printed(REFUSED, err=text)
     return Printed(FAILED, err=text)

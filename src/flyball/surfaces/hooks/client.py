@@ -36,7 +36,7 @@ LOOK_AGAIN = 5.0
 LONGEST_FOR_CALL = 40.0
 NO_ANSWER = (
     b"Flyball's governor has not answered for 40 seconds, so this call is not made. Make it again; "
-    b"`flyball doctor` looks for the cause.\n"
+    b"`flyball doctor` helps to find the cause.\n"
 )
 NONE_CAME = b"none"
 """Written by a process that failed to start a governor, so that others do not wait for it."""
@@ -282,10 +282,10 @@ def doubt_about_folder(folder: str) -> str:
         try:
             found = os.lstat(path)
         except OSError as error:
-            return f"{path} cannot be looked at: {error.strerror}"
+            return f"{path} cannot be inspected: {error.strerror}"
         kind = found.st_mode & _KIND
         if path == folder and kind != _IS_FOLDER:
-            return f"{path} is no directory"
+            return f"{path} is not a directory"
         if path == folder and found.st_uid != user:
             return f"{path} belongs to user {found.st_uid}"
         if path == folder and found.st_mode & 0o777 != 0o700:
@@ -303,9 +303,9 @@ def doubt_about_socket(place: str) -> str:
     try:
         found = os.lstat(place)
     except OSError as error:
-        return f"{place} cannot be looked at: {error.strerror}"
+        return f"{place} cannot be inspected: {error.strerror}"
     if found.st_mode & _KIND != _IS_SOCKET:
-        return f"{place} is no socket"
+        return f"{place} is not a socket"
     if found.st_uid != os.getuid():
         return f"{place} belongs to user {found.st_uid}"
     return f"others may write to {place}" if found.st_mode & 0o022 else ""

@@ -48,9 +48,11 @@ def read_payload(host: str, data: bytes) -> HostEvent:
     try:
         payload = _whole(json.loads(data.decode("utf-8", "replace")), data)
     except ValueError as error:
-        raise UsageError(f"What {host} sent its hook is no JSON: {error}.", NO_PAYLOAD) from error
+        raise UsageError(
+            f"What {host} sent to the hook is not JSON: {error}.", NO_PAYLOAD
+        ) from error
     if not isinstance(payload, dict):
-        raise UsageError(f"What {host} sent its hook is no object.", NO_PAYLOAD)
+        raise UsageError(f"What {host} sent to the hook is not an object.", NO_PAYLOAD)
     return _event(host, cast(dict[str, Any], payload))
 
 

@@ -22,7 +22,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 NO_TOKEN = {
     "code": "bad-token",
     "message": "The token is missing or wrong.",
-    "hint": "Send it as `Authorization: Bearer TOKEN`; `flyball mcp --http` told it when it began.",
+    "hint": "Send it as `Authorization: Bearer TOKEN`; `flyball mcp --http` printed it at start.",
 }
 
 

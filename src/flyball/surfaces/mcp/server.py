@@ -38,14 +38,14 @@ from flyball.workspace.files.plain import read_within
 
 SHOWN = 4_000
 """Maximum number of characters of a call in the question about it."""
-UNASKED = "Nobody answered here. The person can, in their own terminal: {commands}."
+UNASKED = "Nobody answered here. A person can, in their own terminal: {commands}."
 
 
 class PersonsWord(BaseModel):
     """The form that a person fills in."""
 
     approve: bool = Field(description="Whether it may be so.")
-    note: str = Field(default="", description="A word to the agent, if you like.")
+    note: str = Field(default="", description="An optional message to the agent.")
 
 
 class Unasked(BaseModel):
@@ -167,7 +167,7 @@ class StepServer(MCPServer[Steps]):
                     return refusal(cause.code, cause.message, cause.hint)
                 case ValidationError() as cause:
                     wrong = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in cause.errors()]
-                    hint = "Call it again with these mended."
+                    hint = "Correct these and call it again."
                     return refusal(BAD_ARGUMENTS, f"{name}: {'; '.join(wrong)}.", hint)
                 case _:
                     raise

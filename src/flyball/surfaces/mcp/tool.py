@@ -131,7 +131,7 @@ async def read(
 async def grep(
     ctx: StepContext,
     q: Annotated[str, Field(description="A regular expression.")],
-    dir: Annotated[str, Field(description="Where to look; empty: everywhere.")] = "",
+    dir: Annotated[str, Field(description="Where to search; empty: everywhere.")] = "",
     globs: Annotated[list[str], Field(description="Only files that match one of these.")] = [],  # noqa: B006
     context: Annotated[int, Field(ge=0, description="Lines around each match.")] = 0,
     run: Run = "",

@@ -117,7 +117,7 @@ class RunRoutes(Controller):
             board.project(project)
         return board.rows(project)
 
-    @post(sync_to_thread=True, summary="Begin a run; it is driven in the server.")
+    @post(sync_to_thread=True, summary="Start a run; the server drives it.")
     def start(self, board: OurBoard, data: JSONBody[Wish]) -> RunTold:
         flags: dict[str, object] = {}
         if data.approve:
@@ -205,7 +205,7 @@ class RunRoutes(Controller):
         "/{run:str}/instruct",
         status_code=200,
         sync_to_thread=True,
-        summary="Pass words to the driver, also while the run is under way.",
+        summary="Send a message to the driver, even while the run is working.",
     )
     def instruct(self, board: OurBoard, run: FromPath[str], data: JSONBody[Answer]) -> RunTold:
         home = board.spoken_to(run)
@@ -245,7 +245,7 @@ class RunRoutes(Controller):
         "/{run:str}/merge",
         status_code=200,
         sync_to_thread=True,
-        summary="Bring its cards into your branch and checkout.",
+        summary="Merge its cards into your branch and checkout.",
     )
     def merge(self, board: OurBoard, run: FromPath[str], data: JSONBody[Merging]) -> dict[str, Any]:
         home = board.spoken_to(run)

@@ -54,7 +54,7 @@ def as_diff(args: Args, read: ReadText) -> Args:
         return {**rest, "diff": _with_header(diff, path)}
     if "code_edit" in rest:
         raise UnclearCall(
-            "`code_edit` leaves out what stays, and so does not say what is to go. Send `diff`: "
+            "`code_edit` omits unchanged code, so it does not say what to remove. Send `diff`: "
             "the changed lines with - and +, and a line or two around them."
         )
     if "insert_line" in rest:
@@ -108,7 +108,7 @@ def _require_place(path: str, text: str, edit: _Replacement) -> None:
     times = text.count(edit.old) if edit.old else 0
     if not times:
         raise UnclearCall(
-            f"{path} does not hold the text to replace. Read the place and copy it exactly, or "
+            f"{path} does not contain the text to replace. Read the place and copy it exactly, or "
             "send a `diff`."
         )
     if times > 1 and not edit.everywhere:
@@ -147,7 +147,7 @@ def _each_diff(item: object, read: ReadText) -> str:
     found = as_diff({str(k): v for k, v in item.items()}, read) if is_map(item) else {"diff": item}
     diff = found.get("diff")
     if not isinstance(diff, str):
-        raise UnclearCall("One of the edits is no diff. Send all of them as one text in `diff`.")
+        raise UnclearCall("One of the edits is not a diff. Send all of them as one text in `diff`.")
     return diff if diff.endswith("\n") else f"{diff}\n"
 
 

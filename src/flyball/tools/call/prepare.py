@@ -24,8 +24,8 @@ MAX_EDITED = 4_000_000
 """Maximum size in bytes of a file whose text is replaced."""
 
 SECRET = (
-    "`{tool}` is not made: its arguments contain what looks like a secret. Refer to it by the name "
-    "of its environment variable, or leave the lines that hold it alone."
+    "`{tool}` was not made: its arguments contain what looks like a secret. Refer to it by the "
+    "name of its environment variable, or leave the lines that hold it alone."
 )
 
 
@@ -53,7 +53,7 @@ def prepare(
     try:
         meant = understand(spoken.tool, args, tool, lambda path: _text_at(path, context))
     except UnclearCall as error:
-        return _faulty(spoken, args, f"`{name}` cannot be made: {error}", name)
+        return _faulty(spoken, args, f"`{name}` cannot be called: {error}", name)
     form = read_form(meant.args, tool)
     if isinstance(form, str):
         return _faulty(spoken, meant.args, f"{form} {_example(tool)}".rstrip(), name)
@@ -117,11 +117,11 @@ def read_form(args: dict[str, object], tool: Tool) -> Form | str:
     wrong = faults(args, tool.form, whole="The call")
     if wrong:
         said = " ".join(f"{fault.message} {fault.hint}".strip() for fault in wrong)
-        return f"`{tool.name}` cannot be made: {said}"
+        return f"`{tool.name}` cannot be called: {said}"
     try:
         return msgspec.convert(args, tool.form)
     except (msgspec.ValidationError, ValueError) as error:
-        return f"`{tool.name}` cannot be made: {str(error).rstrip('.')}."
+        return f"`{tool.name}` cannot be called: {str(error).rstrip('.')}."
 
 
 def describe(tool: Tool) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _unknown(name: str, offered: Collection[str]) -> str:
 
 _NO_MOVE = "Write the file at its new path with `write_file`, and delete the old one."
 _NO_FOLDER = "A directory is made with the first file in it, by `write_file`."
-_NO_STATE = "What you changed is what your edits said; `read` the file to see it as it is now."
+_NO_STATE = "Your edits changed exactly what they said; `read` the file to see its current content."
 INSTEAD = {
     **dict.fromkeys(("move_file", "rename_file", "mv", "rename", "copy_file"), _NO_MOVE),
     **dict.fromkeys(("mkdir", "create_directory", "make_dir", "create_folder"), _NO_FOLDER),

@@ -75,7 +75,7 @@ async def run_inside(
         return msgspec.json.decode(_last(finished.output))
     except msgspec.DecodeError:
         said = finished.output.strip()[-1_000:]
-        raise ToolUnavailable(f"Looking failed: {said or 'nothing was said'}") from None
+        raise ToolUnavailable(f"Opening the page failed: {said or 'nothing was said'}") from None
 
 
 def _last(output: str) -> str:

@@ -34,7 +34,7 @@ GLANCE = 0.05
 SAID = 2_000
 """Maximum number of log characters at the end of an error message."""
 
-NO_SERVER = "Nothing in this project tells how it is served."
+NO_SERVER = "Nothing in this project says how it is served."
 HOW_TO_SETTLE = "The user can name the command as `server.command` in the settings."
 
 
@@ -247,7 +247,7 @@ def rows(context: CallContext) -> Iterator[dict[str, object]]:
         elif server:
             state = server.end()
         elif plan.name in wanted:
-            state = "stopped since the run rested; a look at it starts it again"
+            state = "stopped while the run was paused; opening it starts it again"
         yield {
             "name": plan.name,
             "state": state,

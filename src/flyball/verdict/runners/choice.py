@@ -97,7 +97,7 @@ def require_allowed(choice: Choice) -> None:
 
 def _allowed(choice: Choice) -> str:
     if choice.command:
-        return "Its command is settled by the user and takes nothing more."
+        return "Its command is configured by the user and takes no arguments."
     allowed = BY_NAME[choice.name].accepts
     known = " ".join(sorted(allowed.switches | allowed.options))
     names = "paths and names of tests within the tree" if allowed.names else ""
@@ -133,7 +133,7 @@ def _first(suited: Mapping[str, Sequence[str]], args: Sequence[str], parts: Sequ
         return next(iter(suited))
     known = ", ".join(f"{path} ({names[0]})" for path, names in suited.items())
     raise ToolError(
-        "Several parts of this project have tests of their own.",
+        "Several parts of this project have their own tests.",
         f"Name one as the first of `args`: {known}.",
     )
 

@@ -161,8 +161,8 @@ def _started(choice: Choice, context: StartContext) -> tuple[list[str], Runner |
         return runner.argv(context, choice.land, choice.args), runner
     if not context.workdir.is_dir():
         raise ToolError(
-            f"A command is settled for {choice.at}, and this tree has no such directory.",
-            "Put it back, or let whoever settled `test.command` take it out.",
+            f"A command is configured for {choice.at}, but this tree has no such directory.",
+            "Restore it, or let whoever configured `test.command` remove it.",
         )
     start = start_settled(choice.command, context)
     return start.argv, start

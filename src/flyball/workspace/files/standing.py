@@ -60,7 +60,7 @@ def find_standing(root: Path, protected: Sequence[str], *, with_packages: bool =
             is_folder = entry.is_dir(follow_symlinks=False)
             reason = _why_named(entry.name, path, names, deep) or _why_kind(entry, root, is_folder)
             if not reason and is_folder and depth >= DEEPEST:
-                reason = "it lies deeper than anything that is looked at"
+                reason = "it is nested deeper than Flyball looks"
             if path == OWN and is_folder:
                 found |= _own(root)
             elif reason:
@@ -115,7 +115,7 @@ def _why_kind(entry: os.DirEntry[str], root: Path, is_folder: bool) -> str:
         return "it is a pipe, a socket or a device"
     real = os.path.realpath(entry.path)
     is_inside = real == os.fspath(root) or real.startswith(f"{root}/")
-    return "" if is_inside else "it leads out of the tree"
+    return "" if is_inside else "it points outside the tree"
 
 
 def _own(root: Path) -> Iterator[tuple[str, Mark]]:

@@ -287,7 +287,7 @@ def _register_worktree(user: Git, repository: Repository, place: Path, *at: str)
     with alone_with(repository):
         user.call("worktree", "add", *args)
     if find_admin(repository, place) is None:
-        raise GitFailed(f"git made no worktree at {place}.", "Look at `git worktree list`.")
+        raise GitFailed(f"git created no worktree at {place}.", "Check `git worktree list`.")
 
 
 def find_admin(repository: Repository, place: Path) -> Path | None:

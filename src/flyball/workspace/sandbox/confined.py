@@ -101,7 +101,7 @@ def obstacle(environ: Mapping[str, str]) -> str:
     found = _attempt(scene, ())
     if found[0] == "ended" and os.waitstatus_to_exitcode(found[1]) == 0:
         return ""
-    return str(found[1]) if found[0] == "unconfined" else "a command did not come to its end"
+    return str(found[1]) if found[0] == "unconfined" else "a command did not end"
 
 
 def _attempt(scene: Scene, protected: Sequence[str]) -> tuple[Any, ...]:

@@ -218,7 +218,7 @@ def check_log(log: Path | None, sandbox: Sandbox) -> None:
     if Path(os.path.realpath(log)) != root / log.relative_to(base):
         raise OutsideWorkspace(
             str(log),
-            f"The log {log} was not written: a link stands in its path.",
+            f"The log {log} was not written: there is a link in its path.",
             "Remove the link and try again.",
         )
 

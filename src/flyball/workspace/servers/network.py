@@ -73,7 +73,7 @@ class RunNetwork:
         said = b""
         with suppress(OSError):
             said = holder.control.recv(1 << 12)
-        names = marshal.loads(said) if said else "nothing was heard of it"
+        names = marshal.loads(said) if said else "it did not respond"
         if isinstance(names, str):
             self.close()
             raise ToolUnavailable(f"{NO_NETWORK} {names}.", "Run `flyball doctor`.")

@@ -96,7 +96,7 @@ class Remote:
 
     def _failure(self, verb: str, said: str) -> GitFailed:
         lines = [line for line in said.strip().splitlines() if line.strip()]
-        why = without_credentials(lines[0] if lines else "no word about why")
+        why = without_credentials(lines[0] if lines else "no reason given")
         return GitFailed(
             f"git {verb} with {without_credentials(self.address)} failed: {why}",
             "Check that this machine may read and write there without being asked for a password.",

@@ -215,8 +215,8 @@ def write_entry(root: Path, path: str, mode: str, content: bytes) -> None:
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENOTEMPTY):
             raise Diverged(
-                f"{path} cannot be put back: something else is in its place.",
-                "Move that away and run the command again; it goes on where it stopped.",
+                f"{path} cannot be put back: something else is there.",
+                "Move that away and run the command again; it continues where it stopped.",
                 [path],
             ) from error
         raise

@@ -42,8 +42,8 @@ def with_line(line: bytes) -> bytes:
     ("line", "note"),
     [
         (b'{"type": "user", "cut', "Line 2 is not JSON and was passed over."),
-        (b"[" * 100_000, "Line 2 is nested beyond measure and was passed over."),
-        (b'{"a":' * 100_000, "Line 2 is nested beyond measure and was passed over."),
+        (b"[" * 100_000, "Line 2 is nested too deeply and was skipped."),
+        (b'{"a":' * 100_000, "Line 2 is nested too deeply and was skipped."),
         (b'"\xff\xfe"', "Line 2 is not JSON and was passed over."),
         (b'{"type": "user", "x": "\x00\x1b[31m"}', "Line 2 is not JSON and was passed over."),
     ],
@@ -115,7 +115,7 @@ def test_an_empty_file_is_nothing(file: Path):
     ("text", "note"),
     [
         ("{broken", ("It is not JSON, or cut off, and was passed over.",)),
-        ("[" * 100_000, ("It is nested beyond measure and was passed over.",)),
+        ("[" * 100_000, ("It is nested too deeply and was skipped.",)),
         ('{"some": "settings"}', ()),
         ('{"messages": 7}', ("It was passed over: `messages` is not a list of steps.",)),
         ("7", ("It was passed over: `trajectory` is not a list of steps.",)),

@@ -214,7 +214,7 @@ def test_what_cannot_be_looked_up_is_told(world: World):
 
 @pytest.mark.parametrize(
     ("host", "lost"),
-    [("claude", "Claude Code goes on ungoverned"), ("opencode", "no tool may write")],
+    [("claude", "Claude Code continues ungoverned"), ("opencode", "no tool may write")],
 )
 def test_a_path_of_this_machine_in_a_shared_file_is_told(world: World, host: str, lost: str):
     shared = [need for need in world.needs(host, "project") if "out of commits" in need.text]

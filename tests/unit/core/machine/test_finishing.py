@@ -95,7 +95,7 @@ def test_trouble_with_a_tool_is_a_persons_to_judge():
     assert "it took too long" in walk.card.ending_reason
     walk.closes()
     assert walk.state.response.status == "failed"
-    assert walk.state.response.message == "A step failed for good."
+    assert walk.state.response.message == "A step failed permanently."
 
 
 def test_the_strictness_of_the_run_counts():

@@ -266,9 +266,9 @@ def test_a_conversation_survives_a_failing_driver():
 
 def test_diagnose_may_not_write_but_may_propose():
     story = Story(Intent.DIAGNOSE).asks("edit_diff")
-    assert "this run may only look" in story.said
+    assert "this run is read-only" in story.said
     story.checkpoints()
-    assert "Kept as a proposal" in story.said
+    assert "Saved as a proposal" in story.said
     story.stops("it is the cache")
     assert story.card.question.kind is Asking.PROMOTION
     assert story.card.question.text.startswith("it is the cache")

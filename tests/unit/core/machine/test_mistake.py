@@ -138,7 +138,7 @@ def test_a_repeat_seen_in_verify_goes_on_in_execute():
     assert story.owed == ["ResetThread"]
     story.answers(ThreadReset(card=CARD, reason="r", text="t"))
     assert story.phase is Phase.EXECUTE
-    assert "The verification failed." in story.said
+    assert "Verification failed." in story.said
 
 
 def test_another_error_is_no_repeat():

@@ -136,7 +136,7 @@ def test_a_diagnosis_that_a_person_refuses_goes_back_to_the_driver():
     assert walk.owed == ["Think"]
     assert [said.text for said in walk.card.said] == [
         "it is the cache",
-        "A person did not accept the diagnosis. Look again.",
+        "The person did not accept the diagnosis. Investigate again.",
     ]
     walk.stops(DIAGNOSIS)
     assert walk.card.question.kind is Asking.REVIEW
@@ -152,7 +152,7 @@ def test_where_the_job_fails_anyway_nobody_is_asked_about_the_diagnosis():
     walk = after(Escalation.FAIL_JOB).stops(DIAGNOSIS)
     assert walk.card.question is None
     walk.closes()
-    assert walk.state.response.message == "A step failed for good."
+    assert walk.state.response.message == "A step failed permanently."
     assert walk.state.cards[0].failures
 
 
@@ -167,7 +167,7 @@ def test_a_flow_has_its_own_diagnosis():
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [("END", "A step failed for good."), ("ROUTE_TO_PLANNING", "")],
+    [("END", "A step failed permanently."), ("ROUTE_TO_PLANNING", "")],
 )
 def test_where_a_flows_own_diagnosis_leads(target: str, message: str):
     walk = after(Escalation.PAUSE_FOR_HUMAN, look("D1", on_pass=to(target)))
@@ -204,7 +204,7 @@ def test_a_diagnosis_that_fails_has_a_person_asked():
     walk.stops(bad)
     assert walk.card.question.kind is Asking.FAILURE
     walk.refuses().closes()
-    assert walk.state.response.message == "A step failed for good."
+    assert walk.state.response.message == "A step failed permanently."
     assert "Not diagnosed: The gate criteria_checklist_complete" in walk.state.response.issues[0]
 
 

@@ -22,7 +22,7 @@ def asked_again(story: Story) -> Think:
 def test_a_call_instead_of_an_answer_is_refused_and_words_are_asked_for():
     story = Story(Intent.CONVERSATIONAL).says(call("1", "read"))
     assert [(each.tool, each.answer) for each in story.card.judged] == [("read", "deny")]
-    assert "in words" in story.said
+    assert "in text" in story.said
     assert story.state.spend.calls == 0
     asked_again(story)
     assert story.stops("Hello!").closes().state.response.message == "Hello!"

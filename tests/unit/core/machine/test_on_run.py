@@ -241,7 +241,7 @@ def test_a_yes_where_nobody_has_run_anything_has_the_tests_run():
     course.finds("a", suite("s", "t0", red=False))
     assert course.state.card("a").ending is Ending.SUCCEEDED
     assert course.closes("a").verifies(1, green=False).last.status == "failed"
-    assert "Nothing is changed in the end" in course.last.message
+    assert "Nothing was changed" in course.last.message
 
 
 def test_a_step_is_not_confirmed_by_tests_that_its_driver_chose():

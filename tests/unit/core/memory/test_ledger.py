@@ -130,7 +130,7 @@ def test_failures_without_an_error_are_only_alike_when_they_are_the_same():
 def test_the_prompt_says_what_happened_how_often_and_what_helped():
     ledger = entered(FAILURE, FAILURE, resolution="skip the header row")
     heading, entry = injection(ledger).splitlines()
-    assert heading.startswith("This project has seen these failures before.")
+    assert heading.startswith("These failures have occurred in this project before.")
     seen = "- Seen 2 times during fix in src/a.py: ValueError: row N of P is bad."
     assert entry == f"{seen} Resolved by: skip the header row"
 

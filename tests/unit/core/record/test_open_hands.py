@@ -136,7 +136,7 @@ def test_other_recordings_are_not_taken_for_it() -> None:
 
 
 def test_a_recording_in_which_nothing_was_asked_for_is_refused() -> None:
-    with pytest.raises(UsageError, match="no call can be told"):
+    with pytest.raises(UsageError, match="no recognisable call"):
         open_hands_steps([old(1, "think")])
 
 

@@ -71,7 +71,7 @@ def test_nothing_in_it_is_evidence_and_it_never_succeeded():
     (card,) = state.cards
     assert card.ending is Ending.CANCELLED and card.evidence == ()
     assert (card.has_changed, card.label) == (True, "unverified")
-    assert "submitted" in card.ending_reason and "verify" in card.ending_reason
+    assert "submitted" in card.ending_reason and "verified" in card.ending_reason
 
 
 def test_a_write_before_a_checkpoint_is_refused_and_told_all_the_same():

@@ -323,5 +323,5 @@ def test_replies_in_an_unknown_protocol_are_refused_and_not_misread():
             {"role": "user", "content": "seen"},
         )
     ]
-    with pytest.raises(UsageError, match="no call can be told from its `history`"):
+    with pytest.raises(UsageError, match="no recognisable call in its `history`"):
         steps_of({"history": said})

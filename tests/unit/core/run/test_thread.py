@@ -63,9 +63,9 @@ def test_every_request_ends_with_where_the_card_stands():
     story.checkpoints()
     assert "[execute · 14 of 15 calls left] Missing: the change itself." in where(story)
     story.edits("t1")
-    assert where(story).endswith("Missing: a passing `test` of the tree as it is now; then stop.")
+    assert where(story).endswith("Missing: a passing `test` of the current tree; then stop.")
     story.tests()
-    assert "Verified as it is now." in where(story)
+    assert "Verified in its current state." in where(story)
     story.stops().inspects(REGRESSED)
     assert where(story).startswith("[execute · 12 of 15 calls left]")
 
@@ -77,17 +77,17 @@ def test_whoever_owes_one_thing_is_told_that_alone():
     planner = Told(Intent.FEATURE_BUILD, policy=Policy())
     assert where(planner) == "[recon · 40 of 40 calls left] Missing: the plan, in one JSON block."
     look = Told(Intent.DIAGNOSE)
-    assert where(look).endswith("Missing: your answer, in words. Nothing is changed here.")
-    assert where(Told(Intent.FEATURE_BUILD)).endswith("Missing: your findings, in words.")
+    assert where(look).endswith("Missing: your written answer. Nothing is changed in this run.")
+    assert where(Told(Intent.FEATURE_BUILD)).endswith("Missing: your written findings.")
 
 
 def test_a_budget_is_told_to_its_end():
     story = Told(budget=3).checkpoints().edits("t1")
     assert where(story).startswith("[execute · 2 of 3 calls left, for verification only]")
     story.tests(red=True).tests(red=True).asks("test")
-    assert where(story).startswith("[execute · 0 of 3 calls left] The budget is spent.")
+    assert where(story).startswith("[execute · 0 of 3 calls left] The budget is used up.")
     talk = Told(Intent.CONVERSATIONAL)
-    assert where(talk) == "[final] Missing: your answer, in words. No call is made any more."
+    assert where(talk) == "[final] Missing: your written answer. No more calls are allowed."
 
 
 def test_where_nothing_can_be_tested_a_check_is_asked_for():

@@ -50,7 +50,7 @@ def test_a_later_source_wins_for_its_directories_alone():
         ),
         ("", EmptyCommand, "command-empty", "for the top is empty"),
         ({"fw": "sh -c 'x"}, UnbalancedCommand, "command-unbalanced", "no closing quotation"),
-        ({"../other": "x"}, NoSuchDirectory, "no-such-directory", "leads out of the project"),
+        ({"../other": "x"}, NoSuchDirectory, "no-such-directory", "points outside the project"),
         ({"fw": 3}, ConfigError, "config", "neither a command nor a table"),
         (["a"], ConfigError, "config", "neither a command nor a table"),
     ],

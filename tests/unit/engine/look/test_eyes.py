@@ -40,9 +40,9 @@ class Sighted:
         ("**No**: the page is blank.", False, "the page is blank."),
         ("`yes` - it does", True, "it does"),
         ("NO", False, ""),
-        ("Nothing is there.", None, "A model was asked and said neither yes nor no."),
-        ("Yesterday it did.", None, "A model was asked and said neither yes nor no."),
-        ("", None, "A model was asked and said neither yes nor no."),
+        ("Nothing is there.", None, "The model answered neither yes nor no."),
+        ("Yesterday it did.", None, "The model answered neither yes nor no."),
+        ("", None, "The model answered neither yes nor no."),
     ],
 )
 def test_what_an_answer_is_taken_for(text, is_right, reason):

@@ -24,7 +24,9 @@ def told(capsys: pytest.CaptureFixture[str], *states: ProofState, host: str = "c
 
 def test_what_was_tried_with_the_real_program_is_held(capsys: pytest.CaptureFixture[str]):
     last = told(capsys, ProofState.FOUND, ProofState.PROVED)
-    assert last == "Some Host is held by Flyball here: each line was tried with the real program."
+    assert (
+        last == "Some Host is governed by Flyball here: each line was tried with the real program."
+    )
 
 
 def test_what_was_not_tried_is_said_last(capsys: pytest.CaptureFixture[str]):
@@ -37,7 +39,7 @@ def test_what_was_not_tried_is_said_last(capsys: pytest.CaptureFixture[str]):
 
 def test_one_line_that_failed_is_what_counts(capsys: pytest.CaptureFixture[str]):
     last = told(capsys, ProofState.FAILED, ProofState.UNTRIED)
-    assert last == "Some Host is not held by Flyball here: see the lines above."
+    assert last == "Some Host is not governed by Flyball here: see the lines above."
 
 
 def test_a_program_can_tell_shown_from_proved():

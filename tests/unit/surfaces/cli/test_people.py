@@ -65,7 +65,7 @@ def test_a_person_is_added_told_of_changed_and_let_go(typed: Type):
         said(typed("grant", "bob", "--role", "look", "--project", ".")) == f"bob  look in {scope}\n"
     )
     assert said(typed("revoke", "bob", "--project", ".")) == "bob  no role anywhere\n"
-    assert said(typed("revoke", "bob")) == "bob is let in no more.\n"
+    assert said(typed("revoke", "bob")) == "bob no longer has access.\n"
     store = open_people(home)
     (ada,) = store.all()
     store.close()

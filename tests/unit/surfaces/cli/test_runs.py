@@ -229,3 +229,15 @@ def test_a_run_is_exported_as_a_trajectory(place: Path, tmp_path: Path):
     assert told["steps"][0]["source"] == "user"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+Z", told["steps"][0]["timestamp"])
     assert told["final_metrics"]["total_steps"] == len(told["steps"])
+
+
+def test_a_run_is_exported_with_the_lines_that_it_wrote(place: Path):
+    finished = names(place)[1]
+    (told,) = objects(invoke(place, "export", finished, "--agent-trace").output)
+    assert told["version"] == "0.1.0" and told["vcs"]["type"] == "git"
+    (file,) = told["files"]
+    (talk,) = file["conversations"]
+    assert file["path"] == "cart.py" and talk["contributor"]["type"] == "ai"
+    text = (place / "shop" / "cart.py").read_text().split("\n")
+    wrong = next(n for n, line in enumerate(text, 1) if line.endswith("result += price"))
+    assert talk["ranges"] == [{"start_line": wrong, "end_line": wrong}]

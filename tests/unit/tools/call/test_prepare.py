@@ -24,7 +24,7 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
         ("write_file", {"path": "a"}, "give exactly one of `content` and `content_base64`."),
         ("write_file", {"path": "a", "content_base64": "?"}, "`content_base64` is not base64"),
         ("git", {"action": "push"}, "`action` must be one of branch, commit, revert"),
-        ("git", {"action": "revert"}, "`paths` is empty; name the files to bring back."),
+        ("git", {"action": "revert"}, "`paths` is empty; name the files to restore."),
         ("git", {"action": "commit"}, "`message` is empty"),
         ("test", {"runner": "nose"}, "`runner` must be one of"),
         ("test", {"args": "'open"}, "`args` cannot be split into words"),
@@ -41,7 +41,7 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 )
 def test_whatever_is_wrong_is_named_with_what_was_expected(make_bench, tool, args, words):
     call = make_bench().call(tool, **args)
-    assert call.fault.startswith(f"`{tool}` cannot be made: ")
+    assert call.fault.startswith(f"`{tool}` cannot be called: ")
     assert words in call.fault
 
 

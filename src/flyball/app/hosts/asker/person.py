@@ -100,5 +100,5 @@ def _require_terminal(sessions: Sequence[Session]) -> None:
         raise NotAPerson(f"An agent is governed here, and {doubt}.", IN_DOUBT)
 
 
-HOW = "Say it yourself, in a terminal of your own."
+HOW = "Run the command yourself, in your own terminal."
 IN_DOUBT = "Say it in a terminal that was open before the agent, or on the page of `flyball serve`."

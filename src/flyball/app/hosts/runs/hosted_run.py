@@ -64,7 +64,7 @@ from flyball.workspace.process.holder import environ_of
 from flyball.workspace.trees.trees import TreeHash
 
 LONGEST_OUTCOME = 8_000
-NO_WORDS = "(The agent stopped without words.)"
+NO_WORDS = "(The agent stopped without a message.)"
 
 
 def stopped(state: RunState, level: str) -> HostAnswer:

@@ -32,8 +32,8 @@ from flyball.core.terms.phase import PLAN, Phase
 from flyball.tools.call.protocol import bounded
 
 NOBODY = "nobody (not held)"
-ASSUMED = "(assumed: the agent is not held, and was not told to state it)"
-NOT_HELD = "the agent went on, and nobody held it"
+ASSUMED = "(assumed: this agent is not held, and was not asked for it)"
+NOT_HELD = "the agent continued and was not held"
 FEW = 3
 """With so few calls left, the budget would soon have required a person."""
 MORE = 25

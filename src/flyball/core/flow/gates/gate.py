@@ -162,12 +162,12 @@ def judge_done(
     if best >= Strength.GREEN:
         return Passed(f"Verified on the present tree: {best.label}.")
     if red := new_failure(present, known_red(counted, base)):
-        return Failed(f"{checks.why_red(red)} Mend that and run `{red.command}` again.")
+        return Failed(f"{checks.why_red(red)} Fix that and run `{red.command}` again.")
     wanted = {Strength.SHOWN} if has_suite else {Strength.SHOWN, Strength.CHECKED}
     enough = {strength(item) for item in present} & wanted
     broken = _new_trouble(present, counted, base)
     if broken and (enough or not has_suite):
-        return Failed(f"{EVIDENCE_ROWS[type(broken)].fault(broken)}. Mend that and look again.")
+        return Failed(f"{EVIDENCE_ROWS[type(broken)].fault(broken)}. Fix that and look again.")
     if enough:
         return Passed(f"Verified on the present tree: {max(enough).label}.")
     return Missing(_what_to_run(evidence, tree, has_suite))
@@ -200,8 +200,8 @@ def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) 
     suites = [item for item in evidence if isinstance(item, SuiteReport)]
     if not has_suite and not suites:
         return (
-            "Nothing verifies the present tree. The project has no tests: run `check` for build or "
-            "types, or look at what it serves."
+            "Nothing verifies the present tree. The project has no tests: run `check` for build "
+            "or types, or open what it serves."
         )
     run = f"Run `test` (`{suites[-1].command}`)" if suites else "Run `test`"
     fresh = [item for item in evidence if item.tree == tree]
@@ -209,8 +209,8 @@ def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) 
         if all(map(_ran_nothing, ran)):
             return f"{checks.why_red(ran[-1])} Run `test` so that tests run."
         return (
-            "The suite is red only where it was red before. Run `test` on the tests of this change "
-            "alone, so that something green speaks for it."
+            "The suite fails only where it failed before. Run `test` on the tests for this "
+            "change alone, to show that they pass."
         )
     if empty := [item for item in fresh if isinstance(item, CommandReport) and item.proves_nothing]:
         return f"`{empty[-1].command}` proves nothing: {empty[-1].proves_nothing}. {run}."

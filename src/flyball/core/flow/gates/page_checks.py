@@ -36,7 +36,7 @@ def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
     """The address answers as expected."""
     report = last_look(case, HttpReport, lambda item: wanted.names(item.url))
     if report is None:
-        return no_look(case, HttpReport, f"nobody has asked {wanted.url or 'its address'}")
+        return no_look(case, HttpReport, f"no request was made to {wanted.url or 'its address'}")
     if report.error:
         return Failed(f"{report.url} did not answer: {report.error}.")
     good = report.status == wanted.status if wanted.status else 200 <= report.status < 400
@@ -50,7 +50,7 @@ def console_clean(case: Case, wanted: Address) -> Verdict:
     """The page wrote no error to its console and every request succeeded."""
     report = last_look(case, ConsoleReport, lambda item: wanted.names(item.url))
     if report is None:
-        return no_look(case, ConsoleReport, f"nobody has opened {wanted.url or 'the page'}")
+        return no_look(case, ConsoleReport, f"no browser has opened {wanted.url or 'the page'}")
     troubles = (*report.errors, *report.failed_requests)
     if troubles:
         return Failed(f"{report.url} reports {len(troubles)} errors: {listed(troubles, 1)}.")
@@ -71,11 +71,11 @@ def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
 
     report = last_look(case, VisualReport, fits)
     if report is None:
-        return no_look(case, VisualReport, f"nobody has looked at {wanted.url or 'the page'}")
+        return no_look(case, VisualReport, f"no picture was taken of {wanted.url or 'the page'}")
     if not report.ok:
         note = f": {report.note}" if report.note else ""
         return Failed(f"{report.url} does not look as expected{note}.")
     if report.is_unjudged:
-        return Passed(f"Nothing is plainly wrong with {report.url}; no model judged its look.")
+        return Passed(f"Nothing is obviously wrong with {report.url}; no model judged its look.")
     judge = f", says {report.judged_by}" if report.judged_by else ""
     return Passed(f"{report.url} looks as expected{judge}.")

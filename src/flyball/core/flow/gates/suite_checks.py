@@ -57,8 +57,8 @@ def last_look(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: T
 def no_look(case: Case, kinds: type[Evidence] | tuple[type[Evidence], ...], what: str) -> Missing:
     """Build the sentence that says what to do, and whether an older observation exists."""
     if any(isinstance(item, kinds) for item in case.evidence):
-        return Missing(f"What is known is about an earlier tree; {what}.")
-    return Missing(f"Nothing is known yet; {what}.")
+        return Missing(f"The results are for an earlier tree; {what}.")
+    return Missing(f"Nothing has run yet; {what}.")
 
 
 def criteria_checklist_complete(case: Case, _: NoParameters) -> Verdict:

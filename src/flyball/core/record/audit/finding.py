@@ -67,7 +67,7 @@ RULES: Mapping[str, AuditRule] = MappingProxyType(
                       right=4, leaves_effect=True),
             AuditRule("outside-edit", "something outside the project was written", _PHASE,
                       right=4, leaves_effect=True),
-            AuditRule("loop", "went round in circles", _GUARD, right=23),
+            AuditRule("loop", "repeated itself", _GUARD, right=23),
             AuditRule("failing-edits", "edits failed one after the other", _GUARD,
                       right=4, wrong=2),
             AuditRule("same-error", "the same error again and again", _GUARD, right=5, wrong=1),
@@ -76,7 +76,7 @@ RULES: Mapping[str, AuditRule] = MappingProxyType(
             AuditRule("would-block", "observed: a call would have been refused or asked about",
                       "the hooks, once they are on"),
             AuditRule("would-hold", "observed: a stop would have been held", _GATE),
-            AuditRule("would-take-back", "observed: a change would have been taken back", _PHASE),
+            AuditRule("would-take-back", "observed: a change would have been reverted", _PHASE),
             AuditRule("interrupted", "the person stopped it right after an act", _PHASE),
         )
     }

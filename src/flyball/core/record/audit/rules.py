@@ -250,7 +250,7 @@ def _leaked(turn: Turned) -> Iterator[AuditFinding]:
     """Yield a secret came back from a call, and so went to the model."""
     for deed in turn.deeds:
         if deed.shows_secret:
-            yield _found(turn, "secret-printed", deed, "what came back shows a secret")
+            yield _found(turn, "secret-printed", deed, "the output shows a secret")
 
 
 def _interrupted(turn: Turned) -> Iterator[AuditFinding]:

@@ -284,6 +284,6 @@ async def follow_run(home: Home, name: str, *, as_json: bool) -> int:
             view.telemetry(line)
     told = await describe(home, run)
     if told["status"] == "interrupted":
-        view.say(StoryLine("warn", "Nobody drives this run any more.", "!"))
+        view.say(StoryLine("warn", "Nothing drives this run any more.", "!"))
     tell_steps(view, tuple(NextStep(**step) for step in told["next"]), home.repo)
     return exits.BY_STATUS[told["status"]]

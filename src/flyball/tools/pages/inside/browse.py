@@ -218,7 +218,7 @@ def look(page: Page, session: CDPSession, wish: dict[str, Any]) -> dict[str, Any
     except Error as error:
         trouble = trouble or error.message.splitlines()[0]
     if watcher.moves >= RESTLESS:
-        trouble = f"it does not stay: it was loaded {watcher.moves} times"
+        trouble = f"it keeps reloading: it was loaded {watcher.moves} times"
     return {
         "status": status,
         "trouble": trouble,

@@ -1,0 +1,80 @@
+"""Export who wrote which lines of a run, as Agent Trace records (agent-trace.dev, 0.1.0)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from flyball.app.project import Home
+from flyball.core.run.event import DriverReplied
+from flyball.journal.protocol import JournalEntry
+from flyball.regex import regex
+from flyball.workspace.cards.artifacts import CardArtifact, read_artifact
+
+SPEC = "0.1.0"
+_FILE = regex(r"\+\+\+ (?:b/(.*)|/dev/null)")
+_HUNK = regex(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+def agent_trace(home: Home, run: str, entries: Iterable[JournalEntry]) -> bytes:
+    """Return one record for each committed card of a run, as JSON lines."""
+    models: dict[str, str] = {}
+    for entry in entries:
+        if isinstance(entry.event, DriverReplied):
+            known = models.get(entry.event.card, "")
+            models[entry.event.card] = entry.event.model.replace(":", "/", 1) or known
+    found = (read_artifact(home.repo, run, card) for card in models)
+    records = [_record(each, models[each.card]) for each in found if each and each.commit]
+    return "".join(f"{json.dumps(each)}\n" for each in records).encode()
+
+
+def _record(card: CardArtifact, model: str) -> dict[str, Any]:
+    contributor = {"type": "ai", **({"model_id": model} if model else {})}
+    conversation = f"flyball:{card.run}/{card.card}"
+    files = [
+        {
+            "path": path,
+            "conversations": [{"url": conversation, "contributor": contributor, "ranges": ranges}],
+        }
+        for path, ranges in _added_lines(card.diff)
+    ]
+    return {
+        "version": SPEC,
+        "id": str(uuid5(NAMESPACE_URL, f"{conversation}@{card.commit}")),
+        "timestamp": datetime.fromtimestamp(card.ended_at, UTC).isoformat(timespec="seconds"),
+        "vcs": {"type": "git", "revision": card.commit},
+        "tool": {"name": "flyball", "version": version("flyball")},
+        "files": files,
+        "metadata": {"flyball": {"run": card.run, "card": card.card, "status": card.status}},
+    }
+
+
+def _added_lines(diff: str) -> Iterator[tuple[str, list[dict[str, int]]]]:
+    """Yield each file of a unified diff with the ranges of lines that it added."""
+    found: dict[str, list[dict[str, int]]] = {}
+    path, at, old, new = "", 0, 0, 0
+    for line in diff.split("\n"):
+        # Within a hunk, what looks like a header is a line of the file.
+        if old or new:
+            added, kept = line.startswith("+"), line[:1] in (" ", "")
+            if added:
+                _extend(found.setdefault(path, []), at)
+            old, new = old - (not added and line[:1] != "\\"), new - (added or kept)
+            at += added or kept
+        elif named := _FILE.fullmatch(line.rstrip("\r")):
+            path = named[1] or ""
+        elif hunk := _HUNK.match(line):
+            at, old, new = int(hunk[2]), int(hunk[1] or 1), int(hunk[3] or 1)
+    yield from found.items()
+
+
+def _extend(ranges: list[dict[str, int]], at: int) -> None:
+    """Add a line to the last range if it follows it, else begin a new one."""
+    if ranges and ranges[-1]["end_line"] == at - 1:
+        ranges[-1]["end_line"] = at
+    else:
+        ranges.append({"start_line": at, "end_line": at})
