@@ -1,4 +1,4 @@
-"""The guide to flows is kept in step by machine."""
+"""The guides to flows and gates are kept in step by machine."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,9 @@ from flyball.core.flow.template import INJECTIONS, SPECIAL_TARGETS, FieldKind, R
 from flyball.core.terms.phase import WORKING
 
 ROOT = Path(__file__).parents[2]
-GUIDE = (ROOT / "docs" / "guides" / "flows.md").read_text(encoding="utf-8")
+GUIDES = ROOT / "docs" / "guides"
+PARTS = ("flows.md", "gates.md", "flow-failures.md")
+GUIDE = "".join((GUIDES / name).read_text(encoding="utf-8") for name in PARTS)
 
 
 def test_the_flow_in_the_guide_is_sound():

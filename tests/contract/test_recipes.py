@@ -149,7 +149,7 @@ def add_a_gate(copy: Path) -> None:
     row = '        "one_folder": Gate(changes.one_folder, forbids=True),\n'
     recipe.insert(f"{gates}/gate.py", '        "diff_within"', row)
     told = "| `one_folder` | — | Every changed file lies in one folder. |\n"
-    recipe.insert("docs/guides/flows.md", "| `diff_within`", told)
+    recipe.insert("docs/guides/gates.md", "| `diff_within`", told)
 
 
 def add_a_setting(copy: Path) -> None:
