@@ -277,6 +277,6 @@ async def test_in_place_a_file_too_large_to_keep_is_not_lost(tmp_path: Path) -> 
     assert (repo / "big.bin").stat().st_size == 11 << 20
     assert event.tree == context.workspace.tree_hash()
     emptied = returned(await shop.call("bash", {"cmd": ": > big.bin"}, n=2))
-    assert "too large to be put back" in emptied.outcome.text
+    assert "too large to restore" in emptied.outcome.text
     assert not (context.workspace.directory / "held").exists()
     context.close()

@@ -279,7 +279,7 @@ def test_a_reviewer_names_the_risk_and_then_that_nobody_has_read_it():
     assert str(args["risk"]).startswith("medium")
     noted = did("note", "Noted.")
     reply = reply_to(asked(noted, role="reviewer", phase=Phase.VERIFY))
-    assert reply.text.startswith("Nobody has read this change yet")
+    assert reply.text.startswith("Nobody has reviewed this change yet")
 
 
 def test_a_researcher_leaves_it_to_the_tests():

@@ -280,5 +280,5 @@ def test_a_stop_of_what_never_ran_says_so(make_bench):
 def test_without_a_server_the_words_say_how_to_name_one(make_bench):
     bench = make_bench({"README.md": "x"})
     listed, refused = together(bench, ("dev_server_list",), ("dev_server_start",))
-    assert "tells how it is served" in listed.text
+    assert "says how it is served" in listed.text
     assert "server.command" in str(refused)

@@ -143,7 +143,7 @@ def test_the_projects_own_programs_are_found(make_bench):
 def test_a_directory_that_is_gone_is_said(make_bench):
     bench = make_bench({"fw/run.sh": "exit 0\n"}, commands=settled(fw="sh run.sh"))
     shutil.rmtree(bench.root / "fw")
-    with pytest.raises(ToolError, match="settled for fw, and this tree has no such directory"):
+    with pytest.raises(ToolError, match="configured for fw, but this tree has no such directory"):
         bench.do("test", args=["fw"])
 
 
@@ -180,5 +180,5 @@ def test_settled_checks_stand_in_for_what_was_found(make_bench):
     for name in ("fw", "fw/", "mypy .", "types"):
         assert [each.command for each in bench.do("check", name=name).evidence] == ["mypy ."]
     shutil.rmtree(bench.root / "fw")
-    with pytest.raises(ToolError, match="settled for fw, and this tree has no such directory"):
+    with pytest.raises(ToolError, match="configured for fw, but this tree has no such directory"):
         bench.do("check", name="fw")

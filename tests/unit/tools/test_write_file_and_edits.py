@@ -179,7 +179,7 @@ def test_git_brings_files_back_to_where_the_run_began(make_bench):
     assert result.ok
     assert (bench.text("a.py"), bench.text("b.py")) == ("x\n", "y\n")
     assert not (bench.root / "new.py").exists()
-    with pytest.raises(ToolError, match="neither here nor where the run began"):
+    with pytest.raises(ToolError, match="neither here nor where the run started"):
         bench.do("git", action="revert", paths=["never.py"], confirm=True)
     assert bench.do("git", action="branch").text == "The run works on flyball/r1."
     assert "when it is verified" in bench.do("git", action="commit", message="m").text

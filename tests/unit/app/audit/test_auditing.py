@@ -189,7 +189,7 @@ def test_a_span_is_read(span: str, seconds: float):
 
 
 def test_what_is_no_span_is_said():
-    with pytest.raises(UsageError, match="no span"):
+    with pytest.raises(UsageError, match="is not a time span"):
         seconds_of("soon")
 
 

@@ -97,7 +97,7 @@ def test_without_a_repository_runs_work_in_place(tmp_path: Path):
 def test_a_broken_repository_is_told_from_none(tmp_path: Path):
     put(tmp_path / "torn", {".git/config": "[core]\n", "cart.py": "1\n"})
     assert (
-        "no repository that git could use" in look(tmp_path, tmp_path / "torn")["repository"].seen
+        "not a repository that git can use" in look(tmp_path, tmp_path / "torn")["repository"].seen
     )
 
 
@@ -130,7 +130,7 @@ def test_uncommitted_files_are_counted_and_the_repository_is_not_touched(
     before = own_state(shop)
     found = look(tmp_path, shop)["checkout"]
     assert found.seen == "3 files not committed (cart.py, new.py, staged.py)"
-    assert "A run begins with them" in found.hint
+    assert "A run starts with them" in found.hint
     assert "merge" in found.hint
     assert not found.blocks
     assert own_state(shop) == before

@@ -98,4 +98,4 @@ def test_a_settled_command_is_looked_for_where_it_would_be_started(
     found = look(shop, FLYBALL_CONFIG=str(config))["tests"]
     assert found.holds == (not word)
     assert f"`{command}`" in found.seen
-    assert f"no program {word!r}" in found.seen if word else "as it was settled" in found.seen
+    assert f"no program {word!r}" in found.seen if word else "as configured" in found.seen

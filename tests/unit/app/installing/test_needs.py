@@ -209,7 +209,7 @@ def test_what_cannot_be_looked_up_is_told(world: World):
         return " ".join(n.text for n in world.needs(host) if n.state is NeedState.TOLD)
 
     assert "only with --yolo" in told("gemini")
-    assert "`opencode run` ends before that is read" in told("opencode")
+    assert "`opencode run` exits before reading it" in told("opencode")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_write_is_refused_a_read_is_not_and_nonsense_is(host: str, machine: Ow
     [
         ("exit 0", "write", "exit code 0"),
         ("cat >/dev/null; exit 2", "write", "gave no reason"),
-        ("echo yes; echo no >&2; exit 2", "write", "beside the refusal"),
+        ("echo yes; echo no >&2; exit 2", "write", "besides the refusal"),
         ("echo no >&2; exit 2", "read", "exit code 2: no"),
         ("grep -q tool_name || exit 0; echo no >&2; exit 2", "broken", "exit code 0"),
     ],

@@ -190,7 +190,7 @@ async def test_only_what_the_project_serves_is_asked(shop: Shop, served: str):
     assert isinstance(stranger, Missing), "somebody else's server shows nothing"
     nobody = await shop.verdict("http_ok", url="/health")
     assert isinstance(nobody, Missing)
-    assert "tells how it is served" in nobody.sentence
+    assert "says how it is served" in nobody.sentence
     far = await shop.verdict("http_ok", url="http://example.org/")
     assert isinstance(far, Failed)
     assert "only this machine may be asked" in far.sentence

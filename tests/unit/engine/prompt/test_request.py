@@ -143,7 +143,7 @@ def test_a_refactor_is_not_told_to_mend_a_fault():
 def test_a_greeting_gets_no_tools_at_all():
     asked = request("answer", Phase.FINAL, limit=0, text_only=True)
     assert asked.tools == ()
-    assert "answer in words" in asked.system
+    assert "answer in text" in asked.system
 
 
 def test_bounds_and_rare_fields_are_not_told():

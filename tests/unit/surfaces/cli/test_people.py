@@ -51,7 +51,7 @@ def said(result: Result) -> str:
 
 
 def test_a_person_is_added_told_of_changed_and_let_go(typed: Type):
-    assert "There is nobody" in said(typed("list"))
+    assert "No people are registered" in said(typed("list"))
     first = said(typed("add", "ada", "--role", "administer"))
     token = first.splitlines()[1]
     assert first.startswith("ada may administer in every project.")
@@ -116,4 +116,4 @@ def test_an_agent_that_is_governed_gives_itself_no_token(
     monkeypatch.setenv("CLAUDECODE", "1")
     for args in (("add", "me", "--role", "administer"), ("grant", "me", "--role", "look")):
         assert isinstance(typed(*args).exception, NotAPerson)
-    assert said(typed("list")).startswith("There is nobody")
+    assert said(typed("list")).startswith("No people are registered")

@@ -159,10 +159,10 @@ def test_cancel_ends_a_resting_run(tmp_path: Path):
     [
         (lambda lines: lines[1:], "neither an exported run nor a recording"),
         (lambda lines: [lines[0], *lines[2:]], "and 1 was expected"),
-        (lambda lines: [*lines[:3], "{}", *lines[3:]], "Line 4 is no event"),
+        (lambda lines: [*lines[:3], "{}", *lines[3:]], "Line 4 is not an event"),
         (lambda lines: [lines[0].replace('"version":', '"version":9'), *lines[1:]], "later"),
         (lambda lines: [lines[0].replace("journal", "recipe"), *lines[1:]], "not an exported run"),
-        (lambda lines: lines[:1], "does not hold the start"),
+        (lambda lines: lines[:1], "does not contain the start"),
         (lambda lines: [*lines[:3], lines[-1].replace('"seq":', '"seq":3,"x":')], "Event 3 does"),
     ],
 )

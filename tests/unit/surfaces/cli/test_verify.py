@@ -82,7 +82,7 @@ def test_a_weaker_test_is_a_question(place: Path):
     shown = [line.strip() for line in result.output.splitlines()]
     assert "-        self.assertEqual(total([(2, 3)]), 6)" in shown
     assert "+        self.assertTrue(total([(2, 3)]))" in shown
-    assert shown[-1].startswith("A person decides whether that is meant")
+    assert shown[-1].startswith("A person decides whether this is intended")
     told = invoke(place, "--markdown")
     assert told.exit_code == 3
     assert told.output.startswith("### A question: ")

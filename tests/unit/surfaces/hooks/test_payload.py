@@ -87,7 +87,7 @@ def test_a_call_that_failed_is_told_from_one_that_went_well():
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"null", b"\xff\xfe", b'"text"'])
 def test_what_is_no_payload_is_refused_in_words(data: bytes):
-    with pytest.raises(UsageError, match="claude sent its hook"):
+    with pytest.raises(UsageError, match="claude sent to the hook"):
         read_payload("claude", data)
 
 

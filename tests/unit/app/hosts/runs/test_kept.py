@@ -202,5 +202,5 @@ def test_a_prompt_takes_what_is_ready_and_sees_later_changes_all_the_same(home: 
     said = told(
         "PreToolUse", tool_name="Bash", tool_input={"command": "git log -1"}, tool_use_id="l1"
     )
-    assert "cart.py changed although no allowed call changed it" in said.text
+    assert "cart.py changed without an allowed call" in said.text
     assert "def total" in (home.repo / "cart.py").read_text()
