@@ -142,5 +142,5 @@ def test_naming_a_flow_is_consent_to_what_it_does(
 
 
 def test_an_intent_that_only_looks_does_not_fit_a_flow_that_changes():
-    with pytest.raises(UsageError, match="step S2 of the flow changes files, but diagnose is read-only"):
+    with pytest.raises(UsageError, match="S2 of the flow changes files, but diagnose is read-only"):
         flow_intent(CHANGING, Intent.DIAGNOSE)

@@ -207,7 +207,13 @@ class ScriptedRuns:
         monkeypatch.setattr(suite_runs, "run_tree", self.run)
 
     async def run(
-        self, context: CallContext, tree: str, suite: PartSuite, wanted: Selection | None = None
+        self,
+        context: CallContext,
+        tree: str,
+        suite: PartSuite,
+        wanted: Selection | None = None,
+        *,
+        what: str = "",
     ) -> Taken:
         self.asked.append((tree, wanted))
         left = self._told[tree if tree in self._told else ""]

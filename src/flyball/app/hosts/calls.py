@@ -48,9 +48,9 @@ WAIT = "wait"
 LOOKING = frozenset({"command", "guards", "intent", "judge", "machine", "verify", WAIT})
 """Our own read-only commands, which a governed agent may run."""
 HELP = "help"
-SHOWING = frozenset({"list", "show"})
+SHOWING = frozenset({"list", "show", "check", "rerun"})
 """Subcommands that an agent may run of our commands that have any."""
-GROUPS = frozenset({"runs", "ledger"})
+GROUPS = frozenset({"runs", "ledger", "attest"})
 NOT_YOURS = (
     "`flyball {verb}` is for the person, not for a governed agent. Say what you need; they can "
     "run it in their own terminal."

@@ -61,7 +61,9 @@ def verify(
     it is not, 3 if a person must decide.
     """
     import asyncio
+    import os
 
+    from flyball.app.hosts.asker.person import require_person
     from flyball.app.verifying import verify_change
     from flyball.errors import FlyballError
     from flyball.surfaces.cli.terminal.view import home_at
@@ -69,6 +71,9 @@ def verify(
     from flyball.verdict.formats import as_data
 
     home = home_at(repo)
+    if attest is not None and key != "none":
+        # A signature is the person's word, and an agent may not give it.
+        require_person(home, os.environ)
     try:
         with waiting("Testing both trees", as_json=as_json) as tell:
             found = asyncio.run(verify_change(home, base, head, tell))

@@ -174,7 +174,9 @@ def test_a_data_base_of_another_layout_is_named(tmp_path: Path):
     db.close()
     assert "no such table" in judge_file(tmp_path / "opencode.db", GuardLimits()).notes[0]
     assert (
-        judged(tmp_path / "x.db", b"nothing of the kind" * 99).notes[0].startswith("This is not an opencode database")
+        judged(tmp_path / "x.db", b"nothing of the kind" * 99)
+        .notes[0]
+        .startswith("This is not an opencode database")
     )
 
 

@@ -55,7 +55,7 @@ def test_a_person_is_added_told_of_changed_and_let_go(typed: Type):
     first = said(typed("add", "ada", "--role", "administer"))
     token = first.splitlines()[1]
     assert first.startswith("ada may administer in every project.")
-    assert "the board's own token opens nothing" in first
+    assert "the board's own token is disabled" in first
     assert "own token" not in said(typed("add", "bob", "--role", "drive", "--project", "."))
     assert token not in said(typed("list"))
     home = open_home(Path.cwd(), os.environ, {})

@@ -51,8 +51,8 @@ SAID = {
     "undo a b c": "Got unexpected extra arguments (b c). See `flyball undo --help`.",
     "merge last": "There is no command 'merge'. Did you mean `flyball runs merge`?",
     "revert": "There is no command 'revert'. Did you mean `flyball card revert`?",
-    "check": "There is no command 'check'. Did you mean `flyball patch check` or `flyball flow "
-    "check`?",
+    "check": "There is no command 'check'. Did you mean `flyball attest check`, `flyball patch "
+    "check` or `flyball flow check`?",
     "version": "There is no command 'version'. Did you mean `flyball --version`?",
     "status": "There is no command 'status'. Did you mean `flyball runs list`?",
     "log": "There is no command 'log'. Did you mean `flyball runs show last`?",
