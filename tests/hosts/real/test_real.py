@@ -278,7 +278,7 @@ def test_a_real_host_that_is_observed_meets_nobody_and_the_audit_names_what_woul
     assert "claude observe" not in (real.home / ".claude/settings.json").read_text()
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", [*HOSTS, "opencode"])
 def test_a_real_host_states_a_conflict_and_its_person_is_asked(host: str, place: tuple[Path, str]):
     real = RealHost(host, *place)
     flyball = Path(sys.executable).with_name("flyball")
