@@ -143,6 +143,21 @@ _SIGNS = (
         "looks at its surroundings as a whole",
         r"(?i)\bget_(?:declared_(?:classes|traits|interfaces)|defined_functions)\b|\bgetenv\(\s*\)",
     ),
+    _sign(
+        "py",
+        "replaces a function of the standard library",
+        r"\bsocket\.(?:create_connection|socket|getaddrinfo)\s*=(?!=)",
+        r"\bos\.(?:open|stat|environ|path|getenv)\s*=(?!=)",
+        r"\bsubprocess\.(?:run|Popen|call|check_\w+)\s*=(?!=)",
+    ),
+    _sign(
+        "js",
+        "replaces a function of the standard library",
+        r"\brequire\(\s*['\"](?:node:)?\w+['\"]\s*\)\.\w+\s*=(?![=>])",
+        r"\bfs\.(?:read|write|exists|stat|open)\w*\s*=(?![=>])",
+        r"\bnet\.(?:connect|createConnection)\s*=(?![=>])",
+        r"\bhttps?\.(?:request|get)\s*=(?![=>])",
+    ),
     _sign("py", "leaves something out of comparisons", r"\b(?:compare|eq)\s*=\s*False\b"),
     _sign("py", "reads or writes tests", r"\bopen\(.*['\"][^'\"]*\btests?[/_]"),
     _sign(
