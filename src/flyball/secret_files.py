@@ -74,7 +74,8 @@ NAMED: Mapping[str, str] = {
         "/var/run/secrets "
         "/var/lib/docker/swarm /proc/*/environ /proc/*/mem /proc/*/task/*/environ "
         "/proc/*/fd /dev/mem /dev/kmem self/environ thread-self/environ self/mem "
-        "/etc/ppp/chap-secrets /etc/NetworkManager/system-connections /etc/wpa_supplicant"
+        "/etc/ppp/chap-secrets /etc/NetworkManager/system-connections /etc/wpa_supplicant "
+        "/proc/kcore"
     ),
     "applications": (
         "master.key credentials.json credentials.toml client_secret.json client_secret_*.json "
@@ -86,6 +87,11 @@ NAMED: Mapping[str, str] = {
     ),
 }
 """Full names, grouped by what they belong to."""
+
+SETTINGS = "secrets.yaml secrets.yml *.tfvars *.tfvars.json"
+"""Settings that many projects commit, without secrets or encrypted: commands may read them where
+those that are in no commit are invisible.
+"""
 
 SHAPED = (
     "*.env *.pem *.key *.p12 *.pfx *.jks *.keystore *.bks *.kdbx *.kdb *.ppk *.keytab "
@@ -126,13 +132,18 @@ _VARIABLES = frozenset(
 _SIGNS = "*?["
 
 
-def holds_secret(path: str, more: Sequence[str] = (), *, shapes: bool = True) -> bool:
+def holds_secret(
+    path: str, more: Sequence[str] = (), *, shapes: bool = True, settings: bool = True
+) -> bool:
     """Return whether a file at this path holds secrets, by its name alone.
 
-    `more` are the user's patterns; without `shapes` extensions are ignored.
+    `more` are the user's patterns; without `shapes` extensions are ignored, and without `settings`
+    what is often committed.
     """
     parts = spelled(path)
     if more and _table(tuple(more)).matches(parts):
+        return True
+    if settings and holds_settings(parts):
         return True
     if _own("named").matches(parts):
         return not _own("open").matches(parts, last=True)
@@ -141,6 +152,12 @@ def holds_secret(path: str, more: Sequence[str] = (), *, shapes: bool = True) ->
         and _own("shaped").matches(parts, last=True)
         and not (_own("open").matches(parts) or _own("public").matches(parts))
     )
+
+
+def holds_settings(parts: Sequence[str]) -> bool:
+    """Return whether a path, by its names, is that of settings that may hold secrets."""
+    is_named = _own("settings").matches(parts, last=True)
+    return is_named and not _own("open").matches(parts, last=True)
 
 
 def is_secret_variable(name: str) -> bool:
@@ -158,7 +175,7 @@ def could_be_secret(name: str) -> bool:
     This fast check excludes most names of a project.
     """
     lower = name.lower()
-    return any(_own(label).ends_with(lower) for label in ("named", "shaped"))
+    return any(_own(label).ends_with(lower) for label in ("named", "settings", "shaped"))
 
 
 def may_hold_secret(text: str) -> bool:
@@ -321,7 +338,12 @@ _TABLES: dict[str | tuple[str, ...], _Table] = {}
 def _own(label: str) -> _Table:
     """Return one of the lists above as a cached table."""
     if label not in _TABLES:
-        lists = {"named": " ".join(NAMED.values()), "shaped": SHAPED, "open": OPEN}
+        lists = {
+            "named": " ".join(NAMED.values()),
+            "settings": SETTINGS,
+            "shaped": SHAPED,
+            "open": OPEN,
+        }
         _TABLES[label] = _Table([*map(_row, lists.get(label, PUBLIC).split())])
     return _TABLES[label]
 

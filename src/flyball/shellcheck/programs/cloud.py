@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
@@ -14,6 +15,25 @@ from flyball.shellcheck.words.word import Word
 _SECRET = Pattern(
     r"secret|password|token|credential|decrypt|get-object|private|api-key|print-access|fileb?://"
 )
+
+
+_MIXED = Pattern(
+    r"lambda (get-function|list-functions|list-versions)|task-definition|instance-attribute|"
+    r"launch-template|configuration-settings|appsettings|connection-string|batch-get-projects|"
+    r"apprunner|amplify|\b(functions|run|services|jobs|revisions|instances) .*describe|"
+    r"(webapp|functionapp|container|containerapp) (config|show|list)|user-?data"
+)
+"""What answers with the variables of what runs there, secrets among them."""
+_FIELD = Pattern(
+    r"(value\()?[\w.*\[\]]*?\w*(name|arn|runtime|version|status|state|handler|role|timeout|size|"
+    r"lastmodified|url|id|region)\)?",
+    re.I,
+)
+
+
+def _is_field(query: Word | None) -> bool:
+    """Return whether a query asks for one plain field."""
+    return query is not None and bool(_FIELD.fullmatch(query.value or ""))
 
 
 def _asking(pattern: str) -> Check:
@@ -33,7 +53,10 @@ def _asking(pattern: str) -> Check:
                 text, CommandKind.UNKNOWN, f"{words[0].source} may show a secret or send one"
             )
         elif known.match(said):
-            yield Finding(text, CommandKind.READ_ONLY, f"{words[0].source} only asks")
+            mixed = bool(_MIXED.search(said)) and not _is_field(parsed.value("--query", "--format"))
+            yield Finding(
+                text, CommandKind.READ_ONLY, f"{words[0].source} only asks", reveals=mixed
+            )
         else:
             yield Finding(
                 text, CommandKind.UNKNOWN, f"{words[0].source} may change things elsewhere"

@@ -18,6 +18,7 @@ from flyball.shellcheck.rows import (
 )
 from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
 from flyball.shellcheck.words.names import names
+from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word
 
 _LOOK = rule(READ, "only shows", operands=TEXT)
@@ -35,6 +36,21 @@ def _get(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
         yield Finding(text, CommandKind.READ_ONLY, "it would show secrets", veto=True)
     else:
         yield from judge_words(inquiry, rule, words)
+
+
+_OPEN_FIELD = (
+    r"\{\{ ?(?:json )?\.(?:State|NetworkSettings|Mounts|Name|Id|Created|RestartCount|Platform|"
+    r"Driver|RepoTags|RepoDigests|Size|Architecture|Os|Image|LogPath)[\w.]* ?\}\}"
+)
+_OPEN_FORMAT = Pattern(rf"(?:{_OPEN_FIELD}|[^{{}}])*")
+
+
+def _inspect(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Judge `inspect`, which shows a container's variables unless asked for other fields."""
+    asked = parse(rule, words[1:]).value("-f", "--format")
+    is_open = asked is not None and bool(_OPEN_FORMAT.fullmatch(asked.value or "{"))
+    for found in judge_words(inquiry, rule, words):
+        yield found._replace(reveals=not is_open)
 
 
 def _release(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -81,6 +97,13 @@ def _inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
         yield found._replace(kind=kind)
 
 
+_INSPECT = rule(
+    READ,
+    "shows settings, variables among them",
+    operands=TEXT,
+    valued="-f --format --type",
+    check=_inspect,
+)
 _EXEC = rule(
     DESTROY,
     "runs a command elsewhere",
@@ -89,9 +112,9 @@ _EXEC = rule(
 )
 
 
-def _group(shows: str, builds: str = "", deploys: str = "", look: Rule = _LOOK) -> Rule:
-    rows = {**each(shows, look), **each(builds, _BUILD), **each(deploys, _DEPLOY)}
-    return Rule(subcommands=rows)
+def _group(shows: str, builds: str = "", deploys: str = "", settings: str = "") -> Rule:
+    looks = {**each(shows, _LOOK), **each(settings, _INSPECT)}
+    return Rule(subcommands={**looks, **each(builds, _BUILD), **each(deploys, _DEPLOY)})
 
 
 _COMPOSE = Rule(
@@ -156,10 +179,10 @@ CONTAINERS = table(
             valued="--context -c -l --log-level",
             subcommands={
                 **each(
-                    "ps images logs inspect version info stats top port history diff search "
-                    "events help",
+                    "ps images logs version info stats top port history diff search events help",
                     _LOOK,
                 ),
+                "inspect": _INSPECT,
                 **each("build pull start unpause create tag wait", _BUILD),
                 **each("stop restart pause", _ENDS),
                 **each(
@@ -169,12 +192,13 @@ CONTAINERS = table(
                 ),
                 "exec": _EXEC,
                 "container": _group(
-                    "ls list ps inspect logs stats top port diff",
+                    "ls list ps logs stats top port diff",
                     "start unpause",
                     "run rm prune kill stop restart pause",
+                    "inspect",
                 ),
                 "image": _group(
-                    "ls list inspect history", "build pull tag", "rm prune push load save"
+                    "ls list history", "build pull tag", "rm prune push load save", "inspect"
                 ),
                 "volume": _group("ls list inspect", "create", "rm prune"),
                 "network": _group("ls list inspect", "create", "rm prune connect disconnect"),
@@ -183,9 +207,10 @@ CONTAINERS = table(
                 "buildx": _group("ls inspect du version", "build bake", "rm prune create use"),
                 "manifest": _group("inspect", "", "create push annotate rm"),
                 "pod": _group(
-                    "ls list ps inspect logs stats top exists",
+                    "ls list ps logs stats top exists",
                     "start create",
                     "rm prune kill stop restart pause",
+                    "inspect",
                 ),
                 "machine": _group("ls list inspect info", "start", "stop rm reset set"),
                 "compose": _COMPOSE,

@@ -109,6 +109,8 @@ def _symbolic(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
 
 
 _CONFIG_READS = names("--get --get-all --get-regexp --list -l --get-urlmatch --get-color")
+_CONFIG_LISTS = names("--list -l --get-regexp --get-urlmatch")
+_SECRET_KEY = Pattern(r"(?i)extraheader|cookie|passw?|token|secret|proxy|askpass|credential")
 _CONFIG_NEUTRAL = names(
     "--global --system --local --worktree --type --bool --int --path --show-origin --show-scope "
     "--name-only -z --null --includes --default --all --regexp"
@@ -131,7 +133,11 @@ def _config(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
             text, CommandKind.DESTRUCTIVE, "git config is given an option that changes settings"
         )
     elif reads or (values and values[0] in ("get", "list")) or _is_key(values):
-        yield Finding(text, CommandKind.READ_ONLY, "git config shows settings")
+        lists = reads & _CONFIG_LISTS or values[:1] == ["list"]
+        keys = "".join(value or "" for value in values)
+        does = "git config shows settings, which may hold passwords"
+        is_mixed = bool(lists) or bool(_SECRET_KEY.search(keys))
+        yield Finding(text, CommandKind.READ_ONLY, does, reveals=is_mixed)
     elif parsed.has("--global", "--system"):
         yield Finding(
             text, CommandKind.DESTRUCTIVE, "git config changes settings outside the workspace"

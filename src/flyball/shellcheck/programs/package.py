@@ -303,7 +303,7 @@ PACKAGES = table(
         "bundle bundler": Rule(
             subcommands={
                 **each("list show check outdated info env platform", LOOK),
-                "config": group("list get", "set unset", "", LOOK),
+                "config": group("list get", "set unset", bare=_SETTINGS, look=_SETTINGS),
                 "exec": RUNNER,
                 **each("install update add remove lock package init", CHANGE),
             },

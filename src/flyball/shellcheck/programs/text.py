@@ -246,7 +246,15 @@ TEXTS = table(
         "base64 base32": rule(READ, "converts", writes="-o --output", valued="-w -i"),
         "iconv": rule(READ, "converts", writes="-o --output", valued="-f -t"),
         "xmllint": rule(
-            READ, "reads", writes="--output -o", runs="--shell", valued="--xpath --encode"
+            READ,
+            "reads, with what entities of the document may name",
+            single=True,
+            writes="--output -output -o",
+            runs="--shell -shell",
+            valued="--xpath --encode",
+            reveals="-noent --noent -xinclude --xinclude -dtdload --dtdload -loaddtd --loaddtd "
+            "-dtdattr --dtdattr -valid --valid -dtdvalid --dtdvalid -postvalid --postvalid "
+            "-schema --schema -relaxng --relaxng",
         ),
         "sdiff": rule(READ, "compares", writes="-o --output", runs="--diff-program", valued="-w"),
         "objdump": rule(READ, "dumps", valued="-j -M -b -m", runs="--plugin"),

@@ -9,6 +9,7 @@ from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.programs.package import BUILD, CHANGE, CHECK, LOOK, PUBLISH, group
 from flyball.shellcheck.rows import MUTATE, READ, TEXT, VERIFY, each, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_rule, judge_words, parse
+from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import outside
 from flyball.shellcheck.words.word import Word
 
@@ -17,8 +18,10 @@ def _cargo(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     """Judge cargo; a toolchain may come before the subcommand."""
     rest = [w for i, w in enumerate(words) if i != 1 or not re.match(r"\+[\w.-]+$", w.known)]
     text = " ".join(w.source for w in words)
+    floor = CommandKind.READ_ONLY if len(rest) == len(words) else CommandKind.VERIFICATION
     for found in judge_rule(inquiry, rule._replace(check=None, subcommands=_CARGO), rest):
-        yield found._replace(text=text)
+        kept = found.at_least(floor, "a toolchain may be fetched, or be a program of the user's")
+        yield kept._replace(text=text)
 
 
 _CARGO_BUILD = rule(
@@ -87,6 +90,19 @@ def _go(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding
         yield from judge_words(inquiry, rule, words)
 
 
+_GO_BUILDS = Pattern(r"--?(export|compiled|mod=mod|mod|toolchain)(=.*)?")
+
+
+def _go_list(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Judge `go list`: some options build packages, or let it change go.mod."""
+    builds = any(_GO_BUILDS.fullmatch(word.known) for word in words[1:])
+    floor = CommandKind.VERIFICATION if builds else CommandKind.READ_ONLY
+    for found in judge_words(inquiry, rule, words):
+        yield found.at_least(floor, "it builds packages, or may change go.mod")
+
+
+_BUILD_QUERY = rule(VERIFY, "evaluates the project's build files", operands=TEXT)
+
 TOOLCHAINS = table(
     {
         "cargo": rule(
@@ -101,7 +117,8 @@ TOOLCHAINS = table(
             subcommands={
                 **each("build vet", _GO._replace(check=_go)),
                 "test": _GO._replace(check=_go, proves="tests", does="runs the tests"),
-                **each("list env version doc", _GO_LOOK),
+                "list": _GO_LOOK._replace(check=_go_list),
+                **each("env version doc", _GO_LOOK),
                 "help": LOOK,
                 "mod": group("graph why verify", "tidy download init edit vendor"),
                 "work": group("", "init use sync edit vendor"),
@@ -137,7 +154,8 @@ TOOLCHAINS = table(
         ),
         "bazel bazelisk buck2 pants": Rule(
             subcommands={
-                **each("query cquery aquery info version help", LOOK),
+                **each("query cquery aquery info", _BUILD_QUERY),
+                **each("version help", LOOK),
                 "build": BUILD,
                 "test": BUILD._replace(proves="tests"),
                 **each("run clean sync fetch", CHANGE),

@@ -12,7 +12,7 @@ from flyball.shellcheck.rule import computed, named_secret, secret_among, secret
 from flyball.shellcheck.walk.expression import examine
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
-from flyball.shellcheck.words.place import device
+from flyball.shellcheck.words.place import device, settings
 from flyball.shellcheck.words.source import heredoc_delimiter
 from flyball.shellcheck.words.word import Word, text_of, words_of
 
@@ -58,6 +58,8 @@ def _open(walk: Walk, node: Node, operator: str, target: Word) -> None:
             walk.findings.append(secret_finding(text_of(node), target.source))
         elif computed(target) and not target.likely.startswith("/dev/fd/"):
             walk.unknown(node, f"which file {target.source} names is only known when it runs")
+        elif any(map(settings, target.guesses)):
+            walk.revealed(node, f"{target.source} may hold secrets among its settings")
     elif (path is None and not target.local) or target.glob:
         walk.unknown(node, f"it writes to {target.source}, which is only known when it runs")
     else:

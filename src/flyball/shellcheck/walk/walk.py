@@ -12,6 +12,7 @@ from flyball.secret_files import holds_secret
 from flyball.shellcheck.judgement import AllowRule, CommandKind, Finding
 from flyball.shellcheck.programs import (
     SAYING,
+    elsewhere,
     fetched_names,
     heeds_all,
     lookup,
@@ -21,6 +22,7 @@ from flyball.shellcheck.programs import (
     searches,
     searches_all,
     sent,
+    settings_shown,
     shows_contents,
     shows_environment,
 )
@@ -193,6 +195,12 @@ class Walk:
             if odd:
                 reason = f"which file {odd} names is only known when it runs"
                 return [Finding(text, CommandKind.UNKNOWN, reason)]
+            if shown := settings_shown(name, rule, given):
+                reason = f"{shown} may hold secrets among its settings"
+                return [Finding(text, CommandKind.READ_ONLY, reason, reveals=True)]
+            if server := elsewhere(name, given):
+                reason = f"{server} sends what {name} knows, its logins too, to another server"
+                return [Finding(text, CommandKind.READ_ONLY, reason, reveals=True)]
             if shows_environment(name, given):
                 reason = "its program shows variables of the environment"
                 return [Finding(text, CommandKind.READ_ONLY, reason, reveals=True)]

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
-from flyball.secret_files import holds_secret, patterns, spelled
+from flyball.secret_files import holds_secret, holds_settings, patterns, spelled
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
 
@@ -55,9 +55,34 @@ def secret(path: str, *, hidden: bool = True) -> bool:
     # In a text that is no path, the end of a word is hardly that of a file: `print(a.key)`.
     is_path = not _TEXT.search(path)
     for whole in _BETWEEN.split(_simple(path.lower())):
-        if holds_secret(whole, shapes=is_path) or (WILD.search(whole) and _aims(whole, hidden)):
+        if holds_secret(whole, shapes=is_path, settings=False) or (
+            WILD.search(whole) and _aims(whole, hidden)
+        ):
             return True
     return False
+
+
+@lru_cache(4_096)
+def settings(path: str) -> bool:
+    """Return whether a path (or pattern of one) names settings that may hold secrets, or those of
+    git, whose addresses may hold a password.
+    """
+    return any(map(_is_settings, _BETWEEN.split(_simple(path.lower()[: MAX_PATTERN * 8]))))
+
+
+def _is_settings(path: str) -> bool:
+    parts = spelled(path)
+    if not parts or parts[-1] in ("*", "**"):
+        return parts[-2:-1] == (".git",)
+    if holds_settings(parts) or (parts[-2:-1] == (".git",) and fnmatchcase("config", parts[-1])):
+        return True
+    return bool(WILD.search(parts[-1])) and (
+        _shaped_end(parts[-1], ("tfvars",))
+        or any(
+            fnmatchcase(name, parts[-1]) and _pointed(parts[-1], name, hidden=True)
+            for name in ("secrets.yaml", "secrets.yml", "terraform.tfvars")
+        )
+    )
 
 
 MAX_SETS = 100
@@ -95,7 +120,7 @@ def _aims(path: str, hidden: bool) -> bool:
         for names in patterns()
         for at in range(len(parts))
         if WILD.search(parts[at])
-    ) or _shaped_end(parts[-1] if parts else "")
+    ) or _shaped_end(parts[-1] if parts else "", _ENDS)
 
 
 def _may_be(parts: Sequence[str], names: Sequence[str]) -> bool:
@@ -112,12 +137,15 @@ def _may_be(parts: Sequence[str], names: Sequence[str]) -> bool:
     )
 
 
-def _shaped_end(name: str) -> bool:
-    """Return whether what follows the last dot of a pattern may be the end of a key: `*.p?m`."""
+_ENDS = ("pem", "key", "p12", "pfx", "env", "jks")
+
+
+def _shaped_end(name: str, ends: Sequence[str]) -> bool:
+    """Return whether what follows the last dot of a pattern may be one of these: `*.p?m`."""
     _, dot, end = name.rpartition(".")
     if not dot or len(re.sub(r"\[[^]]*\]|[*?]", "", end)) < 2 or not WILD.search(end):
         return False
-    return any(fnmatchcase(shape, end) for shape in ("pem", "key", "p12", "pfx", "env", "jks"))
+    return any(fnmatchcase(shape, end) for shape in ends)
 
 
 def _pointed(name: str, plain: str, hidden: bool) -> bool:
