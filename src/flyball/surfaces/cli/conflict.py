@@ -17,8 +17,8 @@ from flyball.surfaces.cli.terminal.edge import say
 @click.option(
     "--where",
     required=True,
-    metavar="FILE:LINE",
-    help="Where the first quote is: a line of a file, or `request`; after a comma the second's.",
+    metavar="PLACE",
+    help="Where the first quote is: FILE:LINE or `request`; after a comma, the second.",
 )
 @click.option(
     "--reproduce", default="", metavar="CMD", help="A test command that fails because of it."
