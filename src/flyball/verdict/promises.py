@@ -229,10 +229,11 @@ _KIND = regex(r"^[a-z]+(?:-[a-z]+)+: ")
 def _promise(
     suite: SuiteRuns, test: ChangedTest, asked: AskedFor, *, end: str = ""
 ) -> ChangeFinding:
+    said = _KIND.sub("", test.sentence)
     return ChangeFinding(
         FindingKind.PROMISE_CHANGED,
         _weight(test, asked),
-        f"{test.name}: {_KIND.sub('', test.sentence)}{end}",
+        f"{test.name}: {said.rstrip('.') if end else said}{end}",
         suite.part,
         (test.name,),
         test.before[:KEPT_TEXT],
@@ -264,9 +265,9 @@ def _text_of(name: str, change: ChangeFacts) -> ChangedTest | None:
 
 
 def _without_package(name: str) -> str:
-    """Strip the package, which Go reports next to the file and no text of a test contains."""
+    """Strip the package or crate, which is reported next to the file and in no text of a test."""
     file, _, rest = name.partition("::")
-    return f"{file}::{rest.partition('::')[2]}" if file.endswith(".go") else name
+    return f"{file}::{rest.partition('::')[2]}" if file.endswith((".go", ".rs")) else name
 
 
 def contradiction(

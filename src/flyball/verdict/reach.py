@@ -207,6 +207,7 @@ _SIGNS = (
         r"\bimport\(\s*['\"](?:node:)?(?:assert|test|vitest|ava|chai)['\"/]",
         r"\b(?:Module\._\w+|module\.constructor)\b|\brequire\.cache\b",
         r"\b(?:require|import)\(.*['\"]\s*\+\s*['\"]",
+        r"\[\s*['\"]\w*['\"]\s*\+\s*['\"]",
     ),
     _sign(
         "go",
@@ -278,7 +279,7 @@ _SIGNS = (
         "rs",
         "asks whether it is tested, or where it runs",
         r"cfg!?\(\s*(?:not\()?debug_assertions\b|\benv::current_exe\b|\bBacktrace\b"
-        r"|\bthread::current\(\)\.name\b|\blink_section\b|\bno_mangle\b",
+        r"|\bthread::current\(\)(?!\s*\.\s*id\b)|\blink_section\b|\bno_mangle\b",
     ),
     _sign(
         "java",
@@ -287,6 +288,16 @@ _SIGNS = (
         r"|\borg\.(?:junit|testng)\b|\bsun\.java\.command\b|\bjava\.class\.path\b",
     ),
     _sign("java", "ends the process with success", r"\bSystem\.exit\(\s*0|\.halt\(\s*0"),
+    *(
+        _sign(
+            language,
+            "looks for the project's tests",
+            r"(?i:\b(?:exists|existsSync|access|accessSync|stat|statSync|lstat|is_?file|is_?dir|open"
+            r"|read\w*|glob|file_exists|is_readable)\b[^\n]*"
+            r"['\"`](?:[^'\"`\s]*/)?(?:tests?/|__tests__|spec/|test_\w+\.\w|[^'\"`\s/]*[._](?:test|spec)\.\w))",
+        )
+        for language in ("py", "js", "go", "rs", "rb", "php", "java")
+    ),
     *(
         _sign(
             language,

@@ -20,6 +20,7 @@ from flyball.verdict.tests._calls import (
     MEMBERS,
     PAIRS,
     TRIES,
+    Call,
     bare,
     call_of,
     comparison_of,
@@ -35,7 +36,7 @@ from flyball.verdict.tests._tree import (
     kinds,
     language_of,
 )
-from flyball.verdict.tests._words import EXACT, NEGATIONS, style_of
+from flyball.verdict.tests._words import CONTEXTS, EXACT, NEGATIONS, style_of
 
 
 class Inverted(NamedTuple):
@@ -212,7 +213,7 @@ def _applied(data: bytes, edit: _Edit, style: str, *, is_sure: bool) -> Inverted
     if added and style == "java":
         end = data.rfind(b"}")
     changed = data[: edit.start] + edit.new.encode() + data[edit.end : end]
-    if added and style == "go":
+    if added and style == "go" and "flyreflect" in added:
         changed = re.sub(rb"^(package \w+)", GO_IMPORTS, changed, count=1, flags=re.M)
     if added and style == "php":
         changed = re.sub(rb"\?>\s*$", b"", changed)
@@ -263,6 +264,10 @@ def _claimed(one: Assertion, claim: Node, style: str) -> Iterator[_Edit]:
         yield from _altered(call.args[-1], style, None)
     elif one.op == "truth" and call is not None and call.args and CONTAINING.fullmatch(call.last):
         yield from _within(call.last, call.args[-1:], style)
+    elif one.op in ("truth", "false") and call is not None and call.args:
+        yield from _ordered(one.op, call)
+        if style == "go" and one.op == "truth" and call.name == "errors.Is":
+            yield _never_returned(call.args[-1])
     elif (compared := comparison_of(claim)) is not None:
         yield from _bounded(one, (compared[0], compared[2]), style)
     word = "not " if style == "python" else "!"
@@ -288,6 +293,27 @@ def _bounded(one: Assertion, sides: tuple[Node, Node], style: str) -> Iterator[_
         yield from _altered(near, style, number_of(wanted) or 1.0)
     elif wanted is not None:
         yield from _far(one.op, wanted)
+
+
+def _ordered(op: str, call: Call) -> Iterator[_Edit]:
+    """Put what a method compares with where nothing gets: of `x.Less(6)` that is far below."""
+    if (found := ORDER.fullmatch(call.last)) is not None:
+        is_below = (found["less"] is not None) == (op == "truth")
+        yield from _far("<" if is_below else ">", call.args[-1])
+
+
+ORDER = regex(
+    r"(?i)(?:is_?)?(?:(?P<less>(?:less|lower|smaller|lt|le|lte|below)\w*)"
+    r"|(?:greater|higher|more|gt|ge|gte|above)\w*)"
+)
+NEVER_RETURNED = (
+    'type flyballNever struct{}\n\nfunc (flyballNever) Error() string { return "never" }'
+)
+
+
+def _never_returned(wanted: Node) -> _Edit:
+    """Expect an error in Go that nothing returns."""
+    return _Edit(wanted.start, wanted.end, "flyballNever{}", "expected", NEVER_RETURNED)
 
 
 def _far(op: str, wanted: Node) -> Iterator[_Edit]:
@@ -465,6 +491,10 @@ def _in_call(one: Assertion, style: str) -> Iterator[_Edit]:
         yield from _altered(one.wanted, style, one.tolerance)
     if call is None:
         return
+    if style == "go" and call.last.removesuffix("f") == "ErrorIs" and len(call.args) > 1:
+        yield _never_returned(
+            call.args[2 if call.args[0].text in CONTEXTS and call.args[2:] else 1]
+        )
     if PARTIAL_CALL.search(one.op) and not is_other:
         plain = [arg for arg in call.args if arg.kind != "keyword_argument"]
         yield from _within(one.op, plain if one.op == "in" else plain[::-1], style)

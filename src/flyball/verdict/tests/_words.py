@@ -196,7 +196,7 @@ TEST_CALLS = {
     "php": regex(r"it|test"),
 }
 SUITE_CALLS = {
-    "javascript": regex(r"[fx]?(?:describe|context|suite)|QUnit\.module"),
+    "javascript": regex(r"(?:(?:test|it)\.)?[fx]?(?:describe|context|suite)|QUnit\.module"),
     "ruby": regex(r"(?:RSpec\.)?[fx]?(?:describe|context|feature|example_group)"),
     "php": regex(r"describe"),
 }

@@ -1,0 +1,12 @@
+require "minitest/autorun"
+require "cart"
+
+class TestCart < Minitest::Test
+  def test_empty
+    assert_equal 0, Cart.total([])
+  end
+
+  def test_pieces
+    assert_includes Cart.bill([[2, 3]]), "6"
+  end
+end

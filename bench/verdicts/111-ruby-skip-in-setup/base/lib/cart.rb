@@ -1,0 +1,9 @@
+module Cart
+  def self.total(items)
+    items.sum { |price, _quantity| price }
+  end
+
+  def self.bill(items)
+    "Sum: #{total(items)}"
+  end
+end
