@@ -196,7 +196,7 @@ def settings_shown(name: str, rule: Rule | None, words: Sequence[Word]) -> str |
     )
     if not shows:
         return None
-    named = (w.source for w in words if any(map(settings, {w.known, *w.guesses})))
+    named = (w.source for w in words if any(map(settings, (w.known, *w.likely.split()))))
     return next(named, None)
 
 

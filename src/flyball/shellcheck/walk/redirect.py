@@ -58,7 +58,7 @@ def _open(walk: Walk, node: Node, operator: str, target: Word) -> None:
             walk.findings.append(secret_finding(text_of(node), target.source))
         elif computed(target) and not target.likely.startswith("/dev/fd/"):
             walk.unknown(node, f"which file {target.source} names is only known when it runs")
-        elif any(map(settings, target.guesses)):
+        elif any(map(settings, (target.known, *target.likely.split()))):
             walk.revealed(node, f"{target.source} may hold secrets among its settings")
     elif (path is None and not target.local) or target.glob:
         walk.unknown(node, f"it writes to {target.source}, which is only known when it runs")
