@@ -111,7 +111,7 @@ def settings() -> str:
 
 def commands(width: int = 96) -> str:
     lines = ["# Commands", ""]
-    context = click.Context(cli, info_name="flyball")
+    context = click.Context(cli, info_name="flyball", **cli.context_settings)
     for name in COMMANDS:
         command = cli.get_command(context, name)
         assert command is not None

@@ -30,6 +30,7 @@ def contexts(
         parent=above,
         terminal_width=WIDTH,
         max_content_width=WIDTH,
+        help_option_names=["-h", "--help"],
     )
     yield here
     if isinstance(command, click.Group):
