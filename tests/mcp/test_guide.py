@@ -31,7 +31,7 @@ def test_every_tool_and_resource_is_in_the_guide(shell: Shell):
     async def story() -> None:
         async with stdio(shell) as agent:
             tools = (await agent.client.list_tools()).tools
-            assert len(tools) == 11
+            assert len(tools) == 12
             for tool in tools:
                 assert f"`{tool.name}" in GUIDE
                 assert tool.output_schema, f"{tool.name} has structured output"
