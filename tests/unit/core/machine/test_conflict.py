@@ -1,12 +1,14 @@
 """A conflict: put to a person, held against nobody, and gone on from."""
 
 import pytest
+from tests.simulation.verdicts import REGRESSED
 from tests.unit.core.stories import ALONE, CARD, Story
 
 from flyball.core.run.ending import ending_of
 from flyball.core.run.event import Answered, ConflictStated
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import Asking, Ending
+from flyball.core.run.working_copy import WAY_OUT
 from flyball.core.terms.conflict import REQUEST, Choice, ConflictReport, Quote
 from flyball.core.terms.phase import Phase
 
@@ -125,3 +127,14 @@ def test_a_quote_that_does_not_exist_is_a_refused_call():
 def test_an_event_says_what_was_found_or_what_was_not():
     with pytest.raises(ValueError, match="conflict-stated"):
         ConflictStated(card=CARD, call="c")
+
+
+def test_only_a_stop_that_is_refused_again_names_the_way_out():
+    story = Story().checkpoints().edits("t1").tests(red=True).stops()
+    offered: list[bool] = []
+    for _ in range(2):
+        if "Inspect" in story.owed:
+            story.inspects(REGRESSED)
+        offered.append(WAY_OUT in story.said)
+        story.stops()
+    assert offered == [False, True]
