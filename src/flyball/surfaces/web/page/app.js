@@ -57,7 +57,7 @@ const shownRows = () => {
   const mark = JSON.stringify([counts, filter]);
   if (filters.mark !== mark) {
     filters.mark = mark;
-    fill(filters, counts.map(([name, text, count]) => h("button", { type: "button", class: `chip f-${name}`, "aria-pressed": String(name === filter), "aria-label": `${text}, ${count}`, onclick: () => { filter = name; draw(); } }, text, " ", h("span", { class: "num" }, count.toLocaleString("en")))));
+    fill(filters, counts.map(([name, text, count]) => h("button", { type: "button", class: "chip", "aria-pressed": String(name === filter), "aria-label": `${text}, ${count}`, onclick: () => { filter = name; draw(); } }, text, " ", h("span", { class: "num" }, count.toLocaleString("en")))));
   }
   return near.filter((row) => passes(row, filter)).sort((a, b) => b.created_at - a.created_at || (b.run > a.run ? 1 : -1));
 };

@@ -81,9 +81,7 @@ export function delta(added, removed) {
   return h("span", { class: "delta" }, h("span", { class: "plus" }, `+${added}`), " ", h("span", { class: "minus" }, `−${removed}`));
 }
 
-export function lines(added, removed) {
-  return added || removed ? delta(added, removed) : null;
-}
+export const lines = (added, removed) => (added || removed ? delta(added, removed) : null);
 
 export function longList(name, options) {
   const list = document.createElement("long-list");

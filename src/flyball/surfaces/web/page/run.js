@@ -1,5 +1,5 @@
 // One run, as one page: the verdict on top, then the change with its tests, the calls, the evidence, the cost.
-import { ANSWERS, RESTING, h, fill, pill, meter, stat, delta, lasted, plural, say } from "./dom.js";
+import { ANSWERS, RESTING, h, fill, pill, meter, stat, lasted, lines, plural, say } from "./dom.js";
 import { EXPORTED, get, post, part, follow } from "./api.js";
 import "./diff.js";
 import { besides, hero, pictures, verdictPanel } from "./verdict.js";
@@ -40,8 +40,12 @@ export class RunPage extends HTMLElement {
       this.draw();
       return;
     }
-    this.refresh();
-    this.stop = follow(`runs/${part(run)}/events`, (line) => this.heard(line), (isOpen) => {
+    // First how it stands, then how it came about: that is a long stream of a long run.
+    this.refresh().then(() => { if (this.isConnected && !this.isLost) this.listen(); });
+  }
+
+  listen() {
+    this.stop = follow(`runs/${part(this.run)}/events`, (line) => this.heard(line), (isOpen) => {
       this.classList.toggle("cut", !isOpen);
       // Whoever comes back is told again what is being said.
       if (isOpen) this.saying = "";
@@ -99,6 +103,7 @@ export class RunPage extends HTMLElement {
 
   // There is no such run: nothing of a run is shown, and nobody is there to be spoken to.
   lost(error) {
+    this.isLost = true;
     this.stop?.();
     fill(this, h("div", { class: "empty big" }, h("p", {}, error.message), h("p", {}, "It may have been pruned, or it belongs to another state directory. ", h("a", { href: "#/" }, "All runs"))));
     this.dispatchEvent(new CustomEvent("lost", { bubbles: true }));
@@ -304,7 +309,7 @@ export class RunPage extends HTMLElement {
     const back = card.status === "reverted";
     const isOnly = this.told.cards.filter((each) => each.verdict).length < 2;
     return h("article", { class: `cardbox c-${card.status}` },
-      h("header", {}, h("h3", {}, card.title), h("span", { class: `tag c-${card.status}` }, card.status), card.added || card.removed ? delta(card.added, card.removed) : null,
+      h("header", {}, h("h3", {}, card.title), h("span", { class: `tag c-${card.status}` }, card.status), lines(card.added, card.removed),
         card.commit ? h("code", { class: "muted" }, card.commit.slice(0, 10)) : null),
       card.ending_reason && card.ending_reason !== this.told.hero.headline ? h("p", {}, h("strong", {}, "Why it ended: "), card.ending_reason) : null,
       verdictPanel(card, this.at(), isOnly && this.told.hero),
