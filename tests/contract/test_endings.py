@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from msgspec import to_builtins
 from msgspec.structs import replace
+from tests.governed import environment
+from tests.repos import repository
 from tests.simulation.verdicts import UNTESTED
 from tests.unit.core.stories import Story, fixed
 
+from flyball.app.archive import export_lines, import_run
 from flyball.app.board.account import why_stopped
 from flyball.app.board.watching import card_row
+from flyball.app.hosts.runs.hosted_run import stopped
 from flyball.app.hosts.words import ending_notice
+from flyball.app.project import Home, open_home
+from flyball.app.runs.following import retold
 from flyball.app.steps.view import standing_view
 from flyball.core.plan.message import Status
 from flyball.core.run.effect import CloseCard
@@ -22,9 +33,15 @@ from flyball.core.run.policy import Project
 from flyball.core.run.state import Ending, RunState
 from flyball.core.terms.intent import Intent
 from flyball.engine.telemetry import final
+from flyball.journal.protocol import JournalEntry
+from flyball.surfaces.acp.edit import RunFiles
+from flyball.surfaces.acp.update import EditorStory
+from flyball.surfaces.cli.acp import in_words
+from flyball.surfaces.cli.runs import runs
 from flyball.surfaces.cli.terminal import exits
 from flyball.surfaces.cli.terminal.story import Story as Terminal
 from flyball.surfaces.cli.terminal.story_words import ENDING_MARKS
+from flyball.verdict.formats import markdown
 
 
 def succeeded() -> Story:
@@ -114,6 +131,12 @@ def lines_of(state: RunState) -> str:
         "step": vars(standing_view(state, None)),
         "why": why_stopped(state, status_of(state)),
         "host": ending_notice(state, "govern"),
+        "stop": to_builtins(stopped(state, "govern")),
+        "comment": [
+            markdown(card.verdict, "a → b")
+            for card in state.cards
+            if card.verdict and not card.verdict.is_shown
+        ],
     }
     if state.response is not None:
         last = final(state, state.response)
@@ -146,6 +169,66 @@ def test_success_is_said_of_nothing_that_was_not_shown(tell, ending):
         assert "success" not in told.lower()
         assert "succeeded" not in told.lower()
         assert "✓" not in told
+
+
+PRINTING = (
+    ("show",),
+    ("show", "--json"),
+    ("show", "--card"),
+    ("show", "--messages"),
+    ("show", "--cost"),
+    ("follow",),
+    ("follow", "--json"),
+    ("export", "--html"),
+)
+"""The commands of `flyball runs` that tell of one run, as people, editors and programs see it."""
+
+
+@every_ending
+def test_no_command_says_success_of_what_was_not_shown(tmp_path, tell, ending):
+    story = tell()
+    home = open_home(repository(tmp_path / "shop", {"a.py": ""}), environment(tmp_path), {})
+    lines = export_lines("r", [JournalEntry(n, each) for n, each in enumerate(story.events, 1)])
+    asyncio.run(import_run(home, b"\n".join(lines)))
+    told = {words: printed(tmp_path, *words) for words in PRINTING}
+    told["list",] = printed(tmp_path, "list", run="")
+    told["editor",] = in_an_editor(home, story)
+    assert all(told.values())
+    claims = {words: sorted({*CLAIM.findall(said)}) for words, said in told.items()}
+    # A step whose change was shown says so, also where it could not be committed.
+    if not any(card.verdict and card.verdict.is_shown for card in story.state.cards):
+        assert not {words: found for words, found in claims.items() if found}
+    if ending is Ending.SUCCEEDED:
+        assert claims["show",] and claims["show", "--json"] and claims["editor",]
+
+
+CLAIM = re.compile(r"(?i)\bsuccess(?:ful(?:ly)?)?\b|\bsucceed(?:s|ed)\b|✓")
+PAGE_DATA = re.compile(r'id="exported">(.*?)</script>', re.DOTALL)
+
+
+def printed(place: Path, verb: str, *options: str, run: str = "r") -> str:
+    """What `flyball runs` prints; of a page only what it tells, not how it is drawn."""
+    file = place / "run.html"
+    where = [run] if run else []
+    is_page = "--html" in options
+    argv = [verb, *where, *options, *([str(file)] if is_page else []), "--repo"]
+    argv.append(str(place / "shop"))
+    done = CliRunner(env=environment(place)).invoke(runs, argv)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    if not is_page:
+        return done.output
+    found = PAGE_DATA.search(file.read_text())
+    assert found is not None
+    return found[1]
+
+
+def in_an_editor(home: Home, story: Story) -> str:
+    """Everything that an editor is told of a run over ACP."""
+    told = EditorStory(RunFiles(home, is_live=False), in_words())
+    lines = retold([JournalEntry(n, each) for n, each in enumerate(story.events, 1)])
+    updates = [update for line in lines for update in told.tell(line)]
+    return "\n".join(update.model_dump_json() for update in updates)
 
 
 @pytest.mark.parametrize(

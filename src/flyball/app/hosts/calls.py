@@ -73,7 +73,7 @@ FOR_PEOPLE = ("approve", "deny", "extend", "trust", "answer")
 VERBS = LOOKING | {
     *("run", *GROUPS, "card", "undo", "approve", "deny", "extend", "answer", "serve", "worker"),
     *(CHECKPOINT, "mcp", "off", "on", "demo", "init", "trust", "doctor", "patch", "flow", "audit"),
-    *(CONFLICT, "hook", "bench", "people", "completion", "acp", "confined"),
+    *(CONFLICT, "hook", "bench", "people", "completion", "acp", "confined", "attest"),
 }
 _WILD = regex(r"[*?{\[]")
 _OUR_NAME = regex(r"(?<![\w-])flyball(?:-hook)?(?![\w/-])")

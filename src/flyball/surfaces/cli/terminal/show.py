@@ -16,6 +16,7 @@ from flyball.app.runs.files import diff_of
 from flyball.app.runs.following import Follower
 from flyball.app.runs.journals import Record, find_run, record_of
 from flyball.app.runs.overview import Overview
+from flyball.core.plan.message import Status
 from flyball.core.run.state import BY_PROVIDER, Ending
 from flyball.core.run.thread import cut_middle
 from flyball.core.terms.shape import counted
@@ -243,7 +244,9 @@ def _about(message: Mapping[str, Any]) -> str:
         case "verification_report":
             return "reached" if message["goal_achieved"] else "not reached"
         case _:
-            return f"{message['status']}: {message['message']}"
+            # The protocol says success of all that ended well; what was shown, the ending says.
+            is_well = message["status"] == Status.SUCCESS
+            return message["message"] if is_well else f"{message['status']}: {message['message']}"
 
 
 def _result_words(result: Mapping[str, Any]) -> str:
