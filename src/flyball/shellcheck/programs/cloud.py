@@ -82,7 +82,7 @@ _AZURE = names(
     "account acr ad aks app appservice assignment batch blob boards build cdn cloud container "
     "containerapp cosmosdb db definition deployment devops disk dns endpoint env eventhubs "
     "extension feature flexible-server functionapp group hub identity image iot job lb lock "
-    "log-analytics metrics ml monitor mysql namespace network nic nodepool nsg pipelines plan "
+    "log log-analytics metrics ml monitor mysql namespace network nic nodepool nsg pipelines plan "
     "policy postgres pr profile project provider public-ip queue record-set redis repos "
     "repository resource revision role rule runs server servicebus share sig slot snapshot sp "
     "sql storage subnet tag topic user vm vmss vnet webapp workspace zone"
@@ -102,14 +102,16 @@ CLOUDS = table(
             "asks",
             check=_asking(
                 r"s3 ls\b|configure list|s3api (list|get-bucket|head)-|help\b|"
-                r"[\w-]+ (describe|list|get|lookup|search)-"
+                r"[\w-]+ (describe|list|get|lookup|search|filter)-|logs tail\b"
             ),
             valued="--profile --region --output --query --filters",
         ),
         "gcloud": rule(
             READ,
             "asks",
-            check=_asking(_verb(_GCLOUD, "list|ls|describe|get-value|get|info|du|version|help")),
+            check=_asking(
+                _verb(_GCLOUD, "list|ls|describe|get-value|get|info|du|read|version|help")
+            ),
             valued="--project --format --zone --region --filter --limit",
         ),
         "gsutil bq": rule(
@@ -122,7 +124,7 @@ CLOUDS = table(
             READ,
             "asks",
             check=_asking(
-                _verb(_AZURE, "list|show|list-(?:locations|sizes|skus|ip-addresses)|version")
+                _verb(_AZURE, "list|show|tail|list-(?:locations|sizes|skus|ip-addresses)|version")
             ),
             valued="-g -n -o --resource-group --name --output --query --subscription",
         ),

@@ -16,7 +16,7 @@ from flyball.shellcheck.rows import (
     rule,
     table,
 )
-from flyball.shellcheck.rule import Inquiry, Rule, judge_words, parse
+from flyball.shellcheck.rule import Inquiry, Rule, SortedWords, judge_words, parse
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word
@@ -71,12 +71,33 @@ def _api(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     asks = method is not None and method.value in ("GET", "HEAD")
     # A field that begins with `@` is filled from a file.
     loads = any("=@" in word.known for word in words)
+    if general.kind is CommandKind.DESTRUCTIVE and _queries(parsed):
+        yield general._replace(kind=CommandKind.READ_ONLY, reason="gh api only asks")
+        return
     if general.kind is CommandKind.DESTRUCTIVE and asks and not (parsed.has("--input") or loads):
         yield general._replace(kind=CommandKind.READ_ONLY, reason="gh api only asks")
     elif general.kind is CommandKind.READ_ONLY and method is not None and not asks:
         yield general._replace(kind=CommandKind.DESTRUCTIVE, reason="gh api changes something")
     else:
         yield general
+
+
+_QUERY = Pattern(r"query=\s*(\{|query\b)(?!.*\b(mutation|subscription)\b).*", re.S)
+
+
+_QUERYING = names("-f -F --field --raw-field -q --jq --paginate --slurp")
+
+
+def _queries(parsed: SortedWords) -> bool:
+    """Return whether all that is sent is a GraphQL query with its values."""
+    given = [value.value or "" for _, value in parsed.flags if value and "=" in value.known]
+    what, *fields = [operand.value or "" for operand in parsed.operands] or [""]
+    texts = [*given, *fields]
+    asks = [text for text in texts if text.startswith("query=")]
+    plain = all("=" in text and not text.partition("=")[2].startswith("@") for text in texts)
+    known = all(flag in _QUERYING for flag, _ in parsed.flags)
+    is_query = len(asks) == 1 and _QUERY.fullmatch(asks[0]) is not None
+    return what == "graphql" and known and plain and is_query
 
 
 def _inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:

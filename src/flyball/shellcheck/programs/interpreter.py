@@ -21,6 +21,7 @@ from flyball.shellcheck.rule import (
 from flyball.shellcheck.task import task_kind
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.place import secret, settings
 from flyball.shellcheck.words.word import Word, literal
 
 _LOADED = frozenset(("sys", "os", "site"))
@@ -32,7 +33,10 @@ _SYS = names(
     "getfilesystemencoding modules hexversion"
 )
 _CALLS = names("print len sorted list str repr type tuple set dict int float bool sum min max")
-_METHODS = _SYS | names("join split strip format items keys values upper lower")
+_METHODS = _SYS | names(
+    "join split splitlines strip format items keys values upper lower get load loads dumps parse "
+    "dump read readlines startswith endswith count"
+)
 
 
 def inline_python(code: str) -> str:
@@ -76,13 +80,20 @@ _PLAIN_NODES = (
     ast.cmpop,
     ast.keyword,
     ast.Starred,
+    ast.Assign,
+    ast.Store,
 )
 
 
 def _is_plain(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assign):
+        named = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        return len(named) == len(node.targets) and not {*named} & (_CALLS | {"open"})
     if isinstance(node, ast.Call):
         called = node.func
         if isinstance(called, ast.Name):
+            if called.id == "open":
+                return _only_opens(node)
             # A function given as a value may be called in turn: by `key=`, or by a class.
             told = all(k.arg and isinstance(k.value, ast.Constant) for k in node.keywords)
             one = len(node.args) == 1 and not isinstance(node.args[0], ast.Starred)
@@ -93,6 +104,20 @@ def _is_plain(node: ast.AST) -> bool:
             node.attr == "__version__" or node.attr == "__file__" or not node.attr.startswith("_")
         )
     return isinstance(node, _PLAIN_NODES)
+
+
+def _only_opens(call: ast.Call) -> bool:
+    """Return whether `open` is called to read a file that is named in full and holds no secret."""
+    texts = [each.value for each in call.args if isinstance(each, ast.Constant)]
+    named = len(texts) == len(call.args) and all(isinstance(text, str) for text in texts)
+    told = all(k.arg == "encoding" for k in call.keywords)
+    return (
+        named
+        and told
+        and texts[1:] in ([], ["r"], ["rb"])
+        and bool(texts)
+        and not (secret(str(texts[0])) or settings(str(texts[0])))
+    )
 
 
 _MODULES = {

@@ -243,6 +243,21 @@ def _crontab(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[
 _SHOW = rule(READ, "only shows", operands=TEXT)
 _CHANGE = rule(DESTROY, "changes the machine", operands=TEXT)
 
+_FINGERPRINT = Pattern(
+    r"(?=.*-v*l)(-v*lv*f?|-v+|-f|-E (md5|sha256)|[\w./~@-]+\.pub|[\w./~-]*known_hosts| )+"
+)
+
+
+def _fingerprint(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Judge `ssh-keygen -l`, which shows the fingerprint of a public key."""
+    text = " ".join(word.source for word in words)
+    said = " ".join(word.value or "\0" for word in words[1:])
+    if _FINGERPRINT.fullmatch(said):
+        yield Finding(text, CommandKind.READ_ONLY, "it shows the fingerprint of a public key")
+    else:
+        yield Finding(text, rule.kind, f"ssh-keygen {rule.does}")
+
+
 SYSTEMS = table(
     {
         "uname nproc lscpu lsmem lsblk lspci lsusb lsmod modinfo free vmstat iostat mpstat sar "
@@ -433,20 +448,27 @@ SYSTEMS = table(
                 ),
             },
         ),
+        "ssh-keygen": rule(UNKNOWN, "makes or changes keys", check=_fingerprint),
         "openssl": rule(
             READ,
             "handles keys",
-            subcommands=each(
-                "version x509 dgst verify rand asn1parse crl ciphers list sha256 md5",
-                rule(
-                    READ,
-                    "only shows",
-                    single=True,
-                    writes="-out -writerand -sess_out -keylogfile",
-                    runs="-engine -provider -provider-path -config -sign -key -inkey -proxy",
-                    valued="-in",
+            subcommands={
+                **each(
+                    "s_client s_server s_time",
+                    rule(UNKNOWN, "sends what it is fed to another machine"),
                 ),
-            ),
+                **each(
+                    "version x509 dgst verify rand asn1parse crl ciphers list sha256 md5",
+                    rule(
+                        READ,
+                        "only shows",
+                        single=True,
+                        writes="-out -writerand -sess_out -keylogfile",
+                        runs="-engine -provider -provider-path -config -sign -key -inkey -proxy",
+                        valued="-in",
+                    ),
+                ),
+            },
         ),
         "snap flatpak": rule(
             READ,

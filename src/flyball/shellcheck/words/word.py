@@ -139,7 +139,7 @@ def words_of(node: Node, facts: VariableFacts = NO_FACTS) -> tuple[Word, ...]:
     head = "".join(p.text or "" for p in itertools.takewhile(lambda p: p.text is not None, pieces))
     splits = any(p.text is None and not p.quoted for p in pieces)
     guesses = ["".join(texts) for texts in _texts(pieces, facts)]
-    tame = _is_one_of(source, facts.tame) or _is_idle(pieces, facts)
+    tame = _is_one_of(source, facts.tame) or _is_idle(pieces, facts) or _is_revision(pieces)
     plain = _is_one_of(source, facts.local) and not re.search(r"\.\.|\$.*\$|[`(~]", source)
     return (
         opaque(source, head=head, splits=splits, tame=tame)._replace(
@@ -174,6 +174,59 @@ def _is_idle(pieces: tuple[_Piece, ...], facts: VariableFacts) -> bool:
     """Return whether all unknown parts are empty, and what is left is no option."""
     empty = all(p.text is not None or facts.is_empty(_name(p.node)) for p in pieces)
     return empty and not "".join(p.text or "" for p in pieces).startswith("-")
+
+
+_HASHES = Pattern(
+    r"git (merge-base|rev-parse|rev-list|log(?= .*--(format|pretty)=))"
+    r"( --octopus| --all| --tags| --fork-point| --verify| --short(=\d+)?| -q| --quiet| --count| -s|"
+    r" --reverse| --merges| --no-merges| --show-toplevel| --first-parent| -\d+| -n ?\d+|"
+    r" --max-(count|parents)=\d+| --(format|pretty)=(format:)?%[HhTtPp]| -- [\w./-]+|"
+    r" [\w@^][\w./~^@{}-]*)*"
+)
+"""What prints hashes of commits, numbers, or the path of the repository."""
+_REFERENCE = Pattern(
+    r"git (describe( --(tags|abbrev=\d+|always|long|all|first-parent)|"
+    r" --(match|exclude)[= ][\w.*/-]+| [\w@^][\w./~^@{}-]*)*|"
+    r"branch --show-current|(symbolic-ref|rev-parse --abbrev-ref)( --short| -q)* [\w@][\w./@{}-]*)"
+)
+"""What prints one name of a tag or branch, which alone may be an option, but hardly in a range."""
+
+
+def _is_revision(pieces: Sequence[_Piece]) -> bool:
+    """Return whether a word is a revision or a range that git prints, and so is no option."""
+    told = [piece for piece in pieces if piece.text != ""]
+    said = [_printed(piece) for piece in told]
+    if not all(each or piece.text for each, piece in zip(said, told, strict=True)):
+        return False
+    whole = "".join(piece.text or "@" for piece in told)
+    if whole.startswith("-"):
+        return False
+    is_range = bool(re.fullmatch(r"[^.].*\.\..*|[^@]+@", whole))
+    return all(
+        piece.text is not None
+        or _HASHES.fullmatch(each)
+        or (is_range and _REFERENCE.fullmatch(each))
+        for each, piece in zip(said, told, strict=True)
+    )
+
+
+def _printed(piece: _Piece) -> str:
+    """Return the words of the command whose output a piece is; empty where it is anything else."""
+    if piece.node is None or piece.node.type != "command_substitution":
+        return ""
+    parts = _pipeline_of(piece.node)
+    if not parts or not all(narrows(text_of(part)) for part in parts[1:]):
+        return ""
+    return _said_by(parts[0])
+
+
+def _said_by(node: Node) -> str:
+    """Return the words of a command, with errors it does not show; empty where one is unknown."""
+    command = node.named_children[0] if node.type == "redirected_statement" else node
+    words = [word for child in command.named_children for word in words_of(child)]
+    if any(word.value is None or word.glob for word in words):
+        return ""
+    return " ".join(word.value or "" for word in words)
 
 
 def _name(node: Node | None) -> str:
