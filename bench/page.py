@@ -24,9 +24,9 @@ from bench.figure import Figure, conclude
 from flyball.app.project import open_home
 from flyball.journal.sqlite import SqliteJournal
 
-RUNS = 200
+RUNS = 500
 ROUNDS = 7
-LONGEST = 1_000
+MOST_OVER_BARE = 400
 BARE, FIRST, CARDS = "a bare file", "the board, first paint", "the board, cards"
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 WATCH = """{
@@ -93,12 +93,10 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     for part, took in usual.items():
         worst = max(each[part] for each in rounds)
         print(f"{part:<24} {took:>6.0f} ms  {took / usual[BARE]:>5.1f}x  (slowest {worst:.0f} ms)")
-    print(f"(the cards within {LONGEST:,} ms)")
-    return [
-        Figure(
-            f"a board of {count} runs painted", usual[CARDS], "ms", BARE, usual[BARE], most=LONGEST
-        )
-    ]
+    over = min(each[CARDS] - each[BARE] for each in rounds)
+    print(f"the cards over a bare file: {over:.0f} ms at best (within {MOST_OVER_BARE} ms)")
+    name = f"a board of {count} runs painted, over a bare file"
+    return [Figure(name, over, "ms", BARE, usual[BARE], most=MOST_OVER_BARE)]
 
 
 if __name__ == "__main__":

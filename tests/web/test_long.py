@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
@@ -48,10 +49,10 @@ def begun(run: str, n: int) -> RunStarted:
     )
 
 
-async def write_runs(journal: SqliteJournal) -> None:
+async def write_runs(journal: SqliteJournal, count: int = CARDS) -> None:
     """A long run first, and then many that have only begun, with one card each."""
     world = World(Random(1), reads_on, crash_chance=0.0)
-    for n in range(CARDS):
+    for n in range(count):
         run = f"run-{n:04}"
         lease = await acquire(journal, run)
         state, event = RunState(), begun(run, n)
@@ -179,26 +180,29 @@ def test_ten_thousand_events_are_reached_with_few_of_them_drawn(long: Long):
         assert faults == []
 
 
-MOST_GET, MOST_PAGE = 0.150, 500
 HERO_AT = """() => new Promise((done) => { const look = () => requestAnimationFrame(
   document.querySelector(".hero h1") && document.querySelector(".judged[role=listitem]")
-  ? () => done(performance.now()) : look); look(); })"""
+  ? () => done(document.querySelector("run-page").lines.length) : look); look(); })"""
+TIMES_FASTER = 3
 
 
 @pytest.mark.exhaustive
-def test_a_long_run_is_told_and_drawn_soon_once_it_was_read(long: Long):
-    """The best of a few: the machine may be busy with something else."""
-    took: list[float] = []
-    for _ in range(6):
-        begun = time.perf_counter()
-        long.served.get(f"/api/runs/{long.run}")
-        took.append(time.perf_counter() - begun)
-    assert min(took) <= MOST_GET, took
-    with browsing(long.served.address, viewport={"width": 1440, "height": 900}) as (page, faults):
-        drawn: list[float] = []
+def test_a_long_run_is_read_once_and_drawn_before_its_history(tmp_path: Path):
+    """By the clock nothing fails: a second look is told faster than the first, however slow."""
+    shop, _ = make_shop(tmp_path)
+    environ = environment(tmp_path)
+    journal = SqliteJournal(open_home(shop, environ, {}).journal_path)
+    journal._db.execute("PRAGMA synchronous = OFF")  # pyright: ignore[reportPrivateUsage]
+    asyncio.run(write_runs(journal, 1))
+    asyncio.run(journal.close())
+    with serving(environ, shop) as served:
+        took: list[float] = []
         for _ in range(5):
-            page.goto("about:blank")
-            page.goto(f"{long.served.address.partition('?')[0]}#/run/{long.run}")
-            drawn.append(page.evaluate(HERO_AT))
-        assert min(drawn) <= MOST_PAGE, drawn
-        assert [each for each in faults if "about:blank" not in each] == []
+            begun = time.perf_counter()
+            served.get("/api/runs/run-0000")
+            took.append(time.perf_counter() - begun)
+        assert min(took[1:]) * TIMES_FASTER < took[0]
+        with browsing(served.address, viewport={"width": 1440, "height": 900}) as (page, faults):
+            page.goto(f"{served.address.partition('?')[0]}#/run/run-0000")
+            assert page.evaluate(HERO_AT) < EVENTS
+            assert faults == []

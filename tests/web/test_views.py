@@ -22,7 +22,7 @@ pytestmark = pytest.mark.exhaustive
 expect.set_options(timeout=30_000)
 SIZES = {"wide": (1440, 900), "tablet": (768, 1024), "phone": (360, 740)}
 RUNS = 500
-MOST_PAINT = 400
+MOST_NODES = 2_500
 MOST_ROW = 48
 WRONG = (Path(__file__).parent / "wrong.js").read_text("utf-8")
 
@@ -159,24 +159,9 @@ def test_a_call_is_one_line_and_the_ribbon_says_how_each_phase_ended(views: View
     page.context.close()
 
 
-CARDS_AT = """() => new Promise((done) => { const look = () => requestAnimationFrame(
-  document.querySelector(".card") ? () => done(performance.now()) : look); look(); })"""
-PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-
-
-def test_five_hundred_runs_are_painted_soon(views: Views):
-    """The best of a few: the machine may be busy with something else."""
-    context = views.browser.new_context(viewport={"width": 1440, "height": 900})
-    context.request.get(views.served.address)
-    base = views.served.address.partition("?")[0]
-    took: list[float] = []
-    for _ in range(5):
-        page = context.new_page()
-        page.goto(f"{base}page/export.js")
-        page.wait_for_timeout(100)
-        bare = page.evaluate(PAINTED) or 0
-        page.goto(base)
-        took.append(page.evaluate(CARDS_AT) - bare)
-        page.close()
-    context.close()
-    assert min(took) <= MOST_PAINT, took
+def test_of_five_hundred_runs_few_are_drawn(views: Views):
+    """How soon they are painted is measured by `python -m bench.page`."""
+    page = views.page("wide")
+    assert len(views.served.get("/api/runs")) > RUNS
+    assert page.evaluate("document.querySelectorAll('*').length") < MOST_NODES
+    page.context.close()

@@ -11,7 +11,7 @@ export function testsTable(verdict, isListed) {
   for (const each of verdict.findings || []) {
     if (each.kind === "regression") add(each.tests, "green", "red");
     else if (each.kind === "fewer-tests") add(each.tests, "green", "gone");
-    else if (each.kind === "hidden-red") add(each.tests, "red", "hidden");
+    else if (each.kind === "hidden-red") add(each.tests, "red", "not run");
     else if (each.kind === "promise-changed") add(each.tests, "green", "changed");
   }
   add(verdict.old_failures, "red", "red");
