@@ -202,6 +202,12 @@ def test_no_command_says_success_of_what_was_not_shown(tmp_path, tell, ending):
         assert claims["show",] and claims["show", "--json"] and claims["editor",]
 
 
+def test_people_are_not_told_by_which_tool_a_model_changes_files(tmp_path):
+    story = nothing_changed()
+    told = in_an_editor(open_home(tmp_path, environment(tmp_path), {}), story)
+    assert "not accepted" in told and "edit_diff" not in told
+
+
 CLAIM = re.compile(r"(?i)\bsuccess(?:ful(?:ly)?)?\b|\bsucceed(?:s|ed)\b|✓")
 PAGE_DATA = re.compile(r'id="exported">(.*?)</script>', re.DOTALL)
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from flyball.core.flow.template import Escalation
+from flyball.core.machine.finishing import CHANGE_IT
 from flyball.core.plan.coordinator import progress
 from flyball.core.plan.message import AnyMessage, ExecutionPlan, UserResponse, VerificationReport
 from flyball.core.run.ending import ending_of, ending_of_card, status_of
@@ -357,7 +358,9 @@ def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemet
                "reason": trip.reason}  # fmt: skip
     for said in card.said:
         if said.kind in ("rejection", "guidance"):
-            yield {"type": "governor", "card": card.id, "kind": said.kind, "text": said.text}
+            # How to change files is said to the driver only: people have no such tools.
+            text = said.text.replace(CHANGE_IT, "").strip()
+            yield {"type": "governor", "card": card.id, "kind": said.kind, "text": text}
 
 
 def _about_setback(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:

@@ -131,6 +131,15 @@ def test_a_long_listing_is_shown_by_directory_or_cut_with_a_hint(make_bench):
         bench.do("list", path="d0/f0.py")
 
 
+def test_more_context_than_there_is_gives_the_most(make_bench):
+    bench = make_bench({"a.py": "x\n" * 200 + "two\n" + "y\n" * 200})
+    found = bench.do("grep", q="two", context=110)
+    assert found.ok
+    lines = found.text.split("\n")[1:]
+    assert 3 < len(lines) < 2 * 110 and len(lines) % 2
+    assert len(lines) == len(bench.do("grep", q="two", context=50).text.split("\n")[1:])
+
+
 def test_searching(make_bench):
     bench = make_bench({"a.py": "one\ntwo\nthree\n", "sub/b.txt": "two\n", "c.md": "a.b\naxb\n"})
     found = bench.do("grep", q="two")

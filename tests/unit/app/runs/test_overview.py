@@ -12,6 +12,7 @@ import pytest
 from tests.repos import repository
 from tests.unit.journal.runs import begin, story, take
 
+from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
 from flyball.app.project import Home, open_home
 from flyball.app.runs.overview import UNREADABLE, overviews
 from flyball.journal.sqlite import SqliteJournal
@@ -58,6 +59,16 @@ async def test_an_unreadable_run_is_shown_with_its_name_and_the_others_are_liste
     assert unreadable == {"r2", "r3", "r4"}
     for name in unreadable:
         assert name in found[name].problem
+
+
+@story
+async def test_the_list_says_which_runs_were_merged(home: Home) -> None:
+    await write_runs(home, "one", "two")
+    note_decision(home, NotedDecision("one", 1.0, "ann", MERGED))
+    assert {each.run: each.is_merged for each in await overviews(home)} == {
+        "one": True,
+        "two": False,
+    }
 
 
 @story

@@ -198,3 +198,9 @@ def test_only_who_was_asked_about_may_lose_what_is_in_no_commit(asked, granted, 
     state = building(Policy(review=False, assume_yes=bool(yes)))
     card = replace(state.cards[0], granted=(asked.digest,) if granted else ())
     assert may_replace_untracked(state, card, asked, "n") is expected
+
+
+def test_a_refused_shell_says_which_setting_a_person_changes():
+    found = decide(building(), bash("1", "mutating"))
+    assert isinstance(found, Deny)
+    assert "bash.enabled" in found.reason and "FLYBALL_ENABLE_BASH" in found.reason
