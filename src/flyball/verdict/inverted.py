@@ -80,7 +80,7 @@ async def run_inverted(
                 # It passed where nothing may get, or was not run, as where it does not build.
                 left.append(name)
                 # What makes two things the same is for the product to say, so this is a question.
-                if is_green and made.how in ("seen", "part"):
+                if is_green and made.how in ("seen", "part", "bound"):
                     agreed[name] = Inverted(name, made.old, made.new)
         if not left:
             break
@@ -189,7 +189,7 @@ def _alter(
 
 def _ways(every: Sequence[tests.Inverted]) -> list[tests.Inverted]:
     """Choose as many as are tried: what is expected comes first, wherever in the test it stands."""
-    values = [each for each in every if each.how in ("seen", "expected", "part", "raised")]
+    values = [each for each in every if each.how in ("seen", "expected", "part", "bound", "raised")]
     rest = [each for each in every if each not in values]
     return [*values[: ROUNDS - 2], *rest][:ROUNDS]
 

@@ -42,7 +42,8 @@ from flyball.verdict.tests._words import CONTEXTS, EXACT, NEGATIONS, style_of
 class Inverted(NamedTuple):
     """A test file in which one test must fail, and what was altered for that.
 
-    `how` is `expected` (another value), `part` (another value in what is made for it), `seen` (the
+    `how` is `expected` (another value), `part` (another value in what is made for it), `bound` (a
+    limit where nothing gets, or a part that nothing has), `seen` (the
     value that the test saw before), `negated` (the opposite is asserted), `raised` (an error that
     nothing raises), or `appended` (the test fails at its end, whatever it found). Not sure is what
     stands in a loop, a condition or a callback, which may never be reached.
@@ -111,7 +112,9 @@ def _rank(one: Inverted) -> int:
     """Another expectation says most: the opposite of an equality that says yes is no longer yes."""
     if not one.is_sure:
         return 3
-    return {"seen": 0, "expected": 0, "part": 0, "raised": 0, "negated": 1}.get(one.how, 2)
+    return {"seen": 0, "expected": 0, "part": 0, "bound": 0, "raised": 0, "negated": 1}.get(
+        one.how, 2
+    )
 
 
 LITERALS = (
@@ -290,7 +293,8 @@ def _bounded(one: Assertion, sides: tuple[Node, Node], style: str) -> Iterator[_
     wanted = one.wanted
     near = next((each for side in sides if side is not wanted for each in _distances(side)), None)
     if one.op.startswith("<") and near is not None and wanted is not None:
-        yield from _altered(near, style, number_of(wanted) or 1.0)
+        for edit in _altered(near, style, number_of(wanted) or 1.0):
+            yield edit._replace(how="bound")
     elif wanted is not None:
         yield from _far(one.op, wanted)
 
@@ -318,14 +322,16 @@ def _never_returned(wanted: Node) -> _Edit:
 
 def _far(op: str, wanted: Node) -> Iterator[_Edit]:
     """Put a bound where nothing gets."""
-    literal = literal_in(wanted)
-    if literal is None or literal.kind not in NUMBERS or number_of(literal) is None:
+    literal = bare(wanted) if number_of(wanted) is not None else literal_in(wanted)
+    if literal is None or number_of(literal) is None:
         return
+    if literal.parent is not None and literal.parent.text[:1] in "-+":
+        literal = literal.parent
     rest = ".0" if "." in literal.text else ""
     if LOWER.search(op):
-        yield _Edit(literal.start, literal.end, f"{FAR}{rest}", "part")
+        yield _Edit(literal.start, literal.end, f"{FAR}{rest}", "bound")
     elif UPPER.search(op):
-        yield _Edit(literal.start, literal.end, f"(-{FAR}{rest})", "part")
+        yield _Edit(literal.start, literal.end, f"(-{FAR}{rest})", "bound")
 
 
 LOWER = regex(r"(?i)^>=?$|greater|above|at_?least|more_?than")
@@ -351,7 +357,7 @@ def _within(op: str, parts: Sequence[Node], style: str) -> Iterator[_Edit]:
     for part in map(bare, parts):
         if part.kind in LISTS | MAPS:
             if style == "python":
-                yield _Edit(part.start, part.end, '("~",)', "part")
+                yield _Edit(part.start, part.end, '("~",)', "bound")
             return
         literal = literal_in(part)
         new = other_literal(literal, style) if literal is not None else None
@@ -360,7 +366,7 @@ def _within(op: str, parts: Sequence[Node], style: str) -> Iterator[_Edit]:
         if MATCHING.search(op) and literal.kind in STRINGS:
             # Something put behind a pattern leaves its alternatives as they are.
             new = "/a^/" if literal.kind == "regex" else f"{literal.text[-1]}a^{literal.text[-1]}"
-        yield _Edit(literal.start, literal.end, new, "part")
+        yield _Edit(literal.start, literal.end, new, "bound")
         return
 
 

@@ -35,6 +35,7 @@ ALTERED = [
     (PY, "assert '6' in f()", "'6'", "'6~'"),
     (PY, "assert f() in (6, 7)", "(6, 7)", '("~",)'),
     (PY, "assert f() > 5", "5", "1000000000"),
+    (PY, "assert f() < -5", "-5", "(-1000000000)"),
     (PY, "assert len(f()) <= 5", "5", "(-1000000000)"),
     (PY, "assert f().startswith('x')", "'x'", "'x~'"),
     (PY, "self.assertIn('a', f())", "'a'", "'a~'"),
@@ -166,6 +167,12 @@ def test_what_was_seen_before_is_expected_first(path: str, body: str, said: str,
     first, second = inversions(path, source, "test_it", said)[:2]
     assert (first.how, first.new, first.is_sure) == ("seen", seen, True)
     assert second.how == ("part" if "Money" in body else "expected")
+
+
+def test_what_was_seen_before_is_no_bound():
+    """A bound between what was seen and what is so now would be met by both."""
+    ways = inversions(PY, AROUND[PY].format("assert f() > 5"), "test_it", "assert 2 > 5")
+    assert [each.how for each in ways] == ["bound", "negated", "appended"]
 
 
 def test_helper_of_alterations_is_added_once():
