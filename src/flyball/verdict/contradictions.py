@@ -65,13 +65,21 @@ def expectations(path: str, text: str) -> Iterator[Expectation]:
     """
     previous = ""
     for number, line in enumerate(text.splitlines(), 1):
-        if _BEGINS_TEST.match(previous):
+        is_value = "==" in line or not _LOOSE.search(line)
+        if is_value and _BEGINS_TEST.match(previous):
             for found in _CALLED.finditer(_without_assertion(line)):
                 rest = _VALUES.findall(line.replace(found["call"], "", 1))
                 if len(rest) == 1 and _VALUES.search(found["call"]):
                     yield Expectation(_plain(found["call"]), rest[0], f"{path}:{number}")
         if line.strip():
             previous = line
+
+
+_LOOSE = regex(
+    r"\sin\s|\s[<>]=?\s|(?i:in\(|regex|match|contain|include|start|end|near|close|almost|greater"
+    r"|less|raise|throw)"
+)
+"""What says of a value that it is near another or has a part: several of those may hold."""
 
 
 def _without_assertion(line: str) -> str:

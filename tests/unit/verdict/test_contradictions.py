@@ -119,3 +119,16 @@ def test_a_stand_in_for_a_declared_package_is_asked_about(
         lambda _tree, name: text if name == manifest else None,
     )
     assert bool(verdict.findings) == is_asked
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "assert total([(2, 3)]) > 5",
+        "assert total([(2, 3)]) in (6, 7)",
+        'self.assertRegex(total([(2, 3)]), "5|6")',
+        "assert abs(total([(2, 3)]) - 5) < 2",
+    ],
+)
+def test_bounds_and_parts_contradict_no_value(line: str):
+    assert [*expectations("tests/test_cart.py", f"def test_a():\n    {line}\n")] == []

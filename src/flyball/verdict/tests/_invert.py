@@ -325,7 +325,7 @@ def _far(op: str, wanted: Node) -> Iterator[_Edit]:
     literal = bare(wanted) if number_of(wanted) is not None else literal_in(wanted)
     if literal is None or number_of(literal) is None:
         return
-    if literal.parent is not None and literal.parent.text[:1] in "-+":
+    if literal.parent is not None and literal.parent.kind in SIGNED:
         literal = literal.parent
     rest = ".0" if "." in literal.text else ""
     if LOWER.search(op):
@@ -334,6 +334,7 @@ def _far(op: str, wanted: Node) -> Iterator[_Edit]:
         yield _Edit(literal.start, literal.end, f"(-{FAR}{rest})", "bound")
 
 
+SIGNED = kinds("unary unary_expression unary_operator unary_op_expression")
 LOWER = regex(r"(?i)^>=?$|greater|above|at_?least|more_?than")
 UPPER = regex(r"(?i)^<=?$|less|below|at_?most|fewer")
 

@@ -36,6 +36,7 @@ ALTERED = [
     (PY, "assert f() in (6, 7)", "(6, 7)", '("~",)'),
     (PY, "assert f() > 5", "5", "1000000000"),
     (PY, "assert f() < -5", "-5", "(-1000000000)"),
+    (PY, "assert -f() < -5", "-5", "(-1000000000)"),
     (PY, "assert len(f()) <= 5", "5", "(-1000000000)"),
     (PY, "assert f().startswith('x')", "'x'", "'x~'"),
     (PY, "self.assertIn('a', f())", "'a'", "'a~'"),
