@@ -128,7 +128,7 @@ def test_what_changes_without_a_call_while_only_looking_is_taken_back_and_told(h
     host.prompt()
     (host.repo / "cart.py").write_text(WRONG)
     found = host.stop("Looking.")
-    assert "cart.py changed although no allowed call changed it" in found.notice
+    assert "cart.py changed without an allowed call" in found.notice
     assert (host.repo / "cart.py").read_text() == CART
     snapshot = found.notice.partition("flyball undo ")[2].partition("`")[0]
     assert host.shell("undo", snapshot, "--force").returncode == 0
@@ -150,7 +150,7 @@ def test_what_a_slash_command_writes_on_its_way_to_a_prompt_is_taken_back(host: 
     host.hook("UserPromptExpansion", prompt="/mk", command_name="mk")
     (host.repo / "made.py").write_text("x = 1\n")
     found = host.prompt("/mk")
-    assert "made.py changed although" in found.told
+    assert "made.py changed without" in found.told
     assert not (host.repo / "made.py").exists()
 
 
@@ -173,7 +173,7 @@ def test_a_shell_in_the_background_is_seen_at_the_next_call(host: HostSession):
     host.prompt()
     (host.repo / "late.py").write_text("x = 1\n")
     found = host.run("git status")
-    assert "late.py changed although" in (found.told + found.err)
+    assert "late.py changed without" in (found.told + found.err)
     assert not (host.repo / "late.py").exists()
 
 
@@ -535,7 +535,7 @@ def test_question_holds_one_call_and_the_next_prompt_answers_it(host: HostSessio
     assert host.write("cart.py", RIGHT).is_allowed, "everything else goes on"
     host.prompt("why would you push?")
     assert host.before("Bash", command="git push origin main").is_refused
-    assert "said yes" in host.prompt("Yes, push it.").told
+    assert "approved" in host.prompt("Yes, push it.").told
     assert host.before("Bash", command="git push --force").is_refused, "it was another call"
     assert "Ask the person" in host.before("Bash", command="git push --force").err
 

@@ -176,7 +176,7 @@ def test_a_fix_by_a_real_host_is_held_to_checkpoint_and_verdict(host: str, place
         says("Finished now."),
     )
     assert "changes things, and recon does not allow that" in real.heard
-    assert "The checkpoint is taken" in real.heard
+    assert "The checkpoint is accepted" in real.heard
     assert "This is not done yet" in real.heard
     assert (real.repo / "cart.py").read_text() == RIGHT
     (run,) = real.runs

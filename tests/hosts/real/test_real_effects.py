@@ -83,7 +83,7 @@ def test_what_a_slash_command_writes_before_any_prompt_is_taken_back(place: tupl
     command.parent.mkdir(parents=True)
     command.write_text(GEMINI_COMMAND)
     real.asks(real.look(), says("I looked."), prompt="/mk")
-    assert "late.py changed although no allowed call changed it" in real.heard
+    assert "late.py changed without an allowed call" in real.heard
     assert not (real.repo / "late.py").exists()
     assert command.exists()
 

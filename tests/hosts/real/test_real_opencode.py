@@ -27,7 +27,7 @@ def test_a_write_waits_for_the_checkpoint_which_opens(place: tuple[Path, str]):
     assert "Flyball governs this session" in real.heard
     assert "changes things, and recon does not allow that" in real.heard
     assert "checkpoint --goal" in real.heard
-    assert "The checkpoint is taken" in real.heard
+    assert "The checkpoint is accepted" in real.heard
     assert (real.repo / "cart.py").read_text() == RIGHT
     (run,) = real.runs
     assert (run["used"], run["limit"]) == (1, 15)
