@@ -64,7 +64,7 @@ def test_verdict_longer_than_patience_goes_on_behind_the_stop(shell: Shell):
     host = at_work(shell, RIGHT, seconds=15, FLYBALL_HOOKS_PATIENCE="0.5")
     let_go = host.stop()
     assert let_go.is_allowed
-    assert "goes on behind the stop" in let_go.notice
+    assert "continues in the background" in let_go.notice
     early = shell("wait", "--for", "0")
     assert early.returncode == 4, early.stdout
     waited = shell("wait")
