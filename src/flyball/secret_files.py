@@ -130,6 +130,8 @@ _VARIABLES = frozenset(
 """Words that mark the name of a variable as a secret."""
 
 _SIGNS = "*?["
+_LONGEST_NAME = 255
+"""Bytes that file systems allow; comparing longer names with several wildcards takes too long."""
 
 
 def holds_secret(
@@ -305,7 +307,9 @@ def _same(name: str, pattern: str) -> bool:
     if not (name.startswith(head) and name.endswith(tail) and len(name) >= len(head + tail)):
         return False
     # Most have one wildcard.
-    return f"{head}*{tail}" == pattern or _globs(name[len(head) :], pattern[len(head) :])
+    return f"{head}*{tail}" == pattern or (
+        len(name) <= _LONGEST_NAME and _globs(name[len(head) :], pattern[len(head) :])
+    )
 
 
 def _globs(name: str, pattern: str) -> bool:

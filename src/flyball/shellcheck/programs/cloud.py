@@ -33,7 +33,8 @@ _FIELD = Pattern(
 
 def _is_field(query: Word | None) -> bool:
     """Return whether a query asks for one plain field."""
-    return query is not None and bool(_FIELD.fullmatch(query.value or ""))
+    asked = (query.value or "") if query else ""
+    return len(asked) < 200 and bool(_FIELD.fullmatch(asked))
 
 
 def _asking(pattern: str) -> Check:

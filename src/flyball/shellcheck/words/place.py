@@ -54,7 +54,8 @@ def secret(path: str, *, hidden: bool = True) -> bool:
         return True
     # In a text that is no path, the end of a word is hardly that of a file: `print(a.key)`.
     is_path = not _TEXT.search(path)
-    for whole in _BETWEEN.split(_simple(path.lower())):
+    # Each part once: a long word may repeat a short one thousands of times.
+    for whole in dict.fromkeys(_BETWEEN.split(_simple(path.lower()))):
         if holds_secret(whole, shapes=is_path, settings=False) or (
             WILD.search(whole) and _aims(whole, hidden)
         ):
@@ -67,7 +68,9 @@ def settings(path: str) -> bool:
     """Return whether a path (or pattern of one) names settings that may hold secrets, or those of
     git, whose addresses may hold a password.
     """
-    return any(map(_is_settings, _BETWEEN.split(_simple(path.lower()[: MAX_PATTERN * 8]))))
+    if path.count("[") > MAX_SETS:
+        return True
+    return any(map(_is_settings, dict.fromkeys(_BETWEEN.split(_simple(path.lower())))))
 
 
 def _is_settings(path: str) -> bool:
@@ -76,7 +79,7 @@ def _is_settings(path: str) -> bool:
         return parts[-2:-1] == (".git",)
     if holds_settings(parts) or (parts[-2:-1] == (".git",) and fnmatchcase("config", parts[-1])):
         return True
-    return bool(WILD.search(parts[-1])) and (
+    return bool(len(parts[-1]) <= MAX_PATTERN and WILD.search(parts[-1])) and (
         _shaped_end(parts[-1], ("tfvars",))
         or any(
             fnmatchcase(name, parts[-1]) and _pointed(parts[-1], name, hidden=True)
@@ -117,10 +120,34 @@ def _aims(path: str, hidden: bool) -> bool:
     parts = spelled(path)
     return any(
         _pointed(parts[at], names[-1], hidden) and _may_be(parts[: at + 1], names)
-        for names in patterns()
         for at in range(len(parts))
         if WILD.search(parts[at])
+        for names in _rows_like(parts[at])
     ) or _shaped_end(parts[-1] if parts else "", _ENDS)
+
+
+@lru_cache(1)
+def _rows() -> dict[str, list[tuple[str, ...]]]:
+    """Return the patterns of the table by the first letter of their last name."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for row in patterns():
+        found.setdefault(row[-1][0], []).append(row)
+    return found
+
+
+def _rows_like(name: str) -> list[tuple[str, ...]]:
+    """Return the patterns of the table that a wildcard may match, by how both begin."""
+    head = WILD.split(name)[0]
+    if not head:
+        said = len(re.sub(r"\[[^]]*\]|[*?]", "", name))
+        return [row for rows in _rows().values() for row in rows if 2 * said >= len(row[-1])]
+    begun = [*_rows().get(head[0], ()), *_rows().get("*", ()), *_rows().get("[", ())]
+    return [row for row in begun if _begins(row[-1], head)]
+
+
+def _begins(name: str, head: str) -> bool:
+    literal = WILD.split(name)[0]
+    return literal.startswith(head) or head.startswith(literal)
 
 
 def _may_be(parts: Sequence[str], names: Sequence[str]) -> bool:
