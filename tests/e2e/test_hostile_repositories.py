@@ -166,7 +166,7 @@ def test_settings_that_cannot_be_read_are_named(stage, trap):
     trap(stage.repo / "flyball.toml")
     done = stage.tell("runs", "list")
     assert done.returncode == 2
-    assert "flyball.toml is no plain file" in done.stderr
+    assert "flyball.toml is not a plain file" in done.stderr
 
 
 LAUGHS = '<!DOCTYPE l [<!ENTITY a "ha">' + "".join(

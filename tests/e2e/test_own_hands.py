@@ -300,7 +300,7 @@ def test_the_users_secrets_are_not_read_for_a_driver(victim):
     (scene.repo / "settings.txt").symlink_to(".env")
     for name in (".env", "./.env", ".ENV.local", "id_rsa", "settings.txt", "pkg/../.env"):
         event = scene.call("read", path=name)
-        assert "may hold secrets" in event.outcome.text
+        assert "may contain the user's secrets" in event.outcome.text
     assert scene.call("read", path="fixtures/.env").outcome.ok
     found = scene.call("grep", q="DB_PASS", globs=[".env"])
     assert found.outcome.data["matches"] == 0

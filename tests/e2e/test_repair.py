@@ -192,7 +192,7 @@ def test_who_reports_a_fault_is_offered_the_change_and_may_decline(tmp_path: Pat
     shell = Shell(flat(tmp_path / "shop"), tmp_path)
     done = shell("run", "--intent", "diagnose", "clamp gives the lower bound for large values")
     assert done.returncode == 3, done.stdout + done.stderr
-    assert "Let it change: bounds.py:9, so that every test passes?" in done.stdout
+    assert "Allow this change: bounds.py:9, so that every test passes?" in done.stdout
     declined = shell("deny", "last")
     assert declined.returncode == 0, declined.stdout
     assert "With this change every test passes:" in card_of(shell)["answer"]

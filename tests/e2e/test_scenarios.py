@@ -269,7 +269,7 @@ def test_a_destructive_call_needs_confirmation_and_a_person(stage: Stage) -> Non
     assert told.of("approval")[0]["call"]["args"]["paths"] == ["cart.py"]
     assert stage.worked("cart.py") == MENDED
     told = stage.then("approve")
-    assert any("Brought back" in line.get("summary", "") for line in told.of("call"))
+    assert any("Restored" in line.get("summary", "") for line in told.of("call"))
     assert_mended(stage, told)
 
 
@@ -277,7 +277,7 @@ def test_a_destructive_call_needs_confirmation_and_a_person(stage: Stage) -> Non
 def test_a_refused_destructive_call_is_not_made(stage: Stage) -> None:
     stage.start("destroys")
     told = stage.then("deny", "--why", "keep it")
-    assert not any("Brought back" in line.get("summary", "") for line in told.of("call"))
+    assert not any("Restored" in line.get("summary", "") for line in told.of("call"))
     assert_mended(stage, told)
     assert len(stage.state().cards[0].refused) == 1
 

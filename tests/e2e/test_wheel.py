@@ -12,5 +12,5 @@ def test_the_wheel_alone_repairs_the_demo_and_names_what_it_lacks(tmp_path):
     assert use(programs, "flyball", "--version").stdout.startswith("flyball ")
     demo = use(programs, "flyball", "demo")
     assert (demo.returncode, "red → green" in demo.stdout) == (0, True), demo.stderr
-    assert use(programs, "flyball-hook", "claude", said="no JSON").returncode == 2
+    assert use(programs, "flyball-hook", "claude", said="not JSON").returncode == 2
     assert missing(programs) == {"web", "mcp", "cluster", "acp", "otel"}

@@ -163,7 +163,7 @@ def test_what_a_host_has_started_does_not_speak_for_it(host: HostSession, event:
     host.checkpoint()
     assert host.write("cart.py", WRONG).is_allowed
     told = as_a_script(host.shell, PRETEND, str(HOOK), str(host.repo), event, how)
-    assert told.startswith("2 This hook was not called by the agent"), told
+    assert told.startswith("2 This hook was called by a program"), told
     assert host.write("cart.py", WRONG.replace("-", "*")).is_allowed, "the run goes on as it was"
 
 
@@ -173,7 +173,7 @@ def test_what_a_host_has_started_governs_nobody(host: HostSession):
     shell = Shell(host.repo, Path(host.shell.env["HOME"]))
     shell.env.update(host.shell.env, FLYBALL_HOOKS_LEVEL="verdict")
     told = as_a_script(shell, PRETEND, str(HOOK), str(host.repo), "Stop", "below")
-    assert told.startswith("2 This hook was not called by the agent")
+    assert told.startswith("2 This hook was called by a program")
     with pytest.raises(ConnectionRefusedError):
         kill_governor(host.shell)
 

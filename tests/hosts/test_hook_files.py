@@ -31,7 +31,7 @@ def test_hooks_are_switched_on_again_in_a_file_that_git_ignores(host: HostSessio
         assert host.before("Bash", f"c{now}", **args).is_allowed
         place.write_text(now)
         found = host.after("Bash", f"c{now}", args, {"stdout": ""})
-        assert ".claude/settings.local.json had other hooks" in found.told
+        assert ".claude/settings.local.json had different hooks" in found.told
         assert found.notice
         assert place.read_text() == more
 
@@ -45,7 +45,7 @@ def test_a_refusal_that_a_host_gives_back_is_no_persons_word_with_what_was_put_b
     (host.repo / ".gemini").mkdir()
     (host.repo / ".gemini/settings.json").write_text('{"hooksConfig": {"enabled": false}}')
     refused = host.stop().err
-    assert ".gemini/settings.json had other hooks" in refused
+    assert ".gemini/settings.json had different hooks" in refused
     before = limits(host)
     host.prompt(refused)
     assert limits(host) == before

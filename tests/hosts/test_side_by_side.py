@@ -38,7 +38,7 @@ def test_what_a_session_has_finished_is_not_taken_back_by_one_that_began_before(
     assert beside.run("ls") == (0, "", "")
     heard = beside.stop()
     assert "cart.py" not in heard.err
-    assert "taken back" not in heard.notice
+    assert "reverted" not in heard.notice
     assert (beside.repo / "cart.py").read_text() == RIGHT
 
 

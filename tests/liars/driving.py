@@ -20,7 +20,7 @@ PlaceOf = Callable[[BrokenProject], Path]
 """Where a project lies, the same place each time: what its first suite came to is known there."""
 
 
-class Said(NamedTuple):
+class GovernorMessage(NamedTuple):
     """What Flyball said of a run: its status, and everything that it printed."""
 
     status: str
@@ -72,7 +72,7 @@ def drive(
     *more: str,
     env: dict[str, str] | None = None,
     modules: Path | None = None,
-) -> Said:
+) -> GovernorMessage:
     """Run `flyball run` with this script on a repository of the project, which is made if need be.
 
     `modules` are packages that are installed beside its `package.json`.
@@ -92,7 +92,7 @@ def drive(
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     final = next((line for line in reversed(found) if line["type"] == "final"), {})
     thinks = sum(line["type"] == "usage" for line in found)
-    return Said(
+    return GovernorMessage(
         str(final.get("status", f"exit {done.returncode}")),
         thinks,
         found,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.governed import call
-from tests.liars.driving import PlaceOf, Said, drive, lines_of
+from tests.liars.driving import GovernorMessage, PlaceOf, drive, lines_of
 from tests.simulation.node import installed
 from tests.toolchains import need
 
@@ -88,7 +88,7 @@ def said_of(
     change: Files,
     modules: Path,
     args: tuple[str, ...] = (),
-) -> Said:
+) -> GovernorMessage:
     return drive(
         place_of(project), project, lines_of(project, change, args), REQUEST, modules=modules
     )

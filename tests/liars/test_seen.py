@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.governed import call, say
-from tests.liars.driving import Said, drive, lines_of
+from tests.liars.driving import GovernorMessage, drive, lines_of
 
 from flyball.app.liars.projects import NODE, PYTHON, UNITTEST, BrokenProject, C, Files
 
@@ -19,7 +19,7 @@ REQUEST = "The total of several pieces is wrong; fix it."
 CART, TAX = "tests/test_cart.py", "tests/test_tax.py"
 
 
-def words_of(said: Said) -> str:
+def words_of(said: GovernorMessage) -> str:
     """What Flyball says of the change."""
     return "\n".join(said.final["verdict"])
 

@@ -79,7 +79,7 @@ steps:
     gates: [{type: tests_pass}]
 """
 
-Said = Callable[[str], "dict[str, Any] | None"]
+GovernorMessage = Callable[[str], "dict[str, Any] | None"]
 """A person: what they fill in when they are asked something, or nothing if they look away."""
 
 
@@ -126,7 +126,7 @@ class Agent:
         return found.text
 
 
-def asking(person: Said | None, asked: list[str]) -> Any:
+def asking(person: GovernorMessage | None, asked: list[str]) -> Any:
     if person is None:
         return None
 
@@ -140,7 +140,7 @@ def asking(person: Said | None, asked: list[str]) -> Any:
 
 @asynccontextmanager
 async def stdio(
-    shell: Shell, person: Said | None = None, mode: str = "auto"
+    shell: Shell, person: GovernorMessage | None = None, mode: str = "auto"
 ) -> AsyncGenerator[Agent]:
     """An agent whose program started the server."""
     params = StdioServerParameters(command=FLYBALL, args=["mcp"], env=shell.env, cwd=shell.cwd)
@@ -165,7 +165,7 @@ def listening(shell: Shell) -> Generator[str]:
 
 @asynccontextmanager
 async def http(
-    address: str, person: Said | None = None, mode: str = "auto", token: str = TOKEN
+    address: str, person: GovernorMessage | None = None, mode: str = "auto", token: str = TOKEN
 ) -> AsyncGenerator[Agent]:
     """An agent that knows the address and the token."""
     headers = {"Authorization": f"Bearer {token}"}

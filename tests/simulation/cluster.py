@@ -216,7 +216,7 @@ class Cluster:
             self._db.close()
 
 
-class Deed(NamedTuple):
+class AuditedCall(NamedTuple):
     """Something done to a worker or the database, and when."""
 
     at: float

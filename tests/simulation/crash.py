@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.figure import Figure, conclude
-from tests.simulation.mortal import RUN, Fate, Shop, live, make_shop
+from tests.simulation.mortal import RUN, ReplayStatus, Shop, live, make_shop
 from tests.simulation.tales import TALES, Tale
 
 from flyball.core.machine.machine import advance, replay
@@ -105,7 +105,7 @@ def _worktrees(shop: Shop) -> int:
 def survive(shop: Shop, deaths: Path | None = None, stride: int = 1) -> int:
     """Live and die until the run has ended; how many deaths that took."""
     for died in range(PATIENCE):
-        _, status = os.waitpid(live(shop, Fate(deaths, stride=stride)), 0)
+        _, status = os.waitpid(live(shop, ReplayStatus(deaths, stride=stride)), 0)
         if os.WIFEXITED(status):
             if os.WEXITSTATUS(status):
                 raise SystemExit(f"a resumed run failed in {shop.state}")
@@ -124,7 +124,7 @@ def die_at_every_moment(place: Path, tale: Tale, stride: int) -> tuple[Shop, int
 def die_once(place: Path, tale: Tale, moment: str) -> Shop:
     """One run that dies at one moment and is then resumed."""
     shop = make_shop(place, tale)
-    os.waitpid(live(shop, Fate(only=moment)), 0)
+    os.waitpid(live(shop, ReplayStatus(only=moment)), 0)
     survive(shop)
     return shop
 
@@ -132,7 +132,7 @@ def die_once(place: Path, tale: Tale, moment: str) -> Shop:
 def die_after(place: Path, tale: Tale, seconds: float) -> Shop:
     """One run that is killed from outside after a while and is then resumed."""
     shop = make_shop(place, tale)
-    pid = live(shop, Fate())
+    pid = live(shop, ReplayStatus())
     time.sleep(seconds)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)

@@ -34,7 +34,7 @@ from flyball.workspace.redaction import Redactor
 RUN = "mortal"
 
 
-class Fate:
+class ReplayStatus:
     """Names the moments of a process, and ends it at the first that is not among the survived.
 
     With a stride only one in so many moments is deadly, always the same ones.
@@ -65,7 +65,7 @@ class MortalJournal(SqliteJournal):
     one death is not deadly again.
     """
 
-    def __init__(self, path: Path, fate: Fate) -> None:
+    def __init__(self, path: Path, fate: ReplayStatus) -> None:
         super().__init__(path)
         self.fate = fate
 
@@ -142,7 +142,7 @@ def make_shop(place: Path, tale: Tale) -> Shop:
     return Shop(repo, place / "state", tale)
 
 
-async def work(shop: Shop, fate: Fate) -> RunState:
+async def work(shop: Shop, fate: ReplayStatus) -> RunState:
     """Begin the run, or go on with it, until it ends."""
     journal = MortalJournal(shop.journal, fate)
     environ = {**os.environ, "PATH": f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin"}
@@ -177,7 +177,7 @@ async def work(shop: Shop, fate: Fate) -> RunState:
         context.close()
 
 
-def live(shop: Shop, fate: Fate) -> int:
+def live(shop: Shop, fate: ReplayStatus) -> int:
     """Work in a process of our own making; returns its id."""
     pid = os.fork()
     if pid:

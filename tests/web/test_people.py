@@ -31,7 +31,7 @@ BODIES: dict[str, Any] = {
 }
 OBJECTIONS = {
     "POST /api/runs": "no run 'none-before'",
-    "POST /api/runs/{run}/pause": "not driven here",
+    "POST /api/runs/{run}/pause": "not running here",
     "POST /api/runs/{run}/merge": "Runs kept for this project",
     "POST /api/runs/{run}/cards/{card}/revert": "Runs kept for this project",
     "POST /api/runs/{run}/cards/{card}/apply": "Runs kept for this project",

@@ -22,7 +22,7 @@ from flyball.app.templates import project_templates
 from flyball.app.wiring import (
     OWN,
     REPAIR,
-    NobodyDriver,
+    NullDriver,
     driver_spec,
     eyes_of,
     make_driver,
@@ -66,7 +66,7 @@ class Watcher(NamedTuple):
     output: Callable[[str], None]
 
 
-class DiscreetWatcher:
+class RedactingWatcher:
     """Passes on events, and streamed text only once it is certain to contain no secret.
 
     When several cards stream at once, the one that began first streams live. The output of the
@@ -171,7 +171,7 @@ class RunControl:
         """The run that is driven, once there is one."""
         self._watcher = watcher
         self._port = port
-        self._told: DiscreetWatcher | None = None
+        self._told: RedactingWatcher | None = None
         self._engine: Engine | None = None
         self._pause_by = ""
 
@@ -244,7 +244,7 @@ class RunControl:
     async def give_up(self, run: str, by: str, why: str) -> RunResult:
         """End a run that no process can drive, with a reason."""
         record = await record_of(self.home, run)
-        async with self._held(record.started, NobodyDriver()) as (engine, _):
+        async with self._held(record.started, NullDriver()) as (engine, _):
             state = await engine.journal.load(run, record.state)
             state = await engine.append(state, Cancelled(by=by, why=self._clean(why)))
             return RunResult(await engine.run(state))
@@ -264,7 +264,7 @@ class RunControl:
         word(record.state)
         # An agent in its own program continues by itself with its next request.
         drive = drive and not record.is_hosted
-        driver = self._driver(record.started) if drive else NobodyDriver()
+        driver = self._driver(record.started) if drive else NullDriver()
         async with self._held(record.started, driver, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
             event = self._cleaned(word(state))
@@ -342,7 +342,7 @@ class RunControl:
                 try:
                     if record.is_submitted:
                         raise LeaseHeld(run, WORKERS)
-                    async with self._held(record.started, NobodyDriver()) as (engine, performer):
+                    async with self._held(record.started, NullDriver()) as (engine, performer):
                         state = await engine.journal.load(run, record.state)
                         return await self._drive(engine, performer, state)
                 except LeaseHeld as held:
@@ -374,7 +374,7 @@ class RunControl:
         home, run = self.home, started.run
         context = self._context(started, history)
         eyes = context.eyes = eyes_of(home, started.shell.get("driver", ""))
-        told = self._told = DiscreetWatcher(self._watcher, context.redactor)
+        told = self._told = RedactingWatcher(self._watcher, context.redactor)
         journal = self._seat.open_journal(home)
         try:
             lease = await self._seat.acquire(journal, run)

@@ -27,7 +27,7 @@ MOST_FILES = 50_000
 """Maximum number of files searched for one of the same name."""
 
 
-class PatchWish(NamedTuple):
+class PatchRequest(NamedTuple):
     """A diff, the base of its paths, and how strictly it is applied."""
 
     diff: str
@@ -45,15 +45,15 @@ class Patched(NamedTuple):
     snapshot: str = ""
 
 
-def patch_project(wish: PatchWish, environ: Mapping[str, str], *, writes: bool) -> Patched:
+def patch_project(request: PatchRequest, environ: Mapping[str, str], *, writes: bool) -> Patched:
     """Apply a diff to a project, all of it or nothing; without `writes`, only report the result."""
-    if not wish.repo.is_dir():
-        raise UsageError(f"{wish.repo} is not a directory.", "Give --repo a directory.")
-    root = Root(wish.repo)
-    result = _compute(root, wish, environ)
+    if not request.repo.is_dir():
+        raise UsageError(f"{request.repo} is not a directory.", "Give --repo a directory.")
+    root = Root(request.repo)
+    result = _compute(root, request, environ)
     if not (result.ok and writes and result.changes):
         return Patched(result)
-    log = UndoLog(open_home(wish.repo, environ, {}).state)
+    log = UndoLog(open_home(request.repo, environ, {}).state)
     # With links resolved, since that is where the bytes are.
     kept = {root.fact(c.path, write=True).path: (c.before, c.after) for c in result.changes}
     snapshot = log.note("patch apply", root.path, kept)
@@ -61,12 +61,12 @@ def patch_project(wish: PatchWish, environ: Mapping[str, str], *, writes: bool) 
     return Patched(result, snapshot)
 
 
-def _compute(root: Root, wish: PatchWish, environ: Mapping[str, str]) -> PatchResult:
-    settings = open_home(wish.repo, environ, {}).effective.settings
+def _compute(root: Root, request: PatchRequest, environ: Mapping[str, str]) -> PatchResult:
+    settings = open_home(request.repo, environ, {}).effective.settings
     allowed = settings.patch_paths
     files: dict[str, bytes] = {}
     forbidden: list[Refusal] = []
-    for path in touched_paths(wish.diff):
+    for path in touched_paths(request.diff):
         if why_forbidden(path):
             continue
         fact = root.fact(path, write=True)
@@ -82,11 +82,11 @@ def _compute(root: Root, wish: PatchWish, environ: Mapping[str, str]) -> PatchRe
         return PatchResult(False, files, errors=tuple(forbidden))
     engine = partial(
         apply_diff,
-        diff=wish.diff,
-        fuzz=wish.fuzz,
-        max_offset=settings.patch_max_offset if wish.max_offset is None else wish.max_offset,
-        keep_regions=wish.keep_regions,
-        partial=wish.partial,
+        diff=request.diff,
+        fuzz=request.fuzz,
+        max_offset=settings.patch_max_offset if request.max_offset is None else request.max_offset,
+        keep_regions=request.keep_regions,
+        partial=request.partial,
     )
     result = engine(files)
     missing = {error.path for error in result.errors if error.code is Code.FILE_MISSING}

@@ -78,7 +78,7 @@ def open_home(repo: Path, environ: Mapping[str, str], flags: Mapping[str, Any]) 
     return Home(top, base / "projects" / _name(top), effective, environ)
 
 
-def open_home_anyhow(repo: Path, environ: Mapping[str, str]) -> tuple[Home, UsageError | None]:
+def open_home_lenient(repo: Path, environ: Mapping[str, str]) -> tuple[Home, UsageError | None]:
     """Open a project with default settings if its own cannot be read, and return the error."""
     try:
         return open_home(repo, environ, {}), None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.workspace.process.holder import is_running
+from flyball.workspace.process.process_identity import is_running
 
 HOSTED = "host:"
 """The driver name of a run that another program drives."""

@@ -199,7 +199,7 @@ def _missing_keys(environ: Mapping[str, str], models: Models) -> dict[str, str]:
     }
 
 
-class NobodyDriver:
+class NullDriver:
     """A driver for work that needs no thinking, such as ending a run."""
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:  # noqa: ARG002

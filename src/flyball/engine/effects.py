@@ -44,7 +44,7 @@ from flyball.engine.run_context import RunContext, owing_card, paths_seen
 from flyball.engine.short_effects import ShortEffects
 from flyball.errors import DriverError, IllegalEvent
 from flyball.journal.protocol import Intention, Journal
-from flyball.tools.call.in_words import (
+from flyball.tools.call.inline_calls import (
     SIGNS,
     Heard,
     calls_at_the_end,

@@ -10,7 +10,7 @@ from flyball.core.run.effect import Owed, Think
 from flyball.core.run.event import AnyEvent
 
 Answers = Sequence[AnyEvent | BaseException]
-Deed = Callable[[], Awaitable[Answers]]
+AuditedCall = Callable[[], Awaitable[Answers]]
 
 
 class Batch:
@@ -54,7 +54,7 @@ class Lanes:
     def is_idle(self) -> bool:
         return not self._batches
 
-    def start(self, owed: Sequence[Owed], deed: Deed) -> None:
+    def start(self, owed: Sequence[Owed], deed: AuditedCall) -> None:
         batch = Batch(owed)
         batch.task = asyncio.create_task(self._see_through(batch, deed))
         self._batches.append(batch)
@@ -94,7 +94,7 @@ class Lanes:
             if not batch.task.cancelled():
                 batch.task.exception()
 
-    async def _see_through(self, batch: Batch, deed: Deed) -> Answers:
+    async def _see_through(self, batch: Batch, deed: AuditedCall) -> Answers:
         try:
             return await deed()
         finally:

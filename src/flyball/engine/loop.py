@@ -190,7 +190,7 @@ class Engine:
     def _due(self) -> Sequence[Owed]:
         return [owed for owed in self._state.due if not self._is_left(self._state, owed)]
 
-    async def bring_on(self, state: RunState) -> RunState:
+    async def run_pending_effects(self, state: RunState) -> RunState:
         """Perform all due effects that are short and not the driver's own: for a driver in another
         program.
 

@@ -54,7 +54,7 @@ async def perform_call(
     """Return the result of an allowed call; one begun before a crash is probed first."""
     if TOOL_ROWS[tool.name].leaves_tree:
         result, elapsed = await _attempt(call, tool, form, context)
-        return _returned(context, call, result, elapsed, _Left(TreeHash(context.tree)))
+        return _returned(context, call, result, elapsed, _TreeEffects(TreeHash(context.tree)))
     # An intention alone does not show that anything was done: the process may have died before
     # the snapshot, and then the call is made as if for the first time.
     if is_repeat and context.workspace.has_snapshot(context.key):
@@ -168,7 +168,7 @@ def _recover(context: CallContext, call: Call, tool: Tool, form: Form) -> AnyEve
     )
 
 
-class _Left(NamedTuple):
+class _TreeEffects(NamedTuple):
     """What a call left once all that it may never do was taken back."""
 
     tree: TreeHash
@@ -200,7 +200,7 @@ def _settle(
     return _returned(context, call, result, elapsed, left, snapshot=before)
 
 
-def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -> _Left:
+def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -> _TreeEffects:
     """Restore Flyball's own files, and user's files that the call was not allowed to touch."""
     workspace = context.workspace
     # First of all: git would wait for ever for a pipe that has the name of one of its files.
@@ -234,7 +234,7 @@ def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -
         back = [each.inverse() for each in (*own, *lost) if each not in held]
         workspace.writer.perform(f"undo {call.id}", back)
         after = workspace.tree_hash()
-    return _Left(
+    return _TreeEffects(
         after,
         tuple(each.path for each in changes if each not in own and each not in lost),
         tuple(dict.fromkeys((*undone.gone, *(each.path for each in own)))),
@@ -305,7 +305,7 @@ def _with_snapshot(data: dict[str, object], call: Call, snapshot: str) -> dict[s
     return {**data, "snapshotId": snapshot} if is_edit else data
 
 
-def _with_losses(text: str, left: _Left) -> str:
+def _with_losses(text: str, left: _TreeEffects) -> str:
     if left.gone:
         names = ", ".join(left.gone)
         text += f"\n[{names}: the user's, not in git, and too large to restore. Tell them.]"
@@ -327,7 +327,7 @@ def _returned(
     call: Call,
     result: Result,
     elapsed: float,
-    left: _Left,
+    left: _TreeEffects,
     snapshot: str = "",
 ) -> CallReturned:
     """Return the event of a call that came back, without the secrets that are known."""

@@ -25,7 +25,7 @@ from flyball.tools.call.protocol import (
 from flyball.tools.diagnose.servers import server_checks
 from flyball.verdict.runners.checker import BY_NAME, CHECKS, Check, settled_checks
 from flyball.verdict.runners.launch import exit_code, launch, set_up
-from flyball.verdict.runners.layout import Land, look
+from flyball.verdict.runners.layout import FileIndex, look
 from flyball.verdict.runners.pace import Course, Paces, limit_for, telling
 from flyball.verdict.runners.tally import plain
 from flyball.workspace.process.levels import explain
@@ -84,7 +84,7 @@ async def perform(form: CheckForm, context: CallContext) -> Result:
 
 def choose(
     wished: str,
-    land: Land,
+    land: FileIndex,
     settled: ProjectCommands = NOTHING_SETTLED,
     servers: tuple[Check, ...] = (),
 ) -> tuple[Check, ...]:
@@ -118,7 +118,7 @@ def _names(check: Check) -> tuple[str, ...]:
 
 
 async def _run(
-    check: Check, land: Land, context: CallContext, timeout: float | None
+    check: Check, land: FileIndex, context: CallContext, timeout: float | None
 ) -> Finished | None:
     """Run a check and return its result; None if it is not installed."""
     with set_up(context, check.at) as start:

@@ -11,7 +11,7 @@ from flyball.regex import regex
 from flyball.verdict.promises import changed_examples
 from flyball.verdict.reach import runner_reaches, shared_literals
 from flyball.verdict.reports import ChangeFacts, SharedFile
-from flyball.verdict.runners.layout import Land
+from flyball.verdict.runners.layout import FileIndex
 from flyball.verdict.sides import (
     find_shared,
     find_tested,
@@ -28,7 +28,7 @@ Texts = Mapping[str, str | None]
 
 
 def change_facts(
-    trees: Trees, before: Land, after: Land, changes: Sequence[Changed], head: str
+    trees: Trees, before: FileIndex, after: FileIndex, changes: Sequence[Changed], head: str
 ) -> ChangeFacts:
     """Return the facts of a change between two checked-out trees."""
     files = tuple([change.path for change in changes])
@@ -89,7 +89,7 @@ def _renamed(old: Texts, new: Texts, side: frozenset[str]) -> dict[str, str]:
     return found
 
 
-def _shared(land: Land, changed: Texts, side: frozenset[str]) -> frozenset[str]:
+def _shared(land: FileIndex, changed: Texts, side: frozenset[str]) -> frozenset[str]:
     present = [path for path, text in changed.items() if text is not None]
 
     def read(path: str) -> str:
@@ -98,7 +98,7 @@ def _shared(land: Land, changed: Texts, side: frozenset[str]) -> frozenset[str]:
     return find_shared(present, side, {*present, *land.files}, read)
 
 
-def _runs_examples(land: Land, code: Sequence[str]) -> bool:
+def _runs_examples(land: FileIndex, code: Sequence[str]) -> bool:
     """Return whether anything that decides about tests, or a changed file, runs a session's
     examples.
     """
@@ -118,7 +118,7 @@ def _texts(trees: Trees, entries: Mapping[str, TreeEntry | None]) -> dict[str, s
     return found
 
 
-def _testing_side(land: Land, changed: Texts) -> frozenset[str]:
+def _testing_side(land: FileIndex, changed: Texts) -> frozenset[str]:
     """Return those of the changed files that decide about tests in this tree."""
     present = {path for path, text in changed.items() if text is not None}
     # The walk leaves hidden folders out; configuration in them counts if it was changed.

@@ -24,7 +24,7 @@ from flyball.verdict.builds import build_ahead
 from flyball.verdict.canary import APART
 from flyball.verdict.inverted import run_inverted
 from flyball.verdict.reports import NO_ENDS, ChangeFacts, SuiteRuns, TreeRun, Unsteady, file_of
-from flyball.verdict.runners.layout import Land
+from flyball.verdict.runners.layout import FileIndex
 from flyball.verdict.selection import SOURCE, count_tests, select_tests
 from flyball.verdict.sides import is_shared
 from flyball.verdict.strength import could_not_run, fixed_tests
@@ -66,7 +66,7 @@ class TreePair(NamedTuple):
     base: str
     head: str
     facts: ChangeFacts
-    land: Land
+    land: FileIndex
 
 
 async def run_suites(

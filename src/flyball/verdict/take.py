@@ -23,7 +23,7 @@ from flyball.verdict.named_checks import run_named
 from flyball.verdict.own_checks import ended_well, run_checks
 from flyball.verdict.record import write_record
 from flyball.verdict.reports import AskedFor, ChangeFacts, SuiteRuns
-from flyball.verdict.runners.layout import Land, look
+from flyball.verdict.runners.layout import FileIndex, look
 from flyball.verdict.runners.pace import Paces, telling
 from flyball.verdict.runners.parts import survey_parts
 from flyball.verdict.selection import SOURCE, find_tests_apart
@@ -141,7 +141,9 @@ class _Found(NamedTuple):
     """There was no such suite before: those that the change brings are all there is."""
 
 
-def _find_suites(context: CallContext, wanted: Wanted, before: Land, compared: TreePair) -> _Found:
+def _find_suites(
+    context: CallContext, wanted: Wanted, before: FileIndex, compared: TreePair
+) -> _Found:
     """Return every suite that the change reaches; a new one only where there was none before."""
     commands = context.settings.commands
     files = (*compared.facts.files, *compared.facts.submodules)
@@ -224,7 +226,7 @@ def _commit(entry: TreeEntry | None) -> str:
     return entry.blob[:7] if entry else "none"
 
 
-def _tests_apart(facts: ChangeFacts, land: Land) -> frozenset[str]:
+def _tests_apart(facts: ChangeFacts, land: FileIndex) -> frozenset[str]:
     code = [path for path in facts.files if path not in facts.testing_side]
     texts = {path: land.text(path) for path in land.files if SOURCE.fullmatch(path)}
     return find_tests_apart(code, texts)

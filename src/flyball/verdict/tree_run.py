@@ -20,7 +20,7 @@ from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.canary import Canary, canary_for
 from flyball.verdict.reports import TreeRun
-from flyball.verdict.runners.layout import Land, look
+from flyball.verdict.runners.layout import FileIndex, look
 from flyball.verdict.runners.run_suite import SuiteRun, run_suite
 from flyball.verdict.runners.table import BY_NAME
 from flyball.verdict.runners.tally import plain
@@ -186,12 +186,12 @@ def _from_top(suite: PartSuite, path: str) -> str:
     return path if suite.at == TOP else f"{suite.at}/{path}"
 
 
-def _stamps(land: Land) -> dict[str, tuple[int, int]]:
+def _stamps(land: FileIndex) -> dict[str, tuple[int, int]]:
     """Return the test files on disk: each one's size and modification time."""
     return {file: _stamp(land, file) for file in land.files if is_test_path(file)}
 
 
-def _stamp(land: Land, file: str) -> tuple[int, int]:
+def _stamp(land: FileIndex, file: str) -> tuple[int, int]:
     try:
         status = (land.root / file).lstat()
     except OSError:
@@ -200,7 +200,7 @@ def _stamp(land: Land, file: str) -> tuple[int, int]:
 
 
 def _put_canary(
-    land: Land, place: Path, suite: PartSuite, loads: Sequence[str] = ()
+    land: FileIndex, place: Path, suite: PartSuite, loads: Sequence[str] = ()
 ) -> Canary | None:
     """Write tests that must fail next to the suite's own."""
     tests = [(file, land.text(file)) for file in land.files if is_test_path(file)]

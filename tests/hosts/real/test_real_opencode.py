@@ -42,7 +42,7 @@ def test_what_is_never_stated_is_never_written(place: tuple[Path, str]):
     real.asks(real.look(), asked, shell, real.shells("flyball off"), says("It could not."))
     assert (real.repo / "cart.py").read_text() == CART
     assert not (real.repo / "new.py").exists()
-    assert "is for the person, not for the agent" in real.heard
+    assert "is for the person, not for a governed agent" in real.heard
 
 
 def test_a_sub_agent_and_a_tool_of_a_server_wait_for_the_same_checkpoint(place: tuple[Path, str]):

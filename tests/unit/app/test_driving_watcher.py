@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.app.driving import DiscreetWatcher, Watcher
+from flyball.app.driving import RedactingWatcher, Watcher
 from flyball.workspace.redaction import Redactor
 
 SECRET = "sk-verysecret-0123456789abcdef"
@@ -18,7 +18,7 @@ class Ear:
             text=self.heard.append,
             output=self.heard.append,
         )
-        self.told = DiscreetWatcher(watcher, Redactor([SECRET]))
+        self.told = RedactingWatcher(watcher, Redactor([SECRET]))
 
     def says(self, card: str, *pieces: str) -> None:
         for piece in pieces:

@@ -39,7 +39,7 @@ from flyball.engine.telemetry import Telemetry
 from flyball.journal.protocol import Intention, Journal, Lease
 from flyball.journal.sqlite import SqliteJournal, memory_journal
 
-Deed = Callable[[RunState, Owed, Intention], Awaitable[AnyEvent]]
+AuditedCall = Callable[[RunState, Owed, Intention], Awaitable[AnyEvent]]
 
 ONCE = Policy(max_iterations=1, bash=True, bash_without_sandbox=True)
 """One plan and no other; commands may run."""
@@ -55,7 +55,7 @@ async def performs(_state: RunState, owed: Owed, _intention: Intention) -> AnyEv
     return returned(owed.effect)
 
 
-def says(*turns: tuple[Call, ...], text: str = "") -> Deed:
+def says(*turns: tuple[Call, ...], text: str = "") -> AuditedCall:
     """A driver that asks for these calls, turn by turn; after that it stops."""
     left = list(turns)
 
@@ -71,7 +71,7 @@ def says(*turns: tuple[Call, ...], text: str = "") -> Deed:
 class FakePerformer:
     """Opens, publishes and closes at once; thinking and calls are as the test says."""
 
-    def __init__(self, think: Deed, perform: Deed = performs) -> None:
+    def __init__(self, think: AuditedCall, perform: AuditedCall = performs) -> None:
         self._think = think
         self._perform = perform
         self.intentions: list[Intention] = []
@@ -94,7 +94,7 @@ class FakePerformer:
 
 
 def team(
-    thinkers: Mapping[str, Deed], performers: Mapping[str, Deed] | None = None
+    thinkers: Mapping[str, AuditedCall], performers: Mapping[str, AuditedCall] | None = None
 ) -> FakePerformer:
     """A performer for a plan of independent steps that only look, one driver for each."""
     steps = [
@@ -104,7 +104,7 @@ def team(
     plan = says(text=json.dumps({"goal": "see it all", "steps": steps}))
     report = says(text=json.dumps({"goal_achieved": False}))
 
-    def of(card: str) -> Deed:
+    def of(card: str) -> AuditedCall:
         return plan if card.startswith("plan") else report
 
     async def think(state: RunState, owed: Owed, intention: Intention) -> AnyEvent:

@@ -6,7 +6,16 @@ import asyncio
 
 import pytest
 from tests.simulation.world import bash, call
-from tests.unit.engine.acting import Deed, Stage, owed_to, performs, returned, says, stage, team
+from tests.unit.engine.acting import (
+    AuditedCall,
+    Stage,
+    owed_to,
+    performs,
+    returned,
+    says,
+    stage,
+    team,
+)
 from tests.unit.journal.runs import story
 
 from flyball.core.plan.message import ExecutionResults
@@ -61,7 +70,7 @@ class Gated:
         return returned(owed.effect)
 
 
-def reads(name: str, count: int = 1) -> Deed:
+def reads(name: str, count: int = 1) -> AuditedCall:
     """A driver that reads one file a turn."""
     return says(*((call(f"{name}-{n}", "read", f"{name}{n}.py"),) for n in range(count)))
 

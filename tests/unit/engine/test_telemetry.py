@@ -12,7 +12,7 @@ from flyball.core.flow.template import Escalation
 from flyball.core.plan.coordinator import Coordinator, Stage
 from flyball.core.plan.message import Issue, StepResult
 from flyball.core.run.event import DriverReplied, EvidenceTaken, Resumed
-from flyball.core.run.state import Asking, CardState, Question, RunState, Said
+from flyball.core.run.state import Asking, CardState, GovernorMessage, Question, RunState
 from flyball.core.terms.budget import Usage
 from flyball.core.terms.call import WebLook
 from flyball.core.terms.evidence import VisualReport
@@ -34,7 +34,7 @@ def fell(**more: Any) -> list[tuple[str, str]]:
 
 
 def test_every_policy_is_told():
-    why = Said("rejection", "The gate did not pass.")
+    why = GovernorMessage("rejection", "The gate did not pass.")
     assert fell(said=(why,)) == [("RETRY", "The gate did not pass.")]
     question = Question("q", Asking.FAILURE, "Try once more?")
     assert fell(question=question, ending_reason="red") == [("PAUSE_FOR_HUMAN", "red")]

@@ -179,7 +179,7 @@ def test_a_search_that_was_refused_says_so_and_is_made_once_it_may():
 
 
 def test_an_edit_that_was_refused_for_lack_of_budget_is_made_once_it_may():
-    steps = (LOOKED, CHECKPOINT, SEARCHED, did("edit_diff", "`edit_diff` is not made.", diff=BEST))
+    steps = (LOOKED, CHECKPOINT, SEARCHED, did("edit_diff", "`edit_diff` was not made.", diff=BEST))
     more = [line(Speaker.DRIVER, "It could not be made.")]
     again = reply_to(asked(*steps, phase=Phase.EXECUTE, more=more))
     assert made(again) == [("edit_diff", {"diff": BEST})]

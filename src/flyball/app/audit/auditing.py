@@ -12,12 +12,12 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from flyball.app.audit.crew import judge_files
 from flyball.app.audit.formats import host_folders, transcripts
 from flyball.app.audit.index import AuditIndex, open_index, state_of
 from flyball.app.audit.journals import journals
 from flyball.app.audit.judging import FLYBALL
 from flyball.app.audit.report import INSTALLABLE, AuditReport, AuditTally
+from flyball.app.audit.workers import judge_files
 from flyball.app.installing.targets import HostPlaces
 from flyball.app.proving.installed import find_hooks
 from flyball.app.settling import state_dir

@@ -11,7 +11,7 @@ from flyball.app.audit.formats import Transcript
 from flyball.app.hosts.meter import list_price
 from flyball.core.host.usage import Billed
 from flyball.core.memory.guard import GuardLimits
-from flyball.core.record.audit.deed import CommandLook, Looks
+from flyball.core.record.audit.audited_call import CommandLook, Looks
 from flyball.core.record.audit.finding import AuditFinding
 from flyball.core.record.audit.rules import findings_in
 from flyball.core.record.audit.trail import Spent, Trail, Turned

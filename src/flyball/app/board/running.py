@@ -24,7 +24,7 @@ from flyball.engine.telemetry import Telemetry
 from flyball.errors import Conflict, FlyballError, NotAllowed
 
 LOG = logging.getLogger("flyball.board")
-Deed = Callable[[RunControl], Awaitable[RunResult]]
+AuditedCall = Callable[[RunControl], Awaitable[RunResult]]
 REST_SECONDS = 60.0
 """Seconds to wait for a run that was asked to pause."""
 BEGIN_SECONDS = 30.0
@@ -37,7 +37,7 @@ BEFORE_ANY = 1 << 60
 class _Driven:
     """A run that is driven in its own thread."""
 
-    def __init__(self, home: Home, deed: Deed, lines: int) -> None:
+    def __init__(self, home: Home, deed: AuditedCall, lines: int) -> None:
         self.began: Future[str] = Future()
         """The run's name once it has started; until then, the error that prevented it."""
         self.control = RunControl(home, Watcher(self._told, self._hear, _unheard))
@@ -219,7 +219,7 @@ class RunsHere:
         for driven in list(self._driven.values()):
             driven.ended.wait(max(end - time.monotonic(), 0.0))
 
-    def _drive(self, home: Home, deed: Deed, lines: int) -> str:
+    def _drive(self, home: Home, deed: AuditedCall, lines: int) -> str:
         driven = _Driven(home, deed, lines)
 
         def body() -> None:

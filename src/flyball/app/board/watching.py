@@ -44,7 +44,7 @@ from flyball.engine.ongoing import current_progress
 from flyball.engine.telemetry import about_call, phase_words
 from flyball.errors import FlyballError, NotFound
 from flyball.journal.protocol import Journal, RunSummary, WorkerRow
-from flyball.workspace.process.holder import may_live
+from flyball.workspace.process.process_identity import may_live
 
 QUICK = 0.1
 """Seconds between reads of a run's log while it has readers."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from flyball.journal.protocol import WorkerRow
 from flyball.regex import regex
-from flyball.workspace.process.holder import is_gone
+from flyball.workspace.process.process_identity import is_gone
 
 ON = regex(r"process (\d+) on (\S+) since ")
 

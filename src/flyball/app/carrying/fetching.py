@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flyball.app.carrying.luggage import Lodging, find_luggage, local_ref, unpack
+from flyball.app.carrying.run_bundle import UnpackTarget, find_luggage, local_ref, unpack
 from flyball.app.project import Home, project_name
 from flyball.errors import Conflict, UsageError
 from flyball.workspace.run.lock import WorkspaceLock
@@ -42,7 +42,7 @@ def fetch_run(home: Home, run: str) -> FetchedRun:
     lock = WorkspaceLock(home.state / f"locks/{run}", f"The workspace of run {run}")
     try:
         luggage.fetch(repository, git, run)
-        unpack(Lodging(home.repo, home.state, home.environ), run, luggage.commit)
+        unpack(UnpackTarget(home.repo, home.state, home.environ), run, luggage.commit)
     finally:
         lock.release()
     return FetchedRun(run, branch, is_new=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flyball.app.carrying.luggage import local_ref
+from flyball.app.carrying.run_bundle import local_ref
 from flyball.app.project import Home
 from flyball.app.settling import Sources, settle, state_dir, user_file
 from flyball.errors import UsageError

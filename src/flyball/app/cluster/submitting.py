@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from flyball.app.carrying.luggage import send_first
+from flyball.app.carrying.run_bundle import send_first
 from flyball.app.project import Home, project_name
 from flyball.app.runs.journals import opened
 from flyball.app.starting import RunRequest, started_of
@@ -23,7 +23,7 @@ from flyball.core.run.thread import thread_lines
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.errors import UsageError
 from flyball.journal.protocol import SUBMITTED
-from flyball.workspace.process.holder import is_gone, name_this_process
+from flyball.workspace.process.process_identity import is_gone, name_this_process
 from flyball.workspace.run.opening import open_workspace
 
 TRAVELLING = (

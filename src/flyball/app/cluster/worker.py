@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from flyball.app.carrying.luggage import Carrier, Lodging
+from flyball.app.carrying.run_bundle import Carrier, UnpackTarget
 from flyball.app.cluster.clones import WorkerRoom, clear_run
 from flyball.app.cluster.submitting import arrived
 from flyball.app.driving import RunControl, Seat, Watcher
@@ -36,7 +36,7 @@ from flyball.errors import FlyballError, JournalError, LeaseHeld
 from flyball.journal.postgres import PostgresJournal
 from flyball.journal.protocol import Journal, Lease, WorkerRow
 from flyball.journal.workers import QUEUES, DueRun, WorkerTable, queue_of
-from flyball.workspace.process.holder import is_gone, name_this_process
+from flyball.workspace.process.process_identity import is_gone, name_this_process
 
 LOG = logging.getLogger("flyball.worker")
 
@@ -120,7 +120,7 @@ class WorkerSeat(Seat):
         lease = await journal.acquire(
             run, name_this_process(), time.time(), self.lease_seconds, is_gone
         )
-        place = Lodging(self._home.repo, self._home.state, self._home.environ)
+        place = UnpackTarget(self._home.repo, self._home.state, self._home.environ)
         self._carrier = Carrier(place, self._project, run, lease.fence)
         try:
             self._carrier.arrive()

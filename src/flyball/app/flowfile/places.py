@@ -49,7 +49,7 @@ class Places:
             )
         self.lines.setdefault(path, self.line(offset))
 
-    def refuse_towers(self) -> None:
+    def reject_deep_nesting(self) -> None:
         """Refuse deep nesting, which costs parsers their stack or quadratic time."""
         depth = 0
         for bracket in re.finditer(r"[\[\]{}]", self.text):

@@ -27,7 +27,7 @@ _ATOM = regex(r"[^,\]\}\#\n]+")
 
 def parse_toml(places: Places) -> object:
     """Return the table of a TOML text."""
-    places.refuse_towers()
+    places.reject_deep_nesting()
     try:
         value = tomllib.loads(places.text)
     except tomllib.TOMLDecodeError as error:

@@ -16,7 +16,7 @@ _LIST = "tag:yaml.org,2002:seq"
 
 def parse_yaml(places: Places) -> object:
     """Return the one document of a YAML text."""
-    places.refuse_towers()
+    places.reject_deep_nesting()
     try:
         loader = yaml.SafeLoader(places.text)
     except yaml.reader.ReaderError as error:

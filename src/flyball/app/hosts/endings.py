@@ -16,7 +16,7 @@ from flyball.app.hosts.asker.process import MARKS
 from flyball.errors import ToolError
 from flyball.regex import regex
 from flyball.shellcheck import CommandEffect, findings_of
-from flyball.workspace.process.holder import ancestors, environ_of
+from flyball.workspace.process.process_identity import ancestors, environ_of
 from flyball.workspace.process.spawn import run_sync
 
 ENDERS = frozenset({"kill", "pkill", "killall", "fuser"})

@@ -23,7 +23,7 @@ from flyball.regex import regex
 from flyball.settings import LEVELS
 from flyball.workspace.files.path_rules import HOOKS_READ_FROM
 from flyball.workspace.files.plain import read_plain
-from flyball.workspace.process.holder import environ_of
+from flyball.workspace.process.process_identity import environ_of
 
 OFF = regex(r'"(?:disableAllHooks"\s*:\s*true|enabled"\s*:\s*false)')
 OURS = "flyball-hook"

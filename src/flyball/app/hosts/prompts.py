@@ -152,7 +152,7 @@ class HostPrompts:
         async with self._runs.driven(session.run) as (engine, _):
             state = await engine.journal.load(session.run)
             state = await engine.append(state, Cancelled(by=session.host, why=why))
-            await engine.bring_on(state)
+            await engine.run_pending_effects(state)
 
     def _policy(self) -> Policy:
         settings = self._home.effective.settings

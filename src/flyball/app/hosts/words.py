@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flyball.core.host.tool import files_in_words
 from flyball.core.run.ending import status_of
-from flyball.core.run.state import CardState, Checkpoint, RunState, Said
+from flyball.core.run.state import CardState, Checkpoint, GovernorMessage, RunState
 from flyball.core.run.working_copy import WAY_OUT
 from flyball.core.terms.phase import PLAN, Phase
 from flyball.verdict.words import verdict_lines
@@ -123,7 +123,7 @@ def asks_about_conflict(card: CardState) -> bool:
     return card.phase is Phase.PAUSED and question is not None and question.conflict is not None
 
 
-def told(said: tuple[Said, ...]) -> str:
+def told(said: tuple[GovernorMessage, ...]) -> str:
     """Return the governor's message after a call that was allowed."""
     return "\n".join(each.text for each in said)
 

@@ -35,7 +35,7 @@ _KINDS = {dict: "an object", list: "a list"}
 _LEVEL = regex(rf'(?:{HOOK}\W{{0,4}}[ /]\w+[ /]|const LEVEL = ")({"|".join(LEVELS)})\b')
 
 
-class PutIn(msgspec.Struct, frozen=True):
+class InsertedText(msgspec.Struct, frozen=True):
     """Something we added to a settings file: its value, and the whitespace around it.
 
     The path is empty for the whole document; it ends with an empty name for an item of a list.
@@ -50,7 +50,7 @@ class Merged(NamedTuple):
     """A text with our hooks, and what was added for them."""
 
     text: str
-    put: tuple[PutIn, ...]
+    put: tuple[InsertedText, ...]
 
 
 Hooks = Mapping[str, Mapping[str, Any]]
@@ -168,7 +168,7 @@ def _document(doc: JsonText, hooks: Hooks) -> Merged:
     whole = f"{{{layout.newline}{layout.unit}{body}{layout.newline}}}"
     is_begun = bool(doc.text.strip("\ufeff")) and not doc.text.endswith("\n")
     lead, tail = layout.newline if is_begun else "", layout.newline
-    return Merged(doc.text + lead + whole + tail, (PutIn((), lead, tail),))
+    return Merged(doc.text + lead + whole + tail, (InsertedText((), lead, tail),))
 
 
 def _into_root(doc: JsonText, root: JsonNode, path: str, hooks: Hooks) -> Merged:
@@ -200,7 +200,7 @@ def _into_root(doc: JsonText, root: JsonNode, path: str, hooks: Hooks) -> Merged
 
 def _merged(doc: JsonText, fillings: list[tuple[tuple[str, ...], Filling]]) -> Merged:
     splices = [splice for _, filling in fillings for splice in filling.splices]
-    put = [PutIn(path, *filling.paddings[0]) for path, filling in fillings]
+    put = [InsertedText(path, *filling.paddings[0]) for path, filling in fillings]
     return Merged(spliced(doc.text, splices), tuple(put))
 
 
@@ -218,7 +218,7 @@ def _rendered_hooks(hooks: Hooks, indent: str | None, layout: Layout) -> str:
     return f"{head}{inner}{layout.newline}{indent}}}"
 
 
-def take_out(text: str, path: str, host: str, put: tuple[PutIn, ...] | None) -> str:
+def take_out(text: str, path: str, host: str, put: tuple[InsertedText, ...] | None) -> str:
     """Remove our hooks and what we created for them; without a record, remove what is then empty.
 
     A container that we created stays if others have added something to it.
@@ -238,7 +238,7 @@ class _Removal:
         root: JsonNode,
         path: str,
         host: str,
-        put: tuple[PutIn, ...] | None,
+        put: tuple[InsertedText, ...] | None,
     ) -> None:
         self.doc, self.root, self.path, self.host = doc, root, path, host
         self.is_recorded = put is not None

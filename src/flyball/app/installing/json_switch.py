@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from flyball.app.installing.json_hooks import Merged, PutIn
+from flyball.app.installing.json_hooks import InsertedText, Merged
 from flyball.app.installing.jsonc import JsonNode, JsonText, scan
 from flyball.app.installing.splice import (
     Padding,
@@ -40,10 +40,10 @@ def put_in_switch(text: str, path: str, switch: Switch) -> Merged:
     else:
         where, rendered, slot = switch, f'"{name}": true', member.node
     splices, paddings = Slot(doc, slot, layout).fill([rendered])
-    return Merged(spliced(text, splices), (PutIn(where, *paddings[0]),))
+    return Merged(spliced(text, splices), (InsertedText(where, *paddings[0]),))
 
 
-def take_out_switch(text: str, path: str, switch: Switch, put: tuple[PutIn, ...]) -> str:
+def take_out_switch(text: str, path: str, switch: Switch, put: tuple[InsertedText, ...]) -> str:
     """Remove what was added for the switch; later changes by others stay."""
     table, name = switch
     known = {each.path: Padding(each.lead, each.tail) for each in put}

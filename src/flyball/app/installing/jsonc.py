@@ -53,7 +53,7 @@ class JsonNode(NamedTuple):
         return found[-1] if found else None
 
 
-class Oddity(NamedTuple):
+class NonStandardJson(NamedTuple):
     """A deviation from strict JSON: a comment, a trailing comma, a duplicate key."""
 
     kind: str
@@ -66,13 +66,13 @@ class JsonText(NamedTuple):
 
     text: str
     root: JsonNode | None
-    oddities: tuple[Oddity, ...]
+    oddities: tuple[NonStandardJson, ...]
 
     @property
     def value(self) -> object:
         return self.root.value if self.root else None
 
-    def comments(self, start: int = 0, end: int | None = None) -> Iterator[Oddity]:
+    def comments(self, start: int = 0, end: int | None = None) -> Iterator[NonStandardJson]:
         """Yield the comments that begin in a range of the text."""
         stop = len(self.text) if end is None else end
         for each in self.oddities:
@@ -106,7 +106,7 @@ class _Scanner:
         self.path = path
         self.at = 0
         self.depth = 0
-        self.oddities: list[Oddity] = []
+        self.oddities: list[NonStandardJson] = []
 
     def broken(self, what: str, at: int | None = None) -> BrokenSettings:
         where = place(self.text, self.at if at is None else at)
@@ -114,7 +114,7 @@ class _Scanner:
 
     def document(self) -> JsonNode | None:
         if self.text.startswith(BOM):
-            self.oddities.append(Oddity(BYTE_ORDER_MARK, 0, 1))
+            self.oddities.append(NonStandardJson(BYTE_ORDER_MARK, 0, 1))
             self.at = 1
         if not self.peek():
             return None
@@ -139,7 +139,7 @@ class _Scanner:
         found = form.match(self.text, self.at)
         if found is None:
             raise self.broken("a comment is never closed")
-        self.oddities.append(Oddity(kind, self.at, found.end()))
+        self.oddities.append(NonStandardJson(kind, self.at, found.end()))
         self.at = found.end()
 
     def value(self) -> JsonNode:
@@ -167,7 +167,7 @@ class _Scanner:
             parts.append(self.part(is_member=close == "}"))
         if parts and parts[-1].comma >= 0:
             comma = parts[-1].comma
-            self.oddities.append(Oddity(TRAILING_COMMA, comma, comma + 1))
+            self.oddities.append(NonStandardJson(TRAILING_COMMA, comma, comma + 1))
         self.at += 1
         self.depth -= 1
         values = [part.node.value for part in parts]
@@ -179,7 +179,7 @@ class _Scanner:
         found: dict[str, object] = {}
         for part in parts:
             if str(part.key) in found:
-                self.oddities.append(Oddity(DOUBLE_KEY, part.start, part.end))
+                self.oddities.append(NonStandardJson(DOUBLE_KEY, part.start, part.end))
             found[str(part.key)] = part.node.value
         return found
 

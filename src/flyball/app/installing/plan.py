@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from flyball.app.installing import json_hooks, plugin, toml_block
 from flyball.app.installing.door import HookDoor
-from flyball.app.installing.json_hooks import Hooks, Merged, PutIn
+from flyball.app.installing.json_hooks import Hooks, InsertedText, Merged
 from flyball.app.installing.json_switch import is_settled, put_in_switch, take_out_switch
 from flyball.app.installing.jsonc import scan
 from flyball.app.installing.record import InstallRecord, read_record, record_path, write_record
@@ -171,7 +171,7 @@ def _is_installed(target: InstallTarget, text: str, hooks: Hooks, module: str) -
             return is_on and json_hooks.is_installed(doc, hooks, target.host.name)
 
 
-def _taken_out(target: InstallTarget, text: str, put: tuple[PutIn, ...] | None) -> str:
+def _taken_out(target: InstallTarget, text: str, put: tuple[InsertedText, ...] | None) -> str:
     path = os.fspath(target.path)
     if target.form is FileForm.TOML:
         return toml_block.take_out(text, path, put)
@@ -193,13 +193,13 @@ class _Here:
         self.record = read_record(self.record_at)
 
     @property
-    def put(self) -> tuple[PutIn, ...] | None:
+    def put(self) -> tuple[InsertedText, ...] | None:
         return self.record.put if self.record else None
 
     def plan(self, after: bytes | None, record: InstallRecord | None) -> InstallPlan:
         return InstallPlan(self.target, self.file, self.before, after, record, self.record_at)
 
-    def new_record(self, put: tuple[PutIn, ...]) -> InstallRecord:
+    def new_record(self, put: tuple[InsertedText, ...]) -> InstallRecord:
         host, scope = self.target.host.name, str(self.target.scope)
         record = InstallRecord(os.fspath(self.file), host, scope, put)
         if self.before is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.app.installing.json_hooks import PutIn
+from flyball.app.installing.json_hooks import InsertedText
 from flyball.app.settling import state_dir
 
 
@@ -19,7 +19,7 @@ class InstallRecord(msgspec.Struct, frozen=True):
     path: str
     host: str
     scope: str
-    put: tuple[PutIn, ...] = ()
+    put: tuple[InsertedText, ...] = ()
     made_file: bool = False
     made_directories: tuple[str, ...] = ()
     version: int = 1

@@ -7,7 +7,7 @@ import re
 import tomllib
 from typing import Any
 
-from flyball.app.installing.json_hooks import Hooks, Merged, PutIn
+from flyball.app.installing.json_hooks import Hooks, InsertedText, Merged
 from flyball.errors import BrokenSettings, Conflict
 from flyball.regex import regex
 
@@ -56,10 +56,10 @@ def put_in(text: str, path: str, hooks: Hooks) -> Merged:
             f"{path} defines hooks in a form that nothing can be added to: {error}.",
             "Write them as [[hooks.EVENT]] tables first.",
         ) from None
-    return Merged(merged, (PutIn(("block",), lead),))
+    return Merged(merged, (InsertedText(("block",), lead),))
 
 
-def take_out(text: str, path: str, put: tuple[PutIn, ...] | None) -> str:
+def take_out(text: str, path: str, put: tuple[InsertedText, ...] | None) -> str:
     """Remove the block, and the whitespace added before it."""
     found = _BLOCK.search(text)
     if found is None:

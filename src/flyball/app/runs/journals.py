@@ -17,7 +17,7 @@ from flyball.engine.loop import LEASE_SECONDS
 from flyball.errors import Corrupt, NotFound, UsageError
 from flyball.journal.protocol import SUBMITTED, Journal, JournalEntry, Lease, RunSummary
 from flyball.journal.sqlite import SqliteJournal
-from flyball.workspace.process.holder import is_gone, may_live, name_this_process
+from flyball.workspace.process.process_identity import is_gone, may_live, name_this_process
 
 LAST = "last"
 POSTGRES = "flyball.journal.postgres"

@@ -17,7 +17,7 @@ from flyball.errors import FlyballError
 from flyball.journal.protocol import RunSummary
 from flyball.workspace.cards.artifacts import REVERTED, read_artifact
 from flyball.workspace.cards.use_cases import ProjectPlaces, reverted_cards
-from flyball.workspace.process.holder import may_live
+from flyball.workspace.process.process_identity import may_live
 
 UNREADABLE = "unreadable"
 

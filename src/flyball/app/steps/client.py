@@ -11,7 +11,12 @@ from flyball.app.hosts.asker.process import MARKS
 from flyball.app.sessions import Sessions
 from flyball.errors import NotAPerson
 from flyball.workspace.process.ancestry import SHELLS
-from flyball.workspace.process.holder import ancestors, environ_of, is_running, this_process
+from flyball.workspace.process.process_identity import (
+    ancestors,
+    environ_of,
+    is_running,
+    this_process,
+)
 
 
 class StepClient(NamedTuple):

@@ -87,7 +87,7 @@ class HeldTurn:
         self.state = state
         self.told: list[Telemetry] = []
 
-    async def bring_on(self) -> None:
+    async def run_pending_effects(self) -> None:
         """Perform all pending effects except thinking, and detect changes others made to the
         tree.
         """
@@ -197,7 +197,7 @@ async def held(
         elif record.state.base:
             raise Conflict(f"The workspace of run {run} is not here any more.", GONE)
         turn = HeldTurn(engine, performer, await engine.journal.load(run, record.state))
-        await turn.bring_on()
+        await turn.run_pending_effects()
         yield turn
 
 

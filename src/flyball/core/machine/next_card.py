@@ -14,7 +14,7 @@ from flyball.core.flow.library import LIBRARY, template_for
 from flyball.core.flow.template import END, ROUTE_TO_PLANNING, Escalation, Template
 from flyball.core.machine.setback import after_diagnosis
 from flyball.core.plan.message import ExecuteTask, StepResult
-from flyball.core.plan.plan import Errand
+from flyball.core.plan.plan import StepExecution
 from flyball.core.run.state import CardState, RunState
 from flyball.core.terms.evidence import Strength
 from flyball.core.terms.phase import Phase
@@ -33,17 +33,19 @@ class Opening(NamedTuple):
     template: Template
 
 
-def set_out(run: RunState, task: ExecuteTask) -> tuple[Errand, Opening]:
+def set_out(run: RunState, task: ExecuteTask) -> tuple[StepExecution, Opening]:
     """Return the errand of a step that was just assigned, and its first card."""
     step = task.step
-    errand = Errand(plan_id=task.plan_id, step=step, card="")
+    errand = StepExecution(plan_id=task.plan_id, step=step, card="")
     if run.flow is not None and not (run.coordinator and run.coordinator.planned):
         return _enter(run, errand, run.flow, run.flow.start)
     card = card_id(run, numbered_name(run, step.id), step=step.id)
     return _on(errand, card), Opening(card, step.title, _template(run, step.template))
 
 
-def go_on(run: RunState, errand: Errand, card: CardState) -> tuple[Errand, Opening | StepResult]:
+def go_on(
+    run: RunState, errand: StepExecution, card: CardState
+) -> tuple[StepExecution, Opening | StepResult]:
     """Return what follows a card that has ended: another card, or the step's result."""
     failed = run.card(errand.failed)
     if failed is not None:
@@ -58,8 +60,8 @@ def go_on(run: RunState, errand: Errand, card: CardState) -> tuple[Errand, Openi
 
 
 def _follow(
-    run: RunState, errand: Errand, card: CardState, flow: Flow, step_id: str
-) -> tuple[Errand, Opening | StepResult]:
+    run: RunState, errand: StepExecution, card: CardState, flow: Flow, step_id: str
+) -> tuple[StepExecution, Opening | StepResult]:
     """Return where a step of the flow leads once it has passed."""
     step = flow.step(step_id)
     assert step is not None, "a flow is checked before it is walked"
@@ -76,7 +78,9 @@ def _follow(
     return _enter(run, errand, flow, target)
 
 
-def _enter(run: RunState, errand: Errand, flow: Flow, step_id: str) -> tuple[Errand, Opening]:
+def _enter(
+    run: RunState, errand: StepExecution, flow: Flow, step_id: str
+) -> tuple[StepExecution, Opening]:
     """Open the card of a step of the flow; later rounds are numbered."""
     step = flow.step(step_id)
     assert step is not None, "a flow is checked before it is walked"
@@ -84,7 +88,9 @@ def _enter(run: RunState, errand: Errand, flow: Flow, step_id: str) -> tuple[Err
     return _on(errand, card, at=step_id), Opening(card, step.title, step)
 
 
-def _diagnose(run: RunState, errand: Errand, card: CardState) -> tuple[Errand, Opening]:
+def _diagnose(
+    run: RunState, errand: StepExecution, card: CardState
+) -> tuple[StepExecution, Opening]:
     """Open a card that only asks why: the flow's own diagnosis, or the built-in one."""
     own = run.flow.step(DIAGNOSIS) if run.flow is not None and errand.at else None
     id = card_id(run, f"{card.id}.{DIAGNOSIS}")
@@ -94,8 +100,8 @@ def _diagnose(run: RunState, errand: Errand, card: CardState) -> tuple[Errand, O
 
 
 def _after_diagnosis(
-    run: RunState, errand: Errand, card: CardState, failed: CardState
-) -> tuple[Errand, Opening | StepResult]:
+    run: RunState, errand: StepExecution, card: CardState, failed: CardState
+) -> tuple[StepExecution, Opening | StepResult]:
     """Apply the failed card's own policy; where it asks a person, the person has approved."""
     then = after_diagnosis(run, failed)
     if card.phase is not Phase.SUCCEEDED:
@@ -116,19 +122,19 @@ def _after_diagnosis(
     return after, found
 
 
-def _on(errand: Errand, card: str, at: str = "") -> Errand:
+def _on(errand: StepExecution, card: str, at: str = "") -> StepExecution:
     return replace(errand, card=card, cards=(*errand.cards, card), at=at, failed="")
 
 
 def _over(
     run: RunState,
-    errand: Errand,
+    errand: StepExecution,
     card: CardState,
     said: str,
     *,
     success: bool = False,
     escalation: Escalation | None = None,
-) -> tuple[Errand, StepResult]:
+) -> tuple[StepExecution, StepResult]:
     """Return the step's result: what its cards changed, and what is known of the tree they left."""
     cards = [each for each in run.cards if each.id in errand.cards]
     here = [each for each in cards if each.tree == card.tree]

@@ -12,7 +12,7 @@ from flyball.core.flow.template import Escalation
 from flyball.core.machine.mistake import remember
 from flyball.core.memory.guard import Trip
 from flyball.core.memory.handover import should_reset
-from flyball.core.plan.plan import Errand
+from flyball.core.plan.plan import StepExecution
 from flyball.core.run.state import Asking, CardState, Clock, Ending, RunState
 from flyball.core.run.working_copy import STOPPED, WorkingCopy
 from flyball.core.terms.evidence import GateReport, VerdictReport, WeakeningReport
@@ -137,7 +137,7 @@ def is_laid_out(run: RunState) -> bool:
     return run.flow is not None or (run.coordinator is not None and run.coordinator.planned)
 
 
-def errand_of(run: RunState, card: CardState) -> Errand | None:
+def errand_of(run: RunState, card: CardState) -> StepExecution | None:
     """Return the errand that a card is on, if it is on one."""
     return next((each for each in run.errands if each.card == card.id), None)
 

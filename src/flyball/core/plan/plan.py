@@ -82,7 +82,7 @@ def _issue(step_id: str, text: str) -> Issue:
     return Issue(step_id=step_id, issue=text, severity=Severity.CRITICAL)
 
 
-class Errand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class StepExecution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A step that was handed out, and the card that works on it now."""
 
     plan_id: str

@@ -21,7 +21,7 @@ ITS_OWN = "refused"
 """The guard against who insists on what it was refused; an observed agent was refused nothing."""
 
 
-class WouldBe(NamedTuple):
+class HypotheticalBlock(NamedTuple):
     """An action that Flyball would have blocked, and the tree at that time."""
 
     rule: str
@@ -32,7 +32,9 @@ class WouldBe(NamedTuple):
     paths: tuple[str, ...] = ()
 
 
-def would_be(events: Iterable[AnyEvent], is_check: Callable[[str], bool]) -> Iterator[WouldBe]:
+def would_be(
+    events: Iterable[AnyEvent], is_check: Callable[[str], bool]
+) -> Iterator[HypotheticalBlock]:
     """Yield what would have been blocked in an observed run; `is_check` recognises verifying
     commands.
     """
@@ -53,38 +55,40 @@ def would_be(events: Iterable[AnyEvent], is_check: Callable[[str], bool]) -> Ite
         state = after
 
 
-def _blocked(event: AnyEvent, before: CardState, now: CardState) -> Iterator[WouldBe]:
+def _blocked(event: AnyEvent, before: CardState, now: CardState) -> Iterator[HypotheticalBlock]:
     """Yield calls that would have been denied, or would have needed a person."""
     asked = {call.id: call for call in event.calls} if isinstance(event, DriverReplied) else {}
     for judged in now.judged:
         if judged.call in asked and judged.answer != "allow":
             what = _told(asked[judged.call])
-            yield WouldBe(BLOCK, event.at, what, judged.reason, before.tree)
+            yield HypotheticalBlock(BLOCK, event.at, what, judged.reason, before.tree)
     question = now.question if now.question is not before.question else None
     if question and question.kind is Asking.GUARD and question.guard != ITS_OWN:
-        yield WouldBe(BLOCK, event.at, "all further calls", question.text, before.tree)
+        yield HypotheticalBlock(BLOCK, event.at, "all further calls", question.text, before.tree)
     if isinstance(event, Extended):
         why = "The budget of calls was all but spent."
-        yield WouldBe(BLOCK, event.at, "all further calls", why, before.tree)
+        yield HypotheticalBlock(BLOCK, event.at, "all further calls", why, before.tree)
 
 
-def _held(event: AnyEvent, before: CardState, proved: set[TreeHash]) -> Iterator[WouldBe]:
+def _held(event: AnyEvent, before: CardState, proved: set[TreeHash]) -> Iterator[HypotheticalBlock]:
     """Yield a stop on a tree on which nothing was seen to pass."""
     if not isinstance(event, DriverReplied) or event.calls or event.finish is not Finish.STOP:
         return
     if before.has_changed and before.tree not in proved:
         why = "Files were changed, and no check was seen to pass on this very tree."
-        yield WouldBe(HOLD, event.at, event.text, why, before.tree, before.changed)
+        yield HypotheticalBlock(HOLD, event.at, event.text, why, before.tree, before.changed)
 
 
-def _taken_back(event: CallReturned, before: CardState, call: Call | None) -> Iterator[WouldBe]:
+def _taken_back(
+    event: CallReturned, before: CardState, call: Call | None
+) -> Iterator[HypotheticalBlock]:
     """Changes where nothing may be changed."""
     told = cast("list[str]", event.outcome.data.get(WOULD_UNDO, []))
     paths = tuple(told) or (event.changed if before.phase is not Phase.EXECUTE else ())
     if paths:
         what = _told(call) if call else ""
         why = f"It changed {', '.join(paths[:8])}, where nothing may be changed."
-        yield WouldBe(TAKE_BACK, event.at, what, why, event.tree, paths)
+        yield HypotheticalBlock(TAKE_BACK, event.at, what, why, event.tree, paths)
 
 
 def _told(call: Call) -> str:

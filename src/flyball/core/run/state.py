@@ -16,7 +16,7 @@ from flyball.core.memory.guard_memory import Memory
 from flyball.core.memory.ledger import Failure, Mistake
 from flyball.core.plan.coordinator import Coordinator
 from flyball.core.plan.message import UserResponse
-from flyball.core.plan.plan import Errand
+from flyball.core.plan.plan import StepExecution
 from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed
 from flyball.core.run.policy import Policy, Project
 from flyball.core.terms.budget import Budget, Spend
@@ -92,7 +92,7 @@ class Ending(StrEnum):
         return "nothing changed" if self is Ending.UNCHANGED else self.value.replace("-", " ")
 
 
-class Said(msgspec.Struct, frozen=True, omit_defaults=True):
+class GovernorMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something the governor says to the driver: the answer to a call, or a line in the thread."""
 
     kind: str
@@ -229,7 +229,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     """The driver's proposed commit message."""
     is_taken_back: bool = False
 
-    said: tuple[Said, ...] = ()
+    said: tuple[GovernorMessage, ...] = ()
     judged: tuple[Judged, ...] = ()
     tripped: tuple[Trip, ...] = ()
 
@@ -376,7 +376,7 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
     decided: tuple[str, ...] = ()
     """Files that a person decided against in a conflict: what their tests say may be changed."""
     cards: tuple[CardState, ...] = ()
-    errands: tuple[Errand, ...] = ()
+    errands: tuple[StepExecution, ...] = ()
     coordinator: Coordinator | None = None
     owed: tuple[Owed, ...] = ()
     effects: int = 0

@@ -10,7 +10,15 @@ from flyball.core.memory.guard import Trip, TripLevel
 from flyball.core.memory.guard_memory import GuardStep, remember, trips
 from flyball.core.run.effect import AnyEffect, CardEffect, CloseCard, Owed, ResetThread, Think
 from flyball.core.run.ending import ending_of_card
-from flyball.core.run.state import Asking, CardState, Ending, Judged, Question, RunState, Said
+from flyball.core.run.state import (
+    Asking,
+    CardState,
+    Ending,
+    GovernorMessage,
+    Judged,
+    Question,
+    RunState,
+)
 from flyball.core.terms.budget import Usage
 from flyball.core.terms.phase import Phase
 
@@ -110,7 +118,7 @@ class WorkingCopy:
         self.effects.append(CloseCard(card=card.id, ending=ending.value, proof=card.label))
 
     def say(self, kind: str, text: str, call: str = "", guard: str = "") -> None:
-        self.set(said=(*self.card.said, Said(kind, text, call, guard)))
+        self.set(said=(*self.card.said, GovernorMessage(kind, text, call, guard)))
 
     def record(self, judged: Judged) -> None:
         self.set(judged=(*self.card.judged, judged))

@@ -64,7 +64,7 @@ def merged(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
     return tuple(found.values())
 
 
-def told_apart(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
+def number_duplicates(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
     """Return every test; those that share a whole name are numbered in the order they ran."""
     seen: dict[str, int] = {}
     found: list[SuiteCase] = []

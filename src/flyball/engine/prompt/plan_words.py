@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from flyball.core.plan.message import Step
-from flyball.core.plan.plan import Errand
+from flyball.core.plan.plan import StepExecution
 from flyball.core.run.state import CardState, RunState
 
 
-def errand_of(run: RunState, card: CardState) -> Errand | None:
+def errand_of(run: RunState, card: CardState) -> StepExecution | None:
     """Return the errand that a card is on, or was on."""
     for errand in run.errands:
         if card.id == errand.card or card.id in errand.cards:

@@ -63,7 +63,7 @@ def doctor(
     import asyncio
     import json
 
-    from flyball.app.project import open_home, open_home_anyhow
+    from flyball.app.project import open_home, open_home_lenient
     from flyball.surfaces.cli.doctor_print import print_report
 
     if not host and (program or seconds):
@@ -72,7 +72,7 @@ def doctor(
         # Only one of the two is requested: the attacks would take their time again.
         home = open_home(repo, os.environ, {})
         ctx.exit(0 if examine_host(home, host, program, seconds, as_json).holds else 1)
-    home, refused = open_home_anyhow(repo, os.environ)
+    home, refused = open_home_lenient(repo, os.environ)
     report = asyncio.run(_look(home, refused))
     if as_json:
         say(json.dumps(report, indent=2))

@@ -41,7 +41,7 @@ _PROGRAMS = (
 
 async def examine_machine(places: Sequence[str] = ()) -> dict[str, Any]:
     """Return doctor's data as JSON-compatible values; `places` are paths the user made readable."""
-    from flyball.app.proving.hands import attack_hands
+    from flyball.app.proving.self_attacks import attack_hands
     from flyball.surfaces.cli.doctor_confined import attack_secret
     from flyball.surfaces.cli.doctor_governor import attack_governor
     from flyball.workspace.process import levels, self_test

@@ -121,7 +121,7 @@ def _plan(
     from flyball.app.installing.needs import host_needs
     from flyball.app.installing.plan import installed_elsewhere, plan_install, plan_removal
     from flyball.app.installing.targets import HostPlaces, InstallScope, find_target
-    from flyball.app.project import open_home_anyhow, project_top
+    from flyball.app.project import open_home_lenient, project_top
 
     places = HostPlaces(os.environ, project_top(repo.resolve()))
     target = find_target(host, InstallScope(scope), places)
@@ -132,7 +132,7 @@ def _plan(
     door = make_door(os.environ) if http else None
     plan = plan_install(target, executable, os.environ, door, level)
     needs = host_needs(target, places, executable, (plan.after or b"").decode())
-    settled = open_home_anyhow(repo, os.environ)[0].effective.settings.hooks_level
+    settled = open_home_lenient(repo, os.environ)[0].effective.settings.hooks_level
     return InstallWish(remove, level or settled, repo, plan, needs, [])
 
 
@@ -180,11 +180,11 @@ def _write(plan: InstallPlan, repo: Path) -> None:
 
     from flyball.app.hosts.governor import HostGovernor
     from flyball.app.installing.plan import carry_out
-    from flyball.app.project import open_home_anyhow
+    from flyball.app.project import open_home_lenient
     from flyball.app.sessions import Sessions
     from flyball.errors import NotAPerson
 
-    home, _ = open_home_anyhow(repo, os.environ)
+    home, _ = open_home_lenient(repo, os.environ)
     if not Sessions(home.state).in_checkout():
         carry_out(plan)
         return

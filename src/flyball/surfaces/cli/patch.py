@@ -25,7 +25,7 @@ REFUSED = 1
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
-class PatchRequest(NamedTuple):
+class PatchArguments(NamedTuple):
     """The arguments of the command line."""
 
     file: str
@@ -67,7 +67,7 @@ def _diff_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.pass_context
 def apply(context: click.Context, preview: bool, no_keep_regions: bool, **options: Any) -> None:
     """Apply the diff in FILE (or stdin): all of it, or nothing."""
-    request = PatchRequest(**options, keep_regions=not no_keep_regions)
+    request = PatchArguments(**options, keep_regions=not no_keep_regions)
     context.exit(_perform(request, writes=not preview, shows_diff=preview))
 
 
@@ -76,14 +76,14 @@ def apply(context: click.Context, preview: bool, no_keep_regions: bool, **option
 @click.pass_context
 def check(context: click.Context, preview: bool, no_keep_regions: bool, **options: Any) -> None:
     """Check whether the diff in FILE (or stdin) applies; write nothing."""
-    request = PatchRequest(**options, keep_regions=not no_keep_regions)
+    request = PatchArguments(**options, keep_regions=not no_keep_regions)
     context.exit(_perform(request, writes=False, shows_diff=preview))
 
 
-def _perform(request: PatchRequest, *, writes: bool, shows_diff: bool) -> int:
-    from flyball.app.patching import PatchWish, patch_project
+def _perform(request: PatchArguments, *, writes: bool, shows_diff: bool) -> int:
+    from flyball.app.patching import PatchRequest, patch_project
 
-    wish = PatchWish(
+    asked = PatchRequest(
         _read(request.file),
         request.repo,
         request.fuzz,
@@ -91,7 +91,7 @@ def _perform(request: PatchRequest, *, writes: bool, shows_diff: bool) -> int:
         request.keep_regions,
         request.partial,
     )
-    result, snapshot = patch_project(wish, os.environ, writes=writes)
+    result, snapshot = patch_project(asked, os.environ, writes=writes)
     if request.as_json:
         taken = {"snapshotId": snapshot} if snapshot else {}
         say(json.dumps({**result.to_json(), **taken}))

@@ -117,12 +117,12 @@ def replay(ctx: click.Context, run: str, into: Path, repo: Path, as_json: bool) 
     """Replay a run's cards in another directory: all of them, or none if one does not apply."""
     import msgspec
 
-    from flyball.workspace.cards.revert import Fate
+    from flyball.workspace.cards.revert import ReplayStatus
     from flyball.workspace.cards.use_cases import replay_run
 
     place, run = find_kept_run(repo, run)
     report = replay_run(place, run, into)
-    fits = all(each.fate is not Fate.REFUSED for each in report)
+    fits = all(each.fate is not ReplayStatus.REFUSED for each in report)
     if as_json:
         say_json({"run": run, "ok": fits, "cards": msgspec.to_builtins(report)})
     else:

@@ -30,7 +30,7 @@ from flyball.errors import FlyballError, UsageError
 from flyball.surfaces.hooks.client import LEVEL_VARIABLE
 from flyball.surfaces.hooks.payload import read_payload
 from flyball.workspace.errors import disk_trouble
-from flyball.workspace.process.holder import environ_of, starter_of
+from flyball.workspace.process.process_identity import environ_of, starter_of
 
 REFUSED = 2
 FAILED = 1

@@ -75,7 +75,7 @@ def observe(host: str) -> NoReturn:
         data = sys.stdin.buffer.read(MOST)
         place = address(here(), os.environ)
         if ask(place, host, data) is None:
-            ask_anew(place, host, data)
+            start_governor_and_ask(place, host, data)
     finally:
         # Hosts would treat anything else as a refusal, or show it to the user.
         os._exit(0)
@@ -88,12 +88,12 @@ def answer(host: str, data: bytes) -> int:
     if found is None:
         if only_reads(data):
             return 0
-        found = ask_anew(place, host, data)
+        found = start_governor_and_ask(place, host, data)
     _print(*found[1:])
     return found[0]
 
 
-def ask_anew(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes]:
+def start_governor_and_ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes]:
     """Start a governor and return its answer; decide in this process where none may stay.
 
     Importing the judge takes most of the time, so of several hooks without a governor only one does
@@ -229,7 +229,7 @@ def starter() -> str:
 
     if has_files():
         return starter_above(os.getpid())
-    from flyball.workspace.process.holder import starter_of
+    from flyball.workspace.process.process_identity import starter_of
 
     return starter_of(os.getpid())
 

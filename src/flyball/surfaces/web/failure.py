@@ -49,7 +49,7 @@ STATUS: tuple[tuple[type[FlyballError], int], ...] = (
 CODES = {400: "usage", 401: "no-token", 404: "not-found", 405: "method", 413: "too-large"}
 
 
-class ToldError(msgspec.Struct, frozen=True):
+class ErrorBody(msgspec.Struct, frozen=True):
     """An error's body: a stable code, a sentence, and what to do."""
 
     code: str
@@ -62,19 +62,19 @@ def status_of(error: FlyballError) -> int:
     return next(status for kind, status in STATUS if isinstance(error, kind))
 
 
-def tell_own(_request: Request[Any, Any, Any], error: FlyballError) -> Response[ToldError]:
+def tell_own(_request: Request[Any, Any, Any], error: FlyballError) -> Response[ErrorBody]:
     """Return the response for one of our own errors."""
-    return Response(ToldError(error.code, error.message, error.hint), status_code=status_of(error))
+    return Response(ErrorBody(error.code, error.message, error.hint), status_code=status_of(error))
 
 
-def tell_http(_request: Request[Any, Any, Any], error: HTTPException) -> Response[ToldError]:
+def tell_http(_request: Request[Any, Any, Any], error: HTTPException) -> Response[ErrorBody]:
     """Return the response for the framework's errors: an unknown route, an invalid body or
     parameter.
     """
     status = error.status_code
     code = CODES.get(status, "internal" if status >= 500 else "usage")
     hint = "`/api/schema/openapi.json` describes every route."
-    return Response(ToldError(code, _said(error), hint), status_code=status)
+    return Response(ErrorBody(code, _said(error), hint), status_code=status)
 
 
 def _said(error: HTTPException) -> str:
@@ -90,14 +90,14 @@ def _said(error: HTTPException) -> str:
     return f"The request does not fit: {'; '.join(told)}"
 
 
-def tell_bug(_request: Request[Any, Any, Any], error: Exception) -> Response[ToldError]:
+def tell_bug(_request: Request[Any, Any, Any], error: Exception) -> Response[ErrorBody]:
     """Return a response for an internal error: no details in it, and a traceback in the server's
     log.
     """
     LOG.error("A request failed.", exc_info=error)
     message = f"Flyball itself failed: {type(error).__name__}."
     hint = "The server's log has the rest." if not os.environ.get("FLYBALL_DEBUG") else str(error)
-    return Response(ToldError("internal", message, hint), status_code=500)
+    return Response(ErrorBody("internal", message, hint), status_code=500)
 
 
 _TEXT = Schema(type=OpenAPIType.STRING)

@@ -13,7 +13,7 @@ from litestar.params import FromQuery, JSONBody, QueryParameter
 
 from flyball.app.board.ledger import mistakes_of
 from flyball.app.board.looking import Lines, files_of, look_into, read_lines, search_in
-from flyball.app.patching import PatchWish, patch_project
+from flyball.app.patching import PatchRequest, patch_project
 from flyball.app.templates import project_templates
 from flyball.core.flow.library import LIBRARY
 from flyball.core.record.diagram import as_json, as_mermaid, as_xstate
@@ -71,7 +71,7 @@ def projects(board: OurBoard) -> list[dict[str, Any]]:
 )
 def patch_diff(board: OurBoard, data: JSONBody[PatchForm]) -> Response[dict[str, Any]]:
     home = board.project(data.project)
-    wish = PatchWish(data.diff, home.repo, keep_regions=data.keep_regions)
+    wish = PatchRequest(data.diff, home.repo, keep_regions=data.keep_regions)
     result, snapshot = patch_project(wish, board.environ, writes=not data.preview)
     return Response(result.to_json(snapshot), status_code=200 if result.ok else 422)
 

@@ -23,7 +23,7 @@ from flyball.surfaces.http_bounds import (
     Scope,
     Send,
 )
-from flyball.surfaces.web.failure import ToldError, status_of
+from flyball.surfaces.web.failure import ErrorBody, status_of
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -47,7 +47,7 @@ class Refused(NamedTuple):
     """Why a request is refused."""
 
     status: int
-    failure: ToldError
+    failure: ErrorBody
 
 
 class Protection(NamedTuple):
@@ -143,7 +143,7 @@ def _why_not_taken(headers: dict[str, str]) -> Refused | None:
 
 
 def _refused(status: int, code: str, message: str, hint: str) -> Refused:
-    return Refused(status, ToldError(code, message, hint))
+    return Refused(status, ErrorBody(code, message, hint))
 
 
 def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -196,7 +196,7 @@ class Protected:
     async def _let_in(self, send: Send, token: str) -> None:
         """Move the token from the URL to a cookie that scripts cannot read."""
         if await asyncio.to_thread(self._protection.whose, token) is None:
-            failure = ToldError("no-token", "The token is wrong.", OPEN_IT)
+            failure = ErrorBody("no-token", "The token is wrong.", OPEN_IT)
             await _answer(send, 401, msgspec.json.encode(failure))
             return
         cookie = f"{self._protection.cookie}={token}; HttpOnly; SameSite=Strict; Path=/"

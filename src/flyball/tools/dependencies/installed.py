@@ -16,7 +16,7 @@ from typing import NamedTuple
 from flyball.regex import regex
 from flyball.tools.call.facts import DEPENDENCY
 from flyball.tools.call.protocol import CallContext
-from flyball.verdict.runners.layout import Land, look, package_json, text_of
+from flyball.verdict.runners.layout import FileIndex, look, package_json, text_of
 from flyball.verdict.runners.start_env import python_of, venv_of
 from flyball.workspace.files.paths import Root
 
@@ -176,5 +176,5 @@ def _crates(context: CallContext) -> Iterator[Package]:
 
 
 def _manifests(context: CallContext, name: str) -> tuple[str, ...]:
-    land: Land = look(context.root.path)
+    land: FileIndex = look(context.root.path)
     return land.matching(re.compile(rf"(?:.*/)?{re.escape(name)}"))

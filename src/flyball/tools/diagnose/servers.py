@@ -15,7 +15,7 @@ from flyball.core.terms.evidence import CheckKind
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.diagnose import inside
 from flyball.verdict.runners.checker import Check, always
-from flyball.verdict.runners.layout import Land
+from flyball.verdict.runners.layout import FileIndex
 from flyball.verdict.runners.start_context import StartContext
 from flyball.verdict.runners.start_env import program_of, python_of
 from flyball.workspace.trees.trees import TreeHash
@@ -117,7 +117,7 @@ def _changed(context: CallContext) -> tuple[str, ...]:
 
 
 def _check(server: LanguageServer, program: str, files: tuple[str, ...]) -> Check:
-    def argv(start: StartContext, _land: Land) -> list[str]:
+    def argv(start: StartContext, _land: FileIndex) -> list[str]:
         orders = {
             "argv": [program, *server.argv[1:]],
             "root": os.fspath(start.root.path),

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from flyball.core.suite.settled import ProjectCommands
 from flyball.regex import regex
-from flyball.verdict.runners.layout import Land, depends_on, npm_script
+from flyball.verdict.runners.layout import FileIndex, depends_on, npm_script
 from flyball.workspace.servers.server import ServerPlan
 
 SCRIPTS = ("dev", "start", "serve")
@@ -29,7 +29,7 @@ _PLAIN = ("server.py", "app.py", "main.py")
 _NODE = ("server.js", "server.mjs", "server.cjs", "app.js", "main.js")
 
 
-def server_plans(land: Land, settled: ProjectCommands) -> tuple[ServerPlan, ...]:
+def server_plans(land: FileIndex, settled: ProjectCommands) -> tuple[ServerPlan, ...]:
     """Return the servers of the project, most likely first; configured ones come before all."""
     found: dict[str, ServerPlan] = {}
     for at, each in sorted(settled.servers.items()):
@@ -45,7 +45,7 @@ def server_plans(land: Land, settled: ProjectCommands) -> tuple[ServerPlan, ...]
     return tuple(real or [*found.values()][:1])
 
 
-def _places(land: Land) -> list[str]:
+def _places(land: FileIndex) -> list[str]:
     """Return directories that may contain a server: the top first, then by depth and name."""
     marked = {str(PurePosixPath(path).parent) for path in land.matching(_MARKS)}
     # An application in a package is imported, and so served, from the directory above it.
@@ -57,7 +57,7 @@ def _name(at: str) -> str:
     return "web" if at == "." else re.sub(r"[^A-Za-z0-9_-]", "-", at)
 
 
-def _plan(land: Land, at: str) -> ServerPlan | None:
+def _plan(land: FileIndex, at: str) -> ServerPlan | None:
     for rule in RULES:
         for command, port, origin in rule(land):
             return ServerPlan(_name(at), command, at, port, origin)
@@ -67,7 +67,7 @@ def _plan(land: Land, at: str) -> ServerPlan | None:
 Found = Iterator[tuple[str, int, str]]
 
 
-def _package(land: Land) -> Found:
+def _package(land: FileIndex) -> Found:
     """Return a script of package.json; if its tool is known, its port can be chosen."""
     for name in SCRIPTS:
         script = npm_script(land, name)
@@ -85,39 +85,39 @@ def _package(land: Land) -> Found:
         yield command, port, f"the script {name} of package.json"
 
 
-def _manager(land: Land) -> str:
+def _manager(land: FileIndex) -> str:
     if land.has("pnpm-lock.yaml"):
         return "pnpm"
     return "yarn" if land.has("yarn.lock") else "npm"
 
 
-def _procfile(land: Land) -> Found:
+def _procfile(land: FileIndex) -> Found:
     for line in land.text("Procfile").split("\n"):
         name, colon, command = line.partition(":")
         if colon and name.strip() == "web" and command.strip():
             yield command.strip(), 0, "web in Procfile"
 
 
-def _django(land: Land) -> Found:
+def _django(land: FileIndex) -> Found:
     if "django" in land.text("manage.py").lower():
         yield "python manage.py runserver {port} --noreload", 8000, "manage.py of Django"
 
 
-def _flask(land: Land) -> Found:
+def _flask(land: FileIndex) -> Found:
     for file in _modules(land):
         if _FLASK.search(land.text(file)):
             module = _module(file)
             yield f"python -m flask --app {module} run --port {{port}}", 5000, f"Flask in {file}"
 
 
-def _asgi(land: Land) -> Found:
+def _asgi(land: FileIndex) -> Found:
     for file in _modules(land):
         if found := _FASTAPI.search(land.text(file)):
             app = f"{_module(file)}:{found[1]}"
             yield f"python -m uvicorn {app} --port {{port}}", 8000, f"an ASGI application in {file}"
 
 
-def _modules(land: Land) -> list[str]:
+def _modules(land: FileIndex) -> list[str]:
     """Return Python files that usually contain an application: at the top, or one package below."""
     below = [
         path
@@ -131,14 +131,14 @@ def _module(file: str) -> str:
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def _makefile(land: Land) -> Found:
+def _makefile(land: FileIndex) -> Found:
     text = land.text("Makefile")
     for name in TARGETS:
         if re.search(rf"^{name}\s*:(?!=)", text, re.M):
             yield f"make {name}", 0, f"the target {name} of the Makefile"
 
 
-def _plain(land: Land) -> Found:
+def _plain(land: FileIndex) -> Found:
     """Return a program that serves by itself, without a known framework."""
     for file in _PLAIN:
         if _SERVES.search(land.text(file)):
@@ -151,12 +151,12 @@ def _plain(land: Land) -> Found:
 STATIC = "index.html"
 
 
-def _static(land: Land) -> Found:
+def _static(land: FileIndex) -> Found:
     if land.has(STATIC):
         yield "python -m http.server {port} --bind 127.0.0.1", 8000, STATIC
 
 
-RULES: tuple[Callable[[Land], Found], ...] = (
+RULES: tuple[Callable[[FileIndex], Found], ...] = (
     _package,
     _procfile,
     _django,

@@ -11,12 +11,12 @@ from flyball.core.suite.part import TOP
 from flyball.core.suite.settled import SettledCommand
 from flyball.core.terms.evidence import CheckKind
 from flyball.shellcheck import verification_kind
-from flyball.verdict.runners.layout import Land, depends_on, npm_script, python_tools
+from flyball.verdict.runners.layout import FileIndex, depends_on, npm_script, python_tools
 from flyball.verdict.runners.start_context import StartContext
 from flyball.verdict.runners.start_env import program_of, python_of, venv_of, with_own_programs
 
-IsHere = Callable[[Land], bool]
-Argv = Callable[[StartContext, Land], list[str]]
+IsHere = Callable[[FileIndex], bool]
+Argv = Callable[[StartContext, FileIndex], list[str]]
 
 
 class Check(NamedTuple):
@@ -40,26 +40,26 @@ def _configures(tool: str, *files: str) -> IsHere:
     return lambda land: tool in python_tools(land) or _has(*files)(land)
 
 
-def _configures_mypy(land: Land) -> bool:
+def _configures_mypy(land: FileIndex) -> bool:
     in_cfg = "[mypy]" in land.text("setup.cfg")
     return in_cfg or _configures("mypy", "mypy.ini", ".mypy.ini")(land)
 
 
-def _has_eslint(land: Land) -> bool:
+def _has_eslint(land: FileIndex) -> bool:
     endings = ("js", "mjs", "cjs", "ts")
     flat = _has(*(f"eslint.config.{ending}" for ending in endings))
     return depends_on(land, "eslint") or flat(land)
 
 
-def _has_build_script(land: Land) -> bool:
+def _has_build_script(land: FileIndex) -> bool:
     return bool(npm_script(land, "build"))
 
 
-def _makes_build(land: Land) -> bool:
+def _makes_build(land: FileIndex) -> bool:
     return re.search(r"^build[ \t]*:(?![:=]*=)", land.text("Makefile"), re.M) is not None
 
 
-def _has_python(land: Land) -> bool:
+def _has_python(land: FileIndex) -> bool:
     return land.has_python
 
 
@@ -67,18 +67,18 @@ def _program(name: str, *words: str) -> Argv:
     return lambda context, _land: [program_of(context, name), *words]
 
 
-def _pyright(context: StartContext, _land: Land) -> list[str]:
+def _pyright(context: StartContext, _land: FileIndex) -> list[str]:
     own = ["--pythonpath", python_of(context)] if venv_of(context) else []
     return [program_of(context, "pyright"), *own]
 
 
-def _mypy(context: StartContext, land: Land) -> list[str]:
+def _mypy(context: StartContext, land: FileIndex) -> list[str]:
     settles_files = "files" in python_tools(land).get("mypy", {})
     where = [] if settles_files else ["."]
     return [program_of(context, "mypy"), f"--cache-dir={context.cache / 'mypy'}", *where]
 
 
-def _compileall(context: StartContext, land: Land) -> list[str]:
+def _compileall(context: StartContext, land: FileIndex) -> list[str]:
     """Return every source file, whether or not it was compiled before; environments are left
     out.
     """
@@ -125,7 +125,7 @@ _SETTLED_KINDS = {
 }
 
 
-def settled_checks(land: Land, settled: Mapping[str, SettledCommand]) -> tuple[Check, ...]:
+def settled_checks(land: FileIndex, settled: Mapping[str, SettledCommand]) -> tuple[Check, ...]:
     """Return the checks of a tree, with configured ones in place of those that were found.
 
     What a configured command verifies is derived from its words; an unknown command counts as
@@ -144,7 +144,7 @@ def settled_checks(land: Land, settled: Mapping[str, SettledCommand]) -> tuple[C
     return (*own, *(() if TOP in settled else checks_of(land)))
 
 
-def always(_land: Land) -> bool:
+def always(_land: FileIndex) -> bool:
     """Return whether a check is here that somebody named or found: it is."""
     return True
 
@@ -153,7 +153,7 @@ def _shell(command: str) -> Argv:
     return lambda context, _land: ["sh", "-c", with_own_programs(command, context)]
 
 
-def checks_of(land: Land, *, is_top: bool = True) -> tuple[Check, ...]:
+def checks_of(land: FileIndex, *, is_top: bool = True) -> tuple[Check, ...]:
     """The checks this tree is set up for, the strongest first; syntax is the top's to check."""
     return tuple(
         check

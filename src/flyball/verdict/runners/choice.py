@@ -13,7 +13,7 @@ from flyball.core.suite.part import TOP, Part, PartSuite, is_within, owner_of
 from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.regex import regex
-from flyball.verdict.runners.layout import Land, look, python_tools, table_of, texts_of_tests
+from flyball.verdict.runners.layout import FileIndex, look, python_tools, table_of, texts_of_tests
 from flyball.verdict.runners.parts import COMMAND, PYTHON, survey_parts
 from flyball.verdict.runners.row import refusal
 from flyball.verdict.runners.start_context import StartContext
@@ -59,7 +59,7 @@ class Choice(NamedTuple):
     name: str
     at: str
     args: tuple[str, ...]
-    land: Land
+    land: FileIndex
     otherwise: str = ""
     command: str = ""
     """The whole command, if a person configured it."""
@@ -104,7 +104,7 @@ def _allowed(choice: Choice) -> str:
     return f"It takes {' and '.join(filter(None, (names, known))) or 'no arguments'}."
 
 
-def _names(part: Part, land: Land) -> tuple[str, ...]:
+def _names(part: Part, land: FileIndex) -> tuple[str, ...]:
     """Return every runner a part may be tested with: its suites first, then other ways to run
     them.
     """
@@ -147,7 +147,7 @@ def _named_part(words: Sequence[str], parts: Sequence[Part]) -> tuple[str | None
     return None, tuple(words)
 
 
-def _none(wished: str, parts: Sequence[Part], land: Land) -> ToolError:
+def _none(wished: str, parts: Sequence[Part], land: FileIndex) -> ToolError:
     """Return why nothing can be run: no tests at all, or none for the wished runner."""
     known = {name: part.path for part in parts for name in _names(part, land)}
     if wished and known:
@@ -170,7 +170,7 @@ def _settled(
     names: Sequence[str],
     args: Sequence[str],
     parts: Sequence[Part],
-    land: Land,
+    land: FileIndex,
 ) -> Choice:
     """Return a choice for a part of the tree; paths that name the part are made relative to it."""
     name = wished if wished in names else names[0]
@@ -199,7 +199,7 @@ def _tested_inside(at: str, parts: Sequence[Part]) -> tuple[str, ...]:
     return tuple(p.path for p in parts if p.suites and p.path != at and is_within(p.path, at))
 
 
-def set_up_command(name: str, land: Land) -> str:
+def set_up_command(name: str, land: FileIndex) -> str:
     """Return the project's own command that installs what a runner needs; nothing if unknown."""
     if name in PYTHON:
         return _python_set_up(land)
@@ -211,7 +211,7 @@ def set_up_command(name: str, land: Land) -> str:
 NOT_NODE = frozenset(OTHERS) | {"go", "cargo", "maven", "gradle", "dotnet", "ctest", "bats"}
 
 
-def _python_set_up(land: Land) -> str:
+def _python_set_up(land: FileIndex) -> str:
     if known := next((command for file, command in SET_UPS if land.has(file)), ""):
         return known
     if "hatch" in python_tools(land):

@@ -27,7 +27,7 @@ VENV = "pyvenv.cfg"
 _PYTHON_TEST = regex(r"(?:.*/)?(?:test[^/]*|[^/]*_tests?)\.py")
 
 
-class Land:
+class FileIndex:
     """The plain files of a tree, by path; contents are read on demand."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Land:
         """Return the files whose whole path matches, in order."""
         return tuple(path for path in self.files if pattern.fullmatch(path))
 
-    def below(self, part: str, without: tuple[str, ...] = ()) -> Land:
+    def below(self, part: str, without: tuple[str, ...] = ()) -> FileIndex:
         """Return a directory of the tree, without some of its directories."""
         start = "" if part == "." else f"{part}/"
         apart = tuple(f"{each}/" for each in without)
@@ -65,7 +65,7 @@ class Land:
             if path.startswith(start) and not path.startswith(apart)
         )
         venvs = tuple(path[len(start) :] for path in self.venvs if path.startswith(start))
-        return Land(self.root if part == "." else self.root / part, inner, venvs)
+        return FileIndex(self.root if part == "." else self.root / part, inner, venvs)
 
     @cached_property
     def _set(self) -> frozenset[str]:
@@ -91,7 +91,7 @@ class Land:
         return _toml(self.text("pyproject.toml"))
 
 
-def look(root: Path) -> Land:
+def look(root: Path) -> FileIndex:
     """Return one walk over the tree, leaving out what is installed or built, and every link."""
     found: list[str] = []
     venvs: list[str] = []
@@ -104,7 +104,7 @@ def look(root: Path) -> Land:
             continue
         start = "" if here == "." else f"{here}/"
         found += [f"{start}{file}" for file in files]
-    return Land(root, tuple(sorted(found)), tuple(venvs))
+    return FileIndex(root, tuple(sorted(found)), tuple(venvs))
 
 
 def _folders(root: Path) -> Iterator[tuple[str, list[str]]]:
@@ -132,7 +132,7 @@ def _is_looked_into(name: str) -> bool:
     return name not in SKIPPED and not name.startswith(".")
 
 
-def texts_of_tests(land: Land) -> Iterator[str]:
+def texts_of_tests(land: FileIndex) -> Iterator[str]:
     """Yield the texts of the first files that may contain tests."""
     for path in land.python[:READ_TESTS]:
         yield land.text(path)
@@ -168,7 +168,7 @@ def table_of(value: Any) -> Mapping[str, Any]:
     return cast(Mapping[str, Any], value) if isinstance(value, Mapping) else {}
 
 
-def python_tools(land: Land) -> Mapping[str, Any]:
+def python_tools(land: FileIndex) -> Mapping[str, Any]:
     """Return the `[tool]` table of pyproject.toml."""
     return table_of(land.pyproject.get("tool"))
 
@@ -178,13 +178,13 @@ def package_json(root: Path) -> Mapping[str, Any]:
     return _json(text_within(root, "package.json"))
 
 
-def npm_script(land: Land, name: str) -> str:
+def npm_script(land: FileIndex, name: str) -> str:
     """Return a script of package.json, other than the one npm puts there to fail."""
     script = table_of(land.package.get("scripts")).get(name)
     return script if isinstance(script, str) and "no test specified" not in script else ""
 
 
-def depends_on(land: Land, name: str) -> bool:
+def depends_on(land: FileIndex, name: str) -> bool:
     """Return whether package.json asks for a package."""
     tables = ("dependencies", "devDependencies")
     return any(name in table_of(land.package.get(kind)) for kind in tables)

@@ -11,7 +11,7 @@ from flyball.core.suite.part import TOP, Part, PartSuite, is_within
 from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
 from flyball.regex import regex
 from flyball.verdict.runners.checker import checks_of
-from flyball.verdict.runners.layout import Land, look
+from flyball.verdict.runners.layout import FileIndex, look
 from flyball.verdict.runners.rows.compiled import is_workspace
 from flyball.verdict.runners.rows.python import settles_pytest
 from flyball.verdict.runners.rows.scripted import MAKEFILES
@@ -50,7 +50,7 @@ _OUTER_BUILD: dict[str, re.Pattern[str]] = {
 """Markers in the manifest of an outer directory that builds and tests the inner ones itself."""
 
 
-def survey_parts(land: Land, settled: ProjectCommands = NOTHING_SETTLED) -> tuple[Part, ...]:
+def survey_parts(land: FileIndex, settled: ProjectCommands = NOTHING_SETTLED) -> tuple[Part, ...]:
     """Return every part of a tree, the top first; configuration adds parts and overrides the rest.
 
     The innermost parts are examined first: what has a suite of its own is not tested again by the
@@ -90,7 +90,7 @@ def runners_and_checks(
     return tuple(dict.fromkeys(runners)), tuple(dict.fromkeys(checks))
 
 
-def suites_of(land: Land) -> tuple[str, ...]:
+def suites_of(land: FileIndex) -> tuple[str, ...]:
     """Return the runners that together run every test once: no second way to run the same ones."""
     found = runners_of(land)
     if "pytest" in found:
@@ -105,7 +105,7 @@ def suites_of(land: Land) -> tuple[str, ...]:
 
 
 def _suites(
-    land: Land, path: str, settled: SettledCommand | None, is_outer: bool
+    land: FileIndex, path: str, settled: SettledCommand | None, is_outer: bool
 ) -> tuple[PartSuite, ...]:
     if settled is not None:
         return (PartSuite(COMMAND, path, settled.command, settled.origin),)
@@ -113,17 +113,17 @@ def _suites(
     return tuple(PartSuite(name, path, BY_NAME[name].describe(land)) for name in names)
 
 
-def _is_settled_outside(land: Land, path: str, own: Land) -> bool:
+def _is_settled_outside(land: FileIndex, path: str, own: FileIndex) -> bool:
     """Return whether pytest is configured further out and not here: then it is run from there."""
     if path == TOP or settles_pytest(own):
         return False
     return any(settles_pytest(_shallow(land, outer)) for outer in _around(path))
 
 
-def _shallow(land: Land, path: str) -> Land:
+def _shallow(land: FileIndex, path: str) -> FileIndex:
     """Return only the files directly in a directory, where configuration is looked up."""
     inner = land.below(path)
-    return Land(inner.root, tuple(file for file in inner.files if "/" not in file))
+    return FileIndex(inner.root, tuple(file for file in inner.files if "/" not in file))
 
 
 def _around(path: str) -> Iterable[str]:
@@ -137,7 +137,7 @@ def _depth(path: str) -> int:
     return 0 if path == TOP else path.count("/") + 1
 
 
-def _opened(land: Land) -> dict[str, tuple[str, ...]]:
+def _opened(land: FileIndex) -> dict[str, tuple[str, ...]]:
     """Directory → the kinds of the manifests in it, where they open a part."""
     found: dict[str, dict[str, None]] = {}
     for file in land.files:
@@ -152,7 +152,9 @@ def _opened(land: Land) -> dict[str, tuple[str, ...]]:
     return {path: kinds for path, kinds in opened.items() if kinds or path == TOP}
 
 
-def _is_member(land: Land, path: str, kind: str, found: Mapping[str, Mapping[str, None]]) -> bool:
+def _is_member(
+    land: FileIndex, path: str, kind: str, found: Mapping[str, Mapping[str, None]]
+) -> bool:
     """Return whether an outer build of the same kind builds and tests this directory itself."""
     outer = [each for each in _around(path) if kind in found.get(each, {})]
     if kind == "gradle":
@@ -171,7 +173,7 @@ def _is_member(land: Land, path: str, kind: str, found: Mapping[str, Mapping[str
     )
 
 
-def _is_crate_of(land: Land, outer: str, path: str) -> bool:
+def _is_crate_of(land: FileIndex, outer: str, path: str) -> bool:
     """Return whether one `cargo test` in an outer directory tests this crate with the others."""
     manifest = land.below(outer)
     excluded = re.search(r"^exclude\s*=\s*\[([^\]]*)\]", manifest.text("Cargo.toml"), re.M)
@@ -183,7 +185,7 @@ def _is_crate_of(land: Land, outer: str, path: str) -> bool:
 _GRADLE_SETTINGS = ("settings.gradle", "settings.gradle.kts")
 
 
-def _manifests(land: Land, path: str) -> dict[str, str]:
+def _manifests(land: FileIndex, path: str) -> dict[str, str]:
     """Return the manifests of a directory and their texts."""
     start = "" if path == TOP else f"{path}/"
     patterns = [*KINDS.values(), re.compile(r"requirements.*\.txt")]

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from flyball.core.suite.case import SuiteCase
-from flyball.verdict.runners.layout import Land
+from flyball.verdict.runners.layout import FileIndex
 from flyball.verdict.runners.pace import Steps
 from flyball.verdict.runners.reports.output import RunnerOutput
 from flyball.verdict.runners.start_context import StartContext
@@ -18,7 +18,7 @@ from flyball.verdict.runners.tally import Tally
 Read = Callable[[RunnerOutput], Tally | None]
 """A runner's output in; its tally out, or None if nothing could be counted."""
 
-Argv = Callable[[StartContext, Land, Sequence[str]], list[str]]
+Argv = Callable[[StartContext, FileIndex, Sequence[str]], list[str]]
 Reports = Callable[[StartContext], Sequence[Path]]
 Select = Callable[[Sequence[str], Sequence[SuiteCase]], tuple[str, ...] | None]
 """Test files and tests in; the words that run only those, or None where the runner cannot."""
@@ -130,13 +130,13 @@ class Runner(NamedTuple):
     """One test runner: how it is recognised, started, narrowed, and read."""
 
     name: str
-    is_here: Callable[[Land], bool]
+    is_here: Callable[[FileIndex], bool]
     argv: Argv
     read: Read
     accepts: Accepts
     select: Select = cannot_select
     reports: Reports = own_reports
-    describe: Callable[[Land], str] = lambda _land: ""
+    describe: Callable[[FileIndex], str] = lambda _land: ""
     """The project's own words for it, such as its script."""
     steps: Steps | None = None
     """How its output shows which tests began and ended."""

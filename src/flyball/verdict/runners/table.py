@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.verdict.runners.layout import Land
+from flyball.verdict.runners.layout import FileIndex
 from flyball.verdict.runners.row import Runner
 from flyball.verdict.runners.rows import compiled, node, python, scripted
 
@@ -14,7 +14,7 @@ WRAPPERS = frozenset({"npm", "pnpm", "yarn"})
 TARGETS = frozenset({"make", "just"})
 
 
-def runners_of(land: Land) -> tuple[str, ...]:
+def runners_of(land: FileIndex) -> tuple[str, ...]:
     """Return the runners this tree can be tested with, the best first.
 
     Scripts and targets come last, and a script is left out if the runner behind it is known: it

@@ -42,7 +42,7 @@ class Moved(msgspec.Struct, frozen=True):
     finished: str = ""
 
 
-class Fate(StrEnum):
+class ReplayStatus(StrEnum):
     """The result of replaying a card elsewhere."""
 
     APPLIED = "applied"
@@ -55,7 +55,7 @@ class Replayed(msgspec.Struct, frozen=True):
 
     card: str
     title: str
-    fate: Fate
+    fate: ReplayStatus
     drifted: tuple[str, ...] = ()
     clashes: tuple[Clash, ...] = ()
 
@@ -141,9 +141,11 @@ def replay_records(place: CardTree, records: Sequence[CardRecord]) -> tuple[Repl
         moved = compare_move(place.trees, tree, record.before, record.after)
         found = _with_untracked(place, moved)
         if found.losses:
-            fate = Replayed(record.card, record.title, Fate.REFUSED, found.drifted, found.losses)
+            fate = Replayed(
+                record.card, record.title, ReplayStatus.REFUSED, found.drifted, found.losses
+            )
             return (*report, fate)
-        fate = Fate.APPLIED if found.writes else Fate.ALREADY
+        fate = ReplayStatus.APPLIED if found.writes else ReplayStatus.ALREADY
         report.append(Replayed(record.card, record.title, fate, found.drifted))
         tree = found.tree
     place.writer.perform("Replaying a run", place.trees.changes(start, tree))

@@ -16,9 +16,9 @@ from itertools import islice
 from pathlib import Path
 
 from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.files.ignored_files import CHANGING, MADE_ANEW
 from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.plain import walk_folders
-from flyball.workspace.files.shelf import CHANGING, MADE_ANEW
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.git import Git, Repository, find_repository, quoted
 from flyball.workspace.trees.git_trees import GitTrees

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from flyball.workspace.errors import WorkspaceHeld, explain_disk_errors
-from flyball.workspace.process.holder import may_live, name_this_process
+from flyball.workspace.process.process_identity import may_live, name_this_process
 
 _PATIENCE = 30.0
 _ROOM = 200

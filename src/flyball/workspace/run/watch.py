@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from flyball.workspace.errors import explain_disk_errors
+from flyball.workspace.files.ignored_files import Returned, Shelf
 from flyball.workspace.files.paths import Root
-from flyball.workspace.files.shelf import Returned, Shelf
 from flyball.workspace.files.standing import Standing, find_standing, take_away
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import TreeHash

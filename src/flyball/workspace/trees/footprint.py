@@ -124,7 +124,7 @@ def _facts_of(path: str) -> EntryFacts:
     return path, it.st_mode, it.st_size, it.st_ino, it.st_mtime_ns, it.st_ctime_ns
 
 
-class Tread:
+class DirectoryScanner:
     """Scans one directory repeatedly, excluding the generated files that git ignores there."""
 
     def __init__(

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from flyball.errors import ToolTimeout
 from flyball.workspace.errors import GitFailed
+from flyball.workspace.files.ignored_files import MADE_ANEW
 from flyball.workspace.files.plain import pipes_named, read_within, remove_within
-from flyball.workspace.files.shelf import MADE_ANEW
 from flyball.workspace.trees.depot_trees import DepotTrees
-from flyball.workspace.trees.footprint import Footprint, Tread
+from flyball.workspace.trees.footprint import DirectoryScanner, Footprint
 from flyball.workspace.trees.git import Git, ignore_file
 from flyball.workspace.trees.git_objects import (
     Children,
@@ -69,7 +69,7 @@ class GitTrees(DepotTrees):
         self._folders: dict[tuple[TreeHash, str], Children] = {}
         """The cached children of folders in the index's tree."""
         self._is_looked_through = False
-        self._tread: Tread | None = None
+        self._tread: DirectoryScanner | None = None
         self._seen: tuple[Footprint, Captured] | None = None
         """The directory's footprint at the last capture, and that capture's result."""
         self._dirty: tuple[Footprint, frozenset[str]] | None = None
@@ -101,7 +101,7 @@ class GitTrees(DepotTrees):
         """Scan the directory before asking git from now on: hooks wait for every capture."""
         beside = ignore_file(self.depot.directory)
         found = [beside] if beside else ()
-        self._tread = Tread(self.root, MADE_ANEW, self._ignored_folders, found)
+        self._tread = DirectoryScanner(self.root, MADE_ANEW, self._ignored_folders, found)
 
     def capture(self) -> Captured:
         """Capture the current state of the working directory."""

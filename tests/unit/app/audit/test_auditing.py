@@ -13,9 +13,9 @@ import pytest
 from tests.unit.app.audit.recorded import HOSTS, SINS, lay_out, session_names
 
 from flyball.app.audit.auditing import AuditProgress, AuditWish, audit, seconds_of
-from flyball.app.audit.crew import WORTH_A_CREW, judge_file, judge_files
 from flyball.app.audit.formats import transcripts
 from flyball.app.audit.report import AuditReport
+from flyball.app.audit.workers import WORTH_A_CREW, judge_file, judge_files
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.record.audit.finding import RULES, Degree
 from flyball.errors import NotFound, UsageError

@@ -6,7 +6,7 @@ from typing import Any
 
 from flyball.app.board.workers import workers_of
 from flyball.journal.protocol import WorkerRow
-from flyball.workspace.process.holder import name_this_process
+from flyball.workspace.process.process_identity import name_this_process
 
 
 def row(run: str, by: str, project: str = "shop", status: str = "running") -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tests.small_python import small_path
 from tests.unit.app.examining.patient import home_of
 
 from flyball.app.examining.examine import examine_project
-from flyball.app.project import open_home_anyhow
+from flyball.app.project import open_home_lenient
 from flyball.errors import NotFound
 
 
@@ -34,7 +34,7 @@ def test_every_trouble_is_told_beside_the_others_and_the_worst_come_last(
     (tmp_path / "config.toml").write_text("[budget\n")
     home = home_of(tmp_path, shop)
     environ = {**home.environ, "FLYBALL_CONFIG": str(tmp_path / "config.toml")}
-    broken, refused = open_home_anyhow(shop, environ)
+    broken, refused = open_home_lenient(shop, environ)
     assert refused is not None
     found = asyncio.run(examine_project(broken, refused))
     names = [each.name for each in found]
@@ -46,4 +46,4 @@ def test_every_trouble_is_told_beside_the_others_and_the_worst_come_last(
 
 def test_a_directory_that_is_not_there_is_no_project(tmp_path: Path):
     with pytest.raises(NotFound, match="no directory"):
-        open_home_anyhow(tmp_path / "nowhere", {"HOME": str(tmp_path)})
+        open_home_lenient(tmp_path / "nowhere", {"HOME": str(tmp_path)})

@@ -23,7 +23,7 @@ from flyball.journal.postgres import PostgresJournal
 from flyball.journal.protocol import SUBMITTED, WorkerRow
 from flyball.journal.sqlite import SqliteJournal
 from flyball.journal.workers import WorkerTable
-from flyball.workspace.process.holder import name_this_process
+from flyball.workspace.process.process_identity import name_this_process
 
 __all__ = ["database", "postgres"]
 

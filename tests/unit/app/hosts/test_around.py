@@ -16,7 +16,7 @@ from tests.unit.app.hosts.alone import AloneHost, alone_in
 from tests.unit.app.hosts.test_governor import POINT
 
 from flyball.app.hosts.endings import ends_own
-from flyball.workspace.process.holder import this_process
+from flyball.workspace.process.process_identity import this_process
 
 UNKNOWN_FILES = 'for f in $(cat list.txt); do rm "$f"; done'
 """What it writes is only known when it runs."""

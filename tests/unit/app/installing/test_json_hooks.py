@@ -25,7 +25,7 @@ def install(text: str, host: str = "claude") -> json_hooks.Merged:
     return json_hooks.put_in(text, "settings.json", HOOKS[host])
 
 
-def remove(text: str, put: tuple[json_hooks.PutIn, ...] | None, host: str = "claude") -> str:
+def remove(text: str, put: tuple[json_hooks.InsertedText, ...] | None, host: str = "claude") -> str:
     return json_hooks.take_out(text, "settings.json", host, put)
 
 

@@ -12,7 +12,7 @@ import pytest
 from flyball.app.sessions import MCP, Session, Sessions
 from flyball.app.steps.client import StepClient, client_above, clients_by_address, is_alive
 from flyball.errors import NotAPerson
-from flyball.workspace.process.holder import this_process
+from flyball.workspace.process.process_identity import this_process
 
 HERE = this_process()
 RUN = "0101-000000-bcdf"

@@ -1,4 +1,4 @@
-from flyball.core.suite.case import CaseOutcome, SuiteCase, digest_of, merged, told_apart
+from flyball.core.suite.case import CaseOutcome, SuiteCase, digest_of, merged, number_duplicates
 
 PASSED, FAILED = CaseOutcome.PASSED, CaseOutcome.FAILED
 
@@ -35,7 +35,7 @@ def test_a_test_that_reports_twice_ended_as_its_worst():
 
 
 def test_tests_that_share_a_name_are_numbered():
-    found = told_apart(
+    found = number_duplicates(
         [SuiteCase("t", PASSED), SuiteCase("t", FAILED), SuiteCase("t", PASSED, spelling="t")]
     )
     assert [case.label for case in found] == ["t", "t #2", "t #3"]

@@ -17,7 +17,7 @@ from flyball.core.flow.template import INJECTIONS
 from flyball.core.memory.ledger import Mistake, fingerprint_failure
 from flyball.core.plan.coordinator import Coordinator
 from flyball.core.plan.message import Context, ExecutionPlan, Issue, Severity, Step, StepResult
-from flyball.core.plan.plan import Errand
+from flyball.core.plan.plan import StepExecution
 from flyball.core.run.effect import ResetThread
 from flyball.core.run.state import CardState, Checkpoint, Denial, Remark, RunState
 from flyball.core.terms.evidence import FailedTest, Strength, SuiteReport
@@ -97,7 +97,7 @@ def run_of(base: str, *cards: CardState, **more: Any) -> RunState:
         "tree": base,
         "snapshot": base,
         "coordinator": coordinator,
-        "errands": (Errand(plan_id="p2", step=STEPS[1], card="build", cards=("build",)),),
+        "errands": (StepExecution(plan_id="p2", step=STEPS[1], card="build", cards=("build",)),),
         "ledger": (MISTAKE, OTHER),
         **more,
     }
@@ -276,7 +276,7 @@ def test_a_diagnosis_hears_why_the_card_before_it_failed(context: RunContext):
     verdicts = (Ruling("tests_pass", Failed("1 test fails.")), Ruling("diff_size", Passed()))
     failed = card_of("step", tree, phase=Phase.FAILED, verdicts=verdicts, ending_reason="No.")
     card = replace(card_of("D1", tree, id="build-D1"), template=asking("verdicts", "handover"))
-    errand = Errand(
+    errand = StepExecution(
         plan_id="p2", step=STEPS[1], card="build-D1", cards=("build", "build-D1"), failed="build"
     )
     run = run_of(tree, failed, card, errands=(errand,))
@@ -293,7 +293,7 @@ def test_findings_of_those_who_looked_before_are_handed_on(context: RunContext):
     tree = context.workspace.base
     looked = replace(card_of("D1", tree, id="d"), answer="the sum is missing")
     card = replace(card_of("step", tree), template=asking("findings", "checkpoint"))
-    errand = Errand(plan_id="p2", step=STEPS[1], card="build", cards=("d", "build"))
+    errand = StepExecution(plan_id="p2", step=STEPS[1], card="build", cards=("d", "build"))
     told = found(context, run_of(tree, looked, card, errands=(errand,)), card)
     assert told["findings"] == "the sum is missing"
     assert "checkpoint" not in told

@@ -55,7 +55,7 @@ def asked_beside(place: str, ends: str) -> tuple[int, bytes, bytes]:
         assert starter.stdout.readline() == b"starting\n"
         starter.stdin.write(b"x")
         starter.stdin.flush()
-        return client.ask_anew(place, "claude", data)
+        return client.start_governor_and_ask(place, "claude", data)
 
 
 def test_who_finds_another_at_it_waits_for_its_governor(place: str):
@@ -74,14 +74,14 @@ def test_the_next_one_waits_for_nobody_then(place: str):
         assert starter.stdout
         assert starter.stdout.readline() == b"starting\n"
         data = json.dumps({"hook_event_name": "Stop", "cwd": str(Path(place).parent)}).encode()
-        assert client.ask_anew(place, "claude", data) == (0, b"", b"")
+        assert client.start_governor_and_ask(place, "claude", data) == (0, b"", b"")
         assert starter.poll() is None, "it is still at it"
 
 
 def test_where_no_file_can_be_made_nobody_is_waited_for(tmp_path: Path, place: str):
     data = json.dumps({"hook_event_name": "Stop", "cwd": str(tmp_path)}).encode()
     nowhere = str(Path(place) / "not" / "there")
-    assert client.ask_anew(nowhere, "claude", data) == (0, b"", b"")
+    assert client.start_governor_and_ask(nowhere, "claude", data) == (0, b"", b"")
 
 
 FORGER = """
@@ -156,7 +156,7 @@ def test_governor_of_another_user_is_not_asked(is_whole_folder: bool):
             assert client.ask(place, "claude", b"{}") is None
             # Nor is a lock file made in there, by which others could be kept waiting.
             if is_whole_folder:
-                assert client.ask_anew(place, "claude", b"{}")[0] == 0
+                assert client.start_governor_and_ask(place, "claude", b"{}")[0] == 0
                 assert [each.name for each in folder.iterdir()] == ["socket"]
             assert forger.poll() is None
 

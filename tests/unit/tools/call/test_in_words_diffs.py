@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.tools.call.in_words import diffs_in_words
+from flyball.tools.call.inline_calls import diffs_in_words
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"
 

@@ -9,7 +9,7 @@ import pytest
 from tests.repos import contents, git, own_state, put, repository
 
 from flyball.errors import AlreadyMerged, Conflict, NotFound, UsageError
-from flyball.workspace.cards.revert import Fate, move_record
+from flyball.workspace.cards.revert import ReplayStatus, move_record
 from flyball.workspace.cards.use_cases import (
     ProjectPlaces,
     abandon,
@@ -317,11 +317,14 @@ def test_cards_are_done_over_elsewhere(merged: Path, desk: ProjectPlaces, tmp_pa
 
     report = replay_run(desk, "r", other)
 
-    assert [each.fate for each in report] == [Fate.APPLIED, Fate.APPLIED]
+    assert [each.fate for each in report] == [ReplayStatus.APPLIED, ReplayStatus.APPLIED]
     assert report[0].drifted == ("a.txt",)
     assert (other / "new.py").exists()
     assert "two" in (other / "a.txt").read_text()
-    assert [each.fate for each in replay_run(desk, "r", other)] == [Fate.ALREADY, Fate.ALREADY]
+    assert [each.fate for each in replay_run(desk, "r", other)] == [
+        ReplayStatus.ALREADY,
+        ReplayStatus.ALREADY,
+    ]
 
 
 def test_doing_over_writes_nothing_when_a_card_does_not_fit(
@@ -334,7 +337,7 @@ def test_doing_over_writes_nothing_when_a_card_does_not_fit(
 
     report = replay_run(desk, "r", other)
 
-    assert [each.fate for each in report] == [Fate.REFUSED]
+    assert [each.fate for each in report] == [ReplayStatus.REFUSED]
     assert report[0].clashes[0].path == "a.txt"
     assert contents(other) == before
     with pytest.raises(NotFound):
@@ -404,7 +407,7 @@ def test_doing_over_does_not_remove_what_is_in_no_commit_there(
 
     (report,) = replay_run(desk, "r", other)
 
-    assert report.fate is Fate.REFUSED
+    assert report.fate is ReplayStatus.REFUSED
     assert [clash.path for clash in report.clashes] == ["my notes.txt"]
     assert (other / "my notes.txt").read_text() == "mine\n"
 

@@ -16,9 +16,9 @@ from tests.repos import git, repository
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.trees import git_trees
 from flyball.workspace.trees.footprint import (
+    DirectoryScanner,
     EntryFacts,
     Footprint,
-    Tread,
     footprint,
     settled_before,
 )
@@ -270,7 +270,7 @@ def test_a_directory_that_is_too_large_is_left_to_git(tmp_path: Path):
 
 
 def test_a_directory_that_is_not_there_looks_like_nothing(tmp_path: Path):
-    assert Tread(tmp_path / "gone", frozenset(), list).look() is None
+    assert DirectoryScanner(tmp_path / "gone", frozenset(), list).look() is None
 
 
 def test_a_pipe_that_comes_between_two_looks_keeps_git_waiting_for_a_moment(

@@ -13,7 +13,7 @@ from flyball.app.project import Home
 from flyball.app.sessions import Session, Sessions
 from flyball.app.settling import state_dir
 from flyball.errors import NotAPerson
-from flyball.workspace.process.holder import ancestors, environ_of
+from flyball.workspace.process.process_identity import ancestors, environ_of
 from flyball.workspace.process.terminal import doubt_about_terminal
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from flyball.core.host.event import HostEvent
-from flyball.workspace.process.holder import ancestors, environ_of, is_running
+from flyball.workspace.process.process_identity import ancestors, environ_of, is_running
 from flyball.workspace.process.terminal import has_terminal
 
 MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE")

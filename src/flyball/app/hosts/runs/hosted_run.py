@@ -60,7 +60,7 @@ from flyball.engine.prompt.handover_text import hand_over
 from flyball.errors import Conflict
 from flyball.tools.call.protocol import Result, bounded
 from flyball.tools.conflict import ConflictForm, Surroundings, state_conflict
-from flyball.workspace.process.holder import environ_of
+from flyball.workspace.process.process_identity import environ_of
 from flyball.workspace.trees.trees import TreeHash
 
 LONGEST_OUTCOME = 8_000

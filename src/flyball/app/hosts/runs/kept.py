@@ -18,7 +18,7 @@ from flyball.app.runs.journals import new_run_id
 from flyball.app.settling import Effective
 from flyball.core.run.policy import Project
 from flyball.errors import FlyballError
-from flyball.workspace.process.holder import is_running, this_process
+from flyball.workspace.process.process_identity import is_running, this_process
 from flyball.workspace.run.opening import (
     find_workspace,
     forget_run,

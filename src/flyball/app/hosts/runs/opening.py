@@ -18,7 +18,7 @@ from flyball.app.hosts.runs.kept import KeptWorkspaces
 from flyball.app.project import Home
 from flyball.app.runs.journals import new_run_id, open_journal
 from flyball.app.sessions import Session, Sessions
-from flyball.app.wiring import NobodyDriver, eyes_of
+from flyball.app.wiring import NullDriver, eyes_of
 from flyball.core.host.event import GO_ON, HostAnswer
 from flyball.core.run.effect import Owed
 from flyball.core.run.event import EvidenceTaken, RunStarted
@@ -107,7 +107,7 @@ class HostedRuns:
             async with self.driven(event.run) as (engine, context):
                 if ready:
                     context.adopt(ready.workspace, ready.project)
-                state = await engine.bring_on(await engine.append(RunState(), event))
+                state = await engine.run_pending_effects(await engine.append(RunState(), event))
                 if context.opened:
                     self._kept.keep(event.run, context.opened)
                 return state
@@ -124,7 +124,7 @@ class HostedRuns:
         try:
             context.adopt(peek_workspace(session.run, self._home.state))
             make: Callable[..., Performer] = import_module(EFFECTS).EffectPerformer
-            performer = make(journal, NobodyDriver(), context, on_text=unheard)
+            performer = make(journal, NullDriver(), context, on_text=unheard)
             seen = await performer.perform(state, owed, Intention(f"{state.run}/{owed.n}", False))
             assert isinstance(seen, EvidenceTaken)
             return replace(seen, effect=owed.n)

@@ -211,7 +211,7 @@ class WatchedRun:
 
     async def _bring_on(self) -> None:
         _ = self._workspace
-        self.state = await self._engine.bring_on(self.state)
+        self.state = await self._engine.run_pending_effects(self.state)
 
     def _owed_thought(self) -> int:
         """Return the number of the pending model request; 0 if the host makes calls in parallel."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from flyball.core.memory.guard import TripLevel
 from flyball.core.reading.classifier import classify
-from flyball.core.record.audit.deed import Deed, Looks, is_document
+from flyball.core.record.audit.audited_call import AuditedCall, Looks, is_document
 from flyball.core.record.audit.finding import AuditFinding
 from flyball.core.record.audit.trail import Turned
 from flyball.core.terms.intent import MAY_MUTATE
@@ -29,7 +29,9 @@ def findings_in(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
         yield from look(turn, looks)
 
 
-def _found(turn: Turned, rule: str, deed: Deed, detail: str = "", key: str = "") -> AuditFinding:
+def _found(
+    turn: Turned, rule: str, deed: AuditedCall, detail: str = "", key: str = ""
+) -> AuditFinding:
     """Return a finding at a call; its effect is looked for where the turn's edits went."""
     edits = [edit for each in turn.deeds if each.is_edit for edit in each.edits]
     last = {edit.path: edit for edit in edits}
@@ -94,7 +96,7 @@ def _weakened(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
             yield _found(turn, "weakened-tests", turn.deeds[places[-1]], what)
 
 
-def _touches(deed: Deed, path: str) -> bool:
+def _touches(deed: AuditedCall, path: str) -> bool:
     return deed.is_edit and any(
         edit.path == path or edit.path.endswith(f"/{path}") for edit in deed.edits
     )
@@ -105,7 +107,7 @@ def _cannot_fail(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
     work = _work(turn)
     if not work or not CLAIM.search(turn.words) or turn.deeds[work[-1]].runs:
         return
-    last: tuple[Deed, str] | None = None
+    last: tuple[AuditedCall, str] | None = None
     # The last first: most turns end with an honest check, and parsing commands is dear.
     for deed in reversed(turn.deeds[work[-1] + 1 :]):
         look = looks.command(deed.command, turn.session.cwd) if deed.is_check else None

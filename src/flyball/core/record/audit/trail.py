@@ -14,11 +14,11 @@ import msgspec
 
 from flyball.core.memory.guard import GuardLimits, TripLevel
 from flyball.core.memory.guard_memory import Memory, remember, trips
-from flyball.core.record.audit.deed import Deed, Looks, deed_of, step_of_deed
+from flyball.core.record.audit.audited_call import AuditedCall, Looks, deed_of, step_of_deed
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
-    Came,
+    CallResult,
     Entry,
     FileEdit,
     Interrupted,
@@ -46,7 +46,7 @@ class Turned(msgspec.Struct):
     number: int
     at: float = 0.0
     prompt: str = ""
-    deeds: list[Deed] = []
+    deeds: list[AuditedCall] = []
     words: str = ""
     """The model's last message, after its last call."""
     before: dict[str, str | None] = {}
@@ -104,7 +104,7 @@ class Trail:
         if not self._turn.is_empty:
             yield self._close()
 
-    def _take(self, entry: Spoke | Called | Came | Interrupted) -> None:
+    def _take(self, entry: Spoke | Called | CallResult | Interrupted) -> None:
         turn = self._turn
         turn.at = turn.at or entry.at
         turn.ended = max(turn.ended, entry.at)
@@ -114,12 +114,12 @@ class Trail:
             case Called():
                 turn.words = ""
                 self._asked[entry.id] = entry
-            case Came():
+            case CallResult():
                 self._come(entry)
             case _:
                 turn.is_interrupted = turn.is_interrupted or bool(turn.deeds or self._asked)
 
-    def _come(self, came: Came) -> None:
+    def _come(self, came: CallResult) -> None:
         turn, call = self._turn, self._asked.pop(came.call, None)
         if call is None:
             return
@@ -139,7 +139,7 @@ class Trail:
         if len(turn.deeds) > DEEDS_KEPT:
             del turn.deeds[0]
 
-    def _texts_of(self, deed: Deed, came: Came) -> None:
+    def _texts_of(self, deed: AuditedCall, came: CallResult) -> None:
         """Keep both versions of test files, as far as the transcript shows them."""
         for named, text in came.seen:
             is_kept = len(text) <= LONGEST_FILE and len(self._texts) < FILES_KEPT

@@ -12,7 +12,7 @@ from flyball.core.host.usage import read_bill
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
-    Came,
+    CallResult,
     Entry,
     FileEdit,
     Interrupted,
@@ -71,14 +71,14 @@ def _of_user(line: Json) -> Iterator[Entry]:
         yield Prompted(at, text)
 
 
-def _result(at: float, block: Json, told: object) -> Came:
+def _result(at: float, block: Json, told: object) -> CallResult:
     text, more = joined(block.get("content")), mapping(told)
     failed = bool(block.get("is_error"))
     found = EXIT_CODE.match(text)
     status = int(found[1]) if found else None
     if status is None and not failed and "stdout" in more:
         status = 0
-    return Came(
+    return CallResult(
         at,
         words(block.get("tool_use_id")),
         text,

@@ -12,7 +12,7 @@ from flyball.core.host.usage import Billed, read_bill, read_model
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
-    Came,
+    CallResult,
     Entry,
     FileEdit,
     Interrupted,
@@ -120,7 +120,7 @@ def _args(given: object) -> Json:
     return {"input": text}
 
 
-def _outcome(at: float, payload: Json, call: Called | None) -> Came:
+def _outcome(at: float, payload: Json, call: Called | None) -> CallResult:
     output = payload.get("output")
     text, status = joined(output), None
     if text.startswith('{"output"'):
@@ -138,7 +138,7 @@ def _outcome(at: float, payload: Json, call: Called | None) -> Came:
         edits = edits_of_patch(patch) if "*** Begin Patch" in patch else ()
         named = CAT.fullmatch(text_in(call.args, COMMAND_FIELDS).strip())
         seen = ((named[1], printed),) if named else ()
-    return Came(at, words(payload.get("call_id")), printed, ok, status, edits, seen)
+    return CallResult(at, words(payload.get("call_id")), printed, ok, status, edits, seen)
 
 
 SECTION = regex(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)

@@ -55,7 +55,7 @@ class FileEdit(NamedTuple):
     """Whether both texts are the whole file."""
 
 
-class Came(NamedTuple):
+class CallResult(NamedTuple):
     """The result of a call."""
 
     at: float
@@ -82,7 +82,7 @@ class Interrupted(NamedTuple):
     at: float
 
 
-Entry = Opened | Prompted | Spoke | Called | Came | Billing | Interrupted
+Entry = Opened | Prompted | Spoke | Called | CallResult | Billing | Interrupted
 Lines = Iterable[Json]
 
 

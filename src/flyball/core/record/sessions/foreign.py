@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flyball.core.record.open_hands import is_open_hands, open_hands_end, open_hands_turns
 from flyball.core.record.sessions.entry import (
     Called,
-    Came,
+    CallResult,
     Entry,
     FileEdit,
     Json,
@@ -50,7 +50,7 @@ def _turn(turn: RecordedTurn, session: str, number: int) -> Iterator[Entry]:
     yield Called(0.0, id, tool, args, str(turn.reply or number))
     step = step_of(turn)
     edits = _edits(args) if step.ok and tool == EDITOR else ()
-    yield Came(0.0, id, turn.seen, step.ok, turn.status, edits)
+    yield CallResult(0.0, id, turn.seen, step.ok, turn.status, edits)
 
 
 def call_in(action: str) -> tuple[str, Json]:

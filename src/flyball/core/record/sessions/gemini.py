@@ -9,7 +9,7 @@ from flyball.core.host.usage import read_bill
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
-    Came,
+    CallResult,
     Entry,
     FileEdit,
     Interrupted,
@@ -96,7 +96,7 @@ def _call(at: float, reply: str, call: Json) -> Iterator[Entry]:
     ok = status == "success" and not code
     shown = mapping(call.get("resultDisplay"))
     seen = _seen(args, text) if ok else ()
-    yield Came(ended, id, text, ok, code, _edits(shown) if ok else (), seen)
+    yield CallResult(ended, id, text, ok, code, _edits(shown) if ok else (), seen)
     if status == "cancelled":
         yield Interrupted(ended)
 

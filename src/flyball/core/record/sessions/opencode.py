@@ -13,7 +13,7 @@ from flyball.core.record.sessions.codex import edits_of_patch
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
-    Came,
+    CallResult,
     Entry,
     FileEdit,
     Interrupted,
@@ -100,7 +100,7 @@ def _call(at: float, reply: str, data: Json) -> Iterator[Entry]:
     ok = status == "completed" and not code
     text = words(state.get("output")) or words(state.get("error"))
     edits = _edits(args, told) if ok else ()
-    yield Came(ended, f"{reply}/{id}", text, ok, code, edits, _seen(args, told))
+    yield CallResult(ended, f"{reply}/{id}", text, ok, code, edits, _seen(args, told))
 
 
 def _edits(args: Json, told: Json) -> tuple[FileEdit, ...]:

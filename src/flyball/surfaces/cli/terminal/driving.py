@@ -24,16 +24,16 @@ from flyball.surfaces.cli.terminal.story_words import StoryLine
 from flyball.surfaces.cli.terminal.view import make_view, tell_steps, user, with_repo
 from flyball.workspace.process.spawn import run_sync
 
-Deed = Callable[[RunControl], Awaitable[RunResult]]
+AuditedCall = Callable[[RunControl], Awaitable[RunResult]]
 
 
-def drive(home: Home, deed: Deed, *, as_json: bool) -> int:
+def drive(home: Home, deed: AuditedCall, *, as_json: bool) -> int:
     """Perform an action on a run, show it, and print how it ended."""
     return asyncio.run(_Driving(home, deed, as_json=as_json).go())
 
 
 class _Driving:
-    def __init__(self, home: Home, deed: Deed, *, as_json: bool) -> None:
+    def __init__(self, home: Home, deed: AuditedCall, *, as_json: bool) -> None:
         self._home = home
         self._deed = deed
         self._view = make_view(as_json=as_json)

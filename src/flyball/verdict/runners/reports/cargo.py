@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.core.suite.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.regex import regex
 from flyball.verdict.runners.tally import Tally, tally, tally_of
 
@@ -26,7 +26,7 @@ def from_cargo(text: str) -> Tally | None:
     cases = _cases(text)
     if not results and not cases:
         return _rustc_trouble(text)
-    told = tally_of(told_apart(cases))
+    told = tally_of(number_duplicates(cases))
     failed = sum(int(failed) for _, failed, _ in results)
     if failed > told.failed or len(cases) < sum(int(n) for each in results for n in each):
         # Output of tests that print without a line end hides some lines; the sums hold all.

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from flyball.bounds import is_nested_too_deeply
-from flyball.core.suite.case import CaseOutcome, SuiteCase, merged, told_apart
+from flyball.core.suite.case import CaseOutcome, SuiteCase, merged, number_duplicates
 from flyball.verdict.runners.reports.output import RunnerOutput
 from flyball.verdict.runners.tally import plain
 
@@ -67,7 +67,7 @@ def from_jest(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
         if file.status == "failed" and not any(case.is_bad for case in found):
             found.append(SuiteCase("(file)", CaseOutcome.ERROR, path, message=plain(file.message)))
         cases += found
-    return told_apart(cases)
+    return number_duplicates(cases)
 
 
 def _jest_case(case: _JestCase, file: str) -> SuiteCase:
@@ -114,7 +114,7 @@ def from_own(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
                     found.spelling,
                 )
             )
-    return merged(cases) if any(case.spelling for case in cases) else told_apart(cases)
+    return merged(cases) if any(case.spelling for case in cases) else number_duplicates(cases)
 
 
 class _RspecCase(msgspec.Struct):
@@ -141,7 +141,7 @@ def from_rspec(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
     if report.summary.get("errors_outside_of_examples_count"):
         message = plain("\n".join(report.messages))
         cases.append(SuiteCase("(loading)", CaseOutcome.ERROR, message=message))
-    return told_apart(cases)
+    return number_duplicates(cases)
 
 
 def _rspec_case(case: _RspecCase, said: RunnerOutput) -> SuiteCase:

@@ -15,13 +15,13 @@ import msgspec
 
 from flyball.core.suite.case import SuiteCase
 from flyball.regex import regex
-from flyball.verdict.runners.layout import Land
+from flyball.verdict.runners.layout import FileIndex
 
-Find = Callable[[Land], Callable[[SuiteCase], str]]
+Find = Callable[[FileIndex], Callable[[SuiteCase], str]]
 """A tree in; a function out that names the file of a test, or nothing."""
 
 
-def with_files(runner: str, cases: Sequence[SuiteCase], land: Land) -> tuple[SuiteCase, ...]:
+def with_files(runner: str, cases: Sequence[SuiteCase], land: FileIndex) -> tuple[SuiteCase, ...]:
     """Return the same tests; those without a file get the only one that can contain them."""
     find = FINDERS[runner](land)
     return tuple(
@@ -46,7 +46,7 @@ def _bare(name: str) -> str:
 _GO_FUNCTION = regex(r"^func ((?:Test|Example|Fuzz|Benchmark)\w*)\(", re.M)
 
 
-def _go(land: Land) -> Callable[[SuiteCase], str]:
+def _go(land: FileIndex) -> Callable[[SuiteCase], str]:
     """Return a finder by package, which is a directory, and the function in one of its test
     files.
     """
@@ -69,7 +69,7 @@ def _go(land: Land) -> Callable[[SuiteCase], str]:
 _CLASS_FILE = regex(r"(.+)\.(?:java|kt|groovy|scala)")
 
 
-def _java(land: Land) -> Callable[[SuiteCase], str]:
+def _java(land: FileIndex) -> Callable[[SuiteCase], str]:
     """Return a finder by class, which is a path; nested classes are in the same file.
 
     Kotlin and Groovy sometimes omit the package's directories: then by the class's own name.
@@ -93,7 +93,7 @@ _CMAKE_CALL = regex(r"\b(add_test|add_executable)\s*\(([^)]*)\)", re.I)
 _TEST_SOURCE = regex(r"(?:^|[/_.-])tests?(?:[/_.-]|$)", re.I)
 
 
-def _ctest(land: Land) -> Callable[[SuiteCase], str]:
+def _ctest(land: FileIndex) -> Callable[[SuiteCase], str]:
     """Return a finder by command: a script of the tree, or a program built from one test source."""
     commands: dict[str, tuple[str, str]] = {}
     sources: dict[str, list[str]] = {}
@@ -122,7 +122,7 @@ def _test_command(words: Sequence[str]) -> tuple[str, str] | None:
     return (words[0], words[1]) if len(words) > 1 and words[0] != "NAME" else None
 
 
-def _in_tree(words: Iterable[str], folder: str, land: Land) -> list[str]:
+def _in_tree(words: Iterable[str], folder: str, land: FileIndex) -> list[str]:
     """Return the words that are files of the tree, relative to the file that names them."""
     bare = (re.sub(r"^\$\{(?:CMAKE_CURRENT_|CMAKE_|PROJECT_)SOURCE_DIR\}/", "", w) for w in words)
     paths = (posixpath.normpath(posixpath.join(folder, word)) for word in bare if word)
@@ -133,7 +133,7 @@ _TAPE = regex(r"""(?:require\(\s*|from\s+)['"]tape['"]""")
 _SCRIPT = regex(r".*\.[cm]?[jt]sx?")
 
 
-def _tape(land: Land) -> Callable[[SuiteCase], str]:
+def _tape(land: FileIndex) -> Callable[[SuiteCase], str]:
     """Return a finder for the only file that uses tape, or the one that contains the title.
 
     If it occurs once in each of several files, tests of one title are numbered in the order in

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 import msgspec
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, merged, told_apart
+from flyball.core.suite.case import CaseOutcome, SuiteCase, merged, number_duplicates
 from flyball.regex import regex
 from flyball.verdict.runners.reports.output import ReadOne, RunnerOutput, xml_of
 
@@ -27,7 +27,7 @@ def junit(identify: Identify, *, twice: bool = False) -> ReadOne:
         if root is None:
             return None
         cases = [_ended(case, identify(case, said)) for case in root.iter("testcase")]
-        return merged(cases) if twice else told_apart(cases)
+        return merged(cases) if twice else number_duplicates(cases)
 
     return read
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.core.suite.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.regex import regex
 from flyball.verdict.runners.reports.output import RunnerOutput
 from flyball.verdict.runners.tally import Tally, tally_of
@@ -86,7 +86,7 @@ def from_tap(text: str) -> Tally | None:
             open_cases[first:] = held + ([] if is_told else [(point.depth, _case(point))])
         else:
             open_cases.append((point.depth, _case(point)))
-    return tally_of(told_apart([case for _, case in open_cases])) if open_cases else None
+    return tally_of(number_duplicates([case for _, case in open_cases])) if open_cases else None
 
 
 def _case(point: _Point) -> SuiteCase:
@@ -105,7 +105,7 @@ def from_ava(said: RunnerOutput) -> Tally | None:
     points = [point for point in _points(said.tidy) if not point.depth]
     files = [path for path in said.files if _AVA_FILE.fullmatch(path)]
     cases = [_ava_case(point, files) for point in points]
-    return tally_of(told_apart(cases)) if cases else None
+    return tally_of(number_duplicates(cases)) if cases else None
 
 
 def _ava_case(point: _Point, files: Sequence[str]) -> SuiteCase:
@@ -130,7 +130,7 @@ def from_tape(text: str) -> Tally | None:
         grouped[-1][1].append(point)
     if not grouped:
         return None
-    return tally_of(told_apart([_tape_case(name, points) for name, points in grouped]))
+    return tally_of(number_duplicates([_tape_case(name, points) for name, points in grouped]))
 
 
 def _tape_case(group: str, points: list[_Point]) -> SuiteCase:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.core.suite.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.regex import regex
 from flyball.verdict.runners.tally import Tally, tally, tally_of
 
@@ -85,7 +85,7 @@ def from_google_test(text: str) -> Tally | None:
         SuiteCase(name, _GOOGLE_ENDS[end], suite=(suite,), seconds=int(ms) / 1000)
         for end, suite, name, ms in _GOOGLE.findall(text)
     ]
-    return tally_of(told_apart(cases)) if cases else None
+    return tally_of(number_duplicates(cases)) if cases else None
 
 
 _AUTOMAKE = regex(r"^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): (\S.*)$", re.M)
@@ -106,7 +106,7 @@ def from_automake(text: str) -> Tally | None:
         SuiteCase(name, _AUTOMAKE_ENDS.get(end, CaseOutcome.SKIPPED))
         for end, name in _AUTOMAKE.findall(text)
     ]
-    return tally_of(told_apart(cases)) if cases else None
+    return tally_of(number_duplicates(cases)) if cases else None
 
 
 _THINGS = r"tests?|checks?|cases?"

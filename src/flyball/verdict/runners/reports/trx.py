@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.core.suite.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.verdict.runners.reports.output import RunnerOutput, xml_of
 
 NS = "{http://microsoft.com/schemas/VisualStudio/TeamTest/2010}"
@@ -30,7 +30,7 @@ def from_trx(data: bytes, _said: RunnerOutput) -> Sequence[SuiteCase] | None:
         for definition in root.iter(f"{NS}UnitTest")
         for method in definition.iter(f"{NS}TestMethod")
     }
-    return told_apart([_case(each, owners) for each in root.iter(f"{NS}UnitTestResult")])
+    return number_duplicates([_case(each, owners) for each in root.iter(f"{NS}UnitTestResult")])
 
 
 def _case(result: Element, owners: dict[str, str]) -> SuiteCase:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, told_apart
+from flyball.core.suite.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.regex import regex
 from flyball.verdict.runners.tally import Tally, tally_of
 
@@ -35,7 +35,7 @@ def from_minitest(text: str) -> Tally | None:
         )
         for found in _MINITEST.finditer(text)
     ]
-    return tally_of(told_apart(cases)) if cases else None
+    return tally_of(number_duplicates(cases)) if cases else None
 
 
 _TEST_UNIT_SUITE = regex(r"^( *)(\S.*): $")
@@ -69,7 +69,7 @@ def from_test_unit(text: str) -> Tally | None:
         if begun is not None and (end := _TEST_UNIT_END.search(line)):
             cases.append(_test_unit_case(begun, "\n".join(said), tuple(suites.values()), end[1]))
             begun = None
-    return tally_of(told_apart(cases)) if cases else None
+    return tally_of(number_duplicates(cases)) if cases else None
 
 
 def _test_unit_case(
@@ -109,7 +109,7 @@ def from_mix(text: str) -> Tally | None:
         _mix_case(key, where, end, "\n".join(said[key]) if key in said else None)
         for key, (where, end) in ended.items()
     ]
-    return tally_of(told_apart(cases)) if cases else None
+    return tally_of(number_duplicates(cases)) if cases else None
 
 
 def _mix_case(key: tuple[str, str], file: str, end: str, message: str | None) -> SuiteCase:

@@ -12,7 +12,7 @@ from pathlib import Path
 from flyball.core.suite.case import SuiteCase
 from flyball.core.suite.part import is_within
 from flyball.regex import regex
-from flyball.verdict.runners.layout import Land
+from flyball.verdict.runners.layout import FileIndex
 from flyball.verdict.runners.pace import Steps
 from flyball.verdict.runners.reports.cargo import from_cargo
 from flyball.verdict.runners.reports.console import from_text
@@ -29,14 +29,14 @@ _GO_VALUES = frozenset(
 )
 
 
-def _has_go_tests(land: Land) -> bool:
+def _has_go_tests(land: FileIndex) -> bool:
     return land.has("go.mod") and bool(land.matching(_GO_TEST))
 
 
 _GO_WORDS = accepts("-v -short -failfast -race", " ".join(sorted(_GO_VALUES)))
 
 
-def _go(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+def _go(_context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     flags, names = split_words(_GO_WORDS, args)
     packages = [_go_package(name, land) for name in names]
     tests = [name.partition("::")[2].replace("::", "/") for name in names if "::" in name]
@@ -44,12 +44,12 @@ def _go(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
     return ["go", "test", "-json", *flags, *(dict.fromkeys(packages) or ("./...",))]
 
 
-def _go_build(_context: StartContext, _land: Land, _args: Sequence[str]) -> list[str]:
+def _go_build(_context: StartContext, _land: FileIndex, _args: Sequence[str]) -> list[str]:
     """Compile, vet and link every test; `true` runs in their place."""
     return ["go", "test", "-run", "^$", "-exec", "true", "./..."]
 
 
-def _go_package(word: str, land: Land) -> str:
+def _go_package(word: str, land: FileIndex) -> str:
     """Return a package as go expects it: `...` alone would be every package that Go knows.
 
     A file stands for its directory, and a directory for the tests in or below it.
@@ -82,7 +82,7 @@ def _go_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, .
     return ("-run", f"^({'|'.join(sorted(map(re.escape, tops)))})$", *sorted(packages))
 
 
-def _has_cargo(land: Land) -> bool:
+def _has_cargo(land: FileIndex) -> bool:
     return land.has("Cargo.toml")
 
 
@@ -94,7 +94,7 @@ _CARGO_WORDS = accepts(
 _CARGO_NAME = regex(r"^\[package\][^\[]*?^name\s*=\s*[\"']([^\"']+)", re.M | re.S)
 
 
-def _cargo(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+def _cargo(_context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     """Return files and directories under Cargo's names: it accepts no path."""
     ours = args[: args.index("--")] if "--" in args else args
     options, names = split_words(_CARGO_WORDS, ours)
@@ -104,20 +104,20 @@ def _cargo(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]
     return ["cargo", "test", "--no-fail-fast", *everything, *options, *words, *args[len(ours) :]]
 
 
-def _cargo_build(_context: StartContext, land: Land, _args: Sequence[str]) -> list[str]:
+def _cargo_build(_context: StartContext, land: FileIndex, _args: Sequence[str]) -> list[str]:
     """Build the tests and keep the dependencies: the packages themselves are never looked up."""
     everything = "--workspace " if is_workspace(land) else ""
     forget = "cargo clean --workspace 2>/dev/null"
     return ["sh", "-c", f"cargo test --no-run --no-fail-fast {everything}; {forget}"]
 
 
-def is_workspace(land: Land) -> bool:
+def is_workspace(land: FileIndex) -> bool:
     """Return whether one `cargo test` at the top tests every member of a workspace."""
     manifest = land.text("Cargo.toml")
     return "[workspace]" in manifest and "default-members" not in manifest
 
 
-def _cargo_words(name: str, land: Land) -> list[str]:
+def _cargo_words(name: str, land: FileIndex) -> list[str]:
     path, _, inner = name.partition("::")
     bare = posixpath.normpath(path)
     tests = [inner] if inner else []
@@ -136,7 +136,7 @@ def _cargo_words(name: str, land: Land) -> list[str]:
     return [name]
 
 
-def _cargo_crate(folder: str, land: Land) -> str:
+def _cargo_crate(folder: str, land: FileIndex) -> str:
     """Return the directory of the crate that a directory belongs to."""
     while folder not in ("", "."):
         if land.has(f"{folder}/Cargo.toml"):
@@ -145,7 +145,7 @@ def _cargo_crate(folder: str, land: Land) -> str:
     return "."
 
 
-def _cargo_package(crate: str, land: Land) -> list[str]:
+def _cargo_package(crate: str, land: FileIndex) -> list[str]:
     found = _CARGO_NAME.search(land.text(f"{crate}/Cargo.toml")) if crate != "." else None
     return ["-p", found[1]] if found else []
 
@@ -160,11 +160,11 @@ def _cargo_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str
 _JAVA_TEST = regex(r"(?:.*/)?src/(?:test|[a-zA-Z]*Test)/.+\.(?:java|kt|groovy|scala)")
 
 
-def _has_pom(land: Land) -> bool:
+def _has_pom(land: FileIndex) -> bool:
     return land.has("pom.xml") and bool(land.matching(_JAVA_TEST))
 
 
-def _maven(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+def _maven(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     program = "./mvnw" if land.has("mvnw") else "mvn"
     offline = () if context.settings.network else ("-o",)
     # Without this one module's failure would keep the tests of those after it from running.
@@ -204,11 +204,11 @@ def _surefire(context: StartContext) -> list[Path]:
     return _fresh(context, "target/surefire-reports/TEST-*.xml")
 
 
-def _has_gradle(land: Land) -> bool:
+def _has_gradle(land: FileIndex) -> bool:
     return land.has("build.gradle", "build.gradle.kts") and bool(land.matching(_JAVA_TEST))
 
 
-def _gradle(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+def _gradle(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     program = "./gradlew" if land.has("gradlew") else "gradle"
     offline = () if context.settings.network else ("--offline",)
     options, names = split_words(_GRADLE_WORDS, args)
@@ -243,11 +243,11 @@ _DOTNET = regex(r".*\.(?:[cf]sproj|slnx?)")
 _DOTNET_SUITE = regex(r"Microsoft\.NET\.Test\.Sdk|xunit|NUnit|MSTest", re.I)
 
 
-def _has_dotnet(land: Land) -> bool:
+def _has_dotnet(land: FileIndex) -> bool:
     return any(_DOTNET_SUITE.search(land.text(path)) for path in land.matching(_DOTNET))
 
 
-def _dotnet(context: StartContext, _land: Land, args: Sequence[str]) -> list[str]:
+def _dotnet(context: StartContext, _land: FileIndex, args: Sequence[str]) -> list[str]:
     return ["dotnet", "test", "--nologo", *_trx(context), *args]
 
 
@@ -263,14 +263,14 @@ def _dotnet_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[st
     return ("--filter", "|".join(dict.fromkeys(named))) if named else None
 
 
-def _has_ctest(land: Land) -> bool:
+def _has_ctest(land: FileIndex) -> bool:
     texts = (land.text(path) for path in land.matching(re.compile(r"(?:.*/)?CMakeLists\.txt")))
     return land.has("CMakeLists.txt") and any(
         re.search(r"\b(?:enable_testing|add_test|include\s*\(\s*CTest)\b", text) for text in texts
     )
 
 
-def _ctest(context: StartContext, _land: Land, args: Sequence[str]) -> list[str]:
+def _ctest(context: StartContext, _land: FileIndex, args: Sequence[str]) -> list[str]:
     """Built on the shelf: a build directory of another checkout would be refused."""
     build = shlex.quote(os.fspath(context.shelf / "build"))
     run = ["ctest", "--test-dir", os.fspath(context.shelf / "build"), "--output-on-failure"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from flyball.core.suite.case import SuiteCase
 from flyball.core.suite.part import is_within
 from flyball.regex import regex
-from flyball.verdict.runners.layout import READ_TESTS, Land, depends_on, npm_script
+from flyball.verdict.runners.layout import READ_TESTS, FileIndex, depends_on, npm_script
 from flyball.verdict.runners.pace import Steps
 from flyball.verdict.runners.reports.console import from_text
 from flyball.verdict.runners.reports.documents import from_jest, from_own
@@ -31,10 +31,10 @@ Told = Callable[[StartContext, int], list[str]]
 """Options that make a runner write a report; scripts may start it several times."""
 
 
-def _from_script(name: str) -> Callable[[Land], bool]:
+def _from_script(name: str) -> Callable[[FileIndex], bool]:
     """Return whether the test script starts this runner; else, whether the package asks for it."""
 
-    def is_here(land: Land) -> bool:
+    def is_here(land: FileIndex) -> bool:
         if starts(name, land):
             return True
         is_asked_for = name in _SETTLED_BY and depends_on(land, name)
@@ -49,7 +49,7 @@ _SETTLED_BY = {
 }
 
 
-def _is_wrapped(name: str, land: Land) -> bool:
+def _is_wrapped(name: str, land: FileIndex) -> bool:
     """Return whether the script starts something else that starts this runner, which is
     configured.
     """
@@ -61,7 +61,7 @@ def _is_wrapped(name: str, land: Land) -> bool:
 def _told(name: str, told: Told, fixed: Sequence[str] = ()) -> Argv:
     """Return the runner itself if the script is nothing else, or the script with options added."""
 
-    def argv(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+    def argv(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
         words = [word for word in args if word != "--"]
         step = only_step(land, name)
         if step and not _needs_shell(step.words):
@@ -104,7 +104,7 @@ def _mocha(context: StartContext, n: int) -> list[str]:
 _OWN_REPORTER = regex(r"\s--test-reporter(?:-destination)?[= ]\S+")
 
 
-def _node(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+def _node(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     """Options go before the files, since node takes what follows them for the program's own."""
     words = [file for word in args if word != "--" for file in _test_files(word, land)]
     if not npm_script(land, "test"):
@@ -116,7 +116,7 @@ def _node(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
     return composed(context, land, "node", tell)
 
 
-def _test_files(word: str, land: Land) -> Sequence[str]:
+def _test_files(word: str, land: FileIndex) -> Sequence[str]:
     """Return the test files of a directory, which node would take for a module; else the word."""
     folder = posixpath.normpath(word)
     inside = [path for path in land.files if word[:1] != "-" and is_within(path, folder)]
@@ -143,7 +143,7 @@ def _node_report(context: StartContext, n: int) -> list[str]:
 _NODE_TEST = regex(r"(?:.*/)?(?:test/(?:.*/)?[^/]+|test(?:-[^/]+)?|[^/]+[._-]test)\.[cm]?[jt]s")
 
 
-def _has_node_tests(land: Land) -> bool:
+def _has_node_tests(land: FileIndex) -> bool:
     """Return whether the script runs `node --test`, or nothing is configured and tests are written
     for it.
     """
@@ -153,22 +153,22 @@ def _has_node_tests(land: Land) -> bool:
     return any("node:test" in land.text(path) for path in found)
 
 
-def _is_client(client: str) -> Callable[[Land], bool]:
+def _is_client(client: str) -> Callable[[FileIndex], bool]:
     return lambda land: bool(npm_script(land, "test")) and _client(land) == client
 
 
-def _client(land: Land) -> str:
+def _client(land: FileIndex) -> str:
     if land.has("pnpm-lock.yaml"):
         return "pnpm"
     return "yarn" if land.has("yarn.lock") else "npm"
 
 
-def _script(land: Land) -> str:
+def _script(land: FileIndex) -> str:
     return npm_script(land, "test")
 
 
 def _npm(client: str) -> Argv:
-    def argv(context: StartContext, _land: Land, args: Sequence[str]) -> list[str]:
+    def argv(context: StartContext, _land: FileIndex, args: Sequence[str]) -> list[str]:
         words = [word for word in args if word != "--"]
         extra = ["--", *words] if words and client == "npm" else words
         return [program_of(context, client), "test", *extra]

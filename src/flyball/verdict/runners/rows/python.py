@@ -13,7 +13,13 @@ from typing import cast
 from flyball.core.suite.case import SuiteCase
 from flyball.core.suite.part import is_within
 from flyball.regex import regex
-from flyball.verdict.runners.layout import READ_TESTS, Land, python_tools, table_of, texts_of_tests
+from flyball.verdict.runners.layout import (
+    READ_TESTS,
+    FileIndex,
+    python_tools,
+    table_of,
+    texts_of_tests,
+)
 from flyball.verdict.runners.pace import Steps
 from flyball.verdict.runners.reports.console import from_pytest_steps, from_text
 from flyball.verdict.runners.reports.documents import from_own
@@ -35,7 +41,7 @@ _SCRIPTS = ("hatch", "pdm", "poe", "taskipy", "rye", "tox")
 """Tables of pyproject.toml whose words are commands."""
 
 
-def _uses_pytest(land: Land) -> bool:
+def _uses_pytest(land: FileIndex) -> bool:
     wanted = [path for path in land.python if _WANTED.fullmatch(path)]
     options = pytest_options(land)
     if options is not None and (wanted or "python_files" in options or "doctest" in options):
@@ -45,7 +51,7 @@ def _uses_pytest(land: Land) -> bool:
     return bool(_configured_paths(land) or _oddly_named(land))
 
 
-def _oddly_named(land: Land) -> tuple[str, ...]:
+def _oddly_named(land: FileIndex) -> tuple[str, ...]:
     """Return the test files that pytest must be given by name, where it would find none itself."""
     if any(_WANTED.fullmatch(path) for path in land.python):
         return ()
@@ -53,7 +59,7 @@ def _oddly_named(land: Land) -> tuple[str, ...]:
     return tuple(odd) if any(_FUNCTION.search(land.text(path)) for path in odd) else ()
 
 
-def _configured_paths(land: Land) -> tuple[str, ...]:
+def _configured_paths(land: FileIndex) -> tuple[str, ...]:
     """Return the paths that the project's own commands give to pytest.
 
     Empty if one of them gives none, or if it is unclear what is a path.
@@ -68,7 +74,7 @@ def _configured_paths(land: Land) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _command_texts(land: Land) -> Iterator[str]:
+def _command_texts(land: FileIndex) -> Iterator[str]:
     """Yield the texts that hold the project's own commands."""
     yield from (land.text(name) for name in ("tox.ini", "noxfile.py", "Makefile"))
     waiting: list[object] = [python_tools(land).get(name) for name in _SCRIPTS]
@@ -82,7 +88,7 @@ def _command_texts(land: Land) -> Iterator[str]:
             waiting += cast("dict[str, object]", value).values()
 
 
-def _paths_in(words: str, land: Land) -> tuple[str, ...]:
+def _paths_in(words: str, land: FileIndex) -> tuple[str, ...]:
     """Return the test files and directories that a command names; nothing if in doubt."""
     found: list[str] = []
     before = ""
@@ -100,13 +106,13 @@ _PLAIN = regex(r"-[vqxsl]+|-r\w+|--verbose|--quiet|--strict-markers")
 """Options without a value."""
 
 
-def settles_pytest(land: Land) -> bool:
+def settles_pytest(land: FileIndex) -> bool:
     """Return whether pytest is configured at the top of this tree, for everything below it."""
     return pytest_options(land, ("conftest.py",)) is not None
 
 
 def pytest_options(
-    land: Land, conftests: Sequence[str] = ("conftest.py", "tests/conftest.py")
+    land: FileIndex, conftests: Sequence[str] = ("conftest.py", "tests/conftest.py")
 ) -> str | None:
     """Return pytest's configuration in any form, or None if it has none."""
     for name, mark in (("setup.cfg", "[tool:pytest]"), ("tox.ini", "[pytest]")):
@@ -120,13 +126,13 @@ def pytest_options(
     return "" if land.has(*conftests) else None
 
 
-def _pytest(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+def _pytest(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     own = () if split_words(_PYTEST_WORDS, args)[1] else _own_paths(land)
     start = [python_of(context), "-m", "pytest", "-v", "--color=no"]
     return [*start, *_pytest_report(context), *args, *own]
 
 
-def _own_paths(land: Land) -> tuple[str, ...]:
+def _own_paths(land: FileIndex) -> tuple[str, ...]:
     """Return the paths for pytest if its own configuration has none."""
     settled = pytest_options(land) or ""
     if "testpaths" in settled or "python_files" in settled:
@@ -160,19 +166,19 @@ def _read_pytest(said: RunnerOutput) -> Tally | None:
     return _READ_JUNIT(said) or from_pytest_steps(said.text)
 
 
-def _has_python_tests(land: Land) -> bool:
+def _has_python_tests(land: FileIndex) -> bool:
     is_more_than_read = len(land.python) > READ_TESTS
     return is_more_than_read or any(_CASE.search(text) for text in texts_of_tests(land))
 
 
-def _unittest(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+def _unittest(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     if "django" in land.text("manage.py"):
         return [python_of(context), "manage.py", "test", "-v", "2", *args]
     tops = json.dumps(sorted(_tops(land)))
     return [python_of(context), "-c", PROGRAM, os.fspath(context.report), tops, *args]
 
 
-def _tops(land: Land) -> set[tuple[str, str]]:
+def _tops(land: FileIndex) -> set[tuple[str, str]]:
     """Return the directories from which every test module can be imported, and what to look for."""
     found: set[tuple[str, str]] = set()
     for path in land.python:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from flyball.regex import regex
-from flyball.verdict.runners.layout import Land, npm_script
+from flyball.verdict.runners.layout import FileIndex, npm_script
 from flyball.verdict.runners.start_context import StartContext
 from flyball.verdict.runners.start_env import homes_of
 
@@ -42,7 +42,7 @@ class ScriptStep(NamedTuple):
     """The runner's name comes first."""
 
 
-def steps_of(land: Land, name: str = "test", depth: int = 0) -> tuple[ScriptStep, ...] | None:
+def steps_of(land: FileIndex, name: str = "test", depth: int = 0) -> tuple[ScriptStep, ...] | None:
     """Return the commands of a script and of the scripts it runs, or None where it is not
     understood.
     """
@@ -121,13 +121,13 @@ def _other_script(text: str) -> str:
     return ""
 
 
-def starts(runner: str, land: Land) -> bool:
+def starts(runner: str, land: FileIndex) -> bool:
     """Return whether the test script starts a runner."""
     return any(step.runner == runner for step in steps_of(land) or ())
 
 
 def composed(
-    context: StartContext, land: Land, runner: str, tell: Callable[[str, int], str]
+    context: StartContext, land: FileIndex, runner: str, tell: Callable[[str, int], str]
 ) -> list[str]:
     """Return the test script with options added to its runner; checks and other runners are left
     out.
@@ -148,7 +148,7 @@ def composed(
     return ["sh", "-c", f'PATH={path}:"$PATH" && export PATH && ' + " && ".join(kept)]
 
 
-def only_step(land: Land, runner: str) -> ScriptStep | None:
+def only_step(land: FileIndex, runner: str) -> ScriptStep | None:
     """Return the runner's command, if it is the whole script and comes first in it."""
     left = [step for step in steps_of(land) or () if not step.is_check]
     return left[0] if len(left) == 1 and left[0].runner == runner and left[0].is_bare else None

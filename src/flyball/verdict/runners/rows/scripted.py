@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from flyball.core.suite.case import SuiteCase
 from flyball.core.suite.part import is_within
 from flyball.regex import regex
-from flyball.verdict.runners.layout import READ_TESTS, Land
+from flyball.verdict.runners.layout import READ_TESTS, FileIndex
 from flyball.verdict.runners.reports.console import from_text
 from flyball.verdict.runners.reports.documents import from_rspec
 from flyball.verdict.runners.reports.junit import file_case, junit, phpunit_case, without_sums
@@ -38,15 +38,15 @@ def _by_file(flag: str = "") -> Select:
     return select
 
 
-def _has_spec(land: Land) -> bool:
+def _has_spec(land: FileIndex) -> bool:
     return bool(land.matching(re.compile(r"(?:.*/)?spec/(?:.*/)?[^/]+_spec\.rb")))
 
 
-def _bundled(land: Land, *words: str) -> list[str]:
+def _bundled(land: FileIndex, *words: str) -> list[str]:
     return ["bundle", "exec", *words] if land.has("Gemfile.lock") else [*words]
 
 
-def _rspec(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+def _rspec(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     return [*_bundled(land, "rspec"), "--no-color", *_rspec_report(context), *args]
 
 
@@ -57,11 +57,11 @@ def _rspec_report(context: StartContext) -> list[str]:
 _MINITEST = regex(r"(?:.*/)?(?:test_[^/]+|[^/]+_test)\.rb")
 
 
-def _has_minitest(land: Land) -> bool:
+def _has_minitest(land: FileIndex) -> bool:
     return land.has("Rakefile", "rakefile") and bool(land.matching(_MINITEST))
 
 
-def _rake(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+def _rake(_context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     """Return a rake command; Minitest names every test only on request, which rake passes on
     through a shell.
     """
@@ -75,7 +75,7 @@ def _rake(_context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
 _RAKE_WORDS = accepts("-v", "-n --name -s --seed", like=r".*\.rb|(?:test|spec)/.*|(?:test|spec)")
 
 
-def _is_folder(name: str, land: Land) -> bool:
+def _is_folder(name: str, land: FileIndex) -> bool:
     return any(is_within(path, posixpath.normpath(name)) for path in land.files) and (
         not land.has(posixpath.normpath(name))
     )
@@ -91,12 +91,12 @@ def _rake_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str,
     return (f"--name=/^({names})$/",)
 
 
-def _has_phpunit(land: Land) -> bool:
+def _has_phpunit(land: FileIndex) -> bool:
     is_settled = land.has("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
     return is_settled or "phpunit/phpunit" in land.text("composer.json")
 
 
-def _phpunit(context: StartContext, _land: Land, args: Sequence[str]) -> list[str]:
+def _phpunit(context: StartContext, _land: FileIndex, args: Sequence[str]) -> list[str]:
     return [
         _composers(context, "vendor/bin/phpunit") or "phpunit",
         "--colors=never",
@@ -125,14 +125,14 @@ def _phpunit_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[s
     return ("--filter", f"/^({names})\\b/")
 
 
-def _has_mix(land: Land) -> bool:
+def _has_mix(land: FileIndex) -> bool:
     return land.has("mix.exs") and bool(land.matching(re.compile(r"(?:.*/)?[^/]+_test\.exs")))
 
 
 _DENO_TEST = regex(r"(?:.*/)?(?:[^/]*[._])?test\.[cm]?[jt]sx?")
 
 
-def _has_deno(land: Land) -> bool:
+def _has_deno(land: FileIndex) -> bool:
     found = land.matching(_DENO_TEST)[:READ_TESTS]
     is_settled = land.has("deno.json", "deno.jsonc", "deno.lock")
     return is_settled and any(
@@ -140,17 +140,17 @@ def _has_deno(land: Land) -> bool:
     )
 
 
-def _deno(context: StartContext, _land: Land, args: Sequence[str]) -> list[str]:
+def _deno(context: StartContext, _land: FileIndex, args: Sequence[str]) -> list[str]:
     offline = () if context.settings.network else ("--cached-only",)
     report = f"--junit-path={context.report}"
     return [program_of(context, "deno"), "test", "--allow-all", *offline, report, *args]
 
 
-def _has_bats(land: Land) -> bool:
+def _has_bats(land: FileIndex) -> bool:
     return bool(land.matching(re.compile(r".+\.bats")))
 
 
-def _bats(context: StartContext, land: Land, args: Sequence[str]) -> list[str]:
+def _bats(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     """Its report is printed: bats writes the one on disk in the background, and may be too late."""
     found = land.matching(re.compile(r".+\.bats"))
     files = () if any(not word.startswith("-") for word in args) else found
@@ -171,7 +171,7 @@ MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _MAKE_TARGET = r"^(?:[\w.-]+[ \t]+)*{}(?:[ \t]+[\w.-]+)*[ \t]*::?(?![:=]*=)"
 
 
-def make_target(land: Land) -> str:
+def make_target(land: FileIndex) -> str:
     """Return the target that tests: `test`, else `check`."""
     text = next((land.text(name) for name in MAKEFILES if land.has(name)), "")
     for name in ("test", "check"):
@@ -181,22 +181,22 @@ def make_target(land: Land) -> str:
     return "check" if is_automake and text else ""
 
 
-def _just_target(land: Land) -> str:
+def _just_target(land: FileIndex) -> str:
     text = next((land.text(name) for name in ("justfile", "Justfile", ".justfile")), "")
     found = re.search(r"^@?(test|check)\b[^:=\n]*:(?!=)", text, re.M)
     return found[1] if found else ""
 
 
-def _is_there(target: Callable[[Land], str]) -> Callable[[Land], bool]:
+def _is_there(target: Callable[[FileIndex], str]) -> Callable[[FileIndex], bool]:
     return lambda land: bool(target(land))
 
 
-def _described(program: str, target: Callable[[Land], str]) -> Callable[[Land], str]:
+def _described(program: str, target: Callable[[FileIndex], str]) -> Callable[[FileIndex], str]:
     return lambda land: f"{program} {target(land)}"
 
 
-def _target(program: str, target: Callable[[Land], str]) -> Argv:
-    def argv(_context: StartContext, land: Land, _args: Sequence[str]) -> list[str]:
+def _target(program: str, target: Callable[[FileIndex], str]) -> Argv:
+    def argv(_context: StartContext, land: FileIndex, _args: Sequence[str]) -> list[str]:
         return [program, target(land) or "test"]
 
     return argv

@@ -13,7 +13,7 @@ from flyball.app.hosts.asker.person import require_person, require_person_anywhe
 from flyball.app.project import Home, open_home
 from flyball.app.sessions import Session, Sessions
 from flyball.errors import NotAPerson
-from flyball.workspace.process.holder import ancestors
+from flyball.workspace.process.process_identity import ancestors
 
 Asks = Callable[[Home, Mapping[str, str]], None]
 ASKING = pytest.mark.parametrize("ask", [require_person, require_person_anywhere])

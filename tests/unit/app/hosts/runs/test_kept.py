@@ -21,7 +21,7 @@ from flyball.app.project import Home, open_home
 from flyball.core.host.event import HostAnswer
 from flyball.surfaces.hooks.payload import read_payload
 from flyball.workspace.errors import WorkspaceHeld
-from flyball.workspace.process.holder import ancestors
+from flyball.workspace.process.process_identity import ancestors
 from flyball.workspace.run.opening import (
     find_workspace,
     lock_checkout,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from flyball.app.audit.judging import surely_weakened
-from flyball.core.record.audit.deed import CommandLook, Looks
+from flyball.core.record.audit.audited_call import CommandLook, Looks
 from flyball.core.record.audit.finding import AuditFinding
 from flyball.core.record.audit.rules import findings_in
 from flyball.core.record.audit.trail import Trail, Turned
 from flyball.core.record.sessions.entry import (
     Called,
-    Came,
+    CallResult,
     Entry,
     FileEdit,
     Opened,
@@ -49,7 +49,7 @@ class Teller:
         assert isinstance(args, dict)
         return [
             Called(at, id, tool, args, f"r{self.count}"),
-            Came(at, id, came, **more),  # pyright: ignore[reportArgumentType]
+            CallResult(at, id, came, **more),  # pyright: ignore[reportArgumentType]
         ]
 
     def read(self, path: str = "cart.py", text: str = "x = 1\n") -> list[Entry]:

@@ -7,12 +7,12 @@ from tests.unit.core.record.audit.telling import FIX, LOOKS, OPENED, Teller, tur
 
 from flyball.core.host.usage import Billed
 from flyball.core.record.audit import trail
-from flyball.core.record.audit.deed import deed_of
+from flyball.core.record.audit.audited_call import deed_of
 from flyball.core.record.audit.trail import Spent, Trail
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
-    Came,
+    CallResult,
     Entry,
     FileEdit,
     Interrupted,
@@ -45,7 +45,7 @@ def test_words_before_a_call_are_not_the_last_ones():
 
 
 def test_an_outcome_without_its_call_is_nothing():
-    (turn,) = turns_of(FIX, Came(2.0, "gone", "x"))
+    (turn,) = turns_of(FIX, CallResult(2.0, "gone", "x"))
     assert turn.deeds == []
 
 

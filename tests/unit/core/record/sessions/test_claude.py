@@ -10,7 +10,7 @@ from flyball.core.record.sessions.claude import claude_entries
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
-    Came,
+    CallResult,
     FileEdit,
     Interrupted,
     Opened,
@@ -31,8 +31,8 @@ def result(content: object, told: object = None, **more: object) -> dict[str, An
     return line("user", [block], toolUseResult=told)
 
 
-def came(entry: dict[str, Any]) -> Came:
-    found = [each for each in claude_entries([entry]) if isinstance(each, Came)]
+def came(entry: dict[str, Any]) -> CallResult:
+    found = [each for each in claude_entries([entry]) if isinstance(each, CallResult)]
     assert len(found) == 1
     return found[0]
 
@@ -148,7 +148,7 @@ def test_a_file_counts_as_seen_when_all_of_it_was_read(last: int, seen: object):
 def test_of_several_results_in_a_line_none_has_what_is_told_beside():
     blocks = [{"type": "tool_result", "tool_use_id": id, "content": "x"} for id in "ab"]
     entries = [*claude_entries([line("user", blocks, toolUseResult={"filePath": "a.py"})])]
-    assert [each.edits for each in entries if isinstance(each, Came)] == [(), ()]
+    assert [each.edits for each in entries if isinstance(each, CallResult)] == [(), ()]
 
 
 def test_a_sub_agent_is_told_apart():

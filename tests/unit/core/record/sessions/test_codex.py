@@ -10,7 +10,7 @@ from flyball.core.record.sessions.codex import codex_entries, edits_of_patch
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
-    Came,
+    CallResult,
     FileEdit,
     Interrupted,
     Opened,
@@ -38,9 +38,9 @@ def total(fresh: int, cached: int = 0, output: int = 0) -> dict[str, Any]:
     return line("event_msg", type="token_count", info={"total_token_usage": usage})
 
 
-def outcome(call: dict[str, Any], output: object) -> Came:
+def outcome(call: dict[str, Any], output: object) -> CallResult:
     lines = [call, item("function_call_output", call_id="c", output=output)]
-    found = [each for each in codex_entries(lines) if isinstance(each, Came)]
+    found = [each for each in codex_entries(lines) if isinstance(each, CallResult)]
     return found[0]
 
 
@@ -108,7 +108,7 @@ def test_a_file_that_was_printed_whole_was_seen():
 
 def test_an_outcome_without_its_call_is_told_as_it_is():
     lines = [item("function_call_output", call_id="gone", output="x")]
-    assert [*codex_entries(lines)] == [Came(1_794_848_400.0, "gone", "x")]
+    assert [*codex_entries(lines)] == [CallResult(1_794_848_400.0, "gone", "x")]
 
 
 PATCH = """\

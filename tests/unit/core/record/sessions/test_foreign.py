@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flyball.core.record.sessions.entry import Called, Came, FileEdit, Opened, Spoke
+from flyball.core.record.sessions.entry import Called, CallResult, FileEdit, Opened, Spoke
 from flyball.core.record.sessions.foreign import foreign_entries
 from flyball.errors import UsageError
 
@@ -25,7 +25,7 @@ def test_a_command_and_what_came_of_it():
     opened, call, came = entries(("ls", "cart.py"))
     assert opened == Opened("run")
     assert call == Called(0.0, "run/1", "bash", {"command": "ls"}, "1")
-    assert came == Came(0.0, "run/1", "cart.py")
+    assert came == CallResult(0.0, "run/1", "cart.py")
 
 
 def test_handing_in_is_the_claim_to_be_done():

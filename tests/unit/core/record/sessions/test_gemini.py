@@ -9,7 +9,7 @@ import pytest
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
-    Came,
+    CallResult,
     FileEdit,
     Interrupted,
     Opened,
@@ -41,9 +41,9 @@ def answered(output: object, key: str = "output") -> list[Any]:
     return [{"functionResponse": {"response": {key: output}}}]
 
 
-def came(**more: object) -> Came:
+def came(**more: object) -> CallResult:
     lines = [message("gemini", "", toolCalls=[call(**more)])]
-    (found,) = [each for each in gemini_entries(lines) if isinstance(each, Came)]
+    (found,) = [each for each in gemini_entries(lines) if isinstance(each, CallResult)]
     return found
 
 
@@ -57,7 +57,7 @@ def test_a_message_that_is_written_again_adds_only_its_calls():
     first = message("gemini", "Look.", tokens={"input": 5})
     lines = [first, {**first, "toolCalls": [call()]}, {**first, "toolCalls": [call()]}]
     kinds = [type(each) for each in gemini_entries(lines)]
-    assert kinds.count(Spoke) == kinds.count(Called) == kinds.count(Came) == 1
+    assert kinds.count(Spoke) == kinds.count(Called) == kinds.count(CallResult) == 1
     assert kinds.count(Billing) == 3
 
 

@@ -10,7 +10,7 @@ from flyball.core.host.usage import Billed
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
-    Came,
+    CallResult,
     FileEdit,
     Interrupted,
     Opened,
@@ -29,11 +29,11 @@ def part(**data: object) -> dict[str, Any]:
     return {"table": "part", "message": "m", "data": data}
 
 
-def came(tool: str, **state: object) -> Came:
+def came(tool: str, **state: object) -> CallResult:
     row = part(type="tool", tool=tool, callID="c", state={"status": "completed", **state})
     call, found = opencode_entries([row])
     assert isinstance(call, Called)
-    assert isinstance(found, Came)
+    assert isinstance(found, CallResult)
     assert call.id == found.call == "m/c"
     return found
 

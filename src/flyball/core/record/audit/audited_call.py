@@ -18,7 +18,7 @@ from flyball.core.host.tool import (
 from flyball.core.memory.fingerprint import fingerprint
 from flyball.core.memory.guard import Trip
 from flyball.core.memory.guard_memory import GuardStep, Kind
-from flyball.core.record.sessions.entry import Called, Came, FileEdit, words
+from flyball.core.record.sessions.entry import Called, CallResult, FileEdit, words
 from flyball.core.record.swe_agent import also_runs, kind_of, without_noise
 from flyball.core.terms.call import Access, digest
 from flyball.core.terms.evidence import Weakened
@@ -53,7 +53,7 @@ class Looks(NamedTuple):
     """Of two states of the same files: where their tests surely got easier to pass."""
 
 
-class Deed(NamedTuple):
+class AuditedCall(NamedTuple):
     """A call, judged by its words and by what came back."""
 
     at: float
@@ -82,7 +82,7 @@ class Deed(NamedTuple):
         return self.kind == "verify" or (self.kind == "run" and bool(self.command))
 
 
-def deed_of(call: Called, came: Came | None, looks: Looks) -> Deed:
+def deed_of(call: Called, came: CallResult | None, looks: Looks) -> AuditedCall:
     """Return the deed of a call; one that nothing came of was cut off."""
     row = host_tool(call.tool)
     command = text_in(call.args, COMMAND_FIELDS) if row.names is Naming.A_COMMAND else ""
@@ -93,7 +93,7 @@ def deed_of(call: Called, came: Came | None, looks: Looks) -> Deed:
         kind = "run"
     text = came.text if came else ""
     shows = bool(text) and kind in ("read", "run", "verify") and looks.secret(text)
-    return Deed(
+    return AuditedCall(
         call.at,
         call.id,
         call.tool,
@@ -144,7 +144,7 @@ def _paths(call: Called, row: HostTool) -> tuple[str, ...]:
             return ()
 
 
-def step_of_deed(deed: Deed, call: Called, came: Came, reply: int) -> GuardStep:
+def step_of_deed(deed: AuditedCall, call: Called, came: CallResult, reply: int) -> GuardStep:
     """Return what the guards compare of a deed."""
     text = came.text
     if len(text) > 2 * SEEN_OF_OUTCOME:

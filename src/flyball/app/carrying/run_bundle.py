@@ -56,7 +56,7 @@ FILE = "100644"
 BRANCH = "branch"
 
 
-class Lodging(NamedTuple):
+class UnpackTarget(NamedTuple):
     """The target of an unpack: the clone, the state directory, and the settings that apply."""
 
     clone: Path
@@ -90,7 +90,7 @@ def pack(workspace: Workspace) -> str:
     return write_loose(store, "commit", text.encode(), width)
 
 
-def unpack(place: Lodging, run: str, luggage: str) -> None:
+def unpack(place: UnpackTarget, run: str, luggage: str) -> None:
     """Unpack a run as it was packed, replacing any earlier files of it."""
     repository = find_repository(place.clone)
     if repository is None:
@@ -141,7 +141,7 @@ def _file(git: Git, luggage: str, name: str) -> bytes:
     return git.call("cat-file", "blob", f"{luggage}:{name}", ok=(0, 128)).stdout
 
 
-class Luggage(NamedTuple):
+class RunBundle(NamedTuple):
     """The bundle that a run's last holder pushed to its remote."""
 
     remote: Remote
@@ -168,7 +168,7 @@ class Luggage(NamedTuple):
                 self.remote.fetch(self.ref, own)
 
 
-def find_luggage(remote: Remote, run: str, before: int = 0) -> Luggage:
+def find_luggage(remote: Remote, run: str, before: int = 0) -> RunBundle:
     """Return the latest bundle, or the latest before the holder with this fence took over."""
     listed = remote.refs(f"{REFS}{check_run_name(run)}/")
     found = {ref: at for ref in listed if (at := fence_of(ref)) and (not before or at < before)}
@@ -179,7 +179,7 @@ def find_luggage(remote: Remote, run: str, before: int = 0) -> Luggage:
             f"Its files are not at {remote.address}: no cluster drove it, or they were pruned.",
         )
     last = max(found, key=lambda ref: found[ref])
-    return Luggage(remote, last, {ref: listed[ref] for ref in found})
+    return RunBundle(remote, last, {ref: listed[ref] for ref in found})
 
 
 def local_ref(run: str) -> str:
@@ -190,7 +190,7 @@ def local_ref(run: str) -> str:
 class Carrier:
     """Fetches a run's bundle for a new holder of its lease, and keeps it up to date."""
 
-    def __init__(self, place: Lodging, address: str, run: str, fence: int) -> None:
+    def __init__(self, place: UnpackTarget, address: str, run: str, fence: int) -> None:
         self._place = place
         self._address = address
         self._run = run

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from flyball.app.proving import hands
+from flyball.app.proving import self_attacks
 from flyball.engine import perform
 from flyball.tools.call.protocol import Result
 from flyball.verdict.runners import choice
@@ -26,7 +26,7 @@ OTHERS = {
 
 
 def broken(environ=os.environ):
-    reports = asyncio.run(hands.attack_hands(environ))
+    reports = asyncio.run(self_attacks.attack_hands(environ))
     assert {each.name for each in reports} == WATCHED | OTHERS
     return {each.name for each in reports if not each.holds}
 
@@ -63,14 +63,14 @@ def test_a_secret_that_can_be_read_is_seen(monkeypatch):
 
 @pytest.mark.exhaustive
 def test_waiting_is_seen(monkeypatch):
-    monkeypatch.setattr(hands, "PATIENCE", 3.0)
+    monkeypatch.setattr(self_attacks, "PATIENCE", 3.0)
     monkeypatch.setattr(GitTrees, "_refuse_pipes", lambda _: None)
     assert "a pipe to wait for" in broken()
 
 
 @pytest.mark.exhaustive
 def test_a_command_that_did_not_run_proves_nothing(monkeypatch):
-    monkeypatch.setattr(hands, "_COMMAND", "true")
+    monkeypatch.setattr(self_attacks, "_COMMAND", "true")
     assert broken() >= WATCHED
 
 
@@ -80,30 +80,32 @@ def test_a_probe_that_gets_through_is_seen(monkeypatch):
         with socket.create_connection(("127.0.0.1", int(form.url.rpartition(":")[2].strip("/")))):
             return Result(True, "It answered.")
 
-    monkeypatch.setattr(hands, "HTTP_PROBE", hands.HTTP_PROBE._replace(perform=straight))
+    monkeypatch.setattr(
+        self_attacks, "HTTP_PROBE", self_attacks.HTTP_PROBE._replace(perform=straight)
+    )
     assert broken() == {"other servers"}
 
 
 @pytest.mark.exhaustive
 def test_a_manifest_that_is_read_whole_is_seen(monkeypatch):
     filled = []
-    probe = hands._probe_other
+    probe = self_attacks._probe_other
 
     async def greedy(context):
         filled.append((context.repo / "package.json").read_bytes())
         return await probe(context)
 
-    monkeypatch.setattr(hands, "_probe_other", greedy)
+    monkeypatch.setattr(self_attacks, "_probe_other", greedy)
     assert broken() == {"a manifest without end"}
 
 
 @pytest.mark.exhaustive
 def test_what_is_made_in_another_project_is_seen(monkeypatch):
-    probe = hands._probe_other
+    probe = self_attacks._probe_other
 
     async def careless(context):
         (context.repo.parent / "other" / "made").touch()
         return await probe(context)
 
-    monkeypatch.setattr(hands, "_probe_other", careless)
+    monkeypatch.setattr(self_attacks, "_probe_other", careless)
     assert broken() == {"folders that lead elsewhere"}

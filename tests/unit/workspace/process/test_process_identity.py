@@ -11,8 +11,8 @@ import sys
 import pytest
 from tests.toolchains import need
 
-from flyball.workspace.process import ancestry, holder
-from flyball.workspace.process.holder import (
+from flyball.workspace.process import ancestry, process_identity
+from flyball.workspace.process.process_identity import (
     ancestors,
     environ_of,
     is_gone,
@@ -22,7 +22,7 @@ from flyball.workspace.process.holder import (
     this_process,
 )
 
-NAME = "from flyball.workspace.process.holder import name_this_process as n; print(n())"
+NAME = "from flyball.workspace.process.process_identity import name_this_process as n; print(n())"
 
 
 def test_this_process_lives_under_its_name():
@@ -61,7 +61,7 @@ def test_of_another_machine_or_an_unknown_name_nobody_can_tell():
 def told_by_ps(monkeypatch, tmp_path):
     """A system that has no files about processes, as macOS."""
     need("ps")
-    for each in (ancestry, holder):
+    for each in (ancestry, process_identity):
         monkeypatch.setattr(each, "PROC", tmp_path)
 
 
@@ -79,7 +79,7 @@ def test_ps_tells_of_those_that_ended_and_of_those_above(told_by_ps):
     with subprocess.Popen(sleep, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as child:
         above = ancestors(child.pid)
         assert above[0].process == this_process()
-        held = f"{child.pid}@{holder._started(child.pid)}"
+        held = f"{child.pid}@{process_identity._started(child.pid)}"
         assert is_running(held)
         child.kill()
     assert not is_running(held)
@@ -87,6 +87,6 @@ def test_ps_tells_of_those_that_ended_and_of_those_above(told_by_ps):
 
 def test_where_nobody_tells_of_processes_no_holder_is_taken_for_gone(monkeypatch, tmp_path):
     monkeypatch.setattr(ancestry, "PROC", tmp_path)
-    monkeypatch.setattr(holder.os, "defpath", str(tmp_path))
+    monkeypatch.setattr(process_identity.os, "defpath", str(tmp_path))
     assert may_live(name_this_process())
     assert ancestors(os.getpid()) == ()

@@ -87,7 +87,7 @@ def _ask(
     told: Queue[tuple[Path, FileAudit]],
 ) -> None:
     """Have one reader judge the remaining files; a reader that never replies is dropped."""
-    argv = (sys.executable, "-P", "-m", "flyball.app.audit.crew")
+    argv = (sys.executable, "-P", "-m", "flyball.app.audit.workers")
     reader: Companion | None = None
     has_answered, is_of_use = False, True
     try:

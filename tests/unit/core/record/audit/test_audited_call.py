@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.unit.core.record.audit.telling import LOOKS
 
-from flyball.core.record.audit.deed import deed_of, is_document, step_of_deed
+from flyball.core.record.audit.audited_call import deed_of, is_document, step_of_deed
 from flyball.core.record.audit.finding import PRECISE, RULES, AuditRule
-from flyball.core.record.sessions.entry import Called, Came
+from flyball.core.record.sessions.entry import Called, CallResult
 
 PATCH = "*** Begin Patch\n*** Update File: cart.py\n@@\n-a\n+b\n*** End Patch\n"
 
@@ -44,7 +44,7 @@ PATCH = "*** Begin Patch\n*** Update File: cart.py\n@@\n-a\n+b\n*** End Patch\n"
 def test_a_call_is_what_its_tool_does(
     tool: str, args: dict[str, str], kind: str, paths: tuple[str, ...], quote: str
 ):
-    deed = deed_of(Called(1.0, "c", tool, args), Came(1.0, "c", "ok"), LOOKS)
+    deed = deed_of(Called(1.0, "c", tool, args), CallResult(1.0, "c", "ok"), LOOKS)
     assert (deed.kind, deed.paths, deed.quote) == (kind, paths, quote)
 
 
@@ -54,8 +54,8 @@ def test_a_long_outcome_is_compared_by_its_ends():
     steps = [
         step_of_deed(deed_of(each, came, LOOKS), each, came, 1)
         for each, came in (
-            (call, Came(1.0, "c", "a" * 20_000)),
-            (other, Came(1.0, "d", "a" * 30_000)),
+            (call, CallResult(1.0, "c", "a" * 20_000)),
+            (other, CallResult(1.0, "d", "a" * 30_000)),
         )
     ]
     assert steps[0] == steps[1]

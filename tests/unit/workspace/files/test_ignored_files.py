@@ -6,8 +6,8 @@ import stat
 import pytest
 from tests.repos import put
 
-from flyball.workspace.files import shelf as shelves
-from flyball.workspace.files.shelf import Shelf
+from flyball.workspace.files import ignored_files as shelves
+from flyball.workspace.files.ignored_files import Shelf
 
 FILES = {
     "data/notes.txt": "mine\n",

@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 from tests.repos import git, repository
 
-from flyball.app.carrying.luggage import Carrier, Lodging, send_first
+from flyball.app.carrying.run_bundle import Carrier, UnpackTarget, send_first
 from flyball.app.cluster.clones import WorkerRoom
 from flyball.errors import LeaseHeld, NotFound
 from flyball.workspace.run.opening import open_workspace
@@ -41,11 +41,11 @@ class Team:
         ) as workspace:
             send_first(workspace, str(self.remote), self.env)
 
-    def lodging(self, machine: str) -> Lodging:
+    def lodging(self, machine: str) -> UnpackTarget:
         room = WorkerRoom({**self.env, "FLYBALL_STATE_DIR": str(self.place / machine)})
         room.leave()
         clone = room.clone_of(str(self.remote))
-        return Lodging(clone, clone.parent / "state", self.env)
+        return UnpackTarget(clone, clone.parent / "state", self.env)
 
     def carrier(self, machine: str, fence: int) -> Carrier:
         return Carrier(self.lodging(machine), str(self.remote), RUN, fence)

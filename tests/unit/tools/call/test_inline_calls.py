@@ -3,7 +3,7 @@
 import pytest
 
 from flyball.core.run.thread import SpokenCall
-from flyball.tools.call.in_words import (
+from flyball.tools.call.inline_calls import (
     SIGNS,
     calls_at_the_end,
     diffs_in_words,
