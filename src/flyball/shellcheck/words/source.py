@@ -24,6 +24,8 @@ MAX_OPEN = 200
 """Brackets that may be open at once. Counted before the parse, which is slow on deep nesting."""
 MAX_HEREDOCS = 100
 """Here-documents in one command. Counted before the parse, which is slow on many."""
+MAX_GLOBS = 500
+"""Extended patterns such as `@(a)` in one command, for the same reason."""
 MAX_NODES = 4_000
 MAX_DEPTH = 60
 
@@ -60,6 +62,8 @@ def read(command: str) -> Node | str:
         return f"it opens more than {MAX_OPEN} brackets inside of each other"
     if command.count("<<") > MAX_HEREDOCS:
         return f"it has more than {MAX_HEREDOCS} here-documents"
+    if sum(1 for _ in re.finditer(r"[@?*+!]\(", command)) > MAX_GLOBS:
+        return f"it has more than {MAX_GLOBS} extended patterns"
     source = command.encode()
     root = _parser().parse(source).root_node
     if root.descendant_count > MAX_NODES:

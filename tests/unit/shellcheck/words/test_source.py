@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from flyball.shellcheck.words import source
-from flyball.shellcheck.words.source import MAX_DEPTH, MAX_LENGTH, read
+from flyball.shellcheck.words.source import MAX_DEPTH, MAX_GLOBS, MAX_HEREDOCS, MAX_LENGTH, read
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,8 @@ def test_plain_commands_are_read(command):
     [
         ("x" * (MAX_LENGTH + 1), "longer"),
         ("(" * (MAX_DEPTH + 5) + "ls" + ")" * (MAX_DEPTH + 5), "nested"),
+        ("cat " + "<<A " * (MAX_HEREDOCS + 1), "here-documents"),
+        ("cat " + "@(a)" * (MAX_GLOBS + 1), "extended patterns"),
         ("ls\rrm", "U+000D"),
         ("ls\x0brm", "U+000B"),
         ("ls\u00a0rm", "U+00A0"),
