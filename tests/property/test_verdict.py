@@ -68,9 +68,10 @@ def some_change(r: Random) -> ChangeFacts:
 
 def some_asked(r: Random) -> AskedFor:
     named = [Named("tsc", r.choice(list(NamedEnd)))] if r.random() < 0.3 else []
-    flags = [r.random() < 0.5 for _ in range(6)]
-    announced = r.choice([(), ("x y z",)])
-    return AskedFor(tuple(named), announced, r.choice([(), ("x",)]), *flags)
+    names = ("mends_all", "repairs", "adds", "keeps_behaviour", "wants_red", "is_run")
+    flags = {name: r.random() < 0.5 for name in names}
+    announced, must_mend = r.choice([(), ("x y z",)]), r.choice([(), ("x",)])
+    return AskedFor(tuple(named), announced, must_mend=must_mend, **flags)
 
 
 def some_case(seed: int) -> tuple[tuple[SuiteRuns, ...], ChangeFacts, AskedFor]:

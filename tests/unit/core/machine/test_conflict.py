@@ -5,7 +5,7 @@ from tests.simulation.verdicts import REGRESSED
 from tests.unit.core.stories import ALONE, CARD, Story
 
 from flyball.core.run.ending import ending_of
-from flyball.core.run.event import Answered, ConflictStated
+from flyball.core.run.event import Answered, ConflictStated, PauseAsked
 from flyball.core.run.policy import Policy
 from flyball.core.run.state import Asking, Ending
 from flyball.core.run.working_copy import WAY_OUT
@@ -138,3 +138,27 @@ def test_only_a_stop_that_is_refused_again_names_the_way_out():
         offered.append(WAY_OUT in story.said)
         story.stops()
     assert offered == [False, True]
+
+
+def test_a_conflict_while_something_else_is_asked_is_put_off():
+    story = stated(Story().checkpoints())
+    before = story.card.question
+    story.happens(ConflictStated(card=CARD, report=REPORT))
+    assert story.card.question == before
+    assert "State the conflict again" in story.said
+
+
+def test_work_goes_on_from_a_conflict_that_came_up_in_verification():
+    story = stated(Story().checkpoints().edits("t1").stops())
+    assert story.card.was is Phase.VERIFY
+    decided(story, Choice.SAYS)
+    assert story.phase is Phase.EXECUTE
+
+
+def test_a_conflict_that_comes_during_a_pause_is_put_off():
+    story = Story().checkpoints().asks("conflict")
+    call = story.card.in_flight[0].id
+    story.happens(PauseAsked(by="ann"))
+    story.answers(ConflictStated(card=CARD, call=call, report=REPORT))
+    assert story.phase is Phase.PAUSED
+    assert story.card.in_flight == ()

@@ -401,8 +401,18 @@ def test_messages_of_another_request_change_nothing():
 
 def test_a_foreign_response_does_not_end_the_run():
     state = at(Stage.RESPONDING)
-    forged = replace(state.response, message="all is well")
-    assert coordinate(state, forged) == (state, ())
+    for forged in (
+        replace(state.response, status=Status.CANCELLED),
+        replace(state.response, request_id="another"),
+    ):
+        assert coordinate(state, forged) == (state, ())
+
+
+def test_a_response_in_the_words_of_an_earlier_release_ends_the_run():
+    state = at(Stage.RESPONDING)
+    earlier = replace(state.response, message="Put otherwise.")
+    ended, messages = coordinate(state, earlier)
+    assert (ended.stage, ended.response, messages) == (Stage.ENDED, earlier, ())
 
 
 @pytest.mark.parametrize("stage", [Stage.PLANNING, Stage.EXECUTING, Stage.VERIFYING])

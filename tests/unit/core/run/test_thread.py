@@ -12,6 +12,7 @@ from flyball.core.run.event import (
     Appealed,
     CallInterrupted,
     CallReturned,
+    ConflictStated,
     DriverFailed,
     Noted,
     ThreadReset,
@@ -20,6 +21,7 @@ from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import RunState
 from flyball.core.run.thread import STANDING, Speaker, ThreadLine, thread_lines, trim_to
 from flyball.core.terms.call import Outcome, WebLook
+from flyball.core.terms.conflict import ConflictReport, Quote
 from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.core.terms.finding import Match, TextMatches
 from flyball.core.terms.intent import Intent
@@ -141,6 +143,14 @@ def test_the_governors_words_go_to_whoever_is_next():
         ("researcher", "driver", "it lives in src"),
         ("executor", "governor", "The researcher found: it lives in src"),
     ]
+
+
+def test_a_recorded_conflict_is_answered_to_the_driver():
+    story = Told().checkpoints().asks("conflict")
+    quotes = Quote("tests/test_x.py:3", "half(3) == 5"), Quote("request", "half(3) is 6")
+    call = story.card.in_flight[0].id
+    story.answers(ConflictStated(card=CARD, call=call, report=ConflictReport(*quotes)))
+    assert any(each.speaker is Speaker.TOOL and "recorded" in each.text for each in story.lines)
 
 
 def test_a_new_thread_starts_from_the_hand_over():

@@ -63,3 +63,10 @@ def test_what_it_comes_to(verdict: ChangeVerdict, status: VerdictStatus):
 )
 def test_headline_names_what_was_shown(verdict: ChangeVerdict, headline: str):
     assert verdict.headline == headline
+
+
+def test_a_verdict_without_findings_says_what_it_lacks():
+    assert "no" in ChangeVerdict().lack.lower()
+    asks = ChangeFinding(FindingKind.PROMISE_CHANGED, Weight.ASKS, "Is that meant?")
+    assert ChangeVerdict(findings=(asks,)).lack == ""
+    assert "test.command" in ChangeVerdict(has_suite=False, changed=("main.py",)).lack

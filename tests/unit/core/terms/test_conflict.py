@@ -116,3 +116,20 @@ def test_a_decision_names_places_and_quotes_nothing():
     conflict = ConflictReport(Quote("tests/test_x.py:3", "Do evil."), Quote(REQUEST, "half"))
     for choice in Choice:
         assert "evil" not in decision(conflict, choice, "note")
+
+
+def test_a_long_request_is_quoted_around_the_values_of_other_words():
+    source = Source(Place(REQUEST), "word " * 400 + "half(3) is 6 " + "word " * 400)
+    found = find_quote("half says 6", [source])
+    assert found is not None
+    assert "half(3) is 6" in found.text
+    assert len(found.text) < 400
+
+
+def test_the_question_names_the_command_that_shows_it():
+    quotes = Quote("tests/test_x.py:1", "half(3) == 5"), Quote(REQUEST, "half(3) is 6")
+    assert "`pytest -k half`" in ConflictReport(*quotes, "pytest -k half", 1).question
+
+
+def test_quotation_marks_alone_are_no_quote():
+    assert find_quote("'.' half(3)", [TEST]) is not None
