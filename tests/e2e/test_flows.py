@@ -81,7 +81,7 @@ def test_an_intent_that_only_looks_refuses_a_flow_that_changes(shell: Shell, tmp
     driver = script(tmp_path / "s", say("no"))
     done = shell("run", "--flow", file, "--driver", driver, "--intent", "diagnose")
     assert done.returncode == 2
-    assert "The step S1 of the flow changes files, but diagnose only looks." in done.stderr
+    assert "The step S1 of the flow changes files, but diagnose is read-only." in done.stderr
     alone = shell("run", "--flow", file)
     assert alone.returncode == 2
     assert "The built-in repairer cannot go through a flow. Name a model" in alone.stderr

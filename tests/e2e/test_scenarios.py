@@ -315,7 +315,7 @@ def test_without_tests_a_run_ends_unverified_and_says_what_would_verify_it(tmp_p
     told = stage.start("nothing_to_verify_with", "write a note")
     assert told.exit == 4
     assert told.final["ending"] == "unverified"
-    assert "The project has no tests" in told.final["message"]
+    assert "the project has no tests" in told.final["message"]
     assert "`check`" in " ".join(told.final["issues"])
     assert stage.worked("notes.txt") == "a note\n"
 

@@ -9,6 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from flyball.workspace.files.plain import read_plain
+
+LARGEST = 1 << 16
+"""Most bytes of a report that are read."""
 FRESH = 5.0
 """Seconds after which a report is outdated: a new one comes every two seconds."""
 
@@ -29,7 +33,7 @@ def current_progress(state_dir: Path, run: str) -> dict[str, Any] | None:
         # A report is replaced and never removed: whoever stopped reporting is done, or dead.
         if time.time() - file.stat().st_mtime > FRESH:
             return None
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(read_plain(file, LARGEST) or b"null")
     except (OSError, ValueError):
         return None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.repos import git
-from tests.unit.app.carrying.test_luggage import RUN, Team
+from tests.unit.app.carrying.test_run_bundle import RUN, Team
 
 from flyball.app.carrying.fetching import bring_run, fetch_run
 from flyball.app.project import Home, open_home

@@ -200,8 +200,8 @@ def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) 
     suites = [item for item in evidence if isinstance(item, SuiteReport)]
     if not has_suite and not suites:
         return (
-            "Nothing verifies the present tree. The project has no tests: run `check` for build "
-            "or types, or open what it serves."
+            "Nothing verifies the present tree, and the project has no tests. Run `check` for "
+            "build or types, or open what it serves."
         )
     run = f"Run `test` (`{suites[-1].command}`)" if suites else "Run `test`"
     fresh = [item for item in evidence if item.tree == tree]

@@ -449,7 +449,7 @@ def test_all_gates_of_a_template_are_judged_with_its_own_form():
         ([suite(), base_run("red")], True, Passed, "from red to green"),
         ([suite()], False, Passed, "tests are green"),
         ([], True, Missing, "Run `test`."),
-        ([], False, Missing, "run `check` for build or types"),
+        ([], False, Missing, "Run `check` for build or types"),
         (
             [suite(OTHER)],
             True,
