@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from tests.simulation.node import MACHINE, run
@@ -34,3 +36,18 @@ def test_xstate_and_our_machine_agree_on_every_state(sequences: int):
     # Few sequences come as far as the rarest phase: that all are seen is for the long run.
     assert sequences < WHOLE or seen == set(Phase) - FLOWS_ONLY
     assert sum(len(each.steps) for each in recorded) > 10 * sequences
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "xstate.md"
+
+
+@pytest.mark.slow
+def test_guide_to_xstate_runs_and_prints_what_it_says(tmp_path: Path):
+    text = GUIDE.read_text(encoding="utf-8")
+    (script,) = re.findall(r"```js\n(.*?)```", text, re.DOTALL)
+    (printed,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    card = tmp_path / "card.json"
+    card.write_text(json.dumps(as_xstate()))
+    guide = tmp_path / "guide.mjs"
+    guide.write_text(script.replace('"card.json"', json.dumps(str(card))))
+    assert run(guide, "") == printed
