@@ -88,7 +88,7 @@ def test_a_no_and_words_reach_the_driver_as_they_do_from_a_terminal(shell: Shell
     assert run["status"] == "success"
     decided = json.loads(shell("runs", "show", run["run"], "--json").stdout)["decided"]
     said = [each["what"] for each in decided]
-    assert said == ["began it", "said no", "said no", "said yes"]
+    assert said == ["started it", "said no", "said no", "said yes"]
 
 
 def slow_suite(shell: Shell, place: Path) -> str:

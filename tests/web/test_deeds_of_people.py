@@ -91,7 +91,7 @@ def test_an_approval_over_http_is_in_the_log_with_the_name_of_who_gave_it(tmp_pa
             refused = team.clients[name].ask("POST", f"/api/runs/{run}/approve", {})
             assert (refused.status, refused.json["code"]) == (403, "not-allowed")
         team.clients["abe"].post(f"/api/runs/{run}/approve", {"note": "go on"})
-        assert team.decided(run) == [("ann", "began it"), ("abe", "said yes")]
+        assert team.decided(run) == [("ann", "started it"), ("abe", "said yes")]
         log = team.clients["lou"].ask("GET", f"/api/runs/{run}/export.jsonl").body
         (answered,) = [line for line in log.splitlines() if b'"answered"' in line]
         assert json.loads(answered)["event"]["by"] == "abe"
@@ -105,7 +105,7 @@ def test_who_may_drive_drives_and_each_deed_is_theirs(tmp_path: Path, name: str)
     with office(tmp_path) as team:
         who = team.clients[name]
         run = who.post("/api/runs", {"request": FIX, "driver": "repair"})["run"]
-        deeds = [(name, "began it")]
+        deeds = [(name, "started it")]
         for word, body, said in (
             ("instruct", {"text": "Look at the cart first."}, "said yes"),
             ("resume", {}, "let it go on"),
@@ -134,7 +134,7 @@ def test_who_may_approve_decides_and_each_decision_is_theirs(
         ):
             run = team.begin_scripted(**asked)
             who.post(f"/api/runs/{run}/{word}", body)
-            assert team.decided(run) == [("ann", "began it"), (name, said)]
+            assert team.decided(run) == [("ann", "started it"), (name, said)]
         run = team.begin_scripted(approve=True)
         who.post(f"/api/runs/{run}/approve", {})
         who.until(run, lambda told: told["status"] == "success")
@@ -143,7 +143,7 @@ def test_who_may_approve_decides_and_each_decision_is_theirs(
             who.post(f"/api/runs/{run}/cards/{card['id']}/{word}", {})
         assert who.post(f"/api/runs/{run}/merge", {})["commits"]
         assert team.decided(run) == [
-            ("ann", "began it"),
+            ("ann", "started it"),
             (name, "said yes"),
             (name, f"took back {card['id']}"),
             (name, f"put again {card['id']}"),
@@ -165,7 +165,7 @@ def test_every_board_of_a_database_knows_the_same_people(tmp_path: Path, databas
             again = abe._replace(port=there.served.port)
             assert [row["run"] for row in again.get("/api/runs")] == [run]
             again.post(f"/api/runs/{run}/cancel", {"why": "not so"})
-            assert here.decided(run) == [("ann", "began it"), ("abe", "cancelled it")]
+            assert here.decided(run) == [("ann", "started it"), ("abe", "cancelled it")]
             grant(there.people, "abe", origin, "look")
             assert abe.ask("POST", f"/api/runs/{run}/approve", {}).status == 403
             revoke(here.people, "abe")

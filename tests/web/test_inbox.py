@@ -90,7 +90,7 @@ def test_a_no_and_an_answer_are_given_in_place(opened: Opened, served: Served):
     # Whoever leaves the page has decided.
     page.goto("about:blank")
     run = next(row["run"] for row in served.get("/api/runs") if row["request"] == "Total")
-    told = served.until(run, lambda told: told["decided"][-1]["what"] != "began it")
+    told = served.until(run, lambda told: told["decided"][-1]["what"] != "started it")
     assert len(told["decided"]) > 1
     assert complaints == []
 

@@ -83,7 +83,7 @@ def decisions_of(home: Home, run: str, entries: Iterable[JournalEntry]) -> list[
 def _decided(event: AnyEvent) -> Iterable[tuple[str, str, str]]:
     match event:
         case RunStarted(shell=shell) if shell.get("by"):
-            yield shell["by"], "began it", ""
+            yield shell["by"], "started it", ""
         case Answered(by=by, granted=True, note=note):
             yield by, "said yes", note
         case Answered(by=by, note=note):

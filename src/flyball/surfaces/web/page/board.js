@@ -5,7 +5,7 @@ import "./inbox.js";
 
 const COLUMNS = [["todo", "To do"], ["doing", "Doing"], ["verifying", "Verifying"], ["review", "Needs you"], ["done", "Done"], ["stopped", "Not done"]];
 const UNDER_WAY = ["running", "paused", "interrupted", "queued", "submitted"];
-export const FILTERS = [["", "All"], ["review", "Needs you"], ["live", "Under way"], ["done", "Done"], ["stopped", "Not done"]];
+export const FILTERS = [["", "All"], ["review", "Needs you"], ["live", "Running"], ["done", "Done"], ["stopped", "Not done"]];
 const HELPERS = ["planner", "reviewer", "verifier"];
 
 export const matches = (row, words) => !words || `${row.request} ${row.run} ${row.title} ${row.branch} ${row.words} ${row.intent} ${row.cards.map((card) => card.title).join(" ")}`.toLowerCase().includes(words);
@@ -110,7 +110,7 @@ const cardMark = (row) => JSON.stringify([row.cards, row.asks, row.words, row.re
 // Who drives runs: a line each, with its load and the runs whose leases it holds.
 function workerRow(worker) {
   const load = worker.limit ? `${worker.load} of ${worker.limit} runs` : plural(worker.load, "run");
-  return h("li", {}, h("span", { class: "mono name" }, worker.name), h("span", { class: "num" }, load), worker.limit ? meter(worker.load, worker.limit, `${load} under way`) : null,
+  return h("li", {}, h("span", { class: "mono name" }, worker.name), h("span", { class: "num" }, load), worker.limit ? meter(worker.load, worker.limit, `${load} running`) : null,
     worker.roles.length ? h("span", { class: "muted" }, worker.roles.join(", ")) : null, h("span", { class: "muted" }, worker.is_leaving ? "leaving" : worker.load ? `last moved ${ago(worker.last_seen)}` : "idle"),
     h("span", { class: "leases" }, worker.leases.map((lease) => h("a", { href: `#/run/${part(lease.run)}`, title: lease.request }, `${lease.title}: ${lease.request}`))));
 }
