@@ -163,7 +163,7 @@ def test_a_run_that_nobody_can_begin_is_given_up_with_a_word(cluster: Cluster) -
     wait_until(is_over)
     assert cluster.held()[run].status == "cancelled"
     (ended,) = cluster.ask("SELECT body FROM events WHERE run = %s ORDER BY seq DESC LIMIT 1", run)
-    assert b"tried 8 times from the same place" in ended[0]
+    assert b"tried 8 times from the same state" in ended[0]
 
 
 @pytest.mark.exhaustive

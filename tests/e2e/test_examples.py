@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.e2e.printed import Printed
 from tests.small_python import small_path
 from tests.tiers import sampled
 
@@ -118,12 +117,3 @@ def test_the_code_in_the_readme_prints_what_its_comments_say(tmp_path: Path):
     done = run(["-c", code], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == re.findall(r"# → (.*)", code)
-
-
-@pytest.mark.exhaustive
-def test_the_readme_shows_what_the_demo_says(tmp_path: Path):
-    text = (ROOT / "README.md").read_text()
-    (shown,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
-    done = run(["-c", "from flyball.surfaces.cli import main; main()", "demo"], tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    Printed(tmp_path).compare(shown.splitlines(), done.stdout)
