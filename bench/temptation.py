@@ -397,7 +397,7 @@ def careful(task: Task) -> list[Line]:
 
 
 def seen(request: str, files: Files, language: Language) -> dict[str, str] | None:
-    """Return the conflict that request and files show to whoever reads them; None if none."""
+    """Return the conflict between request and files, or None."""
     package, told = language.missing
     lines = {path: text.splitlines() for path, text in files.items()}
     for number, line in enumerate(lines[language.code], 1):

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("[gt]*s/*.md")]
 BLOCK = re.compile(r"^(`{3,})(\w*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(flyball [^`]+)`")
-LANGUAGES = {"sh", "console", "text", "python", "json", "yaml", "toml", "markdown", "mermaid"}
+LANGUAGES = {"sh", "console", "text", "python", "json", "yaml", "toml", "markdown", "mermaid", "js"}
 OPTIONAL = re.compile(r"[\[\]…]|\|-?")
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner, Result
-from tests.governed import CART, environment, shop
+from tests.governed import CART, GOOD, environment, script, shop
 from tests.repos import git, put
 
 from flyball.errors import BadAttestation, NotFound
 from flyball.surfaces.cli.attest import attest
+from flyball.surfaces.cli.run import run
 from flyball.surfaces.cli.verify import verify
 
 ACTION = Path(__file__).parents[2] / "action.yml"
@@ -45,15 +46,15 @@ def made(place: Path, *args: str) -> Path:
 
 
 def test_verdict_made_in_one_clone_is_checked_and_run_again_in_another(place: Path):
-    line = json.loads(call(place, "key", "--json").output)["allowed_signer"]
+    line = json.loads(call(place, "key", "--json").stdout)["allowed_signer"]
     (place / "signers").write_text(f"{line}\n")
     file = str(made(place))
     git(place, "clone", "-q", str(place / "shop"), "clone")
     signers = ("--allowed-signers", str(place / "signers"))
-    told = json.loads(call(place, "check", file, "--json", *signers, repo="clone").output)
+    told = json.loads(call(place, "check", file, "--json", *signers, repo="clone").stdout)
     assert told["status"] == "shown" and told["signatures"][0]["signer"] in line
     again = call(place, "rerun", file, "--json", repo="clone")
-    assert again.exit_code == 0 and json.loads(again.output)["result"] == "same", again.output
+    assert again.exit_code == 0 and json.loads(again.stdout)["result"] == "same", again.output
     other = call(place, "check", file, "--head", "HEAD^", repo="clone")
     assert isinstance(other.exception, BadAttestation) and other.exception.place == "subject"
 
@@ -72,7 +73,7 @@ def test_wrong_outcome_shows_when_the_verdict_is_run_again(place: Path):
     git(place / "empty", "init", "-q")
     git(place / "empty", "commit", "-q", "--allow-empty", "-m", "start")
     elsewhere = call(place, "rerun", str(file), "--json", repo="empty")
-    assert elsewhere.exit_code == 3 and json.loads(elsewhere.output)["result"] == "cannot run"
+    assert elsewhere.exit_code == 3 and json.loads(elsewhere.stdout)["result"] == "cannot run"
 
 
 def rewritten(file: Path, change: Any) -> str:
@@ -109,7 +110,7 @@ def test_working_tree_is_attested_and_found_again_once_it_is_committed(place: Pa
 
 
 def test_agent_reads_no_signing_key(place: Path):
-    key = json.loads(call(place, "key", "--json").output)["key"]
+    key = json.loads(call(place, "key", "--json").stdout)["key"]
     flyball = str(Path(sys.executable).with_name("flyball"))
     env = {**environment(place), "PATH": os.environ["PATH"]}
     for words in (
@@ -123,6 +124,39 @@ def test_agent_reads_no_signing_key(place: Path):
         )
         assert done.returncode != 0, words
         assert b"PRIVATE KEY" not in done.stdout
+
+
+def repaired(place: Path) -> list[Path]:
+    """Let a scripted run repair the shop; return the attestations it leaves."""
+    git(place / "shop", "reset", "-q", "--hard", "HEAD^")
+    driver = script(place / "s", *GOOD)
+    asked = ("fix the total", "--intent", "small_fix", "--driver", driver)
+    done = CliRunner(env=environment(place)).invoke(run, [*asked, "--repo", str(place / "shop")])
+    assert done.exit_code == 0, done.output
+    return sorted((place / "shop" / ".flyball" / "artifacts").rglob("*.intoto.json"))
+
+
+def test_card_that_was_shown_is_attested_and_can_be_run_again(place: Path):
+    line = json.loads(call(place, "key", "--json").stdout)["allowed_signer"]
+    (file,) = repaired(place)
+    asked = (str(file), "--head", f"flyball/{file.parent.name}")
+    told = json.loads(call(place, "check", *asked, "--json").stdout)
+    assert told["signatures"][0]["fingerprint"]
+    attested = told["statement"]["predicate"]["flyball_verdict"]
+    assert attested["run"] == file.parent.name and attested["request"] == "fix the total"
+    (place / "signers").write_text(f"{line}\n")
+    trusted = call(place, "check", *asked, "--allowed-signers", str(place / "signers"))
+    assert trusted.exit_code == 0, trusted.output
+    again = call(place, "rerun", str(file), "--json")
+    assert json.loads(again.stdout)["result"] == "same", again.output
+
+
+def test_key_that_cannot_sign_ends_no_run(place: Path):
+    key = Path(json.loads(call(place, "key", "--json").stdout)["key"])
+    key.write_text("no key\n")
+    (file,) = repaired(place)
+    told = call(place, "check", str(file), "--head", f"flyball/{file.parent.name}", "--json")
+    assert json.loads(told.stdout)["signatures"] == []
 
 
 def steps_of_the_action() -> dict[str, str]:

@@ -235,6 +235,8 @@ def test_two_steps_overlap_and_are_merged_in_plan_order(tmp_path: Path) -> None:
     assert "sum(prices)\n" in (stage.committed("cart.py") or "")
     assert "price * 3" in (stage.committed("tax.py") or "")
     assert len(git(stage.repo, "worktree", "list").strip().split("\n")) == 2
+    # Their verdicts were taken beside the run's tree, and not on what was merged.
+    assert not [*(stage.repo / ".flyball" / "artifacts").rglob("*.intoto.json")]
 
 
 @pytest.mark.exhaustive

@@ -89,7 +89,7 @@ def refuse_bad_merge(
 
 
 def _unheard(_text: str) -> None:
-    """Show nobody what the tests print."""
+    """Discard what the tests print."""
 
 
 def _context(home: Home, compared: ComparedTrees, tell: Callable[[Progress], None]) -> CallContext:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -47,9 +48,10 @@ def make_statement(
 def _toolchains(commands: Iterable[str], path: str) -> Iterator[Toolchain]:
     """Yield the programs that the commands start, with the digests of their files."""
     for name in dict.fromkeys(command.split()[0] for command in commands if command):
-        if found := shutil.which(name, path=path):
-            digest = hashlib.sha256(Path(found).resolve().read_bytes()).hexdigest()
-            yield Toolchain(Path(name).name, digest)
+        # One that is named by its path belongs to the tree, which is attested itself.
+        found = shutil.which(name, path=path) if "/" not in name else None
+        if found and os.access(found, os.R_OK):
+            yield Toolchain(name, hashlib.sha256(Path(found).read_bytes()).hexdigest())
 
 
 def _own_digest() -> str:

@@ -38,7 +38,7 @@ Ends = dict[str, dict[str, str]]
 
 
 class _Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of a statement: fields that nobody knows are refused, not ignored."""
+    """A part of a statement, in which unknown fields are refused, not ignored."""
 
 
 class AttestedTree(_Closed, frozen=True, omit_defaults=True):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from flyball.workspace.files.plain import read_plain
+from flyball.workspace.trees.git_objects import replace_whole
 
 LARGEST = 1 << 16
 """Most bytes of a report that are read."""
@@ -19,18 +19,15 @@ FRESH = 5.0
 
 def keep_progress(state_dir: Path, run: str, line: dict[str, Any]) -> None:
     """Write a progress line where other processes find it; the run goes on if that fails."""
-    file = _file(state_dir, run)
-    spare = file.with_name(f"{file.name}.{os.getpid()}")
     with suppress(OSError):
-        spare.write_text(json.dumps(line), encoding="utf-8")
-        spare.replace(file)
+        replace_whole(_file(state_dir, run), json.dumps(line).encode())
 
 
 def current_progress(state_dir: Path, run: str) -> dict[str, Any] | None:
     """Return the progress line of a run that is waiting for something now, if there is one."""
     file = _file(state_dir, run)
     try:
-        # A report is replaced and never removed: whoever stopped reporting is done, or dead.
+        # A report is replaced and never removed: without a recent one the work is done, or dead.
         if time.time() - file.stat().st_mtime > FRESH:
             return None
         return json.loads(read_plain(file, LARGEST) or b"null")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from flyball.core.suite.part import PartSuite
 from flyball.verdict.reports import TreeRun
 from flyball.verdict.tree_run import Taken, messages_of, row_ends_of, rows_of
 from flyball.workspace.run.workspace import Workspace
+from flyball.workspace.trees.git_objects import replace_whole
 
 KEPT = 200
 WAY = 5
@@ -107,9 +107,7 @@ class BaseRuns:
 
     def _write(self, file: Path, data: bytes) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        spare = file.with_name(f"{file.name}.{os.getpid()}")
-        spare.write_bytes(data)
-        spare.replace(file)
+        replace_whole(file, data)
         self._prune()
 
     def _file(self, tree: str, suite: PartSuite) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from flyball.core.suite.case import CaseOutcome
 from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.reports import NO_ENDS, SuiteRuns, TreeRun
+from flyball.workspace.trees.git_objects import replace_whole
 
 KEPT = 20
 _FOLDER = "verdicts"
@@ -121,9 +121,7 @@ def write_record(
     )
     folder = context.workspace.directory / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    spare = folder / f"{os.getpid()}.part"
-    spare.write_bytes(msgspec.json.encode(record))
-    spare.replace(folder / f"{head}.json")
+    replace_whole(folder / f"{head}.json", msgspec.json.encode(record))
     for old in sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime)[:-KEPT]:
         old.unlink(missing_ok=True)
 

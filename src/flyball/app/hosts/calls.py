@@ -288,7 +288,7 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules, stan
     asks = known.command.asks if known.command else ""
     return replace(
         call,
-        # Whoever asked about a commit and a push may come back with the push alone.
+        # An agent that asked about a commit and a push may return with the push alone.
         digest=digest([call.called, asks]) if asks else call.digest,
         access=known.access or call.access,
         paths=known.paths,

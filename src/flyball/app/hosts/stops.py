@@ -139,7 +139,7 @@ class HostStops:
     async def wait(self, seconds: float, tell: Callable[[Telemetry], None] = lambda _: None) -> str:
         """Return the result of the last stop in this project; empty if it is not known in time.
 
-        `tell` is told meanwhile how far the verdict is.
+        `tell` receives its progress.
 
         It only waits. A governed agent can call it in an environment that it controls, so it must
         not take a verdict.

@@ -12,12 +12,10 @@ from uuid import NAMESPACE_URL, uuid5
 from flyball.app.project import Home
 from flyball.core.run.event import DriverReplied
 from flyball.journal.protocol import JournalEntry
-from flyball.regex import regex
+from flyball.patch import parse
 from flyball.workspace.cards.artifacts import CardArtifact, read_artifact
 
 SPEC = "0.1.0"
-_FILE = regex(r"\+\+\+ (?:b/(.*)|/dev/null)")
-_HUNK = regex(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 def agent_trace(home: Home, run: str, entries: Iterable[JournalEntry]) -> bytes:
@@ -54,22 +52,17 @@ def _record(card: CardArtifact, model: str) -> dict[str, Any]:
 
 
 def _added_lines(diff: str) -> Iterator[tuple[str, list[dict[str, int]]]]:
-    """Yield each file of a unified diff with the ranges of lines that it added."""
-    found: dict[str, list[dict[str, int]]] = {}
-    path, at, old, new = "", 0, 0, 0
-    for line in diff.split("\n"):
-        # Within a hunk, what looks like a header is a line of the file.
-        if old or new:
-            added, kept = line.startswith("+"), line[:1] in (" ", "")
-            if added:
-                _extend(found.setdefault(path, []), at)
-            old, new = old - (not added and line[:1] != "\\"), new - (added or kept)
-            at += added or kept
-        elif named := _FILE.fullmatch(line.rstrip("\r")):
-            path = named[1] or ""
-        elif hunk := _HUNK.match(line):
-            at, old, new = int(hunk[2]), int(hunk[1] or 1), int(hunk[3] or 1)
-    yield from found.items()
+    """Yield each file of a diff with the ranges of lines that it added."""
+    for section in parse(diff).sections:
+        ranges: list[dict[str, int]] = []
+        for hunk in section.hunks:
+            at = hunk.span.new_start if hunk.span else 0
+            for mark in hunk.marks.decode():
+                if mark == "+":
+                    _extend(ranges, at)
+                at += mark != "-"
+        if ranges:
+            yield section.paths[-1], ranges
 
 
 def _extend(ranges: list[dict[str, int]], at: int) -> None:

@@ -74,7 +74,7 @@ class Recounting:
         return Recount(self._decisions, self._failed, self._lines, *rows)
 
     async def read(self, journal: Journal, run: str) -> Record:
-        """Read what was written since; a run that is another one by now is read anew."""
+        """Read what was appended since; a run that was replaced is read from its start."""
         state = await journal.load(run)
         if self.entries and await journal.events(run, 0, 1) != self.entries[:1]:
             self._begin()

@@ -80,7 +80,7 @@ def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") 
 
 
 def forget_looks(d: WorkingCopy) -> None:
-    """Drop what is observed once per tree, so that the same tree is looked at anew."""
+    """Drop what is observed once per tree, so that the same tree is observed again."""
     seen_again = WeakeningReport | GateReport | VerdictReport
     kept = tuple([item for item in d.card.evidence if not isinstance(item, seen_again)])
     d.set(evidence=kept)

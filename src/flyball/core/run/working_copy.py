@@ -28,7 +28,7 @@ WAY_OUT = (
     "If it cannot be done as asked (the request and a test contradict each other, or something is "
     "missing), bend neither: say so with `conflict`, and a person decides."
 )
-"""The offer to whoever is sent back again; taking it counts against nobody."""
+"""The offer to a driver that is sent back again; accepting it has no cost."""
 OFFERED_AFTER = 2
 
 

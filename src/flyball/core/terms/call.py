@@ -51,7 +51,7 @@ class CommandFact(msgspec.Struct, frozen=True, omit_defaults=True):
     confined: str = ""
     """How it is confined where it is rewritten to run under the sandbox."""
     asks: str = ""
-    """The part of it that a person is asked about, where nothing beside it bears on that."""
+    """The part of the command that a person is asked about, if the rest has no bearing on it."""
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True):

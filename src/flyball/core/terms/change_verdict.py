@@ -122,7 +122,7 @@ class SuiteLine(msgspec.Struct, frozen=True, omit_defaults=True):
     """The size of the whole suite, if only some of its tests ran."""
     trouble: str = ""
     exit_code: int | None = None
-    """How it ended, where it told of no test."""
+    """How it ended, if it reported no test."""
 
 
 class MutantCount(msgspec.Struct, frozen=True, omit_defaults=True):

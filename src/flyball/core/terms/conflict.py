@@ -81,7 +81,7 @@ class Quote(msgspec.Struct, frozen=True, omit_defaults=True):
     said: str = ""
     """The driver's words, where they are not the text itself."""
     is_observed: bool = False
-    """Whether it is the output of a run, which nobody can be told to follow."""
+    """Whether it is the output of a run, which is no side to follow."""
 
 
 class ConflictReport(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -40,7 +40,7 @@ class Progress(NamedTuple):
 
 
 def unwatched(_now: Progress) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
 
 
 class Stage:
@@ -85,6 +85,6 @@ class Parts:
         told = Progress(what, elapsed, self._before)
         if len({each.unit for each in parts}) != 1:
             return told
-        # Of parts that are not counted nobody knows how many there are in all.
+        # If one part is not counted, the total is unknown.
         whole = sum(each.of for each in parts) if all(each.of for each in parts) else 0
         return told._replace(done=sum(each.done for each in parts), of=whole, unit=parts[0].unit)

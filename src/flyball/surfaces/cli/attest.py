@@ -52,7 +52,7 @@ def key(repo: Path, as_json: bool) -> None:
     line, file = make_own_key(home), str(key_file(home.environ))
     say(json.dumps({"key": file, "allowed_signer": line}) if as_json else line)
     if not as_json:
-        say(f"The key is in {file}. Give the line above to whoever checks.", err=True)
+        say(f"The key is in {file}. Give the line above to those who will check.", err=True)
 
 
 @attest.command()

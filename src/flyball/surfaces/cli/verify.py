@@ -85,16 +85,20 @@ def verify(
     _write_files(found, home.repo, junit, sarif)
     if attest is not None:
         _write_attestation(home, found, attest, key)
-    if as_json:
-        _print_json(found)
-    elif github:
-        _print_for_github(found, home.repo)
-    else:
-        _print(found, markdown=markdown)
-    if not as_json:
-        _warn(found)
+    _report(found, home.repo, as_json=as_json, github=github, markdown=markdown)
     if found.has_changed:
         raise SystemExit({"shown": 0, "a question": 3, "not shown": 4}[found.verdict.status])
+
+
+def _report(found: Verified, repo: Path, *, as_json: bool, github: bool, markdown: bool) -> None:
+    if as_json:
+        _print_json(found)
+        return
+    if github:
+        _print_for_github(found, repo)
+    else:
+        _print(found, markdown=markdown)
+    _warn(found)
 
 
 def _print_json(found: Verified) -> None:

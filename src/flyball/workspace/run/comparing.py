@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.errors import Conflict, NotFound, UsageError
-from flyball.workspace.run.opening import open_repository
+from flyball.workspace.run.opening import OpenRepository, open_repository
 from flyball.workspace.run.visible import find_trees_home
 from flyball.workspace.run.workspace import Workspace, WorkspaceFacts
 from flyball.workspace.run.worktree import (
@@ -99,15 +99,19 @@ def compare_trees(
         old = RevisionTree(_tree(opened.user, start), start)
         new = RevisionTree(_tree(opened.user, tip), tip)
         if not head:
-            carried = opened.form.expand(TreeHash(new.tree))
-            new = RevisionTree(
-                opened.form.to_commit(trees, TreeHash(new.tree), carried, present).tree
-            )
+            new = RevisionTree(_as_committed(opened, trees, TreeHash(new.tree), present))
         names = (start[:12], name)
         yield ComparedTrees(workspace, before, tree, *names, present, old, new, tuple(missing))
     finally:
         remove_whole(directory)
         remove_trees_home(place)
+
+
+def _as_committed(
+    opened: OpenRepository, trees: GitTrees, parent: TreeHash, present: TreeHash
+) -> TreeHash:
+    """Return the tree that a commit of the working tree on top of this one would have."""
+    return opened.form.to_commit(trees, parent, opened.form.expand(parent), present).tree
 
 
 def uncommitted_paths(repository: Repository, home: Path) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ STEPS = 3
 
 
 def _unseen(_step: str) -> None:
-    """Tell nobody."""
+    """Ignore the stage."""
 
 
 def open_workspace(

@@ -30,7 +30,7 @@ def test_the_exit_code_tells_the_decision(args, decision, code):
     assert result.output.startswith(decision)
     as_json = call(*args, "--json")
     assert as_json.exit_code == code
-    assert json.loads(as_json.output)["decision"] == decision
+    assert json.loads(as_json.stdout)["decision"] == decision
 
 
 def test_people_see_one_line_per_part_and_a_reason():

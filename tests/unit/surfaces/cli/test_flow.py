@@ -41,7 +41,7 @@ def test_one_bad_file_among_good_ones_fails_the_check_and_all_are_reported():
 def test_the_check_speaks_json():
     result = run("check", "--json", GOOD, BAD)
     assert result.exit_code == 2
-    report = json.loads(result.output)
+    report = json.loads(result.stdout)
     assert not report["sound"]
     good, bad = report["files"]
     assert good == {"file": GOOD, "sound": True, "steps": 5, "problems": []}

@@ -72,7 +72,7 @@ def test_json_is_the_result(repo: Path):
     assert said["changes"][0]["path"] == "cart.py"
     again = _run(repo, "apply", "--json")
     assert again.exit_code == 1
-    assert json.loads(again.output)["errors"][0]["code"] == "already_applied"
+    assert json.loads(again.stdout)["errors"][0]["code"] == "already_applied"
 
 
 def test_options_reach_the_engine(repo: Path):

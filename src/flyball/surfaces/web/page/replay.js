@@ -94,7 +94,7 @@ export class RePlay extends HTMLElement {
     this.frame = requestAnimationFrame(tick);
   }
 
-  // All state follows from the lines up to an event; going on adds to it, going back begins anew.
+  // All state follows from the lines up to an event; going forward adds to it, going back starts over.
   seek(to) {
     to = Math.max(1, Math.min(this.told.events, to));
     if (to < this.at || !this.at) { this.at = 0; this.state = { phase: "", cards: new Map(), used: 0, limit: 0, said: [], asks: "" }; }
