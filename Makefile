@@ -1,4 +1,4 @@
-# One Makefile. `make setup` needs Python 3.11 or newer, git and make; everything else comes from the lock files.
+# One Makefile. `make setup` needs Python 3.11 or newer, git and make; everything else comes from the lock file.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,18 +18,23 @@ unexport PYTHONDONTWRITEBYTECODE
 
 setup: $(VENV)/.installed
 
+# One lock file with three sections: pip itself, what development needs, and what only the bench needs.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+SECTION = sed -n '/^\# '$(1)'$$/,/^\# /p' requirements.lock
+
 # A Python brings the pip of its day, and an old one takes nearly twice as long over the lock.
-$(VENV)/.installed: requirements-pip.lock requirements.lock pyproject.toml
+$(VENV)/.installed: requirements.lock pyproject.toml
+	@echo "Installing the $$($(call SECTION,dev) | grep -c ==) locked packages into $(VENV), in a minute or two …"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-pip.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(call SECTION,pip) | $(PIP) --require-hashes -r /dev/stdin
+	$(call SECTION,dev) | $(PIP) --require-hashes -r /dev/stdin
+	$(PIP) --no-deps --no-build-isolation -e .
 	$(BIN)/python -m compileall -q src
 	@touch $@
 	@echo "flyball is ready: $(BIN)/flyball --help"
 
-$(VENV)/.bench-installed: requirements-bench.lock $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
+$(VENV)/.bench-installed: $(VENV)/.installed
+	$(call SECTION,bench) | $(PIP) --require-hashes --no-deps -r /dev/stdin
 	@touch $@
 
 # Whoever reads a test first rewrites it: one process for all, and not each worker for itself. What
@@ -129,10 +134,15 @@ dist: setup
 	$(BIN)/python -m hatchling build -d dist
 	$(BIN)/python -m tests.wheel
 
+# Each section starts from its present pins, so only what a new requirement needs moves.
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras
 lock:
-	echo pip | $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements-pip.lock -
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras --extra dev -o requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --no-strip-extras --extra bench -c requirements.lock -o requirements-bench.lock pyproject.toml
+	for each in pip dev bench; do $(call SECTION,$$each) > $(VENV)/$$each.lock; done
+	echo pip | $(LOCK) -o $(VENV)/pip.lock -
+	$(LOCK) --extra dev -o $(VENV)/dev.lock pyproject.toml
+	$(LOCK) --extra dev --extra bench -c $(VENV)/dev.lock -o $(VENV)/bench.lock pyproject.toml
+	cd $(VENV) && awk 'FNR == 1 { print "# " substr(FILENAME, 1, length(FILENAME) - 5) } \
+		/^[a-z]/ { kept = !seen[$$1]++ } kept && !/^#/' pip.lock dev.lock bench.lock > ../requirements.lock
 
 clean:
 	rm -rf $(VENV) dist site .pytest_cache .ruff_cache .hypothesis node_modules

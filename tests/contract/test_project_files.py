@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ROOMS = (".ci", "bench", "docs", "examples", "src", "tests")
-LOCKS = sorted(ROOT.glob("requirements*.lock"))
+LOCK = (ROOT / "requirements.lock").read_text()
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
 
 
@@ -85,31 +85,41 @@ def test_every_test_belongs_to_a_target():
     assert marks == ["not slow and not exhaustive", often, often, "exhaustive", often]
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
-def test_a_lock_file_pins_with_hashes_and_names_no_place(lock: Path):
-    text = lock.read_text()
-    assert "://" not in text
-    assert "index-url" not in text
-    entries = re.split(r"\n(?=\S)", text.strip())
+def test_lock_pins_each_package_once_with_hashes_and_names_no_place():
+    assert "://" not in LOCK
+    assert "index-url" not in LOCK
+    entries = [each for each in re.split(r"\n(?=\S)", LOCK.strip()) if not each.startswith("#")]
     for entry in entries:
         assert re.match(r"[a-z0-9][a-z0-9._-]*(\[[a-z0-9, -]+\])?==\S+ ", entry), entry[:60]
         assert "--hash=sha256:" in entry, entry[:60]
+    assert len({entry.split()[0] for entry in entries}) == len(entries)
 
 
-def test_the_locks_cover_every_requirement():
-    locked = set(re.findall(r"^([a-z0-9._-]+)(?:\[.*?\])?==", LOCKS[-1].read_text(), re.MULTILINE))
+def test_lock_covers_every_requirement():
+    sections = re.split(r"^# (\w+)$", LOCK, flags=re.MULTILINE)[1:]
+    pip, dev, bench = (set(pinned(text)) for text in sections[1::2])
     extras = PROJECT["optional-dependencies"]
     names = ("dev", "openai", "anthropic", "mcp", "acp")
     needs = [*PROJECT["dependencies"], *(each for name in names for each in extras[name])]
-    names = {re.split(r"[\[<>=]", need)[0] for need in needs} - {"flyball"}
-    assert LOCKS[-1].name == "requirements.lock"
-    assert names <= locked
+    assert sections[::2] == ["pip", "dev", "bench"]
+    assert pip == {"pip"}
+    assert required(needs) - {"flyball"} <= dev
+    assert required(extras["bench"]) <= dev | bench
+
+
+def pinned(lock: str) -> dict[str, str]:
+    """Return the packages a lock pins, each with its extras."""
+    return dict(re.findall(r"^([a-z0-9._-]+)(?:\[(.*?)\])?==", lock, re.MULTILINE))
+
+
+def required(needs: list[str]) -> set[str]:
+    """Return the packages that requirements name."""
+    return {re.split(r"[\[<>=]", need)[0] for need in needs}
 
 
 def test_the_lock_names_every_extra_that_a_package_asks_for():
     """Else pip takes the newest release for it, and refuses that: its hash is not in the lock."""
-    lines = re.findall(r"^([a-z0-9._-]+)(?:\[(.*?)\])?==", LOCKS[-1].read_text(), re.MULTILINE)
-    locked = {name: set(re.split(r", ?", extras)) for name, extras in lines}
+    locked = {name: set(re.split(r", ?", extras)) for name, extras in pinned(LOCK).items()}
     asked = [
         (package.metadata["Name"], need)
         for package in distributions()
