@@ -62,7 +62,7 @@ def some_change(r: Random) -> ChangeFacts:
         tuple(tests),
         frozenset(r.sample(side, r.randrange(4))),
         reaches=tuple(reaches),
-        unreadable=("big.bin",) if r.random() < 0.1 else (),
+        unkept={"big.bin": "not readable"} if r.random() < 0.1 else {},
     )
 
 
@@ -151,7 +151,7 @@ def test_what_the_old_tests_still_call_red_is_never_shown(case):
 def test_a_run_that_is_no_evidence_never_shows_anything(case):
     suites, change, asked = case
     silent = any(suite.new is None or suite.old is None or suite.new.trouble for suite in suites)
-    if silent or change.unreadable:
+    if silent or change.unkept:
         assert not judge_change(suites, change, asked).is_shown
 
 

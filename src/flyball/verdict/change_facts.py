@@ -20,7 +20,7 @@ from flyball.verdict.sides import (
 )
 from flyball.verdict.tests import compare_tests
 from flyball.verdict.type_checks import silenced_lines
-from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, Trees
+from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, Trees, reason_in
 
 BINARY = b"\0"
 
@@ -48,6 +48,7 @@ def change_facts(
     added = [line for path in code for line in _added(old.get(path), new.get(path))]
     tests = [text for path in sorted(side) for text in (new.get(path), old.get(path)) if text]
     unkept = trees.unkept_files(TreeHash(head))
+    stubs = trees.contents([unkept[path] for path in files if path in unkept])
     return ChangeFacts(
         files,
         (*compare_tests(old, new), *changed_examples({path: old[path] for path in code}, new)),
@@ -57,7 +58,7 @@ def change_facts(
         tuple([each.path for each in changes if each.after and _COMPILED.search(each.path)]),
         documents=all(map(is_document, files)) and not (side | shared),
         reaches=runner_reaches(old, new, side | shared),
-        unreadable=tuple([path for path in files if path in unkept]),
+        unkept={path: reason_in(stubs[unkept[path]]) for path in files if path in unkept},
         silenced=tuple(silenced_lines(old, {path: new.get(path) for path in code})),
         shared_literals=shared_literals(added, tests),
         runs_examples=_runs_examples(after, code),

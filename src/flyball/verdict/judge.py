@@ -150,12 +150,14 @@ def _unkept(change: ChangeFacts) -> Iterator[ChangeFinding]:
             f"{listed(change.submodules)} is a submodule that was moved to another commit, and its "
             "files are not here: nothing of what changed in it was tested.",
         )
-    if change.unreadable:
+    for reason in dict.fromkeys(change.unkept.values()):
+        paths = [path for path, why in change.unkept.items() if why == reason]
+        wanted = "smaller" if reason.startswith("larger") else "readable"
         yield ChangeFinding(
             FindingKind.NOT_EVIDENCE,
             Weight.BLOCKS,
-            f"{listed(change.unreadable)} could not be kept, so the tree that was tested is not "
-            "the tree that would be committed. Make the file smaller or remove it.",
+            f"{listed(paths)} could not be kept ({reason}), so the tree that was tested is not "
+            f"the tree that would be committed. Make the file {wanted} or remove it.",
         )
     if change.installation:
         yield ChangeFinding(

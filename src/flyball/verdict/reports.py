@@ -194,8 +194,8 @@ class ChangeFacts(NamedTuple):
     documents: bool = False
     """Only documents were changed, and no test reads them."""
     reaches: tuple[RunnerReach, ...] = ()
-    unreadable: tuple[str, ...] = ()
-    """Files that could not be stored or read: what was tested is not what is committed."""
+    unkept: Mapping[str, str] = NO_MESSAGES
+    """Files that could not be stored, and why: what was tested is not what is committed."""
     installation: str = ""
     """A file of what the project has installed that was changed while the agent was at work."""
     silenced: tuple[str, ...] = ()

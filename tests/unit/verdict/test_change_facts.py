@@ -13,7 +13,7 @@ from flyball.verdict.change_facts import change_facts
 from flyball.verdict.reports import ChangeFacts
 from flyball.verdict.runners.layout import look
 from flyball.workspace.run.clean import clean_checkout
-from flyball.workspace.trees.trees import TreeHash
+from flyball.workspace.trees.trees import LARGE, TreeHash
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_code_and_tests_are_told_apart_and_changed_tests_compared(shop: Shop):
     assert found.testing_side == {"test_cart.py"}
     added = {test.function: test.comparison for test in found.tests}
     assert added.get("test_two", Comparison.ADDED) is Comparison.ADDED
-    assert (found.unreadable, found.reaches) == ((), ())
+    assert (found.unkept, found.reaches) == ({}, ())
 
 
 def test_a_deleted_test_is_on_the_testing_side_still(shop: Shop):
@@ -52,6 +52,13 @@ def test_a_link_and_what_is_no_text_are_taken_for_what_they_may_be(shop: Shop):
     found = facts_of(shop)
     assert "alias.py" in found.testing_side
     assert "picture.bin" not in found.testing_side
+
+
+def test_a_file_that_was_not_kept_says_why(shop: Shop):
+    with (shop.root / "big.bin").open("wb") as file:
+        file.truncate(LARGE + 1)
+    shop.change({"empty.txt": ""})
+    assert facts_of(shop).unkept == {"big.bin": f"larger than {LARGE >> 20} MB"}
 
 
 def test_values_of_the_tests_in_new_code_are_shown(shop: Shop):

@@ -317,10 +317,16 @@ def test_old_tests_whose_run_is_no_evidence_block_where_the_others_ran_well():
     assert kinds(verdict) == {(FindingKind.NOT_EVIDENCE, Weight.BLOCKS)}
 
 
-def test_files_that_could_not_be_kept_make_it_another_tree():
-    change = CODE._replace(unreadable=("data.bin",))
+@pytest.mark.parametrize(
+    ("reason", "advice"), [("larger than 10 MB", "smaller"), ("not readable", "readable")]
+)
+def test_files_that_could_not_be_kept_make_it_another_tree(reason: str, advice: str):
+    change = CODE._replace(unkept={"data.bin": reason})
     verdict = judge_change((runs(run(x="F"), run(x=".")),), change, AskedFor())
     assert kinds(verdict) == {(FindingKind.NOT_EVIDENCE, Weight.BLOCKS)}
+    told = verdict.blocking[0].sentence
+    assert f"data.bin could not be kept ({reason})" in told
+    assert told.endswith(f"Make the file {advice} or remove it.")
 
 
 def test_flaky_tests_count_for_nothing_and_are_shown():

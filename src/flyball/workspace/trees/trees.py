@@ -283,6 +283,11 @@ def stub(size: int, digest: str, reason: str) -> bytes:
     return _STUB + f"reason {reason}\n".encode() + _facts(size, digest)
 
 
+def reason_in(content: bytes) -> str:
+    """Return why the file that a stub was made of was not stored."""
+    return content.removeprefix(_STUB).partition(b"\n")[0].removeprefix(b"reason ").decode()
+
+
 def stands_for(content: bytes, size: int, digest: str) -> bool:
     """Return whether a stub was made of a file with this size and digest."""
     return content.endswith(b"\n" + _facts(size, digest))
