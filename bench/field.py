@@ -38,8 +38,8 @@ from flyball.verdict.tests import is_code
 LIST = Path(__file__).with_suffix(".toml")
 PAGE = Path(__file__).parents[1] / "docs" / "field.md"
 FLYBALL = str(Path(sys.executable).with_name("flyball"))
-SECONDS = 300.0
-"""The most that one repository may take, its set-up apart."""
+SECONDS = 900.0
+"""The most that one repository may take, its set-up apart, on a machine with other work."""
 COMMITS = 120
 MOST_FILES = 8
 NEW_LINES = 4
@@ -56,6 +56,10 @@ COUNTS: Mapping[str, tuple[str, str]] = {
     "jest": (r"(?m)^Tests:.* (\d+) passed", r"(?m)^Tests:.* (\d+) failed"),
     "mocha": (r"(\d+) passing", r"(\d+) failing"),
     "ava": (r"(\d+) tests? passed", r"(\d+) tests? failed"),
+    "tape": (
+        r"(?m)^(#) .*\n(?=(?:ok .*\n)++(?!not ok ))",
+        r"(?m)^(#) .*\n(?:ok .*\n)*+(?=not ok )",
+    ),
     "lines": (r"(?m)^(ok) ", r"(?m)^(not ok) "),
     "rake": (r"(\d+) (?:tests|runs),", r"(\d+) (?:failures|errors),"),
     "phpunit": (r"(?:OK \(|Tests: )(\d+)", r"(?:Failures|Errors): (\d+)"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
@@ -31,15 +32,16 @@ class _Point(NamedTuple):
     mark: str
     name: str
     group: str
+    group_line: int
     below: str
 
 
 def _points(text: str) -> Iterator[_Point]:
     lines = text.split("\n")
-    group = ""
+    group, group_line = "", 0
     for n, line in enumerate(lines):
         if found := _GROUP.fullmatch(line):
-            group = found[1].strip()
+            group, group_line = found[1].strip(), n
         elif found := _LINE.fullmatch(line):
             end = next(
                 (m for m in range(n + 1, len(lines)) if _LINE.fullmatch(lines[m])), len(lines)
@@ -48,7 +50,7 @@ def _points(text: str) -> Iterator[_Point]:
             mark = (found["mark"] or "").upper()
             name = found["name"].replace("\\#", "#").strip()
             is_ok = found["end"].lower() == "ok"
-            yield _Point(len(found["indent"]), is_ok, mark, name, group, below)
+            yield _Point(len(found["indent"]), is_ok, mark, name, group, group_line, below)
 
 
 def _outcome(point: _Point) -> CaseOutcome:
@@ -123,14 +125,12 @@ def _ava_case(point: _Point, files: Sequence[str]) -> SuiteCase:
 
 def from_tape(text: str) -> Tally | None:
     """Parse tape: a test is a comment with its assertions below; it fails if one of them does."""
-    grouped: list[tuple[str, list[_Point]]] = []
-    for point in _points(text):
-        if not grouped or grouped[-1][0] != point.group:
-            grouped.append((point.group, []))
-        grouped[-1][1].append(point)
+    # By line and not by name: two tests after each other may have the same.
+    grouped = [list(points) for _, points in groupby(_points(text), lambda each: each.group_line)]
     if not grouped:
         return None
-    return tally_of(number_duplicates([_tape_case(name, points) for name, points in grouped]))
+    cases = [_tape_case(points[0].group, points) for points in grouped]
+    return tally_of(number_duplicates(cases))
 
 
 def _tape_case(group: str, points: list[_Point]) -> SuiteCase:

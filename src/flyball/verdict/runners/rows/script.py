@@ -40,11 +40,16 @@ class ScriptStep(NamedTuple):
     """Its arguments to the runner."""
     is_bare: bool = False
     """The runner's name comes first."""
+    is_after: bool = False
+    """It belongs to a `post` script."""
 
 
 def steps_of(land: FileIndex, name: str = "test", depth: int = 0) -> tuple[ScriptStep, ...] | None:
     """Return the commands of a script and of the scripts it runs, or None where it is not
     understood.
+
+    A `post` script after the last tests is left out: it audits, reports or tidies up, and says
+    nothing of the tests.
     """
     script = npm_script(land, name)
     parts = commands_in(_TAP_VIEWERS.sub(" ", script))
@@ -55,12 +60,15 @@ def steps_of(land: FileIndex, name: str = "test", depth: int = 0) -> tuple[Scrip
         if before != name:
             if npm_script(land, before):
                 inner = steps_of(land, before, depth + 1)
-                found += inner if inner is not None else [ScriptStep(f"npm run {before}")]
+                inner = inner if inner is not None else (ScriptStep(f"npm run {before}"),)
+                found += [each._replace(is_after=before != f"pre{name}") for each in inner]
             continue
         for part in parts:
             other = _other_script(part)
             inner = steps_of(land, other, depth + 1) if other else None
             found += inner if inner is not None else [_step(_BY_CLIENT.sub(r"\1", part))]
+    while depth == 0 and found and found[-1].is_after and not found[-1].runner:
+        found.pop()
     return tuple(found)
 
 

@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
+from flyball.core.suite.case import CaseOutcome
 from flyball.verdict.runners.reports.cargo import from_cargo
 from flyball.verdict.runners.reports.console import (
     from_go_text,
@@ -21,7 +22,7 @@ from flyball.verdict.runners.reports.documents import from_jest, from_own
 from flyball.verdict.runners.reports.golang import from_go_json
 from flyball.verdict.runners.reports.junit import junit, pytest_case
 from flyball.verdict.runners.reports.output import RunnerOutput, reported
-from flyball.verdict.runners.reports.tap import from_tap
+from flyball.verdict.runners.reports.tap import from_tap, from_tape
 from flyball.verdict.runners.reports.verbose import from_test_unit
 from flyball.verdict.runners.tally import plain, tally_of
 
@@ -228,3 +229,13 @@ def test_a_long_message_keeps_its_end():
     found = reported(FROM_JUNIT, from_text)(RunnerOutput(reports=(data,)))
     assert found.failures[0].message.endswith("the heart of it")
     assert len(found.failures[0].message) < 2_100
+
+
+def test_tape_tests_of_one_name_after_each_other_are_two():
+    said = "TAP version 13\n# same\nok 1 a\nok 2 b\n# same\nnot ok 3 c\n\n1..3\n"
+    tally = from_tape(said)
+    assert tally
+    assert [(case.name, case.outcome) for case in tally.cases] == [
+        ("same", CaseOutcome.PASSED),
+        ("same #2", CaseOutcome.FAILED),
+    ]

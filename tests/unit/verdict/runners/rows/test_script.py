@@ -72,7 +72,9 @@ def test_a_runner_is_started_without_the_client_before_it(tmp_path):
 
 def test_what_runs_before_and_after_belongs_to_it(tmp_path):
     found = steps_of(land(tmp_path, pretest="tsc", test="ava", posttest="rm -rf out | cat"))
-    assert [step.text for step in found] == ["tsc", "ava", "npm run posttest"]
+    assert [step.text for step in found] == ["tsc", "ava"]
+    found = steps_of(land(tmp_path, test="ava", posttest="mocha && npx npm audit"))
+    assert [step.text for step in found] == ["ava", "mocha"]
     assert only_step(look(tmp_path), "ava") is None
 
 
