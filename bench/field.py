@@ -60,13 +60,16 @@ COUNTS: Mapping[str, tuple[str, str]] = {
         r"(?m)^(#) .*\n(?=(?:ok .*\n)++(?!not ok ))",
         r"(?m)^(#) .*\n(?:ok .*\n)*+(?=not ok )",
     ),
+    "tests": (r"(?m)^(\d+) tests?(?: [a-z]+)?,", r"(?m)(\d+) failed\.?$"),
+    "minctest": (r"(?m)^ALL TESTS PASSED \((\d+)/", r"(?m)^SOME (TESTS) FAILED"),
+    "words": (r"(?mi)\bpassed: *(\d+)$", r"(?mi)\bfailed: *(\d+)$"),
     "lines": (r"(?m)^(ok) ", r"(?m)^(not ok) "),
     "rake": (r"(\d+) (?:tests|runs),", r"(\d+) (?:failures|errors),"),
     "phpunit": (r"(?:OK \(|Tests: )(\d+)", r"(?:Failures|Errors): (\d+)"),
     "ctest": (r"tests failed out of (\d+)", r"(\d+) tests failed out of"),
 }
 """How each kind of suite says how many tests passed and failed, in its own words."""
-RUN_AND_FAILED = frozenset({"rake", "phpunit", "ctest", "unittest"})
+RUN_AND_FAILED = frozenset({"rake", "phpunit", "ctest", "unittest", "tests"})
 """These say how many ran, those that failed among them."""
 COLOURS = regex(r"\x1b\[[0-9;]*m")
 

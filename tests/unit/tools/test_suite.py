@@ -235,6 +235,13 @@ def test_a_make_target_is_read_by_what_it_prints(make_bench):
     assert result.ok
 
 
+def test_tests_in_a_directory_with_a_makefile_are_made_there(make_bench):
+    makefile = "all: run\n\nrun:\n\t@echo '3 tests conducted, 1 failed.'; exit 1\n"
+    result = make_bench({"tests/Makefile": makefile, "src/list.h": "#pragma once\n"}).do("test")
+    assert counts(result) == (2, 1, 0), result.text
+    assert report(result).part == "."
+
+
 def test_a_target_that_counts_nothing_is_neither_green_nor_red(make_bench):
     bench = make_bench({"Makefile": "test:\n\t@echo fine\n"})
     result = bench.do("test")

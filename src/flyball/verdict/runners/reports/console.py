@@ -13,6 +13,7 @@ from flyball.verdict.runners.reports.totals import (
     from_automake,
     from_google_test,
     from_loose,
+    from_numbered,
     from_totals,
     summed,
 )
@@ -236,6 +237,7 @@ READERS: tuple[Reader, ...] = (
     from_mix,
     from_google_test,
     from_automake,
+    from_numbered,
     from_totals,
     from_tap,
     from_loose,

@@ -38,6 +38,11 @@ _TOTALS = (
         r"^(?P<all>\d+) tests completed(?:, (?P<bad>\d+) failed)?(?:, (?P<skip>\d+) skipped)?$",
         re.M,
     ),
+    regex(
+        r"^(?P<all>\d+) tests?(?: [a-z]+)?(?:, \d+ passed)?, (?P<bad>\d+) failed"
+        r"(?:, (?P<skip>\d+) skipped)?\.?$",
+        re.M,
+    ),
     regex(r"^(?P<all>\d+) Tests? (?P<bad>\d+) Failures? (?P<skip>\d+) Ignored\b", re.M),
     regex(r"^\d+%: Checks: (?P<all>\d+), Failures: (?P<bad>\d+), Errors: (?P<worse>\d+)", re.M),
     regex(
@@ -53,7 +58,7 @@ _TOTALS = (
     regex(r"^Errors \((?P<bad>\d+) failures, (?P<all>\d+) tests\b", re.M),
 )
 """Maven, PHPUnit and CppUTest, PHPUnit, RSpec with Minitest, test-unit and ExUnit, CTest, dotnet,
-Gradle, Unity, Check, doctest with Catch2, Catch2, Criterion, CppUTest."""
+Gradle, small C suites, Unity, Check, doctest with Catch2, Catch2, Criterion, CppUTest."""
 
 _PARTS = ("all", "bad", "worse", "skip", "omitted")
 
@@ -86,6 +91,21 @@ def from_google_test(text: str) -> Tally | None:
         for end, suite, name, ms in _GOOGLE.findall(text)
     ]
     return tally_of(number_duplicates(cases)) if cases else None
+
+
+_NUMBERED = regex(r"^\d+ - (.+): .*?(PASSED|FAILED)$", re.M)
+_NUMBERED_SUM = regex(r"^(\d+) tests, \d+ passed, \d+ failed$", re.M)
+
+
+def from_numbered(text: str) -> Tally | None:
+    """Parse C suites that number each test, `1 - name: PASSED`, and count them in the end."""
+    cases = [
+        SuiteCase(name, CaseOutcome.PASSED if end == "PASSED" else CaseOutcome.FAILED)
+        for name, end in _NUMBERED.findall(text)
+    ]
+    # What a test prints may stand before its end: all must be there, or none is named.
+    is_whole = sum(map(int, _NUMBERED_SUM.findall(text))) == len(cases)
+    return tally_of(number_duplicates(cases)) if cases and is_whole else None
 
 
 _AUTOMAKE = regex(r"^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): (\S.*)$", re.M)
@@ -123,6 +143,7 @@ _OUT_OF = regex(
     rf"^\W*(?:passed )?(\d+)(?:/| of | out of )(\d+)(?: \w+)? (?:{_THINGS})?(?: (?:have )?passed)",
     re.I | re.M,
 )
+_MINCTEST = regex(r"^(?:ALL TESTS PASSED|SOME TESTS FAILED) \((\d+)/(\d+)\)$", re.M)
 _ALL_OF = regex(r"^\W*all (\d+) (?:tests?|checks?|cases?) (?:passed|ok|succeeded)\b", re.I | re.M)
 _COUNTING_LINE = regex(rf"^\W*(?:[\w ]+: +)?\d+ (?:\w+ )?(?:{_WORDS})\b", re.I)
 
@@ -131,7 +152,7 @@ def from_loose(text: str) -> Tally | None:
     """Return a project's own counts: `3 passed`, `PASSED: 15`, `12/12 tests passed`, each on its
     line.
     """
-    if found := _OUT_OF.findall(text):
+    if found := _OUT_OF.findall(text) or _MINCTEST.findall(text):
         passed = sum(int(good) for good, _ in found)
         return tally(passed, 0, (), failed=max(sum(int(n) for _, n in found) - passed, 0))
     if found := _ALL_OF.findall(text):

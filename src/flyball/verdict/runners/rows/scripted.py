@@ -172,13 +172,15 @@ _MAKE_TARGET = r"^(?:[\w.-]+[ \t]+)*{}(?:[ \t]+[\w.-]+)*[ \t]*::?(?![:=]*=)"
 
 
 def make_target(land: FileIndex) -> str:
-    """Return the target that tests: `test`, else `check`."""
+    """Return the target that tests: `test`, else `check`, else what makes a directory of tests."""
     text = next((land.text(name) for name in MAKEFILES if land.has(name)), "")
     for name in ("test", "check"):
         if re.search(_MAKE_TARGET.format(name), text, re.M):
             return name
-    is_automake = land.has("Makefile.am") and "TESTS" in land.text("Makefile.am")
-    return "check" if is_automake and text else ""
+    if text and land.has("Makefile.am") and "TESTS" in land.text("Makefile.am"):
+        return "check"
+    inner = (each for each in ("tests", "test") if land.has(*(f"{each}/{m}" for m in MAKEFILES)))
+    return next((f"-C {folder}" for folder in inner), "")
 
 
 def _just_target(land: FileIndex) -> str:
@@ -197,7 +199,7 @@ def _described(program: str, target: Callable[[FileIndex], str]) -> Callable[[Fi
 
 def _target(program: str, target: Callable[[FileIndex], str]) -> Argv:
     def argv(_context: StartContext, land: FileIndex, _args: Sequence[str]) -> list[str]:
-        return [program, target(land) or "test"]
+        return [program, *(target(land) or "test").split()]
 
     return argv
 

@@ -167,6 +167,20 @@ def test_whatever_a_make_target_runs_is_recognised_by_what_it_prints(name, end):
     assert found.failed
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("46 tests, 46 passed, 0 failed\n", (46, 0, 0)),
+        ("102 tests conducted, 2 failed.\n", (100, 2, 0)),
+        ("9 tests, 6 passed, 2 failed, 1 skipped\n", (6, 2, 1)),
+        ("ALL TESTS PASSED (4930/4930)\n", (4930, 0, 0)),
+        ("SOME TESTS FAILED (4/6)\n", (4, 2, 0)),
+    ],
+)
+def test_closing_lines_of_small_c_suites(said, expected):
+    assert counts(from_text(said)) == expected
+
+
 def test_a_crash_blames_the_test_under_way():
     found = from_pytest_steps(text("pytest-crash.txt"))
     assert counts(found) == (1, 1, 0)
@@ -239,3 +253,9 @@ def test_tape_tests_of_one_name_after_each_other_are_two():
         ("same", CaseOutcome.PASSED),
         ("same #2", CaseOutcome.FAILED),
     ]
+
+
+def test_numbered_tests_of_c_suites_keep_their_names():
+    said = "1 - Cuts: PASSED\n2 - Joins: at 3\tFAILED\n2 tests, 1 passed, 1 failed\n"
+    assert names(from_text(said)) == ["Joins"]
+    assert not from_text(said.replace("2 - ", "")).cases
