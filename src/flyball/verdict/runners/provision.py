@@ -33,6 +33,8 @@ _MANIFEST = regex(r"(?:.*/)?package\.json")
 PACKAGE_DEPTH = 2
 """A Composer package is in `vendor/OWNER/NAME`."""
 _CACHES = frozenset({".cache", ".vite", ".vitest", ".package-lock.json"})
+_STORES = frozenset({".bin", ".pnpm"})
+"""What clients put beside the packages; in other hidden directories tools write while they run."""
 
 
 def provide(root: Path, project: Path, at: str = ".") -> None:
@@ -116,7 +118,8 @@ def _link_packages(source: Path, target: str, project: Path, root: Path) -> None
     for entry in os.scandir(source):
         if entry.name in _CACHES:
             continue
-        if entry.name.startswith("@") and entry.is_dir(follow_symlinks=False):
+        is_open = entry.name.startswith(("@", ".")) and entry.name not in _STORES
+        if is_open and entry.is_dir(follow_symlinks=False):
             if make_folder(root, f"{target}/{entry.name}"):
                 for inner in os.scandir(entry.path):
                     package = _own(Path(inner.path), project, root)

@@ -152,6 +152,9 @@ def test_packages_are_linked_and_parts_of_the_project_are_the_trees_own(places):
             "node_modules/left/index.js": "",
             "node_modules/@s/pkg/index.js": "",
             "node_modules/.cache/x": "",
+            "node_modules/.vite-temp/old.mjs": "",
+            "node_modules/.prisma/client/index.js": "",
+            "node_modules/.bin/left": "",
         },
     )
     (project / "node_modules/@s/a").symlink_to("../../packages/a")
@@ -160,6 +163,10 @@ def test_packages_are_linked_and_parts_of_the_project_are_the_trees_own(places):
     modules = tree / "node_modules"
     assert (modules / "left").readlink() == project / "node_modules/left"
     assert (modules / "@s/pkg").readlink() == project / "node_modules/@s/pkg"
+    assert (modules / ".prisma/client").readlink() == project / "node_modules/.prisma/client"
+    assert (modules / ".bin").is_symlink()
+    # What a tool writes there stays in the tree.
+    assert not (modules / ".vite-temp").is_symlink()
     assert (modules / "@s/a").readlink() == tree / "packages/a"
     assert (tree / "packages/a/node_modules/deep").is_symlink()
     assert not modules.is_symlink()
