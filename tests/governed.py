@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import select
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -197,6 +200,54 @@ class Shell:
                 yield process
             finally:
                 process.kill()
+
+
+class Terminal:
+    """A flyball command in a terminal of its own, and the person who sits at it."""
+
+    def __init__(self, shell: Shell, *args: str) -> None:
+        self._near, far = pty.openpty()
+        self._process = subprocess.Popen(
+            [*ARGV, *args],
+            cwd=shell.cwd,
+            env={**shell.env, "TERM": "xterm", "COLUMNS": "160"},
+            stdin=far,
+            stdout=far,
+            stderr=far,
+        )
+        os.close(far)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._near)
+
+    def shows(self, wanted: str) -> str:
+        """What is shown up to the wanted text."""
+        seen, end = "", time.monotonic() + 300
+        while wanted not in seen and time.monotonic() < end and self._process.poll() is None:
+            seen += self._read()
+        assert wanted in seen, seen
+        return seen
+
+    def ends(self, keys: str) -> tuple[int, str]:
+        """The exit code and what is still shown, with the keys pressed until it has ended."""
+        seen = ""
+        while self._process.poll() is None:
+            os.write(self._near, keys.encode())
+            seen += self._read()
+        return self._process.returncode, seen + self._read()
+
+    def _read(self) -> str:
+        if not select.select([self._near], [], [], 0.5)[0]:
+            return ""
+        try:
+            return os.read(self._near, 65_536).decode(errors="replace")
+        except OSError:  # Nobody holds the other side any more.
+            return ""
 
 
 def objects(output: str) -> list[Line]:

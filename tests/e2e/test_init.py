@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import select
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
-from tests.governed import ARGV, Shell, shop
+from tests.governed import Shell, Terminal, shop
 from tests.simulation.node import node
 
 from flyball.app.sessions import Session, Sessions
@@ -207,30 +203,14 @@ def test_a_governed_agent_cannot_disarm_us_from_anywhere(shell: Shell, home: Pat
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 3)])
 def test_a_person_is_asked(shell: Shell, home: Path, answer: str, code: int):
     path = settings(home, "{}\n")
-    near, far = pty.openpty()
-    argv = [*ARGV, "init", "--host", "claude"]
-    with subprocess.Popen(
-        argv, cwd=shell.cwd, env=shell.env, stdin=far, stdout=far, stderr=far
-    ) as process:
-        os.close(far)
-        shown = read_until(near, b"Write this? [y/N]: ")
-        os.write(near, f"{answer}\n".encode())
-        after = read_until(near, b"Undo: " if answer == "y" else b"Nothing was written.\r\n")
-        assert process.wait(60) == code
-    os.close(near)
-
-    assert b"flyball-hook claude" in shown
-    assert b"--yes" not in after, "who has just answered need not be told how to"
+    with Terminal(shell, "init", "--host", "claude") as terminal:
+        shown = terminal.shows("Write this? [y/N]: ")
+        ended, after = terminal.ends(f"{answer}\n")
+    assert ended == code
+    assert "flyball-hook claude" in shown
+    assert ("Undo: " if answer == "y" else "Nothing was written.") in after
+    assert "--yes" not in after, "who has just answered need not be told how to"
     assert ("flyball-hook" in path.read_text()) is (answer == "y")
-
-
-def read_until(file: int, wanted: bytes) -> bytes:
-    seen, end = b"", time.monotonic() + 60
-    while wanted not in seen and time.monotonic() < end:
-        ready, _, _ = select.select([file], [], [], 1)
-        seen += os.read(file, 65_536) if ready else b""
-    assert wanted in seen, seen
-    return seen
 
 
 @pytest.mark.exhaustive

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.governed import Shell, objects, types
+from tests.governed import Shell, Terminal, objects, types
 from tests.repos import git, repository
 
 CLAMP = '''\
@@ -197,3 +197,19 @@ def test_who_reports_a_fault_is_offered_the_change_and_may_decline(tmp_path: Pat
     assert declined.returncode == 0, declined.stdout
     assert "With this change every test passes:" in card_of(shell)["answer"]
     assert card_of(shell)["commit"] == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("key", "code", "said"), [("y", 0, "succeeded"), ("n", 0, "answered"), ("q", 3, "")]
+)
+def test_a_key_answers_what_a_run_asks(tmp_path: Path, key: str, code: int, said: str):
+    shell = Shell(flat(tmp_path / "shop"), tmp_path)
+    words = ("--intent", "diagnose", "clamp gives the lower bound for large values")
+    with Terminal(shell, "run", *words) as terminal:
+        asked = terminal.shows("decide later")
+        assert "y: let it make the change · n: keep it to looking" in asked
+        assert asked.count("With this change every test passes") == 1
+        ended, after = terminal.ends(key)
+    assert (ended, said in after) == (code, True), after
+    assert bool(card_of(shell)["commit"]) is (key == "y")

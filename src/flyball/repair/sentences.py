@@ -254,7 +254,7 @@ def claim_for_change(
     others = len(found.holding) - 1
     more = f"{others} other would" if others == 1 else f"{others} others would"
     also = f"; {more} pass too: `flyball runs show {run}`" if others > 0 else ""
-    return Words(brief, f"{first}\nFound by search, it says no more than {_tests(after)}{also}.")
+    return Words(brief, f"{first}\nIt is only as good as {_tests(after)}{also}.")
 
 
 def _tests(report: SuiteReport) -> str:

@@ -12,12 +12,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.app.answering import NextStep, next_steps, pending
+from flyball.app.answering import NextStep, asked, next_steps, no, pending, yes
 from flyball.app.driving import RunControl, RunResult, Watcher
+from flyball.app.hosts.asker.person import require_person
 from flyball.app.project import Home
+from flyball.core.run.event import AnyEvent
+from flyball.core.run.state import RunState
 from flyball.drivers.relay.clipboard import PersonPort
 from flyball.engine.telemetry import approval
-from flyball.errors import DriverError, ToolError, UsageError
+from flyball.errors import Conflict, DriverError, NotAPerson, ToolError, UsageError
 from flyball.surfaces.cli.terminal import exits
 from flyball.surfaces.cli.terminal.plain import View
 from flyball.surfaces.cli.terminal.story_words import StoryLine
@@ -35,17 +38,26 @@ def drive(home: Home, deed: AuditedCall, *, as_json: bool) -> int:
 class _Driving:
     def __init__(self, home: Home, deed: AuditedCall, *, as_json: bool) -> None:
         self._home = home
-        self._deed = deed
+        self._deed: AuditedCall | None = deed
         self._view = make_view(as_json=as_json)
         self._interrupts = 0
 
     async def go(self) -> int:
-        """Return the exit code, once the run rests or has ended and its result is printed."""
-        view = self._view
+        """Return the exit code, once the run rests or has ended and its result is printed.
+
+        Where it rests with a question, a key of the person at the terminal goes on with it.
+        """
+        code = exits.SUCCEEDED
+        while self._deed:
+            code = await self._perform(self._deed)
+        return code
+
+    async def _perform(self, deed: AuditedCall) -> int:
+        view, self._deed = self._view, None
         watcher = Watcher(view.telemetry, view.text, view.output)
         control = RunControl(self._home, watcher, terminal_port(view))
         with view:
-            result = await self._listening(control)
+            result = await self._listening(deed, control)
         if result is None:
             view.say(StoryLine("warn", "Stopped at once; nothing is lost.", "!"))
             if control.run:
@@ -56,12 +68,33 @@ class _Driving:
             view.telemetry({"type": "left", "run": result.state.run, "to": result.left_to})
             return exits.SUCCEEDED
         self._tell_end(result, control.asked)
-        was_paused = self._interrupts and result.status in ("paused", "running")
-        return exits.INTERRUPTED if was_paused else exits.BY_STATUS[result.status]
+        if self._interrupts and result.status in ("paused", "running"):
+            return exits.INTERRUPTED
+        self._deed = self._answer(result)
+        return exits.BY_STATUS[result.status]
 
-    async def _listening(self, control: RunControl) -> RunResult | None:
+    def _answer(self, result: RunResult) -> AuditedCall | None:
+        """Offer to answer a yes-or-no question with a key, and return what the answer does."""
+        state = result.state
+        effects = {step.command.split()[1]: step.effect for step in _steps(result)}
+        if not {"approve", "deny"} <= effects.keys() or not _is_person_here(self._home):
+            return None
+        offer = f"y: {effects['approve']} · n: {effects['deny']} · any other key: decide later"
+        word = {"y": yes, "n": no}.get(self._view.key(offer))
+        if word is None:
+            return None
+        question, by = asked(state).id, user()
+
+        def answer(now: RunState) -> AnyEvent:
+            if asked(now).id != question:
+                raise Conflict(f"The question of run {now.run} was answered meanwhile.", SEE_RUN)
+            return word(now, by)
+
+        return lambda control: control.say(state.run, answer, by)
+
+    async def _listening(self, deed: AuditedCall, control: RunControl) -> RunResult | None:
         """Perform the action; the first Ctrl-C pauses it, the second stops it."""
-        task = asyncio.ensure_future(self._deed(control))
+        task = asyncio.ensure_future(deed(control))
         loop = asyncio.get_running_loop()
 
         def interrupt() -> None:
@@ -95,10 +128,25 @@ class _Driving:
         used = f"{state.spend.calls} of {state.budget.limit} calls used"
         blocked = f", {state.spend.blocked} blocked" if state.spend.blocked else ""
         view.say(StoryLine("dim", used + blocked))
-        steps = next_steps(
-            state, result.status, in_place=result.in_place, is_hosted=result.is_hosted
-        )
-        tell_steps(view, steps, self._home.repo)
+        tell_steps(view, _steps(result), self._home.repo)
+
+
+SEE_RUN = "Look at it with `flyball runs show`."
+
+
+def _steps(result: RunResult) -> tuple[NextStep, ...]:
+    """Return what a person can do next with a run."""
+    state, status = result.state, result.status
+    return next_steps(state, status, in_place=result.in_place, is_hosted=result.is_hosted)
+
+
+def _is_person_here(home: Home) -> bool:
+    """Return whether a person sits at this terminal, who may answer for the project."""
+    try:
+        require_person(home, os.environ)
+    except NotAPerson:
+        return False
+    return sys.stdin.isatty()
 
 
 def driver_of(driver: str, model: str) -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
+import click
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.spinner import Spinner
@@ -128,6 +129,14 @@ class LiveView:
             yield
         finally:
             self._live.start()
+
+    def key(self, offer: str) -> str:
+        """Print the offer and wait for a key; what was typed before it does not count."""
+        self.say(StoryLine("ask", offer, "?"))
+        try:
+            return click.getchar()
+        except (EOFError, KeyboardInterrupt):
+            return ""
 
     def _note(self, line: Telemetry) -> None:
         """Update the bottom lines."""

@@ -49,6 +49,10 @@ class View(Protocol):
         """Return a context that stops updates while a person types."""
         ...
 
+    def key(self, offer: str) -> str:
+        """Offer keys and return the one that a person presses, or nothing without a person."""
+        ...
+
 
 class PlainView:
     """Prints every line once, when it is final."""
@@ -90,6 +94,10 @@ class PlainView:
     def hold_still(self) -> AbstractContextManager[object]:
         """Return an empty context, since nothing is updated."""
         return nullcontext()
+
+    def key(self, offer: str) -> str:  # noqa: ARG002
+        """Return no key: whoever reads plain lines types the commands."""
+        return ""
 
 
 class JsonView(PlainView):

@@ -253,7 +253,11 @@ class Story:
         yield StoryLine("bad", line["message"], "✗")
 
     def approval(self, line: Telemetry) -> Iterator[StoryLine]:
-        yield StoryLine("ask", f"{line['text']}{call_words(line['call'])}", "?")
+        told = max(
+            (said for said in self._spoken if line["text"].startswith(said)), key=len, default=""
+        )
+        question = line["text"].removeprefix(told).lstrip()
+        yield StoryLine("ask", f"{question or line['text']}{call_words(line['call'])}", "?")
         if line["kind"] == "checkpoint" and self._promised:
             whole = (
                 f"found: {self._promised['findings']}\nwill: {self._promised['proposed_action']}"

@@ -384,6 +384,14 @@ def test_a_promise_is_told_briefly_and_whole_to_whoever_is_asked():
     assert told(red, PROMISE, asked).count("cart.py:17") == 30
 
 
+def test_a_question_does_not_repeat_the_answer_before_it():
+    answer = {"type": "text", "role": "executor", "text": "One test fails: …"}
+    asked = {"type": "approval", "card": "a", "kind": "promotion", "call": None}
+    asked["text"] = "One test fails: …\n\nAllow this change?"
+    assert told(answer, asked).split("\n") == ["  One test fails: …", "  ? Allow this change?"]
+    assert told(asked).startswith("  ? One test fails: …"), "on resuming nothing was told before it"
+
+
 def test_other_changes_are_named_and_their_diffs_are_left_to_who_asks():
     assert told(NOTE) == "  (executor) Others:\n    cart.py:11 operand added …"
 
