@@ -275,7 +275,8 @@ def is_tighter(direction: str, now: Any, then: Any) -> bool:
 def state_dir(environ: Mapping[str, str]) -> Path:
     """Return the directory of runs: the user's state directory."""
     if given := environ.get("FLYBALL_STATE_DIR"):
-        return Path(given)
+        # Programs are started in other directories, and would look for it there.
+        return Path(given).absolute()
     base = environ.get("XDG_STATE_HOME") or f"{environ.get('HOME', '/')}/.local/state"
     return Path(base) / "flyball"
 

@@ -17,8 +17,8 @@ from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.git_objects import replace_whole
 
 KEPT = 200
-WAY = 5
-"""Raised when we run the same tree in another way than before, so that no old report is found."""
+WAY = 6
+"""Raised when we run or read the same tree in another way: no old report is found then."""
 
 
 class _Stored(msgspec.Struct, frozen=True):

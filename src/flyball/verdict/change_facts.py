@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 
 from flyball.core.terms.intent import is_document
 from flyball.core.terms.test_paths import is_test_config, is_test_path
@@ -57,7 +59,7 @@ def change_facts(
         _renamed(old, new, side),
         tuple([each.path for each in changes if each.after and _COMPILED.search(each.path)]),
         documents=all(map(is_document, files)) and not (side | shared),
-        reaches=runner_reaches(old, new, side | shared),
+        reaches=runner_reaches(old, new, side | shared, partial(_is_alone, after)),
         unkept={path: reason_in(stubs[unkept[path]]) for path in files if path in unkept},
         silenced=tuple(silenced_lines(old, {path: new.get(path) for path in code})),
         shared_literals=shared_literals(added, tests),
@@ -68,6 +70,24 @@ def change_facts(
 _COMPILED = regex(
     r"\.(?:py[cod]|so(?:\.\d+)*|dylib|dll|class|jar|o|a|wasm|node|exe)$|\.min\.[cm]?js$"
 )
+_C_FILE = regex(r".+\.(?:c|cc|cpp|cxx)")
+_C_OR_HEADER = regex(r".+\.(?:[ch]|cc|cpp|cxx|hh|hpp|hxx|inc|inl)")
+MOST_INCLUDING = 2_000
+
+
+def _is_alone(land: FileIndex, path: str) -> bool:
+    """Return whether this is a C file that no other file includes."""
+    others = [each for each in land.matching(_C_OR_HEADER) if each != path]
+    if not _C_FILE.fullmatch(path) or len(others) > MOST_INCLUDING:
+        return False
+    name = re.escape(path.rpartition("/")[2])
+    included = re.compile(rf"^\s*#\s*include\s*[<\"](?:[^>\"]*/)?{name}[>\"]", re.M)
+    # A name that a macro makes could be any file's.
+    made = re.compile(r"^\s*#\s*include\s+\w", re.M)
+    texts = (land.text(each) for each in others)
+    return not any(included.search(text) or made.search(text) for text in texts)
+
+
 ALIKE = 0.6
 """A test file that is new and so much like one that is gone is that one under another name."""
 

@@ -13,7 +13,7 @@ import ast
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, cast
 
 from flyball.errors import MissingExtra
@@ -320,9 +320,15 @@ _LANGUAGES = {
 
 
 def runner_reaches(
-    before: Texts, after: Texts, testing_side: frozenset[str]
+    before: Texts,
+    after: Texts,
+    testing_side: frozenset[str],
+    is_alone: Callable[[str], bool] = lambda _path: False,
 ) -> tuple[RunnerReach, ...]:
-    """Return every place of a change that reaches into the runner, each in a sentence."""
+    """Return every place of a change that reaches into the runner, each in a sentence.
+
+    `is_alone` says of a C file whether no other includes it, so that its macros are its own.
+    """
     found: list[RunnerReach] = []
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
@@ -331,7 +337,15 @@ def runner_reaches(
         found += _by_name(path, old, new)
         if path not in testing_side:
             found += _by_line(path, old or "", new)
+            language = _language(path)
+            if (sign := _CHECKING.get(language)) and sign.search(new) and not is_alone(path):
+                told = f"{path} defines what tests check with."
+                found.append(RunnerReach(told, in_product=True))
     return tuple(found)
+
+
+def _language(path: str) -> str:
+    return _LANGUAGES.get(posixpath.splitext(path)[1].lstrip("."), "")
 
 
 def _by_name(path: str, old: str | None, new: str) -> Iterator[RunnerReach]:
@@ -358,7 +372,7 @@ def _npm_setting(path: str, old: str, new: str) -> str:
 
 
 def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
-    language = _LANGUAGES.get(posixpath.splitext(path)[1].lstrip("."), "")
+    language = _language(path)
     if language == "py" and (coding := _CODING.match(new)) and coding[1] not in old:
         said = f"{path} is written in {coding[1]}, which hides its content from readers."
         yield RunnerReach(said, in_product=True)
@@ -378,8 +392,6 @@ def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
             ):
                 told.add(sign.sentence)
                 yield RunnerReach(f"{path}:{number} {sign.sentence}.", in_product=True)
-    if language in _CHECKING and _CHECKING[language].search(new):
-        yield RunnerReach(f"{path} defines what tests check with.", in_product=True)
     if language == "py":
         yield from _always_equal(path, known, new)
     # A script that is started may end as it likes; one that others read ends them.

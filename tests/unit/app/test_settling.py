@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -174,6 +175,7 @@ def test_where_things_are():
     assert str(state_dir({"HOME": "/h"})) == "/h/.local/state/flyball"
     assert str(state_dir({"HOME": "/h", "XDG_STATE_HOME": "/s"})) == "/s/flyball"
     assert str(state_dir({"FLYBALL_STATE_DIR": "/x"})) == "/x"
+    assert state_dir({"FLYBALL_STATE_DIR": "state"}) == Path.cwd() / "state"
     assert str(user_file({"HOME": "/h"})) == "/h/.config/flyball/config.toml"
     assert str(user_file({"HOME": "/h", "XDG_CONFIG_HOME": "/c"})) == "/c/flyball/config.toml"
     assert str(user_file({"FLYBALL_CONFIG": "/x"})) == "/x"

@@ -61,6 +61,20 @@ def test_a_file_that_was_not_kept_says_why(shop: Shop):
     assert facts_of(shop).unkept == {"big.bin": f"larger than {LARGE >> 20} MB"}
 
 
+@pytest.mark.parametrize(("including", "expected"), [("list.h", 0), ("list.c", 1)])
+def test_macros_of_a_c_file_are_its_own_unless_it_is_included(
+    shop: Shop, including: str, expected: int
+):
+    shop.change(
+        {
+            "src/list.c": "#define CHECK_NULL(p) if (!(p)) return 0\nint total(void);\n",
+            "src/all.h": f'#include "{including}"\n',
+        }
+    )
+    told = [each.sentence for each in facts_of(shop).reaches]
+    assert len([each for each in told if "src/list.c defines" in each]) == expected, told
+
+
 def test_values_of_the_tests_in_new_code_are_shown(shop: Shop):
     learnt = "def total(prices):\n    return {'one two three': 4711}.get(prices, 0)\n"
     asked = str(FILES["test_cart.py"]).replace("total([]), 0", "total('one two three'), 4711")
