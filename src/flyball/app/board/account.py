@@ -57,7 +57,8 @@ class Accounts:
 
 async def account(home: Home, run: str, counting: Recounting | None = None) -> dict[str, Any]:
     """Return everything about a run, with its verdict in words and the reason why it stopped."""
-    told, record, counted = await read_through(home, run, counting)
+    counting = counting or Recounting()
+    told, record = await read_through(home, run, counting)
     state = record.state
     for card, shown in zip(state.cards, told["cards"], strict=False):
         verdict = card.verdict
@@ -80,8 +81,8 @@ async def account(home: Home, run: str, counting: Recounting | None = None) -> d
         "project_title": home.repo.name,
         "path": str(home.repo),
         "stopped": why_stopped(state, told["status"]),
-        "costs": msgspec.to_builtins(counted.costs[-1]),
-        "stretches": msgspec.to_builtins(counted.stretches),
+        "costs": msgspec.to_builtins(counting.costs[-1]),
+        "stretches": msgspec.to_builtins(counting.stretches),
     }
 
 
@@ -99,7 +100,7 @@ def _shown_pictures(page: PagePictures) -> dict[str, Any]:
 
 async def card_picture(home: Home, run: str) -> str:
     """Return a run's card as SVG: what the top of its page says, made to be pasted."""
-    told, record, _ = await read_through(home, run)
+    told, record = await read_through(home, run)
     return draw_card(hero_of(record.state, told["status"], home.repo.name))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,7 +18,7 @@ from flyball.app.sessions import Sessions
 from flyball.core.machine.machine import advance
 from flyball.core.record.costs import CostRow, CostTally, costs, is_spent
 from flyball.core.run.ending import ending_of, ending_of_card, status_of
-from flyball.core.run.event import AnyEvent, CallReturned, Messaged, name_of
+from flyball.core.run.event import AnyEvent, CallReturned, CardEvent, Messaged, name_of
 from flyball.core.run.state import CardState, Ending, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
 from flyball.core.terms.tool import TOOL_ROWS, Touch
@@ -43,35 +44,19 @@ class FailedEdit(NamedTuple):
     reason: str
 
 
-class Recount(NamedTuple):
-    """Facts that require reading a run's log from the start."""
-
-    decisions: Sequence[Decided]
-    failed_edits: Sequence[FailedEdit]
-    lines: Sequence[ThreadLine]
-    costs: tuple[CostRow, ...]
-    stretches: tuple[Stretch, ...]
-
-
-class Recounting:
-    """A log folded as far as it was read; what is written later is taken in alone."""
+class Folding:
+    """A log folded for what happened to calls; what is written later is taken in alone."""
 
     def __init__(self) -> None:
         self._begin()
 
     def _begin(self) -> None:
         self.entries: list[JournalEntry] = []
+        self.decisions: list[Decided] = []
+        self.failed_edits: list[FailedEdit] = []
+        self.blocked: Counter[str] = Counter()
+        """Blocked calls by card."""
         self._state = RunState()
-        self._costs, self._stretches = CostTally(), StretchTally()
-        self._failed: list[FailedEdit] = []
-        self._decisions: list[Decided] = []
-        self._lines: list[ThreadLine] = []
-
-    @property
-    def told(self) -> Recount:
-        """Return what was found so far."""
-        rows = self._costs.rows(), self._stretches.rows()
-        return Recount(self._decisions, self._failed, self._lines, *rows)
 
     async def read(self, journal: Journal, run: str) -> Record:
         """Read what was appended since; a run that was replaced is read from its start."""
@@ -83,27 +68,53 @@ class Recounting:
             self.take(entry.event)
         return Record(state, self.entries)
 
-    def take(self, event: AnyEvent) -> None:
-        """Collect the decisions, failed edits, threads, costs and times of one event."""
+    def take(self, event: AnyEvent) -> tuple[RunState, RunState]:
+        """Collect decisions and failures of one event; return the states around it."""
         state = self._state
-        after = advance(state, event).state
+        self._state = after = advance(state, event).state
         for card in after.cards:
-            if card is not state.card(card.id):
-                self._decisions += [Decided(after.seq, card.id, each) for each in card.judged]
-        self._lines += thread_lines(state, event, after)
+            if card.judged and card is not state.card(card.id):
+                self.decisions += [Decided(after.seq, card.id, each) for each in card.judged]
         if isinstance(event, CallReturned) and not event.outcome.ok:
-            self._failed += _failed_edits(state, event)
+            self.failed_edits += _failed_edits(state, event)
+        if isinstance(event, CardEvent):
+            self.blocked[event.card] += after.spend.blocked - state.spend.blocked
+        return state, after
+
+
+class Recounting(Folding):
+    """A log folded for its threads, costs and times as well."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._costs, self._stretches = CostTally(), StretchTally()
+        self.lines: list[ThreadLine] = []
+
+    @property
+    def costs(self) -> tuple[CostRow, ...]:
+        """Return the costs so far by card and phase, and last all of them together."""
+        return self._costs.rows()
+
+    @property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """Return where the time went so far."""
+        return self._stretches.rows()
+
+    def take(self, event: AnyEvent) -> tuple[RunState, RunState]:
+        """Collect the threads, costs and times of one event too."""
+        state, after = super().take(event)
+        self.lines += thread_lines(state, event, after)
         self._costs.add(state, event, after)
         self._stretches.add(state, event, after)
-        self._state = after
+        return state, after
 
 
-def recount(events: Iterable[AnyEvent]) -> Recount:
-    """Fold a log; collect its decisions, failed edits, threads, costs and times."""
+def recount(events: Iterable[AnyEvent]) -> Recounting:
+    """Fold a log; collect its threads, costs and times."""
     found = Recounting()
     for event in events:
         found.take(event)
-    return found.told
+    return found
 
 
 def _failed_edits(state: RunState, event: CallReturned) -> Iterator[FailedEdit]:
@@ -119,23 +130,21 @@ async def describe(home: Home, run: str) -> dict[str, Any]:
 
 
 class ReadThrough(NamedTuple):
-    """A run's description for programs, with its log and the facts in it."""
+    """A run's description for programs, with its log."""
 
     described: dict[str, Any]
     record: Record
-    told: Recount
 
 
-async def read_through(home: Home, run: str, counting: Recounting | None = None) -> ReadThrough:
+async def read_through(home: Home, run: str, counting: Folding | None = None) -> ReadThrough:
     """Return everything about a run from a single pass over its log, or over what is new of it."""
-    counting = counting or Recounting()
+    counting = counting or Folding()
     async with opened(home) as journal:
         held = await holder_of(journal, run)
         state, entries = record = await counting.read(journal, run)
     if not held and not state.has_ended:
         held = Sessions(home.state).host_of(run)
     facts = find_workspace(run, home.state)
-    told = counting.told
     status = status_now(status_of(state), held or record.started.shell.get(SUBMITTED, ""))
     reverted, decided = reverted_in(home, state), decisions_of(home, run, entries)
     is_merged = any(each["what"] == MERGED for each in decided)
@@ -165,7 +174,7 @@ async def read_through(home: Home, run: str, counting: Recounting | None = None)
         "updated_at": state.at,
         "driven_by": held,
         "events": state.seq,
-        "cards": [_card(card, told, is_reverted=card.id in reverted) for card in state.cards],
+        "cards": [_card(card, counting, is_reverted=card.id in reverted) for card in state.cards],
         "questions": [
             {
                 "card": each.card.id,
@@ -178,7 +187,7 @@ async def read_through(home: Home, run: str, counting: Recounting | None = None)
         "decided": decided,
         "next": [{"command": step.command, "effect": step.effect} for step in steps],
     }
-    return ReadThrough(described, record, told)
+    return ReadThrough(described, record)
 
 
 def _response(state: RunState) -> dict[str, Any] | None:
@@ -190,7 +199,7 @@ def _response(state: RunState) -> dict[str, Any] | None:
     return {**told, "status": status_of(state), "goal_achieved": is_shown}
 
 
-def _card(card: CardState, told: Recount, *, is_reverted: bool = False) -> dict[str, Any]:
+def _card(card: CardState, told: Folding, *, is_reverted: bool = False) -> dict[str, Any]:
     return {
         "id": card.id,
         "title": card.title,
@@ -214,7 +223,7 @@ def _card(card: CardState, told: Recount, *, is_reverted: bool = False) -> dict[
         "answer": card.answer,
         # Counted as the budget counts them: calls without cost are not used calls.
         "calls": card.calls,
-        "blocked": sum(row.blocked for row in told.costs if row.card == card.id),
+        "blocked": told.blocked[card.id],
         "decisions": [
             {"seq": each.seq, **msgspec.to_builtins(each.judged)}
             for each in told.decisions

@@ -9,12 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from flyball.app.answering import NextStep
-from flyball.app.board.account import card_picture
 from flyball.app.project import Home
-from flyball.app.runs.description import cost_rows, describe, event_lines, messages_of, recount
+from flyball.app.runs.description import (
+    cost_rows,
+    describe,
+    event_lines,
+    messages_of,
+    read_through,
+    recount,
+)
 from flyball.app.runs.files import diff_of
 from flyball.app.runs.following import Follower
-from flyball.app.runs.journals import Record, find_run, record_of
+from flyball.app.runs.journals import Record, find_run
 from flyball.app.runs.overview import Overview
 from flyball.core.plan.message import Status
 from flyball.core.run.state import BY_PROVIDER, Ending
@@ -91,10 +97,11 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
     """Print one run, with the requested parts of its log."""
     run = await find_run(home, name)
     if asked["card"]:
+        from flyball.app.board.account import card_picture
+
         say((await card_picture(home, run)).rstrip())
         return
-    told = await describe(home, run)
-    record = await record_of(home, run)
+    told, record = await read_through(home, run)
     if asked["messages"]:
         told["messages"] = messages_of(record.entries)
     if asked["threads"]:
