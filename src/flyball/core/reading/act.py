@@ -122,6 +122,9 @@ def _size(clause: str, verb: str) -> Act:
     if len(opening_words(clause, lexicon.BUILD, lexicon.BUILD_CJK)) > len(
         opening_words(clause, lexicon.FIX)
     ):
+        # "A test for the login page" is a test: what it is for makes it no bigger.
+        thing = re.split(lexicon.ABOUT_OBJECT, clause, maxsplit=1)[0]
+        is_big = is_big and (says(thing, lexicon.BIG) or not says(thing, lexicon.SMALL))
         return Act.FIX if is_small and not is_big and len(clause.split()) < 14 else Act.BUILD
     return Act.FIX
 

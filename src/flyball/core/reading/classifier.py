@@ -183,7 +183,7 @@ def _barred(speech: Speech) -> frozenset[Intent]:
         barred |= MAY_MUTATE
     if speech.was_talked_up:
         barred.add(Intent.AUTONOMOUS)
-    if speech.has_trouble_paste:
+    if speech.has_trouble_paste or (_orders(speech, GUESSES) and not _only_asks(speech)):
         barred.add(Intent.CONVERSATIONAL)
     return frozenset(barred)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from flyball.core.reading import lexicon
 from flyball.core.reading.act import DIRECTIVES, Act, hear_order, size_of
-from flyball.core.reading.speech import Speech, hear
+from flyball.core.reading.speech import Clause, Speech, hear
 from flyball.core.reading.text import (
     clauses,
     clean_text,
@@ -22,6 +22,7 @@ DOINGS = DIRECTIVES | {Act.LOOK, Act.INQUIRE}
 CONSENT = frozenset({Act.ASSENT, Act.SOCIAL, Act.ASIDE, Act.CONTINUE})
 MANY = 7
 BRIEF = 6
+FEW = 5
 OFFER_PARTS = 2
 OFFER_SIGNS = 400
 
@@ -39,6 +40,7 @@ def follow_up(speech: Speech, offer: str, request: Speech | None) -> ReplyMeanin
         return None
     return (
         _refused(speech, offer, request)
+        or _answered(speech, offer, request)
         or _more_of_the_same(speech, request)
         or _agreed(_unrestricted(speech), offer)
         or _went_on(speech, offer, request)
@@ -83,9 +85,33 @@ def _refused(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning
         return None
     if len(acts) > 1 and _is_change(request) and says(speech.text, lexicon.MORE):
         return ReplyMeaning(Act.FIX, "corrects the change just made")
+    if len(acts) == 2 and "?" not in offer and _is_change(request) and _is_bare(speech.clauses[1]):
+        return ReplyMeaning(Act.FIX, "corrects the change just made")
     if len(acts) > 1 and "?" not in offer and says(speech.text, lexicon.STILL):
         return ReplyMeaning(Act.REPORT, "says that it did not help")
     return ReplyMeaning(Act.REFUSAL, "turns the offer down")
+
+
+def _is_bare(clause: Clause) -> bool:
+    """Return whether a clause is a few words that mean nothing without what was said before."""
+    named = clause.heard.cue.startswith(("names a", "says something else"))
+    return named and len(clause.text.split()) <= FEW and not says(clause.text, lexicon.STILL)
+
+
+def _answered(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning | None:
+    """Return a few words that answer what the assistant asked, or pick what it named."""
+    if request is None or "?" in speech.text or len(speech.clauses) != 1:
+        return None
+    if not _is_bare(speech.clauses[0]) or opening_words(speech.text, lexicon.ELLIPSIS):
+        return None
+    asked = _end(offer).casefold()
+    if asked.rstrip().endswith("?") and says(asked, lexicon.CHOICE):
+        act = max(request.acts, key=RANK.index, default=Act.FIX)
+        return ReplyMeaning(act, "answers what was asked") if act in DOINGS else None
+    is_named = says(asked, re.escape(speech.text)) and says(request.text, "or")
+    if is_named and re.search(rf"(?<!\w)(?:{lexicon.PROPOSAL})(?!\w)", asked):
+        return ReplyMeaning(size_of(request.text), "picks what was proposed")
+    return None
 
 
 def _more_of_the_same(speech: Speech, request: Speech | None) -> ReplyMeaning | None:
@@ -95,7 +121,8 @@ def _more_of_the_same(speech: Speech, request: Speech | None) -> ReplyMeaning | 
     if not says(speech.text, lexicon.MORE) or "?" in speech.text:
         return None
     mild = (CONSENT | {Act.FIX, Act.LOOK, Act.REFUSAL}) - {Act.SOCIAL}
-    if not set(speech.acts) <= mild and not says(speech.text, lexicon.SAME):
+    is_mild = set(speech.acts) <= mild or all(map(_is_bare, speech.clauses))
+    if not is_mild and not says(speech.text, lexicon.SAME):
         return None
     is_extended = Act.BUILD in request.acts and says(speech.text, lexicon.EXTENDS)
     return ReplyMeaning(Act.BUILD if is_extended else Act.FIX, "goes on from the change just made")

@@ -47,6 +47,8 @@ class Speech(NamedTuple):
 SHORT = 4
 LONG_SIGNS = 8
 
+JUDGEMENT = HeardAct(Act.INQUIRE, "asks for a judgement", is_question=True)
+PART = "belongs to what was told before"
 ALONE = HeardAct(Act.WHOLE, "leaves it to be done alone")
 
 
@@ -56,6 +58,7 @@ def hear(text: str) -> Speech:
     pieces = clauses(plain.text)
     kept = [piece for piece in pieces if not says(piece[0], lexicon.TALK_UP)]
     heard = _tagged(tuple(Clause(piece, _judge(piece, mark)) for piece, mark in kept), kept)
+    heard = _listed(heard)
     return Speech(
         clauses=tuple(_in_one_breath(clause, heard) for clause in heard),
         text=plain.text,
@@ -71,9 +74,23 @@ def _tagged(heard: tuple[Clause, ...], pieces: list[tuple[str, bool]]) -> tuple[
     for n in range(1, len(found)):
         tag, has_mark = pieces[n]
         is_order = found[n - 1].heard.cue.startswith("tells to")
-        if has_mark and not is_order and re.fullmatch(lexicon.TAG, tag):
+        is_tag = re.match(r"or\b", tag) or (not is_order and re.fullmatch(lexicon.TAG, tag))
+        if has_mark and is_tag:
             asked = HeardAct(Act.INQUIRE, "asks whether that is so", is_question=True)
             found[n - 1] = found[n - 1]._replace(heard=asked)
+    return tuple(found)
+
+
+def _listed(heard: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    """Return the clauses; a few words after an order are its parts: "build it: api, ci"."""
+    found = list(heard)
+    is_order = False
+    for n, clause in enumerate(heard):
+        is_part = clause.heard.cue.startswith("names a") and len(clause.text.split()) < SHORT
+        if is_order and is_part:
+            found[n] = clause._replace(heard=HeardAct(Act.ASIDE, PART))
+        else:
+            is_order = clause.heard.cue.startswith("tells to") and clause.heard.act in DIRECTIVES
     return tuple(found)
 
 
@@ -95,6 +112,8 @@ def _judge(piece: str, has_mark: bool) -> HeardAct:
     if manners := _manners(piece, has_mark=has_mark):
         return manners
     bare, opener = _bared(piece)
+    if has_mark and not opener and re.match(r"(?:(?:and|but|so) )?if ", piece):
+        return JUDGEMENT
     if opening_words(bare, lexicon.ABOUT_ANSWER):
         return HeardAct(Act.ASIDE, "speaks of the answer")
     if opening_words(bare, lexicon.REAL_CHANGE) and not says(bare, lexicon.TROUBLE):
@@ -159,7 +178,7 @@ def _bared(clause: str) -> tuple[str, str]:
         if not lead or not rest:
             return clause, opener
         opener = request or opener
-        clause = base_form(rest) if request else rest
+        clause = base_form(rest.removeprefix("to ")) if request else rest
 
 
 def _asked(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
@@ -172,9 +191,13 @@ def _asked(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
     # "The label says Nmae, should be Name" asks nothing.
     is_wish = not has_mark and bool(re.match(r"should (?:be|have|say|read|show)\b", bare))
     by_form = bool(opening_words(bare, lexicon.QUESTION)) or contains(bare, lexicon.QUESTION_CJK)
-    by_form = by_form and not is_wish
+    # "Do the tests check that?" asks; "could you do the rename?" has an opener.
+    by_form = (by_form and not is_wish) or (has_mark and not opener and bare.startswith("do "))
     if opener and not is_why and not (by_form and not verb_of(bare)):
         return _permission(bare, opener, has_mark)
+    # "Remove or keep?" orders neither.
+    if has_mark and not opener and verb_of(bare) and says(bare, "or"):
+        return JUDGEMENT
     if is_why or by_form or (has_mark and (not verb_of(bare) or " " not in bare)):
         return _question(bare)
     return None
@@ -182,10 +205,13 @@ def _asked(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
 
 def _permission(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
     """Return a request to be allowed asks: could we drop it without breaking anything?"""
-    is_ours = opener.startswith(("could we", "can we"))
+    is_ours = opener.startswith(("could we", "can we")) and (
+        says(bare, "without|safely|breaking|already|yet") or opening_words(bare, lexicon.REMOVES)
+    )
+    is_yours = opener.startswith("would you") and re.search(r" (?:here|or not)$", bare)
     is_doubt = opener in ("we should", "we ought to", "wir sollten", "you should")
-    if has_mark and (is_doubt or (is_ours and says(bare, "without|safely|breaking|already|yet"))):
-        return HeardAct(Act.INQUIRE, "asks for a judgement", is_question=True)
+    if has_mark and (is_doubt or is_ours or is_yours):
+        return JUDGEMENT
     return None
 
 
@@ -199,13 +225,13 @@ def _question(bare: str) -> HeardAct:
         return GENERAL
     if says(bare, lexicon.WHY, lexicon.WHY_CJK):
         return HeardAct(Act.INQUIRE, "asks for a cause", is_question=True)
+    if is_ours and opening_words(bare, lexicon.BEHAVIOUR) and not says(bare, lexicon.STATIVE):
+        return HeardAct(Act.INQUIRE, "asks how something behaves", is_question=True)
     if opening_words(bare, lexicon.FACTUAL) and (is_ours or is_state):
         is_open = says(bare, "would|could") or (is_trouble and not is_state)
         return HeardAct(Act.INQUIRE if is_open else Act.LOOK, "asks for a fact", is_question=True)
     if says(bare, lexicon.JUDGE, lexicon.INQUIRE_CJK) and (is_ours or not is_state):
-        return (
-            HeardAct(Act.INQUIRE, "asks for a judgement", is_question=True) if is_ours else GENERAL
-        )
+        return JUDGEMENT if is_ours else GENERAL
     if is_state:
         return HeardAct(Act.LOOK, "asks about the present state", is_question=True)
     if is_trouble:
@@ -223,8 +249,8 @@ def _stated(piece: str, bare: str) -> HeardAct:
     """Return the act of a clause that is neither a question nor an order."""
     if says(piece, lexicon.UNDERSTAND):
         return HeardAct(Act.INQUIRE, "wishes to understand")
-    if opening_words(bare, lexicon.SELF) and not (
-        says(piece, lexicon.WANT) or says(piece, lexicon.TROUBLE)
+    if opening_words(bare, lexicon.SELF) and not any(
+        says(piece, kind) for kind in (lexicon.WANT, lexicon.TROUBLE, lexicon.OUGHT)
     ):
         return HeardAct(Act.ASIDE, "tells of the speaker")
     if opening_words(bare, "let me"):
@@ -258,9 +284,12 @@ def _remark(bare: str) -> HeardAct:
 def _fragment(bare: str) -> HeardAct | None:
     """Return the act of a few words that describe what happens, or name what is wanted."""
     size = len(bare.split())
-    if re.match(lexicon.FEATURE_PHRASE, bare):
+    is_new = re.match(r"(?:an? )?new ", bare) is not None and says(bare, lexicon.BIG)
+    if is_new or re.match(lexicon.FEATURE_PHRASE, bare):
         return HeardAct(Act.BUILD, "names a feature")
-    if says(bare, lexicon.HAPPENS) or re.match(r"(?:click|gett|see|runn|try)ing ", bare):
+    if says(bare, lexicon.HAPPENS) or re.match(
+        r"(?:(?:click|gett|see|runn|try)ing|expected|got|received) ", bare
+    ):
         return HeardAct(Act.REPORT, "describes what happens")
     is_sentence = says(bare, "is|are|was|were|has|have|does|gets|got|isn't|aren't|wasn't")
     if is_sentence and size >= SHORT:

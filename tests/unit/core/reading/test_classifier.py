@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flyball.core.reading.act import Act
 from flyball.core.reading.classifier import classify, is_settled
+from flyball.core.reading.speech import hear
 from flyball.core.terms.intent import (
     CONFIDENCE_THRESHOLD,
     LIMITS,
@@ -440,3 +442,68 @@ def test_a_follow_up_has_the_size_of_what_it_follows(
     asked: str, said: str, reply: str, intent: Intent
 ):
     assert classify(reply, [Turn("user", asked), Turn("assistant", said)]).intent is intent
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "do the tests actually check the rounding?",
+        "how would you then test it in cron.service.ts?",
+        "remove or keep?",
+        "rename it, or is that a breaking change?",
+        "so if we delete the table?",
+        "could we drop the old column?",
+        "would you add an index here or not?",
+        "I'm not sure if I should rename it",
+        "what would deleting legacy_users break?",
+        "list what is wrong with it, don't fix them",
+    ],
+)
+def test_what_only_asks_gets_no_budget_to_change_anything(text: str):
+    assert classify(text).intent not in MAY_MUTATE
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("might I ask you to rename the column", Act.FIX),
+        ("it would be kind if you could remove the print", Act.FIX),
+        ("add a test for the login page", Act.FIX),
+        ("a new page for invoices", Act.BUILD),
+        ("I think the default should be False", Act.FIX),
+        ("which cases do our tests miss?", Act.INQUIRE),
+        ("which database does the server use?", Act.LOOK),
+        ("expected 3 items", Act.REPORT),
+    ],
+)
+def test_a_clause_is_heard_by_its_grammar(text: str, act: Act):
+    assert hear(text).acts == (act,)
+
+
+def test_a_few_words_after_an_order_are_its_parts():
+    heard = hear("build the shop: database, ci")
+    assert heard.acts == (Act.BUILD, Act.ASIDE, Act.ASIDE)
+    assert "database" not in [
+        clause.text for clause in heard.clauses if clause.heard.act is Act.LOOK
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "reply", "intent"),
+    [
+        ("rename foo to bar in a.py", "Renamed it in a.py.", "and the other one too", "small_fix"),
+        ("fix the header", "I made the header blue.", "no, red", "small_fix"),
+        ("can you rename it?", "To what?", "OrderLine", "small_fix"),
+        ("why is the page slow?", "Which page?", "the basket", "diagnose"),
+        ("good morning", "Hello! What can I do?", "the basket", "conversational"),
+        ("Should it be 10 or 100?", "I suggest 100, as the API allows it.", "100", "small_fix"),
+        ("Should it be 10 or 100?", "It is 100 now.", "100", "conversational"),
+        ("fix the test", "It should pass now.", "nope, still red", "diagnose"),
+        ("add a page", "Which colour?", "why?", "diagnose"),
+    ],
+)
+def test_a_few_words_answer_or_correct_what_was_said(
+    asked: str, said: str, reply: str, intent: str
+):
+    reading = classify(reply, [Turn("user", asked), Turn("assistant", said)])
+    assert reading.intent.value == intent
