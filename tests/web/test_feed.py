@@ -34,7 +34,7 @@ from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
 from flyball.engine.telemetry import telemetry
 from flyball.errors import UsageError
-from flyball.journal.protocol import JournalEntry
+from flyball.journal.protocol import Journal, JournalEntry
 from flyball.journal.sqlite import SqliteJournal
 
 Step = tuple[AnyEvent, RunState]
@@ -61,7 +61,7 @@ def simulated(seed: int, least: int = 30) -> tuple[list[Step], list[dict[str, ob
     raise AssertionError("no simulated run is long enough")
 
 
-async def write(journal: SqliteJournal, steps: list[Step], pause: float = 0.0) -> None:
+async def write(journal: Journal, steps: list[Step], pause: float = 0.0) -> None:
     """Append events as another process would."""
     lease = await acquire(journal, steps[0][1].run)
     for event, state in steps:

@@ -1,6 +1,7 @@
-"""Who may do what: every route of the application, with every role, in one's own and a foreign one.
+"""Who may do what: every route of the OpenAPI document, with every role, here and elsewhere.
 
-The routes are those that the application has, so that a new one is tried by itself.
+Routes and roles are those that a server documents of itself, so that a new one is tried by itself;
+people and runs are in a file and in the database of a cluster.
 """
 
 from __future__ import annotations
@@ -8,20 +9,24 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from litestar import Litestar, get
+from tests.postgres import database, postgres
 from tests.web.served import TOKEN, Answer, Served, environment, events, make_shop, serving
-from tests.web.test_feed import simulated, write
+from tests.web.test_feed import Step, simulated, write
 
 from flyball.app.people.person import EVERY, ROLES, Right, add_person, revoke
-from flyball.app.people.team import FilePeople
-from flyball.app.project import note_place, open_home
-from flyball.journal.sqlite import SqliteJournal
+from flyball.app.people.team import open_people, scope_of
+from flyball.app.project import Home, note_place, open_home
+from flyball.app.runs.journals import opened
 from flyball.surfaces.web.authority import NEEDS, require_rows, route_names
+
+__all__ = ["database", "postgres"]
 
 BODIES: dict[str, Any] = {
     "instruct": {"text": "go on"},
@@ -88,28 +93,39 @@ class Team(NamedTuple):
             connection.close()
 
 
-@pytest.fixture(scope="module")
-def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
-    place = tmp_path_factory.mktemp("team")
-    environ = environment(place)
-    runs, names = [], []
+@contextmanager
+def team_of(place: Path, url: str = "") -> Generator[Team]:
+    """A board over two projects, whose people and runs are in files or in a database."""
+    environ = {**environment(place), "FLYBALL_DATABASE": url}
+    runs, names, scopes = [], [], []
     for n, each in enumerate(("ours", "theirs")):
         shop, _ = make_shop(place / each)
         home = open_home(shop, environ, {})
         note_place(home)
         steps, _ = simulated(n + 1, least=10)
-        journal = SqliteJournal(home.journal_path)
-        asyncio.run(write(journal, steps))
-        asyncio.run(journal.close())
+        asyncio.run(keep(home, steps))
         runs.append(steps[0][1].run)
         names.append(home.state.name)
+        scopes.append(scope_of(home))
     assert runs[0] != runs[1]
-    people = FilePeople(place / "state")
-    tokens = {role: add_person(people, role, {names[0]: role}, "root", 1.0) for role in ROLES}
+    people = open_people(open_home(place / "ours" / "shop", environ, {}))
+    tokens = {role: add_person(people, role, {scopes[0]: role}, "root", 1.0) for role in ROLES}
     tokens["nobody"] = add_person(people, "nobody", {}, "root", 1.0)
     tokens["all"] = add_person(people, "all", {EVERY: "administer"}, "root", 1.0)
+    people.close()
     with serving(environ, place / "ours" / "shop", beat=0.2) as served:
         yield Team(served, runs[0], runs[1], names[0], names[1], tokens)
+
+
+async def keep(home: Home, steps: list[Step]) -> None:
+    async with opened(home) as journal:
+        await write(journal, steps)
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
+    with team_of(tmp_path_factory.mktemp("team")) as made:
+        yield made
 
 
 def application(team: Team) -> Litestar:
@@ -139,29 +155,62 @@ def protected() -> list[str]:
     return sorted(route for route, need in NEEDS.items() if need)
 
 
-@pytest.mark.parametrize("route", protected())
-def test_who_has_not_the_role_is_refused_and_who_has_it_is_not(team: Team, route: str):
-    """What is granted comes to the use case, which may object to it for reasons of its own.
+def documented(team: Team) -> dict[str, Right]:
+    """The routes that the server's OpenAPI document names, each with the least role it needs."""
+    schema = team.served.ask("GET", "/api/schema/openapi.json", token=team.tokens["look"]).json
+    assert schema["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    found: dict[str, Right] = {}
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            (need,) = operation["security"]
+            (found[f"{method.upper()} {path}"],) = map(ROLES.__getitem__, need["token"])
+    return found
+
+
+def test_every_route_but_the_page_is_documented_with_its_role(team: Team):
+    own = {route for route in protected() if not route.startswith("GET /api/schema")}
+    assert documented(team) == {route: NEEDS[route] for route in own}
+
+
+def test_every_route_answers_every_role_as_documented(team: Team):
+    answers_as_documented(team)
+
+
+@pytest.mark.slow
+def test_every_route_answers_every_role_as_documented_in_a_cluster(tmp_path: Path, database: str):
+    with team_of(tmp_path, database) as team:
+        answers_as_documented(team)
+        for route in documented(team):
+            hides_another_project(team, route)
+
+
+def answers_as_documented(team: Team) -> None:
+    """Ask every route as everybody; what is granted may still be objected to by its use case.
 
     What a granted word then does, and whose name it bears, is in `test_deeds_of_people`.
     """
-    need = NEEDS[route]
-    for role, right in {"nobody": Right.NOTHING, **ROLES}.items():
-        answer = team.ask(route, role)
-        if right < need:
-            # To who has no role there is no such run and no such project; a body is not read.
-            is_named = "{run}" in route or route.startswith("GET")
-            expected = (404, "not-found") if not right and is_named else (403, "not-allowed")
-            assert (answer.status, answer.json["code"]) == expected, (role, answer)
-        elif route.startswith("POST"):
-            assert OBJECTIONS.get(route, "has ended") in answer.body.decode(), (role, answer)
-        elif route != "GET /api/people":
-            assert answer.status not in (401, 403), (role, answer)
+    for route, need in documented(team).items():
+        for role, right in {"nobody": Right.NOTHING, **ROLES}.items():
+            answer = team.ask(route, role)
+            told = (route, role, answer)
+            if right < need:
+                # To who has no role there is no such run and no such project; no body is read.
+                is_named = "{run}" in route or route.startswith("GET")
+                expected = (404, "not-found") if not right and is_named else (403, "not-allowed")
+                assert (answer.status, answer.json["code"]) == expected, told
+            elif route.startswith("POST"):
+                assert OBJECTIONS.get(route, "has ended") in answer.body.decode(), told
+            elif route != "GET /api/people":
+                assert answer.status not in (401, 403), told
 
 
 @pytest.mark.parametrize("route", protected())
 def test_another_project_does_not_exist_for_any_role(team: Team, route: str):
-    """Not for who has no role anywhere either, and in the very words of what there is not."""
+    hides_another_project(team, route)
+
+
+def hides_another_project(team: Team, route: str) -> None:
+    """Also from who has no role anywhere, and in the very words of what there is not."""
     for role in (*ROLES, "nobody"):
         if "{run}" not in route:
             answer = team.ask(route, role, foreign=True)

@@ -19,7 +19,12 @@ from litestar.response import Stream
 from flyball.errors import FlyballError
 from flyball.surfaces.http_bounds import Application
 from flyball.surfaces.web.assets import ASSET_ROUTES, Tagged
-from flyball.surfaces.web.authority import authorise, personal_board, require_rows
+from flyball.surfaces.web.authority import (
+    authorise,
+    personal_board,
+    promise_roles,
+    require_rows,
+)
 from flyball.surfaces.web.board import Board, OurBoard, PersonalBoard
 from flyball.surfaces.web.card_routes import CardRoutes
 from flyball.surfaces.web.export import export_html
@@ -82,5 +87,6 @@ def make_application(board: Board, protection: Protection) -> Application:
     )
     require_rows(inner)
     promise_failures(inner.openapi_schema)
+    promise_roles(inner.openapi_schema)
     protection = protection._replace(owner=board.runs.by, people=board.people.all)
     return Protected(Tagged(inner), protection)  # pyright: ignore[reportArgumentType]

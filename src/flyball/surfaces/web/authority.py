@@ -9,6 +9,7 @@ from typing import Any
 from litestar import Litestar
 from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
+from litestar.openapi.spec import Components, OpenAPI, SecurityScheme
 
 from flyball.app.people.person import Right
 from flyball.errors import NotAllowed
@@ -83,6 +84,16 @@ def require_rows(app: Litestar) -> None:
     """Raise if a route has no row in the table."""
     if missing := sorted(set(route_names(app)) - NEEDS.keys()):
         raise LookupError(f"Routes that nobody may use by {__name__}.NEEDS: {', '.join(missing)}")
+
+
+def promise_roles(document: OpenAPI) -> None:
+    """Say in the OpenAPI document which role each route needs, as its `security`."""
+    document.components = document.components or Components()
+    document.components.security_schemes = {"token": SecurityScheme("http", scheme="bearer")}
+    for path, item in (document.paths or {}).items():
+        for method, operation in (("GET", item.get), ("POST", item.post)):
+            if operation is not None:
+                operation.security = [{"token": [NEEDS[f"{method} {path}"].word]}]
 
 
 def need_of(scope: Mapping[str, Any]) -> Right:
