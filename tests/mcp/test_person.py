@@ -10,15 +10,11 @@ from typing import Any
 import pytest
 from tests.governed import DROP, FIX, Shell
 from tests.hosts.hooking import HostSession
-from tests.mcp.serving import FLYBALL, POINT, TWO_STEPS, Agent, http, listening, play, stdio
+from tests.mcp.serving import FLYBALL, POINT, TWO_STEPS, Agent, play, stdio
 
 pytestmark = pytest.mark.slow
 
 GOAL = "fix the failing test"
-
-
-def eager(message: str) -> dict[str, Any]:
-    return {"approve": True}
 
 
 async def asks(agent: Agent) -> str:
@@ -66,8 +62,6 @@ def test_a_client_that_cannot_ask_leaves_the_question_to_a_terminal(shell: Shell
             assert (await agent("next_step"))["status"] == "paused"
             no_client_of_the_agent_is_a_person(shell, run)
             assert (await agent("next_step"))["status"] == "paused"
-            await no_program_that_joins_is_a_person(shell, run)
-            assert (await agent("next_step", run=run))["status"] == "paused"
 
     play(story)
 
@@ -96,14 +90,6 @@ def no_client_of_the_agent_is_a_person(shell: Shell, run: str) -> None:
     )
     told = json.loads(done.stdout)
     assert not told["ok"] and "started by an agent" in told["text"], done.stderr
-
-
-async def no_program_that_joins_is_a_person(shell: Shell, run: str) -> None:
-    """A server at an address that somebody has started, and a run that another program drives."""
-    with listening(shell) as address:
-        async with http(address, eager) as other:
-            forged = await other("request_approval", run=run)
-            assert not forged["ok"] and forged["status"] == "paused"
 
 
 FORGE = """

@@ -15,6 +15,8 @@ from flyball.workspace.process.process_identity import (
     ancestors,
     environ_of,
     is_running,
+    process_at,
+    process_name,
     this_process,
 )
 
@@ -30,6 +32,8 @@ class StepClient(NamedTuple):
     """An agent's mark on the client. Agents drive their own runs, so it matters only for others'
     runs.
     """
+    is_known: bool = True
+    """Whether the client is a program of this machine that can be told from others."""
 
     def require_person(self, sessions: Sessions, run: str) -> None:
         """Raise unless an answer through this program is a person's.
@@ -37,6 +41,8 @@ class StepClient(NamedTuple):
         A program shows a question to its own user. A program that a governed agent started shows it
         to that agent, and so does one that joins a run driven by another program.
         """
+        if not self.is_known:
+            raise NotAPerson("Which program asks from this address cannot be told.", HOW)
         live = sessions.all()
         if self.above & ({each.process for each in live} - {""}):
             raise NotAPerson("This client was started by an agent that is governed here.", HOW)
@@ -70,10 +76,21 @@ def _mark_on(process: str) -> str:
 
 
 def clients_by_address(environ: Mapping[str, str]) -> StepClient:
-    """Return a client identified by the server's address and token."""
+    """Return what is known of every client of a server at an address: who started the server."""
     above = frozenset(each.process for each in ancestors(os.getpid()))
     mark = next((name for name in MARKS if environ.get(name)), "")
-    return StepClient(this_process(), above, mark)
+    return StepClient(this_process(), above, mark, is_known=False)
+
+
+def client_at(server: StepClient, theirs: tuple[str, int], ours: tuple[str, int]) -> StepClient:
+    """Return the program at the other end of a connection, as far as this machine knows it."""
+    pid = process_at(theirs, ours)
+    if not pid:
+        return server
+    own = process_name(pid)
+    # A client may have started the server itself, as over standard input.
+    above = (server.above - {own}) | {each.process for each in ancestors(pid)}
+    return StepClient(own, above, server.mark, _mark_on(own))
 
 
 def is_alive(process: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import os
@@ -24,7 +25,7 @@ from flyball.app.project import Home
 from flyball.app.runs.journals import Record, find_run, record_of
 from flyball.app.sessions import HOSTED, MCP, Session, Sessions
 from flyball.app.starting import RunRequest, started_of
-from flyball.app.steps.client import StepClient
+from flyball.app.steps.client import StepClient, client_at
 from flyball.app.steps.turn import (
     NOBODY,
     SILENT,
@@ -65,8 +66,14 @@ class Steps:
         self.sessions = Sessions(home.state)
         self._client = client
         self._clock = clock
-        self._last = ""
-        """The most recently active run, so that its result can be requested."""
+        self._last: dict[str, str] = {}
+        """The most recently active run of each client, so that its result can be requested."""
+
+    def of_client_at(self, theirs: tuple[str, int], ours: tuple[str, int]) -> Steps:
+        """Return these steps for the client at the other end of a connection."""
+        own = copy.copy(self)
+        own._client = client_at(self._client, theirs, ours)
+        return own
 
     async def start(
         self,
@@ -232,8 +239,8 @@ class Steps:
             return live[0]
         if live:
             raise Conflict(f"Several runs are under way: {', '.join(live)}.", "Name the run.")
-        if self._last:
-            return self._last
+        if last := self._last.get(self._client.process):
+            return last
         raise NotFound("run", "under way", BEGIN)
 
     async def _begin(self, started: RunStarted, heard: TurnWatcher) -> None:
@@ -287,7 +294,7 @@ class Steps:
         """Record who drives a run, so that no process started by the driver can answer for a
         person.
         """
-        self._last = run
+        self._last[self._client.process] = run
         if self._client.may_take_up(self.sessions.find(MCP, run).process):
             self.sessions.keep(Session(MCP, run, run, self._client.process))
 

@@ -76,6 +76,8 @@ async def serve(
             http=partial(TimelyProtocol, HEADERS_WITHIN),  # pyright: ignore[reportArgumentType]
             log_level="error",
             access_log=False,
+            # The connection says who asks; a header of a client must not.
+            proxy_headers=False,
             ws="none",
         )
         await uvicorn.Server(config).serve(sockets=[listening])

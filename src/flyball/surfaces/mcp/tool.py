@@ -60,8 +60,11 @@ class RevertView:
 
 
 def steps_of(ctx: StepContext) -> Steps:
-    """Return the steps of this server's project."""
-    return ctx.request_context.lifespan_context
+    """Return the steps of this server's project, for the client that asks."""
+    steps, request = ctx.request_context.lifespan_context, ctx.request_context.request
+    if request is None:
+        return steps
+    return steps.of_client_at(request.scope["client"], request.scope["server"])
 
 
 async def start_run(

@@ -5,8 +5,12 @@ Linux has process facts in /proc. On other systems (macOS, the BSDs), `ps` provi
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import socket
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,7 +64,54 @@ def starter_of(pid: int) -> str:
 
 def this_process() -> str:
     """Return this process's name in the form of an `Ancestor`."""
-    return f"{os.getpid()}@{_started(os.getpid())}"
+    return process_name(os.getpid())
+
+
+def process_name(pid: int) -> str:
+    """Return a process's name in the form of an `Ancestor`."""
+    return f"{pid}@{_started(pid)}"
+
+
+def process_at(theirs: tuple[str, int], ours: tuple[str, int]) -> int:
+    """Return the process of this machine at the other end of a TCP connection; 0 if not known.
+
+    It is not known either if several processes hold that end: any of them may have spoken.
+    """
+    inodes = set(_connections(theirs, ours))
+    wanted = {f"socket:[{inode}]" for inode in inodes}
+    found = {pid for pid in _process_ids() if wanted & _handles(pid)} if wanted else set[int]()
+    return found.pop() if len(inodes) == 1 and len(found) == 1 else 0
+
+
+def _connections(theirs: tuple[str, int], ours: tuple[str, int]) -> Iterator[str]:
+    """Yield the inodes of the sockets that have these two ends, theirs first."""
+    ends = [_end(*theirs), _end(*ours)]
+    for table in ("tcp", "tcp6"):
+        with suppress(OSError):
+            rows = [row.split() for row in Path(PROC, "net", table).read_text().splitlines()]
+            yield from (row[9] for row in rows if row[1:3] == ends)
+
+
+def _end(host: str, port: int) -> str:
+    """Return one end of a connection as the kernel's table has it: words in its own byte order."""
+    packed = ipaddress.ip_address(host).packed
+    words = (packed[at : at + 4] for at in range(0, len(packed), 4))
+    return "".join(f"{int.from_bytes(word, sys.byteorder):08X}" for word in words) + f":{port:04X}"
+
+
+def _process_ids() -> Iterator[int]:
+    with suppress(OSError):
+        yield from (int(each.name) for each in Path(PROC).iterdir() if each.name.isdigit())
+
+
+def _handles(pid: int) -> set[str]:
+    """Return what a process has open; empty if it is another user's."""
+    found: set[str] = set()
+    with suppress(OSError):
+        for handle in Path(PROC, str(pid), "fd").iterdir():
+            with suppress(OSError):
+                found.add(str(handle.readlink()))
+    return found
 
 
 def is_running(process: str) -> bool:

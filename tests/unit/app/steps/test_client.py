@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from flyball.app.sessions import MCP, Session, Sessions
-from flyball.app.steps.client import StepClient, client_above, clients_by_address, is_alive
+from flyball.app.steps.client import (
+    StepClient,
+    client_above,
+    client_at,
+    clients_by_address,
+    is_alive,
+)
 from flyball.errors import NotAPerson
 from flyball.workspace.process.process_identity import this_process
 
@@ -55,10 +62,35 @@ def test_an_agent_that_works_on_flyball_itself_drives_its_own_run(sessions: Sess
     StepClient(HERE, client_mark="CLAUDECODE").require_person(sessions, RUN)
 
 
-def test_a_server_at_an_address_goes_by_its_own_process():
-    client = clients_by_address({"CODEX_SANDBOX": "1"})
-    assert (client.process, client.mark) == (HERE, "CODEX_SANDBOX")
-    assert clients_by_address({}).mark == ""
+def test_a_client_at_an_address_that_is_not_of_this_machine_is_nobodys_person(sessions: Sessions):
+    server = clients_by_address({"CODEX_SANDBOX": "1"})
+    assert (server.process, server.mark) == (HERE, "CODEX_SANDBOX")
+    far = client_at(clients_by_address({}), ("203.0.113.9", 4321), ("192.0.2.1", 80))
+    with pytest.raises(NotAPerson, match="cannot be told"):
+        far.require_person(sessions, RUN)
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs the kernel's table")
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_client_at_an_address_is_the_program_at_the_other_end(sessions: Sessions, host: str):
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, 0), family=family) as server:
+        ours = server.getsockname()[:2]
+        with socket.create_connection(ours) as here:
+            client_at(clients_by_address({}), here.getsockname()[:2], ours).require_person(
+                sessions, RUN
+            )
+        other = subprocess.Popen(
+            [sys.executable, "-c", f"import socket; socket.create_connection({ours!r}).recv(1)"]
+        )
+        server.accept()[0].close()
+        connection, theirs = server.accept()
+        joined = client_at(clients_by_address({}), theirs[:2], ours)
+        assert joined.process.startswith(f"{other.pid}@")
+        with pytest.raises(NotAPerson, match="started by an agent"):
+            joined.require_person(sessions, RUN)
+        connection.close()
+        other.wait()
 
 
 ABOVE = (
