@@ -309,6 +309,10 @@ def _fields(text: str, lower: str) -> Spans:
     for start, end in _secret_names(text, lower):
         if start < hidden:
             continue
+        if span := _said(text, start, end):
+            yield span
+            hidden = span[1]
+            continue
         if not (text[start] == "-" or text[start - 1 : start] in "<:" or _OPENING.match(text, end)):
             continue
         for pattern, match in _fields_named(text, start, end):
@@ -319,6 +323,31 @@ def _fields(text: str, lower: str) -> Spans:
         for item in _items(text, end):
             if looks_random(text[slice(*item)]):
                 yield item
+
+
+_SAID = regex(
+    r"[ \t]{1,4}(?:is|was|are|to)[ \t]{1,4}(?:now[ \t]{1,4})?[\"'`]?"
+    r"(?P<value>[^\s\"'`,;<>(){}\[\]]{6,4096})(?<![.?:!])"
+)
+_MIXED = regex(r"(?=\w*[a-z])(?=\w*[A-Z])(?=\w*\d)[\w\-]{12,}")
+_METHOD = regex(
+    r"(?i)(?:base|sha|md|utf|argon|pbkdf|oauth|x|[reh]s|aes|ed|http|tls|v|step|test)[\-_]?\d[\w.:\-]{0,9}"
+)
+"""How a secret is kept, or one of several, and not the secret: `base64`, `argon2id`."""
+
+
+def _said(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the span of a value that a sentence gives to a secret's name."""
+    if not (match := _SAID.match(text, end)):
+        return None
+    name, value = text[start:end], match["value"]
+    if "::" in value or _METHOD.fullmatch(value) or is_hollow(value):
+        return None
+    if is_password(name):
+        told = any(map(str.isdigit, value)) and hides(name, value, quoted=False)
+    else:
+        told = looks_random(value) or (is_key_like(name) and bool(_MIXED.fullmatch(value)))
+    return match.span("value") if told else None
 
 
 def _secret_names(text: str, lower: str) -> Spans:
