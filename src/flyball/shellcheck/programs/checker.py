@@ -46,7 +46,7 @@ def _changes_unless(flags: str, proves: str) -> Check:
 
 
 _COMPILER_SHOWS = names(
-    "-v -V -version --version -dumpversion -dumpmachine --print -vV -print-search-dirs "
+    "-v -V -version --version --verbose -dumpversion -dumpmachine --print -vV -print-search-dirs "
     "-print-sysroot -print-multiarch -print-multi-lib -print-libgcc-file-name --help "
     "-print-resource-dir -print-targets"
 )

@@ -225,6 +225,9 @@ CONTAINERS = table(
                 "network": _group("ls list inspect", "create", "rm prune connect disconnect"),
                 "system": _group("df info events", "", "prune"),
                 "context": _group("ls list show inspect", "", "use create rm update"),
+                "node": _group("ls ps", "", "rm update promote demote", "inspect"),
+                "service": _group("ls ps logs", "", "create rm update scale rollback", "inspect"),
+                "stack": _group("ls ps services config", "", "deploy rm up down"),
                 "buildx": _group("ls inspect du version", "build bake", "rm prune create use"),
                 "manifest": _group("inspect", "", "create push annotate rm"),
                 "pod": _group(
@@ -250,7 +253,7 @@ CONTAINERS = table(
                 ),
                 **each(
                     "get describe logs explain version api-resources api-versions top events "
-                    "options help",
+                    "options help wait",
                     _KUBE_LOOK,
                 ),
                 "cluster-info": rule(
@@ -278,11 +281,16 @@ CONTAINERS = table(
                 ),
                 "exec": _EXEC,
                 "auth": _group("can-i whoami", "", "reconcile"),
+                # A kustomization may make secrets of files.
+                "kustomize": _SETTINGS._replace(
+                    writes=names("-o --output"),
+                    runs=names("--enable-alpha-plugins --enable-exec --enable-helm --helm-command"),
+                ),
                 "rollout": _group("status history", "", "restart undo pause resume"),
                 **each(
                     "apply delete create edit patch scale cp port-forward run drain cordon "
                     "uncordon label annotate expose set replace autoscale taint debug attach "
-                    "proxy kustomize",
+                    "proxy",
                     _DEPLOY,
                 ),
             },
@@ -306,6 +314,8 @@ CONTAINERS = table(
                     ),
                 ),
                 "repo": _group("list", "", "add remove update"),
+                **each("dependency dep", _group("list ls", "", "build update")),
+                "plugin": _group("list ls", "", "install uninstall update"),
                 **each("install upgrade uninstall rollback delete push pull", _DEPLOY),
             },
         ),
@@ -363,7 +373,10 @@ CONTAINERS = table(
                 "config": _gh("list get ls", "set"),
                 "project": _gh("list view item-list field-list", "create edit delete"),
                 "ruleset": _gh("list view check", ""),
-                **each("status version help", _GH),
+                "alias": _gh("list ls", "set delete import"),
+                "extension": _gh("list ls search", "install remove upgrade create exec browse"),
+                "org": _gh("list ls", ""),
+                **each("status version help completion", _GH),
                 "api": rule(
                     READ,
                     "asks the forge",

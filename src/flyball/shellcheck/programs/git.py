@@ -410,8 +410,9 @@ _SUBCOMMANDS = table(
             known="--allow-empty",
             spares="--check --stat --numstat --summary",
         ),
-        "add commit revert init format-patch update-index write-tree commit-tree mktree pack-refs "
-        "rerere": _LOCAL,
+        "add commit revert init format-patch update-index write-tree commit-tree mktree "
+        "pack-refs": _LOCAL,
+        "rerere": _subs("status diff remaining", "", "clear forget gc", _LOCAL),
         "merge cherry-pick rebase am": _losing("--abort --quit --skip"),
         "rm mv replace": _losing("-f --force -d --delete"),
         "fetch pull": _losing("-f --force --update-head-ok")._replace(check=_fetch),

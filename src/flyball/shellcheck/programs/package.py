@@ -114,21 +114,25 @@ _AUDIT = Rule(
 )
 _NODE_LOOKS = (
     "ls list ll la view info show v outdated root bin prefix help help-search explain why fund "
-    "ping whoami search doctor query licenses"
+    "ping whoami search doctor query licenses diff sbom completion"
 )
 _NODE_CHANGES = (
     "uninstall un remove rm update up upgrade rebuild dedupe prune link unlink init create set "
-    "import patch store pack shrinkwrap start restart dev stop edit approve-builds"
+    "import patch pack shrinkwrap start restart dev stop edit approve-builds"
 )
 _NODE: dict[str, Rule] = {
     **each(_NODE_LOOKS, LOOK),
     **each(_NODE_CHANGES, CHANGE),
     **each("install i add ci install-test it clean-install", _INSTALL),
     **each(
-        "publish unpublish deprecate dist-tag owner access token login logout adduser team hook "
-        "profile org",
+        "publish unpublish deprecate token login logout adduser hook profile",
         PUBLISH,
     ),
+    **each(
+        "dist-tag owner team org access",
+        group("ls list", "", "add rm set create destroy grant revoke edit public restricted get"),
+    ),
+    "store": group("path status", "add prune"),
     **each("run run-script rum", SCRIPT),
     **each("test t tst", SCRIPT_TEST),
     **each("exec x dlx", RUNNER),
@@ -203,7 +207,7 @@ PACKAGES = table(
         "corepack nvm fnm volta asdf mise rbenv pyenv rustup sdk": Rule(
             subcommands={
                 **each(
-                    "ls list current which version versions where show doctor list-remote "
+                    "ls list current which version versions where show doctor check list-remote "
                     "ls-remote",
                     LOOK,
                 ),
@@ -280,6 +284,7 @@ PACKAGES = table(
                 **each(_POETRY_LOOKS, LOOK),
                 **each("graph verify --venv --py", LOOK),
                 "env": group("info list show find", "use remove create prune"),
+                "config": rule(DESTROY, "changes settings", spares="--list"),
                 "run": RUNNER,
                 "build": BUILD,
                 **each("test", rule(VERIFY, "runs the tests", proves="tests")),
@@ -321,11 +326,12 @@ PACKAGES = table(
             }
         ),
         "composer": Rule(
+            places=names("-d --working-dir"),
             subcommands={
                 **each(
                     "show info outdated licenses depends why prohibits search status about "
                     "diagnose",
-                    LOOK,
+                    LOOK._replace(places=names("-d --working-dir")),
                 ),
                 "validate": CHECK,
                 "audit": CHECK,

@@ -432,14 +432,15 @@ SYSTEMS = table(
         "brew": rule(
             READ,
             "asks for packages",
+            bare=_SHOW,
             subcommands={
                 "services": Rule(
                     bare=_SHOW,
                     subcommands={"list": _SHOW, **each("start stop restart run", _CHANGE)},
                 ),
                 **each(
-                    "list ls info search outdated deps leaves uses config doctor desc --prefix "
-                    "--cellar --version casks formulae",
+                    "list ls info search outdated deps leaves uses config doctor desc casks "
+                    "formulae",
                     _SHOW,
                 ),
                 **each(

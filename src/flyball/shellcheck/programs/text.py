@@ -141,7 +141,7 @@ TEXTS = table(
             valued="--arg --argjson --indent -L --library-path",
             check=check_loading,
         ),
-        "nm readelf size strings": rule(READ, "dumps", runs="--plugin"),
+        "nm readelf size strings addr2line c++filt": rule(READ, "dumps", runs="--plugin"),
         "test": rule(READ, "tests", operands=TEXT, runs="-v -R"),
         "echo true false : seq expr basename dirname sleep cal ncal factor uuidgen figlet lolcat "
         "fortune numfmt yes": rule(READ, "changes nothing", operands=TEXT),

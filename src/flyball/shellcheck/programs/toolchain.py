@@ -19,6 +19,9 @@ def _cargo(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
     rest = [w for i, w in enumerate(words) if i != 1 or not re.match(r"\+[\w.-]+$", w.known)]
     text = " ".join(w.source for w in words)
     floor = CommandKind.READ_ONLY if len(rest) == len(words) else CommandKind.VERIFICATION
+    if [w.value for w in rest[1:2]] == ["fmt"]:
+        # What stands behind the dashes is for rustfmt, as if it stood before them.
+        rest = [w for w in rest if w.value != "--"]
     for found in judge_rule(inquiry, rule._replace(check=None, subcommands=_CARGO), rest):
         kept = found.at_least(floor, "a toolchain may be fetched, or be a program of the user's")
         yield kept._replace(text=text)
@@ -38,7 +41,13 @@ _CARGO_BUILD = rule(
 )
 _CARGO_TEST = _CARGO_BUILD._replace(proves="tests", does="runs the tests")
 _CARGO_LINT = _CARGO_BUILD._replace(proves="lint", does="lints")
-_FMT = rule(MUTATE, "formats files", operands=TEXT, spares="--check", runs="--config --config-path")
+_FMT = rule(
+    MUTATE,
+    "formats files",
+    operands=TEXT,
+    spares="--check",
+    runs="--config --config-path --print-config",
+)
 _CARGO: dict[str, Rule] = {
     **each("build b check c doc d rustc rustdoc", _CARGO_BUILD),
     **each("test t bench nextest miri llvm-cov tarpaulin", _CARGO_TEST),
@@ -112,6 +121,7 @@ TOOLCHAINS = table(
             runs="--config -Z -C",
             valued="--color",
             places="--manifest-path",
+            bare=rule(READ, "only shows", operands=TEXT, runs="--config -Z -C"),
         ),
         "go": Rule(
             subcommands={
@@ -120,9 +130,22 @@ TOOLCHAINS = table(
                 "list": _GO_LOOK._replace(check=_go_list),
                 **each("env version doc", _GO_LOOK),
                 "help": LOOK,
-                "mod": group("graph why verify", "tidy download init edit vendor"),
+                "mod": Rule(
+                    subcommands={
+                        **each("graph why verify", LOOK),
+                        **each("tidy download init vendor", CHANGE),
+                        "edit": rule(MUTATE, "changes go.mod", spares="-json -print", single=True),
+                    }
+                ),
                 "work": group("", "init use sync edit vendor"),
-                "tool": group("", "cover", "", LOOK),
+                "tool": Rule(
+                    bare=LOOK,
+                    subcommands={
+                        **each("nm objdump addr2line", LOOK),
+                        "cover": CHANGE,
+                        "dist": group("list version", "bootstrap install test clean"),
+                    },
+                ),
                 **each("fmt run generate get clean fix", CHANGE),
                 **each("install telemetry", PUBLISH),
             },
@@ -134,8 +157,9 @@ TOOLCHAINS = table(
                 **each("build msbuild pack", BUILD),
                 "test": BUILD._replace(proves="tests"),
                 "format": rule(MUTATE, "formats", spares="--verify-no-changes"),
-                **each("restore add remove new clean run sln publish ef tool", CHANGE),
-                "nuget": PUBLISH,
+                **each("restore add remove new clean run publish ef tool", CHANGE),
+                "sln": group("list", "add remove migrate"),
+                "nuget": group("list", "", "push delete add remove update enable disable sign"),
             },
         ),
         "mix swift stack cabal zig dart flutter rebar3 dune opam": Rule(

@@ -24,8 +24,21 @@ _NARROWS = Pattern(
 
 
 def narrows(text: str) -> bool:
-    """Return whether a command only leaves out some of the lines it is fed."""
-    return bool(_NARROWS.fullmatch(text.strip()))
+    """Return whether a command only leaves out some of the lines it is fed, and keeps none that
+    are names of secrets on purpose.
+    """
+    return bool(_NARROWS.fullmatch(text.strip())) and (
+        bool(_LEAVES_OUT.match(text)) or not _picks(text)
+    )
+
+
+_LEAVES_OUT = Pattern(r"\s*e?grep (-\w+ )*-\w*v")
+
+
+def _picks(pattern: str) -> bool:
+    """Return whether a part of a name to look for is that of a secret: `env`, `tfvars$`."""
+    told = (part.strip(".") for part in re.findall(r"[\w.-]+", pattern.replace("\\", "")))
+    return any(holds_secret(shape.format(part)) for part in told for shape in ("{}", ".{}", "x.{}"))
 
 
 def listed_names(words: Sequence[str]) -> tuple[str, ...]:
@@ -72,7 +85,7 @@ def _ls(words: Sequence[str]) -> tuple[str, ...]:
 
 def _visible(words: Sequence[str]) -> tuple[str, ...]:
     shows = any(re.match(r"-\w*[uH.]|--hidden|--no-ignore|--unrestricted", word) for word in words)
-    aims = any(aimed(word) for word in words)
+    aims = any(aimed(word) or _picks(word) for word in words)
     return () if shows or aims else _NAMELESS
 
 

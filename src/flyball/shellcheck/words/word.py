@@ -13,7 +13,7 @@ from tree_sitter import Node
 from flyball.shellcheck.words.expansion import changed
 from flyball.shellcheck.words.listing import ANY, listed_names, narrows
 from flyball.shellcheck.words.pattern import Pattern
-from flyball.shellcheck.words.place import aimed
+from flyball.shellcheck.words.place import aimed, settings
 from flyball.shellcheck.words.source import backtick_readings
 
 HOME_NAMES = {"HOME": "~", "PWD": ".", "TMPDIR": "$TMPDIR"}
@@ -339,7 +339,8 @@ def listed_secrets(node: Node) -> list[str]:
     words = [word.known for child in first.named_children[1:] for word in words_of(child)]
     pairs = zip(["", "", *words], ["", *words], words, strict=False)
     # `! -name .env` leaves it out.
-    return [w for left, _, w in pairs if aimed(w) and left not in ("!", "-not", "-E")]
+    told = [w for left, _, w in pairs if left not in ("!", "-not", "-E")]
+    return [word for word in told if aimed(word) or settings(word)]
 
 
 def _below(node: Node) -> Iterator[Node]:
