@@ -162,7 +162,7 @@ def processes(*signs: str) -> list[int]:
 
 
 async def until_running(*signs: str) -> None:
-    for _ in range(600):
+    for _ in range(6000):
         if processes(*signs):
             return
         await asyncio.sleep(0.05)

@@ -47,7 +47,7 @@ class Desk:
         return self.type(run, "fix it", "--intent", "small_fix", "--driver", driver, *args)
 
     def show(self) -> dict[str, object]:
-        return json.loads(self.type(runs, "show", "last", "--json", "--threads").output)
+        return json.loads(self.type(runs, "show", "last", "--json", "--threads").stdout)
 
     def heard(self) -> str:
         return json.dumps(self.show()["threads"])
@@ -101,7 +101,7 @@ def test_a_test_that_is_gone_may_be_accepted_and_by_whom_is_told(desk: Desk):
     assert desk.start(*lines).exit_code == 3
     done = desk.type(approve, "last", "--json")
     assert done.exit_code == 0, done.output
-    last = objects(done.output)[-1]
+    last = objects(done.stdout)[-1]
     assert last["ending"] == "succeeded"
     assert any(line.startswith("changed expectations accepted by ") for line in last["verdict"])
 
@@ -171,7 +171,7 @@ def test_a_changed_workspace_is_looked_at_again(desk: Desk):
     tree = Path(str(desk.show()["workspace"]))
     (tree / "cart.py").write_text("def total(items):\n    return 99\n")
     done = desk.type(approve, "last", "--json")
-    told = [line["kind"] for line in objects(done.output) if line["type"] == "evidence"]
+    told = [line["kind"] for line in objects(done.stdout) if line["type"] == "evidence"]
     assert "verdict-report" in told
     assert done.exit_code != 0
 
@@ -195,6 +195,6 @@ def test_an_extension_says_why(desk: Desk):
     assert desk.type(extend, "last", "0", "--why", "x").exit_code == 2
     more = desk.type(extend, "last", "5", "--why", "it is large", "--json")
     assert more.exit_code == 3
-    lines = objects(more.output)
+    lines = objects(more.stdout)
     assert (lines[1]["type"], lines[1]["calls"]) == ("extension", 5)
     assert lines[-1]["type"] == "approval"

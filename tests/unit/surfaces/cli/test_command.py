@@ -27,14 +27,14 @@ def call(*args: str, stdin: str = "") -> Result:
 def test_the_exit_code_tells_the_decision(args, decision, code):
     result = call(*args)
     assert result.exit_code == code
-    assert result.output.startswith(decision)
+    assert result.stdout.startswith(decision)
     as_json = call(*args, "--json")
     assert as_json.exit_code == code
     assert json.loads(as_json.stdout)["decision"] == decision
 
 
 def test_people_see_one_line_per_part_and_a_reason():
-    lines = call("ls | tee out").output.splitlines()
+    lines = call("ls | tee out").stdout.splitlines()
     assert lines[0] == "deny in recon · mutating"
     assert [line.split()[0] for line in lines[1:3]] == ["read-only", "mutating"]
     assert "checkpoint" in lines[-1]
@@ -59,7 +59,7 @@ def test_a_batch_gives_one_object_per_line(tmp_path):
     file.write_text('{"cmd": "ls", "note": 1}\n\n{"cmd": "touch a", "phase": "execute"}\n')
     result = call("--batch", str(file))
     assert result.exit_code == 0
-    assert [json.loads(line)["class"] for line in result.output.splitlines()] == [
+    assert [json.loads(line)["class"] for line in result.stdout.splitlines()] == [
         "read-only",
         "mutating",
     ]

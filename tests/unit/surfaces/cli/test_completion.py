@@ -69,7 +69,7 @@ def test_each_shell_takes_its_script(shell: str, tmp_path: Path):
     result = CliRunner().invoke(cli, ["completion", shell])
     assert result.exit_code == 0
     assert f"_FLYBALL_COMPLETE={shell}_complete" in result.output
-    told = json.loads(CliRunner().invoke(cli, ["completion", shell, "--json"]).output)
+    told = json.loads(CliRunner().invoke(cli, ["completion", shell, "--json"]).stdout)
     assert told["install"].startswith("mkdir -p ")
     helped = CliRunner().invoke(cli, ["completion", "--help"]).output
     assert all(f"\n  {line}\n" in helped for line in told["install"].split("\n"))

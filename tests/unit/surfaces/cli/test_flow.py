@@ -26,13 +26,13 @@ def run(*arguments):
 def test_a_sound_file_is_said_to_be_sound():
     result = run("check", GOOD)
     assert result.exit_code == 0
-    assert result.output == f"{GOOD}: sound, 5 steps from S1.\n"
+    assert result.stdout == f"{GOOD}: sound, 5 steps from S1.\n"
 
 
 def test_one_bad_file_among_good_ones_fails_the_check_and_all_are_reported():
     result = run("check", GOOD, BAD, GOOD)
     assert result.exit_code == 2
-    lines = result.output.splitlines()
+    lines = result.stdout.splitlines()
     assert lines[0].startswith(f"{GOOD}: sound")
     assert lines[1].startswith(f"{BAD}:16: unbounded-cycle: ")
     assert len(lines) == 4
@@ -73,14 +73,14 @@ def test_garbage_is_one_line_with_a_code_and_exit_2(tmp_path, name, data, code):
         assert result.exit_code == 2
         assert f": {code}: " in result.output
         assert "Traceback" not in result.output
-        as_json = json.loads(run(command, "--json", str(path)).output)
+        as_json = json.loads(run(command, "--json", str(path)).stdout)
         assert code in json.dumps(as_json)
 
 
 def test_a_file_that_is_not_there_and_a_folder_are_said_plainly(tmp_path):
     result = run("check", str(tmp_path), str(tmp_path / "none.json"))
     assert result.exit_code == 2
-    assert result.output.splitlines() == [
+    assert result.stdout.splitlines() == [
         f"{tmp_path}: not-a-file: This is a folder. Name the files in it.",
         f"{tmp_path / 'none.json'}: not-found: There is no such file. Check the name.",
     ]
@@ -89,13 +89,13 @@ def test_a_file_that_is_not_there_and_a_folder_are_said_plainly(tmp_path):
 def test_showing_draws_an_outline_and_mermaid():
     result = run("show", GOOD)
     assert result.exit_code == 0
-    assert result.output.startswith("release (5 steps)\n├─ S1: Study the request [researcher]\n")
+    assert result.stdout.startswith("release (5 steps)\n├─ S1: Study the request [researcher]\n")
     assert "\nflowchart TD\n" in result.output
 
 
 def test_showing_knows_the_built_in_templates():
-    assert run("show", "D1").output.startswith("Diagnose failure (1 step)\n")
-    shown = json.loads(run("show", "fix", "--json").output)
+    assert run("show", "D1").stdout.startswith("Diagnose failure (1 step)\n")
+    shown = json.loads(run("show", "fix", "--json").stdout)
     assert [step["step_id"] for step in shown["steps"]] == ["fix"]
 
 
@@ -106,14 +106,14 @@ def test_what_is_shown_as_json_is_itself_a_sound_flow(tmp_path):
 
 
 def test_the_policy_is_one_table():
-    lines = run("policy").output.splitlines()
+    lines = run("policy").stdout.splitlines()
     assert lines[0].split() == ["error", "strictness", "retries", "left", "used", "up", "diagnosed"]
     assert len(lines) > len(ROWS)
     assert max(map(len, lines)) <= 88
 
 
 def test_the_policy_speaks_json():
-    rows = json.loads(run("policy", "--json").output)["rows"]
+    rows = json.loads(run("policy", "--json").stdout)["rows"]
     assert len(rows) == len(ROWS)
     assert rows[0] == {
         "trouble": "missing_evidence",
@@ -142,11 +142,11 @@ def test_templates_are_listed_and_shown_by_name(tmp_path: Path, monkeypatch: pyt
     audit = '{"step_id": "audit", "title": "Audit", "objective": "o", "prompt_template": "p"}'
     (folder / "audit.json").write_text(audit)
     repo = ("--repo", str(tmp_path))
-    untrusted = json.loads(run("list", "--json", *repo).output)
+    untrusted = json.loads(run("list", "--json", *repo).stdout)
     assert {"step_id": "fix", "title": "Fix it", "from": "built in"} in untrusted["templates"]
     assert "is not used: type `flyball trust`" in untrusted["notices"][0]
     assert run("show", "audit", *repo).exit_code == 2
     trust({"FLYBALL_STATE_DIR": str(tmp_path / "state")}, offer(os.environ, tmp_path))
-    lines = run("list", *repo).output.splitlines()
+    lines = run("list", *repo).stdout.splitlines()
     assert lines[-1].split() == ["audit", "Audit", ".flyball/templates/audit.json"]
     assert "audit: Audit [executor]" in run("show", "audit", *repo).output

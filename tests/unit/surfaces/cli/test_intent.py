@@ -22,20 +22,20 @@ def refusal(*arguments, stdin=None):
 def test_people_get_the_intent_the_budget_and_the_reason():
     result = run("fix", "the", "typo")
     assert result.exit_code == 0
-    first, second, *_ = result.output.splitlines()
+    first, second, *_ = result.stdout.splitlines()
     assert first.startswith("small_fix: 15 calls, ")
     assert second == "  because “fix the typo” tells to fix"
 
 
 def test_programs_get_one_object():
-    reading = json.loads(run("why is the preview blank?", "--json").output)
+    reading = json.loads(run("why is the preview blank?", "--json").stdout)
     assert list(reading) == FIELDS
     assert (reading["intent"], reading["budget"]) == ("diagnose", 8)
     assert list(reading["alternatives"][0]) == ["intent", "confidence"]
 
 
 def test_the_text_may_come_from_stdin():
-    assert run("-", "--json", stdin="thanks!").output.startswith('{"intent":"conversational"')
+    assert run("-", "--json", stdin="thanks!").stdout.startswith('{"intent":"conversational"')
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_the_conversation_is_taken_into_account_in_any_usual_shape(tmp_path, his
 def test_the_conversation_may_be_one_object_per_line(tmp_path):
     file = tmp_path / "history.jsonl"
     file.write_text('{"role": "user", "text": "hi"}\n\n"assistant: Shall I fix it?"\n')
-    assert run("yes", "--history", str(file)).output.startswith("small_fix")
+    assert run("yes", "--history", str(file)).stdout.startswith("small_fix")
 
 
 def test_a_batch_gives_one_line_for_each_request():
     lines = '{"text": "hello", "label": 1}\n\n"fix the typo"\n{"text": "yes", "history": null}\n'
-    readings = [json.loads(line) for line in run("--batch", "-", stdin=lines).output.splitlines()]
+    readings = [json.loads(line) for line in run("--batch", "-", stdin=lines).stdout.splitlines()]
     assert [r["intent"] for r in readings] == ["conversational", "small_fix", "conversational"]
     assert all(list(reading) == FIELDS for reading in readings)
 
@@ -89,7 +89,7 @@ def test_a_bad_line_of_a_batch_is_named_and_nothing_is_answered(tmp_path, line, 
     file.write_text(f'{{"text": "hello"}}\n{line}\n')
     result = run("--batch", str(file))
     assert isinstance(result.exception, UsageError)
-    assert result.output == ""
+    assert result.stdout == ""
     assert str(result.exception).startswith(f"{file}:2: ")
     assert sentence in str(result.exception)
 

@@ -49,13 +49,13 @@ def policy(tmp_path: Path, text: str) -> tuple[str, str]:
 @pytest.mark.slow
 def test_the_same_policy_says_the_same(place: Path):
     result = invoke(place, "last")
-    assert result.output.splitlines()[-1] == ("0 of 5 calls would have been answered differently.")
+    assert result.stdout.splitlines()[-1] == ("0 of 5 calls would have been answered differently.")
     assert "edit_diff    blocked (out_of_phase)" in result.output
 
 
 def test_a_smaller_budget_would_have_blocked(place: Path, tmp_path: Path):
     result = invoke(place, "last", *policy(tmp_path, "[budget]\nmax_tool_rounds = 2\n"), "--json")
-    calls = [line for line in objects(result.output) if line["type"] == "call"]
+    calls = [line for line in objects(result.stdout) if line["type"] == "call"]
     changed = {(c["was"]["tool"], c["now"]["code"]) for c in calls if c["differs"]}
     assert ("test", "budget_spent") in changed
     assert not calls[0]["differs"]
@@ -70,7 +70,7 @@ def test_a_file_is_judged_like_a_run(place: Path, tmp_path: Path):
     file = tmp_path / "run.jsonl"
     repo = ("--repo", str(place / "shop"))
     CliRunner(env=environment(place)).invoke(runs, ["export", "last", "-o", str(file), *repo])
-    assert invoke(place, str(file)).output == invoke(place, "last").output
+    assert invoke(place, str(file)).stdout == invoke(place, "last").stdout
 
 
 def test_what_cannot_be_judged_is_named(place: Path, tmp_path: Path):

@@ -67,7 +67,7 @@ def test_a_refusal_exits_1_with_a_sentence(repo: Path):
 
 
 def test_json_is_the_result(repo: Path):
-    said = json.loads(_run(repo, "apply", "--json").output)
+    said = json.loads(_run(repo, "apply", "--json").stdout)
     assert said["ok"] is True
     assert said["changes"][0]["path"] == "cart.py"
     again = _run(repo, "apply", "--json")

@@ -90,7 +90,7 @@ def test_a_fix_is_told_line_by_line_and_ends_with_what_to_type(place: Path):
 def test_json_is_telemetry_and_nothing_else(place: Path):
     driver = script(place / "s", *GOOD)
     result = invoke(place, "fix it", "--intent", "small_fix", "--driver", driver, "--json")
-    lines = objects(result.output)
+    lines = objects(result.stdout)
     assert result.exit_code == 0
     assert types(lines)[0] == "run"
     assert types(lines)[-1] == "final"
@@ -108,7 +108,7 @@ def test_a_checkpoint_waits_for_a_person(place: Path):
     args = ("fix it", "--intent", "small_fix", "--driver", driver, "--approve")
     result = invoke(place, *args, "--json")
     assert result.exit_code == 3
-    last = objects(result.output)[-1]
+    last = objects(result.stdout)[-1]
     assert (last["type"], last["kind"]) == ("approval", "checkpoint")
 
 
@@ -173,7 +173,7 @@ def test_preview_refuses_what_cannot_be_applied_and_asks_nobody(place: Path):
     )
     lines = READ, checkpoint(), wrong, call("edit_diff", diff=BARE)
     args = ("fix it", "--intent", "small_fix", "--driver", script(place / "s", *lines), "--json")
-    told = objects(invoke(place, *args, "--preview").output)
+    told = objects(invoke(place, *args, "--preview").stdout)
     denied = [line for line in told if line["type"] == "decision" and line["decision"] == "deny"]
     assert ["Nothing was changed." in line["reason"] for line in denied] == [True]
     asked = [line for line in told if line["type"] == "approval"]
@@ -191,7 +191,7 @@ def test_edits_of_one_reply_are_previewed_one_upon_the_other(place: Path):
     }
     lines = READ, checkpoint(), both
     args = ("fix it", "--intent", "small_fix", "--driver", script(place / "s", *lines), "--json")
-    told = objects(invoke(place, *args, "--preview").output)
+    told = objects(invoke(place, *args, "--preview").stdout)
     assert not [line for line in told if line.get("decision") == "deny"]
     assert [line for line in told if line["type"] == "approval"]
 
@@ -209,7 +209,7 @@ def test_a_project_without_tests_ends_unverified(tmp_path: Path):
 def test_talk_needs_no_tools(place: Path):
     driver = script(place / "s", say("You are welcome."))
     result = invoke(place, "thanks!", "--driver", driver, "--json")
-    lines = objects(result.output)
+    lines = objects(result.stdout)
     assert result.exit_code == 0
     assert lines[-1]["ending"] == lines[-1]["status"] == "answered"
     assert "call" not in types(lines)
@@ -222,7 +222,7 @@ def test_history_says_what_yes_means(place: Path):
     talk.write_text(json.dumps([{"role": "assistant", "text": proposal}]))
     driver = script(place / "s", *GOOD)
     args = ("yes, do it", "--history", str(talk), "--driver", driver, "--json")
-    intents = [line for line in objects(invoke(place, *args).output) if line["type"] == "intent"]
+    intents = [line for line in objects(invoke(place, *args).stdout) if line["type"] == "intent"]
     assert intents[0]["intent"] != "conversational"
 
 

@@ -48,11 +48,11 @@ def invoke(place: Path, *args: str) -> Result:
 
 
 def names(place: Path) -> list[str]:
-    return [each["run"] for each in objects(invoke(place, "list", "--json").output)]
+    return [each["run"] for each in objects(invoke(place, "list", "--json").stdout)]
 
 
 def test_the_list_is_a_table_with_the_newest_first(place: Path):
-    lines = invoke(place, "list").output.splitlines()
+    lines = invoke(place, "list").stdout.splitlines()
     assert lines[0].split() == ["run", "status", "intent", "request", "age", "calls"]
     assert "paused" in lines[1] and "fix it again" in lines[1]
     assert "success" in lines[2] and "2/15" in lines[2]
@@ -61,7 +61,7 @@ def test_the_list_is_a_table_with_the_newest_first(place: Path):
 def test_a_project_without_runs_says_so_and_makes_no_files(tmp_path: Path):
     shop(tmp_path / "shop")
     assert "no runs yet" in invoke(tmp_path, "list").output
-    assert invoke(tmp_path, "list", "--json").output == ""
+    assert invoke(tmp_path, "list", "--json").stdout == ""
     assert not (tmp_path / "state").exists()
 
 
@@ -122,7 +122,7 @@ def test_an_unclear_or_unknown_name_is_refused(place: Path):
 def test_a_run_that_waits_for_an_answer_keeps_waiting(place: Path):
     result = invoke(place, "resume", "last", "--json")
     assert result.exit_code == 3
-    stands, line = objects(result.output)
+    stands, line = objects(result.stdout)
     assert (stands["type"], stands["run"]) == ("resumed", names(place)[0])
     assert (line["type"], line["kind"]) == ("approval", "checkpoint")
 
@@ -148,8 +148,8 @@ def test_cancel_ends_a_resting_run(tmp_path: Path):
     start(tmp_path, "fix", "--intent", "small_fix", "--driver", driver, "--approve")
     result = invoke(tmp_path, "cancel", "last", "--why", "not today", "--json")
     assert result.exit_code == 0, result.output
-    assert objects(result.output)[-1]["status"] == "cancelled"
-    told = json.loads(invoke(tmp_path, "show", "last", "--json").output)
+    assert objects(result.stdout)[-1]["status"] == "cancelled"
+    told = json.loads(invoke(tmp_path, "show", "last", "--json").stdout)
     assert told["status"] == "cancelled"
     assert "not today" in told["response"]["message"]
 
@@ -167,14 +167,14 @@ def test_cancel_ends_a_resting_run(tmp_path: Path):
     ],
 )
 def test_a_damaged_export_is_refused_with_its_line(place: Path, tmp_path: Path, change, words):
-    exported = invoke(place, "export", names(place)[1]).output.splitlines()
+    exported = invoke(place, "export", names(place)[1]).stdout.splitlines()
     file = tmp_path / "run.jsonl"
     file.write_text("\n".join(change(exported)) + "\n")
     shop(tmp_path / "shop")
     error = invoke(tmp_path, "import", str(file)).exception
     assert isinstance(error, FlyballError), error
     assert words in str(error)
-    assert invoke(tmp_path, "list", "--json").output == ""
+    assert invoke(tmp_path, "list", "--json").stdout == ""
 
 
 def test_a_recording_is_imported_once_shown_and_never_believed(tmp_path: Path):
@@ -187,10 +187,10 @@ def test_a_recording_is_imported_once_shown_and_never_believed(tmp_path: Path):
     shop(tmp_path / "shop")
     file = tmp_path / "a.traj"
     file.write_text(json.dumps({"trajectory": steps, "history": talk, "info": {}}))
-    imported = json.loads(invoke(tmp_path, "import", str(file), "--json").output)
+    imported = json.loads(invoke(tmp_path, "import", str(file), "--json").stdout)
     assert imported["run"].startswith("recorded-")
     assert isinstance(invoke(tmp_path, "import", str(file)).exception, Conflict)
-    shown = json.loads(invoke(tmp_path, "show", imported["run"], "--json").output)
+    shown = json.loads(invoke(tmp_path, "show", imported["run"], "--json").stdout)
     assert (shown["status"], shown["request"]) == ("cancelled", "Mend the total.")
     (card,) = shown["cards"]
     assert (card["proof"], card["evidence"]) == ("unverified", [])
@@ -233,7 +233,7 @@ def test_a_run_is_exported_as_a_trajectory(place: Path, tmp_path: Path):
 
 def test_a_run_is_exported_with_the_lines_that_it_wrote(place: Path):
     finished = names(place)[1]
-    (told,) = objects(invoke(place, "export", finished, "--agent-trace").output)
+    (told,) = objects(invoke(place, "export", finished, "--agent-trace").stdout)
     assert told["version"] == "0.1.0" and told["vcs"]["type"] == "git"
     (file,) = told["files"]
     (talk,) = file["conversations"]

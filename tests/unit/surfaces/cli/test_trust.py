@@ -56,7 +56,7 @@ def test_trust_is_a_persons_word(place: Path):
 
 
 def test_json_says_what_counts(place: Path):
-    told = json.loads(invoke(place, "--yes", "--json").output)
+    told = json.loads(invoke(place, "--yes", "--json").stdout)
     assert told["settings"] == {"budget.max_tool_rounds": "20"}
     assert told["trusted"] is True
 
@@ -80,7 +80,7 @@ def test_templates_are_shown_and_accepted_with_the_rest(place: Path):
     result = invoke(place, "--yes")
     assert "step_id: audit" in result.output
     assert "\x1b" not in result.output
-    told = json.loads(invoke(place, "--json").output)
+    told = json.loads(invoke(place, "--json").stdout)
     assert told["templates"] == [str(folder / "audit.yaml")]
     (folder / "audit.yaml").write_text("step_id: other\n")
     assert isinstance(invoke(place).exception, UsageError)

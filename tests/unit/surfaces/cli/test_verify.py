@@ -44,7 +44,7 @@ def test_a_repair_in_the_working_tree_is_shown_and_nothing_is_left_behind(place:
     before = own_state(place / "shop")
     result = invoke(place)
     assert result.exit_code == 0, result.output
-    lines = result.output.splitlines()
+    lines = result.stdout.splitlines()
     assert lines[0] == "✓ shown: red → green (tests that were there) (2 tests)"
     assert lines[1].endswith("→ working tree")
     assert "  changed: cart.py" in lines
@@ -67,7 +67,7 @@ def test_a_regression_is_not_shown(place: Path):
     put(place / "shop", {"cart.py": CART})
     result = invoke(place)
     assert result.exit_code == 4
-    assert result.output.startswith("✗ not shown:")
+    assert result.stdout.startswith("✗ not shown:")
     assert "not shown: test_cart.py::CartTest::test_three_pens fails" in result.output
 
 
@@ -77,15 +77,15 @@ def test_a_weaker_test_is_a_question(place: Path):
     put(place / "shop", {"cart.py": CART, "test_cart.py": WEAKER})
     result = invoke(place)
     assert result.exit_code == 3, result.output
-    assert result.output.startswith("? a question:")
+    assert result.stdout.startswith("? a question:")
     assert "as it was, it fails on the new code" in result.output
-    shown = [line.strip() for line in result.output.splitlines()]
+    shown = [line.strip() for line in result.stdout.splitlines()]
     assert "-        self.assertEqual(total([(2, 3)]), 6)" in shown
     assert "+        self.assertTrue(total([(2, 3)]))" in shown
     assert shown[-1].startswith("A person decides whether this is intended")
     told = invoke(place, "--markdown")
     assert told.exit_code == 3
-    assert told.output.startswith("### A question: ")
+    assert told.stdout.startswith("### A question: ")
     assert "<details><summary>test_cart.py::CartTest::test_three_pens" in told.output
     assert "assertEqual(total([(2, 3)]), 6)" in told.output
     assert "assertTrue(total([(2, 3)]))" in told.output
@@ -108,7 +108,7 @@ def test_two_commits_are_compared_where_they_parted(place: Path):
     commit(place, {"README.md": "The main line went on.\n"})
     result = invoke(place, "--base", "main", "--head", "fix", "--markdown")
     assert result.exit_code == 0, result.output
-    assert result.output.startswith("### Shown: red → green (tests that were there) (2 tests)")
+    assert result.stdout.startswith("### Shown: red → green (tests that were there) (2 tests)")
     assert "- changed: cart.py" in result.output
     alone = json.loads(invoke(place, "--head", "fix", "--json").stdout)
     assert alone["verdict"]["changed"] == ["cart.py"]
@@ -118,7 +118,7 @@ def test_nothing_changed_is_said(place: Path):
     result = invoke(place)
     assert result.exit_code == 0
     red = "test_cart.py::CartTest::test_three_pens"
-    assert result.output.startswith(f"· nothing changed; 1 test still fails: {red}\n")
+    assert result.stdout.startswith(f"· nothing changed; 1 test still fails: {red}\n")
     told = json.loads(invoke(place, "--json").stdout)
     assert told["status"] == "nothing changed"
     assert told["verdict"]["old_failures"] == [red]
@@ -147,7 +147,7 @@ def test_a_forge_gets_the_log_annotations_a_summary_and_files(place: Path):
 def test_a_forge_is_told_of_what_could_not_be_verified_at_all(place: Path):
     result = invoke(place, "--github", "--base", "nowhere")
     assert isinstance(result.exception, NotFound)
-    assert result.output.startswith("::error title=flyball::")
+    assert result.stdout.startswith("::error title=flyball::")
 
 
 def test_a_revision_that_is_not_there_and_a_place_without_history_are_named(

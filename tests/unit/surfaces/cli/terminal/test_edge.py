@@ -91,7 +91,7 @@ def test_our_own_colours_stay():
     def command() -> None:
         say("\x1b[32mgreen", fg="red")
 
-    assert CliRunner().invoke(command, color=True).output == "\x1b[31m\\u001b[32mgreen\x1b[0m\n"
+    assert CliRunner().invoke(command, color=True).stdout == "\x1b[31m\\u001b[32mgreen\x1b[0m\n"
 
 
 def test_json_stays_json_with_its_escapes_encoded(capsys: pytest.CaptureFixture[str]):
