@@ -34,7 +34,7 @@ def project(tmp_path: Path) -> Path:
 
 def confined(place, *argv, way="--read-only", **options):
     words = [FLYBALL, "confined", way, "--", *argv]
-    options = {"capture_output": True, "text": True, "timeout": 60, **options}
+    options = {"capture_output": True, "text": True, "timeout": 600, **options}
     return subprocess.run(words, cwd=place, **options)
 
 
@@ -151,7 +151,7 @@ def test_what_the_table_and_the_users_patterns_name_is_hidden_where_a_link_leads
         "7d",
         ".",
     )
-    end = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=60)
+    end = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=600)
     assert end.stdout == "open-7d\n"
 
 
@@ -213,7 +213,7 @@ def test_a_killed_one_leaves_nothing_behind(project):
 
 def test_closed_pipe_ends_it(project):
     words = f"{FLYBALL} confined --read-only -- yes | head -1"
-    end = subprocess.run(words, shell=True, cwd=project, capture_output=True, timeout=60)
+    end = subprocess.run(words, shell=True, cwd=project, capture_output=True, timeout=600)
     assert end.stdout == b"y\n"
 
 
@@ -275,7 +275,7 @@ WITHOUT_NAMESPACES = (
 
 def without_namespaces(place, *argv):
     words = [sys.executable, "-c", WITHOUT_NAMESPACES, *argv]
-    return subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=60)
+    return subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=600)
 
 
 def test_where_no_namespaces_can_be_made_it_runs_plain_and_says_so_when_asked(project):
@@ -292,6 +292,6 @@ def test_hooks_ask_what_confined_itself_would_find(project):
         "print(bool(why_unconfined(Path.cwd())))"
     )
     words = (sys.executable, "-c", asks)
-    plain = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=60)
+    plain = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=600)
     assert plain.stdout == "False\n"
     assert without_namespaces(project, *words).stdout == "True\n"

@@ -258,7 +258,11 @@ def _edits_of_run(places: ProjectPlaces, run: str, id: str = "") -> Iterator[Edi
     facts = find_workspace(run, places.state_dir)
     if facts is None or not Path(facts.root).is_dir():
         return
-    known = peek_workspace(run, places.state_dir, home=places.home).snapshots.records()
+    try:
+        known = peek_workspace(run, places.state_dir, home=places.home).snapshots.records()
+    except NotFound:
+        # It was prepared for a run that never began, and deleted since it was listed.
+        return
     if not any(record.tree.startswith(id) for record in known):
         return
     project, home = Path(facts.project), places.home

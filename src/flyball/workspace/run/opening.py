@@ -95,8 +95,8 @@ def open_workspace(
         lock = WorkspaceLock(state_dir / f"locks/{run}", f"The workspace of run {run}")
     try:
         opened = repository and open_repository(repository, directory, home or Path.home(), lock)
-        if (directory / "workspace.json").exists():
-            return _reopen(directory, opened, lock, large)
+        if facts := find_workspace(run, state_dir):
+            return _reopen(facts, directory, opened, lock, large)
         with explain_disk_errors(os.fspath(directory)):
             place = find_trees_home(directory, home or Path.home())
             if opened is None:
@@ -125,7 +125,7 @@ def peek_workspace(run: str, state_dir: Path, *, home: Path | None = None) -> Wo
     directory = state_dir / "runs" / run
     repository = find_repository(Path(facts.project)) if facts.has_git else None
     opened = repository and open_repository(repository, directory, home or Path.home())
-    return _reopen(directory, opened, None, LARGE)
+    return _reopen(facts, directory, opened, None, LARGE)
 
 
 def unknown_run(run: str, state_dir: Path) -> NotFound:
@@ -138,9 +138,12 @@ def unknown_run(run: str, state_dir: Path) -> NotFound:
 def find_workspace(run: str, state_dir: Path) -> WorkspaceFacts | None:
     """Return a run's workspace facts without opening it."""
     file = state_dir / "runs" / check_run_name(run) / "workspace.json"
-    if not file.exists():
+    try:
+        text = file.read_text()
+    except FileNotFoundError:
+        # There is none, or it was deleted while runs were listed.
         return None
-    return msgspec.convert(json.loads(file.read_text()), WorkspaceFacts)
+    return msgspec.convert(json.loads(text), WorkspaceFacts)
 
 
 def _project_directory(repo: Path) -> Path:
@@ -312,9 +315,12 @@ def _record_facts(workspace: Workspace) -> Workspace:
 
 
 def _reopen(
-    directory: Path, opened: OpenRepository | None, lock: WorkspaceLock | None, large: int
+    facts: WorkspaceFacts,
+    directory: Path,
+    opened: OpenRepository | None,
+    lock: WorkspaceLock | None,
+    large: int,
 ) -> Workspace:
-    facts = msgspec.convert(json.loads((directory / "workspace.json").read_text()), WorkspaceFacts)
     root = Path(facts.root)
     if not root.is_dir():
         raise NotFound(
