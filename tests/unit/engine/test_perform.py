@@ -14,9 +14,9 @@ from tests.unit.journal.runs import story
 from flyball.core.flow.library import LIBRARY
 from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
 from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.call import Access, Call, CommandFact
+from flyball.core.terms.call import Access, Call, CommandFact, WebLook
 from flyball.core.terms.phase import Phase
-from flyball.engine.effects import BY_NAME
+from flyball.engine.effects import BY_NAME, LONGEST_LOOK, LONGEST_QUERY, kept_look
 from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
 from flyball.tools.call.prepare import read_form
@@ -280,3 +280,15 @@ async def test_in_place_a_file_too_large_to_keep_is_not_lost(tmp_path: Path) -> 
     assert "too large to restore" in emptied.outcome.text
     assert not (context.workspace.directory / "held").exists()
     context.close()
+
+
+SECRET = "correct-horse-battery-staple"
+
+
+def test_a_secret_is_not_halved_by_the_cut():
+    head = LONGEST_LOOK * 3 // 4 - len(SECRET) // 2
+    look = WebLook("w1", "web_fetch", f"{SECRET} {'q' * 9_000}", text=f"{'x' * head}{SECRET}" * 9)
+    kept = kept_look(look, Redactor([SECRET]))
+    told = f"{kept.about} {kept.text}"
+    assert "[redacted]" in told and "horse" not in told and "battery" not in told
+    assert len(kept.text) < LONGEST_LOOK + 100 and len(kept.about) < LONGEST_QUERY + 100

@@ -1,12 +1,17 @@
 """A changed text takes effect in what is already loaded, or is refused."""
 
+import ast
+import functools
 import importlib.util
 import sys
 import textwrap
+import types
 
 import pytest
 
 from flyball.repair.inside.hot_swap import Edit, LiveFile, Unswappable, apply_edits, undo
+from flyball.repair.inside.trials import measure_state
+from flyball.repair.source import Source, expressions, fields_of
 
 TEXT = textwrap.dedent(
     """\
@@ -107,3 +112,86 @@ def test_a_text_that_is_no_python_is_a_syntax_error(loaded):
 def test_edits_do_not_disturb_each_other():
     assert apply_edits(b"abcdef", [Edit(1, 2, "BBB"), Edit(4, 5, "")]) == b"aBBBcdf"
     assert apply_edits("äb".encode(), [Edit(2, 3, "c")]) == "äc".encode()
+
+
+def texts(line):
+    """Every expression of a line that stands in a formatted string, as it is written."""
+    source = Source("m.py", line.encode())
+    (statement,) = source.tree.body
+    found = [node for node in expressions(statement) if not isinstance(node, ast.Constant)]
+    return [source.text(node) for node in found]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ('x = f"{a}-{b + 1}"', ["x", "a", "b + 1", "b"]),
+        ("x = f'ä{a!r:>10}{{no}}{b:02d}'", ["x", "a", "b"]),
+        ('x = f"{a[1] != b}"', ["x", "a[1] != b", "a[1]", "a", "b"]),
+        ("x = f\"{d['k']:,}\"", ["x", "d['k']", "d"]),
+        ("x = f'{a=}'", ["x", "a"]),
+        ('x = "ä" + f"{a}"', ["x", '"ä" + f"{a}"', "a"]),
+    ],
+)
+def test_expressions_are_found_where_they_stand(line, wanted):
+    assert texts(line) == wanted
+
+
+def test_what_is_too_intricate_is_left_alone():
+    assert texts('x = f"{a}" f"{b}"') == ["x"]
+    assert texts('x = f"""{a}\n{b}"""') == ["x"]
+
+
+def test_the_form_of_a_field_is_found():
+    text = 'f"{a:>{width}} {b!r:5}"'
+    fields = fields_of(text)
+    assert [text[each.start : each.end] for each in fields] == ["a", "b"]
+    assert [text[slice(*each.form)] for each in fields] == [">{width}", "5"]
+
+
+@pytest.mark.parametrize("text", ['"{a}"', 'f"{a', "f'{'", 'f"""a"""b"'])
+def test_no_formatted_string_has_no_fields(text):
+    assert not fields_of(text)
+
+
+@pytest.fixture
+def module():
+    made = types.ModuleType("made")
+    text = (
+        "import functools\nSEEN = {}\nCOUNT = 0\n\n\ndef put(x, into=[]):\n    into.append(x)\n\n\n"
+        "@functools.lru_cache\ndef cached(x):\n    return x\n\n\n"
+        "class Box:\n    shared = []\n\n    def __init__(self):\n        self.held = []\n\n\n"
+        "BOX = Box()\n"
+    )
+    exec(text, vars(made))
+    return made
+
+
+def bump(module):
+    module.COUNT += 1
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        lambda m: m.SEEN.update(a=1),
+        bump,
+        lambda m: m.put(1),
+        lambda m: m.cached(1),
+        lambda m: m.Box.shared.append(1),
+        lambda m: m.BOX.held.append(1),
+    ],
+    ids=["dictionary", "number", "default", "cache", "class", "object"],
+)
+def test_a_stain_is_seen(module, leave):
+    clean = measure_state([module])
+    assert measure_state([module]) == clean
+    leave(module)
+    assert measure_state([module]) != clean
+
+
+def test_what_leaves_nothing_is_clean(module):
+    clean = measure_state([module])
+    module.Box().held.append(1)
+    functools.reduce(max, [1, 2])
+    assert measure_state([module]) == clean

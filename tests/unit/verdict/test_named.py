@@ -1,11 +1,18 @@
-"""What was named as verification, and what became of it."""
+"""What was named as verification, by the checkpoint or the project, and what became of it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from tests.unit.engine.shop import FILES, open_shop
+from tests.unit.journal.runs import story
 
 from flyball.core.suite.case import CaseOutcome
+from flyball.core.suite.part import Part
 from flyball.verdict.named import CheckEnd, is_suite, resolve_named
+from flyball.verdict.named_checks import run_named
+from flyball.verdict.own_checks import OwnChecks, ended_well, run_checks
 from flyball.verdict.reports import NamedEnd, TreeRun
 
 RUN = TreeRun(
@@ -75,3 +82,53 @@ def test_the_projects_own_command_is_a_suite_whatever_it_is_called():
     settled = TreeRun("sh run.sh", 0, is_counted=False)
     assert resolve_named(["sh run.sh"], [settled], []) == ((), ())
     assert resolve_named(["sh other.sh"], [settled], []) == ((), ("sh other.sh",))
+
+
+@story
+async def test_only_what_verifies_and_can_fail_is_run(tmp_path: Path):
+    with open_shop(tmp_path, FILES) as shop:
+        words = ("true", "the page looks right", "rm -rf .", "python -m compileall -q .")
+        (found,) = await run_named(shop.call(), shop.card.base, words)
+        assert (found.command, found.exit_code, found.detail) == (words[-1], 0, "")
+        assert await run_named(shop.call(), shop.card.base, words[:-1]) == []
+
+
+@story
+async def test_one_that_fails_tells_its_last_line(tmp_path: Path):
+    with open_shop(tmp_path, {**FILES, "bad.py": "def (:\n"}) as shop:
+        (found,) = await run_named(shop.call(), shop.card.base, ["python -m compileall -q ."])
+        assert found.exit_code == 1
+        assert found.detail
+
+
+MAKE = "build:\n\tgrep -q A README.md\n"
+TOP = (Part(checks=("build",)),)
+
+
+@story
+async def test_a_build_that_passes_checks_and_one_that_breaks_is_named(tmp_path: Path):
+    with open_shop(tmp_path, {"README.md": "A\n", "Makefile": MAKE}) as shop:
+        head = shop.change({"README.md": "A cart\n"})
+        assert await run_checks(shop.call(), shop.card.base, head, TOP) == OwnChecks((), True)
+        head = shop.change({"README.md": "B\n"})
+        found = await run_checks(shop.call(), shop.card.base, head, TOP)
+    (broken,) = found.broken
+    assert (broken.what, broken.end) == ("build", NamedEnd.RED)
+    assert broken.detail
+    assert not found.is_checked
+
+
+@story
+async def test_what_failed_before_is_not_broken_and_what_is_not_there_is_not_run(tmp_path: Path):
+    with open_shop(tmp_path, {"README.md": "B\n", "Makefile": MAKE}) as shop:
+        head = shop.change({"README.md": "C\n"})
+        assert await run_checks(shop.call(), shop.card.base, head, TOP) == OwnChecks()
+        nothing = await run_checks(shop.call(), shop.card.base, head, (), ("types", "nonsense"))
+        assert nothing == OwnChecks()
+        assert await run_checks(shop.call(), shop.card.base, head, ()) == OwnChecks()
+
+
+def test_something_must_be_named_to_end_well():
+    assert not ended_well([])
+    assert ended_well([CheckEnd("mypy", 0)])
+    assert not ended_well([CheckEnd("mypy", 0), CheckEnd("tsc", 1)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.verdict.reach import runner_reaches
+from flyball.verdict.reach import runner_reaches, shared_literals
 
 NONE: frozenset[str] = frozenset()
 
@@ -240,3 +240,13 @@ def test_code_that_asks_whether_it_is_tested_is_told_however_it_is_spelt(path: s
 )
 def test_comments_and_inline_tests_say_nothing(path: str, text: str):
     assert not runner_reaches({}, {path: text}, frozenset())
+
+
+def test_distinctive_values_in_both_are_shown():
+    code = ["if text == 'hello wonderful': return 1234", "return 'plain'", "x = 12"]
+    tests = ["assert f('hello wonderful') == 1234", "g('plain', 12)"]
+    assert shared_literals(code, tests) == ("'hello wonderful'", "1234")
+
+
+def test_code_without_literals_shares_none():
+    assert shared_literals(["return a + b"], ["assert f(1234) == 'hello wonderful'"]) == ()

@@ -1,10 +1,15 @@
-"""Workers: who holds which leases, and what somebody without a role there is told of it."""
+"""Who holds which leases, and mistakes found by the beginning of their fingerprints."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from flyball.app.board.ledger import meant
 from flyball.app.board.workers import workers_of
+from flyball.core.memory.ledger import Mistake
+from flyball.errors import NotFound, UsageError
 from flyball.journal.protocol import WorkerRow
 from flyball.workspace.process.process_identity import name_this_process
 
@@ -42,3 +47,23 @@ def test_a_process_is_called_by_its_machine_and_number_and_gone_ones_are_not_the
     gone = f"process 1 on {host} since 1"
     told = workers_of([row("r1", own), row("r2", gone)], lambda _project: True)
     assert [each["name"] for each in told] == [f"{host}:{pid}"]
+
+
+LEDGER = (Mistake("abc1", "one"), Mistake("abd2", "two"))
+
+
+@pytest.mark.parametrize(("name", "error"), [("abc", "one"), (" ABD2 ", "two")])
+def test_the_beginning_is_enough(name: str, error: str):
+    assert meant(LEDGER, name).error == error
+
+
+def test_a_beginning_that_several_share_is_refused_with_their_names():
+    with pytest.raises(UsageError, match="'ab' may mean abc1 or abd2") as caught:
+        meant(LEDGER, "ab")
+    assert caught.value.hint == "Say more of the fingerprint."
+
+
+@pytest.mark.parametrize("name", ["", "x", "abc12"])
+def test_an_unknown_one_is_not_found(name: str):
+    with pytest.raises(NotFound, match="There is no mistake"):
+        meant(LEDGER, name)

@@ -1,7 +1,8 @@
-"""The list of runs shows each, also one that cannot be read, also where nothing can be written."""
+"""The list of runs, what each cost, and where it spent its time."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
 import subprocess
@@ -9,13 +10,25 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.repos import repository
+from tests.simulation.verdicts import REGRESSED
+from tests.unit.core.stories import Story, fixed
 from tests.unit.journal.runs import begin, story, take
+from tests.web.test_feed import simulated
 
+from flyball.app.archive import read_export
 from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
-from flyball.app.project import Home, open_home
+from flyball.app.project import Home, load_extra, open_home
+from flyball.app.runs.description import cost_rows, recount
+from flyball.app.runs.journals import POSTGRES
 from flyball.app.runs.overview import UNREADABLE, overviews
+from flyball.app.runs.stretches import MOST, Stretch
+from flyball.core.record.costs import costs
+from flyball.errors import MissingExtra
+from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal
+from flyball.surfaces.cli.terminal.show import print_costs
 
 
 @pytest.fixture
@@ -97,3 +110,77 @@ async def test_a_journal_that_cannot_be_written_can_be_listed(home: Home) -> Non
     assert done.returncode == 0, done.stderr
     assert all(f'"run": "{run}"' in done.stdout for run in shown)
     assert sorted(home.state.rglob("*")) == files
+
+
+STORED = Path(__file__).parents[3] / "golden" / "stored" / "v2" / "planned.jsonl"
+
+
+def test_the_cost_of_a_run_is_one_table(capsys: pytest.CaptureFixture[str]) -> None:
+    events = read_export(STORED.read_bytes())
+    rows = cost_rows(JournalEntry(n, event) for n, event in enumerate(events, 1))
+    assert rows[-1]["card"] == "all"
+    assert rows[-1]["turns"] == sum(row["turns"] for row in rows[:-1])
+    print_costs(rows)
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header.split() == [
+        "card", "phase", "role", "turns", "calls", "blocked", "in", "cached", "out", "money",
+        "driver", "s", "flyball", "s",
+    ]  # fmt: skip
+    assert any(line.split()[:4] == ["plan.1", "recon", "planner", "1"] for line in lines)
+    assert lines[-1].split()[0] == "all"
+
+
+def test_who_recounts_a_run_knows_its_costs_without_folding_it_again() -> None:
+    events = read_export(STORED.read_bytes())
+    assert recount(events).costs == costs(events) != ()
+
+
+def test_a_database_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (POSTGRES, "flyball.journal.workers", "flyball.journal.connection"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    # None in this table is how the interpreter is told that a module is not there.
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtra) as raised:
+        load_extra(POSTGRES)
+    assert raised.value.package == "psycopg"
+    assert "flyball[cluster]" in raised.value.hint
+
+
+def stretches(story: Story) -> list[Stretch]:
+    """The stretches of a story of which each event takes a second."""
+    timed = [replace(event, at=100.0 + n) for n, event in enumerate(story.events)]
+    return list(recount(timed).stretches)
+
+
+def outcomes(story: Story) -> list[tuple[str, str]]:
+    return [(each.phase, each.outcome) for each in stretches(story)]
+
+
+def test_a_verify_that_sends_back_is_bad_and_one_that_passes_is_good():
+    story = Story().checkpoints().edits("t1").stops().inspects(REGRESSED)
+    story = story.edits("t2").tests().stops().inspects().closes()
+    found = [each for each in outcomes(story) if each[0] == "verify"]
+    assert found == [("verify", "bad"), ("verify", "good")]
+
+
+def test_every_second_is_in_one_stretch():
+    found = stretches(fixed().closes())
+    for before, after in itertools.pairwise(found):
+        assert before.begun + before.seconds == after.begun
+    assert found[0].phase == "recon"
+
+
+def test_a_refused_call_is_marked_in_the_phase_that_refused_it():
+    story = Story().asks("edit_diff")
+    (found,) = stretches(story)
+    assert len(found.refused) == 1
+    assert found.begun <= found.refused[0] <= found.begun + found.seconds
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_however_long_a_run_is_what_is_drawn_is_short_and_leaves_out_no_refusal(seed: int):
+    steps, _ = simulated(seed, least=120)
+    told = recount(replace(event, at=10.0 + n) for n, (event, _) in enumerate(steps))
+    assert len(told.stretches) <= MOST
+    denied = [each for each in told.decisions if each.judged.answer == "deny"]
+    assert sum(len(each.refused) for each in told.stretches) == len(denied)

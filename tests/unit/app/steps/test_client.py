@@ -18,6 +18,8 @@ from flyball.app.steps.client import (
     clients_by_address,
     is_alive,
 )
+from flyball.app.steps.view import in_served_tools
+from flyball.core.machine.on_driver import CHANGE_IT
 from flyball.errors import NotAPerson
 from flyball.workspace.process.process_identity import this_process
 
@@ -112,3 +114,24 @@ def test_a_client_in_the_shell_of_an_agent_is_known_by_its_environment(mark: str
     process, *marks = done.stdout.split()
     assert process != client_above().process
     assert marks == ([mark] if mark else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Missing: the change itself. Call `edit_diff` or `write_file`; prose changes nothing.",
+        "If it belongs to the work, write it with `write_file` or `edit_diff`.",
+        "If it must change, name the file in `edit_diff`, `write_file` or `delete_file`.",
+        "Prefer minimal diffs, by `edit_diff`; `write_file` is for new files.",
+        CHANGE_IT,
+    ],
+)
+def test_only_the_tool_that_is_served_is_named(text: str):
+    told = in_served_tools(text)
+    assert told.count("`edit_diff`") == 1
+    assert "_file`" not in told
+
+
+def test_other_words_stay():
+    text = "Missing: a `checkpoint`; nothing can be changed before it."
+    assert in_served_tools(text) == text

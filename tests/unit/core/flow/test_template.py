@@ -1,8 +1,14 @@
+from __future__ import annotations
+
 import msgspec
 import pytest
 
+from flyball.core.flow.flow import FlowSource, check
+from flyball.core.flow.library import LIBRARY, template_for
 from flyball.core.flow.template import EvidenceSchema, FieldKind, Role, Template, object_to_phases
-from flyball.core.terms.phase import Phase
+from flyball.core.plan.replies import split_answer
+from flyball.core.terms.intent import MAY_MUTATE, Intent
+from flyball.core.terms.phase import BUILD, Phase
 
 FORM = EvidenceSchema(
     required=("diff_summary", "commands_run", "score"),
@@ -121,3 +127,69 @@ def test_unknown_fields_are_refused():
             b'{"step_id":"a","title":"a","objective":"a","prompt_template":"a","colour":1}',
             type=Template,
         )
+
+
+def test_the_library_holds_what_was_promised():
+    assert list(LIBRARY) == [
+        "answer",
+        "status",
+        "diagnose",
+        "fix",
+        "feature",
+        "step",
+        "plan",
+        "verify",
+        "review",
+        "refactor",
+        "test-first",
+        "D1",
+    ]
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_each_built_in_template_is_sound_as_a_flow_of_its_own(name):
+    value = msgspec.to_builtins(LIBRARY[name])
+    assert check(FlowSource(name, value, {})) == ()
+    assert msgspec.convert(value, Template) == LIBRARY[name]
+
+
+@pytest.mark.parametrize("name", ["answer", "status", "diagnose", "plan", "verify", "review", "D1"])
+def test_read_only_templates_have_no_way_to_write(name):
+    phases = LIBRARY[name].phases
+    assert not any(phase.is_in(BUILD) or phase is Phase.CHECKPOINT for phase in phases)
+
+
+@pytest.mark.parametrize("intent", Intent)
+def test_a_template_may_write_only_if_its_intent_may(intent):
+    assert template_for(intent).may_mutate is (intent in MAY_MUTATE)
+
+
+def test_the_diagnosis_of_a_failure_is_the_one_of_the_specification():
+    template = msgspec.json.decode(msgspec.json.encode(LIBRARY["D1"]))
+    assert template["evidence_schema"] == {
+        "required": ["diff_summary", "notes", "devlog_line"],
+        "optional": ["commands_run", "artifacts_created"],
+        "criteria_checklist": {"c1": "Failure explained", "c2": "Repair plan proposed"},
+    }
+    assert template["on_fail"]["max_retries"] == 0
+    assert template["on_pass"]["next_step_id"] == "ROUTE_TO_PLANNING"
+    assert template["human_review"]
+    assert template["checkpoint"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "rest"),
+    [
+        ("So.\n\n```json\n{\"a\": 1}\n```", {"a": 1}, "So."),
+        ("So.\n```json\n{\"a\": 1}\n```\nThat is all.", {"a": 1}, "So.\nThat is all."),
+        ("```json\n{\"a\": 1}\n```\n```py\nx = 1\n```", {"a": 1}, "```py\nx = 1\n```"),
+        ("```\n{\"a\": 1}\n```\n~~~json\n{\"b\": 2}\n~~~", {"b": 2}, "```\n{\"a\": 1}\n```"),
+        ("{\"a\": 1}", {"a": 1}, ""),
+        ("It is {\"a\": 1}.", {"a": 1}, "It is\n."),
+        ("no form", None, "no form"),
+        ("{broken", None, "{broken"),
+        ("```json\n[1]\n```", None, "```json\n[1]\n```"),
+    ],
+)  # fmt: skip
+def test_the_last_block_is_the_form(text: str, fields: object, rest: str):
+    assert split_answer(text) == (fields, rest)

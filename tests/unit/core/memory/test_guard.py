@@ -1,4 +1,4 @@
-"""Each guard trips where the table says, and not before."""
+"""Each guard trips where the table says, and not before; which outcomes are the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.memory.fingerprint import fingerprint, plain_error
+from flyball.core.memory.fingerprint import fingerprint, plain_error, without_passing_things
 from flyball.core.memory.guard import GUARDS, GuardLimits, Trip, TripLevel, time_trip
 from flyball.core.memory.guard_memory import GuardStep, Kind, Memory, remember, trips
 from flyball.core.terms.call import digest
@@ -450,3 +450,35 @@ def test_different_errors_have_different_fingerprints(one: str, other: str):
 def test_a_text_that_names_no_error_is_known_by_its_end():
     lines = [f"line {c}" for c in "abcdefgh"]
     assert plain_error("\n".join(lines)) == "\n".join(lines[-5:])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("3 passed in 0.12s", "3 passed in 4.5s"),
+        ("built in 12 ms", "built in 9 ms"),
+        ("at 2026-01-02T03:04:05Z", "at 2027-11-12T13:14:15Z"),
+        ("[12:34:56] go", "[01:02:03.4] go"),
+        ("<T object at 0x7f3a11>", "<T object at 0x55aa99>"),
+        ("wrote /tmp/flyball-x1/out", "wrote /tmp/flyball-y2/out"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        ('{"duration_ms": 3.25}', '{"duration_ms": 1.5}'),
+        ("pid 123", "pid 4567"),
+    ],
+)
+def test_what_varies_between_runs_does_not_count(one, other):
+    assert without_passing_things(one) == without_passing_things(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("3 failed", "2 failed"),
+        ("line 10 of log", "line 11 of log"),
+        ("/src/a.py:3", "/src/a.py:4"),
+        ("version 1.2.3", "version 1.2.4"),
+        ("4 modules", "5 modules"),
+    ],
+)
+def test_what_tells_progress_does_count(one, other):
+    assert without_passing_things(one) != without_passing_things(other)

@@ -1,12 +1,17 @@
+from __future__ import annotations
+
 import json
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flyball.core.reading import lexicon
 from flyball.core.reading.act import Act
 from flyball.core.reading.classifier import classify, is_settled
+from flyball.core.reading.context import consents, goes_on
 from flyball.core.reading.speech import hear
 from flyball.core.terms.intent import (
     CONFIDENCE_THRESHOLD,
@@ -507,3 +512,59 @@ def test_a_few_words_answer_or_correct_what_was_said(
 ):
     reading = classify(reply, [Turn("user", asked), Turn("assistant", said)])
     assert reading.intent.value == intent
+
+
+ROOM = Path(lexicon.__file__).parent
+TEXT = (ROOM / "lexicon.txt").read_text(encoding="utf-8")
+ENTRIES = re.findall(r"^\[([A-Z_]+)\]$", TEXT, re.MULTILINE)
+ASKED = re.findall(r"\blexicon\.([A-Z_]+)\b", "".join(p.read_text() for p in ROOM.glob("*.py")))
+
+
+def test_every_entry_is_asked_for_and_every_name_asked_for_is_an_entry():
+    assert set(ENTRIES) == set(ASKED)
+    assert len(ENTRIES) == len(set(ENTRIES))
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_entry_is_an_alternation_without_empty_words(name: str):
+    entry = getattr(lexicon, name)
+    re.compile(entry)
+    assert "" not in entry.split("|")
+
+
+def test_a_name_that_is_no_entry_is_no_attribute():
+    with pytest.raises(AttributeError, match=r"lexicon.txt has no entry NOTHING"):
+        _ = lexicon.NOTHING
+
+
+PUSH = "git push origin main"
+
+
+@pytest.mark.parametrize(
+    "text", ["yes", "Yes, push it.", "ja, mach das", "do it", "please push", "ok go ahead", "はい"]
+)
+def test_clear_yes_consents_to_the_command(text: str):
+    assert consents(text, PUSH)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("no", "yes but not to main", "yes, but first run the tests", "yes?", "what would it do?"),
+        *("not yet", "great, thanks", "also add a test", "fix the typo in the readme", ""),
+    ],
+)
+def test_anything_else_leaves_the_question_open(text: str):
+    assert not consents(text, PUSH)
+
+
+@pytest.mark.parametrize("text", ["go on", "also rename the function", "commit it", "yes"])
+def test_follow_up_goes_on_with_the_request_before(text: str):
+    assert goes_on(text, "fix the total in cart.py")
+
+
+@pytest.mark.parametrize(
+    "text", ["no, leave it", "why is the preview blank?", "add a pricing page with three plans"]
+)
+def test_another_request_begins_anew(text: str):
+    assert not goes_on(text, "fix the total in cart.py")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -197,3 +198,14 @@ def test_garbage_is_named_in_a_sentence(data: bytes, said: str):
         judge_recording(data)
     assert said in caught.value.message
     assert caught.value.hint
+
+
+STORED = Path(__file__).parents[3] / "golden" / "stored" / "v2" / "guard.jsonl"
+
+
+def test_a_journal_is_judged_by_its_own_limits_unless_others_are_meant_for_it() -> None:
+    data = STORED.read_bytes()
+    assert judge_recording(data).stopped_at == 5
+    strict = GuardLimits(repetition_hard=4)
+    assert judge_recording(data, strict).stopped_at == 5
+    assert judge_recording(data, strict, for_journals=True).stopped_at == 4

@@ -1,12 +1,22 @@
-"""What every release wrote, every later one reads; what a later one wrote is refused by name."""
+"""Events refuse to be built wrong; what every release wrote, every later one reads."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
+from tests.unit.core.stories import stated
 
 from flyball.core.run.codec import VERSION, decode_event, decode_lines, decode_state, storable
-from flyball.core.run.event import CallReturned, DriverFailed, DriverReplied, RunStarted
+from flyball.core.run.event import (
+    EVENTS,
+    AnyEvent,
+    CallReturned,
+    DriverFailed,
+    DriverReplied,
+    Extended,
+    RunStarted,
+    name_of,
+)
 from flyball.core.run.policy import Policy
 from flyball.core.run.thread import Speaker, ThreadLine
 from flyball.core.terms.call import Call, Outcome
@@ -89,3 +99,33 @@ def test_the_lines_of_a_thread_come_back_in_order() -> None:
 def test_a_line_that_cannot_be_read_is_said_to_be_damaged() -> None:
     with pytest.raises(Corrupt, match="line of a thread"):
         decode_lines([b"{}"])
+
+
+def test_a_run_needs_a_name_and_a_request():
+    with pytest.raises(ValueError, match="`request` is empty"):
+        RunStarted(run="r", request="  ")
+
+
+def test_a_checkpoint_needs_all_its_parts():
+    with pytest.raises(ValueError, match="`goal` is empty"):
+        msgspec.structs.replace(stated(), goal="")
+    with pytest.raises(ValueError, match="`files` is empty"):
+        msgspec.structs.replace(stated(), files=())
+
+
+def test_an_extension_says_who_why_and_at_least_one():
+    with pytest.raises(ValueError, match="at least 1"):
+        Extended(by="ann", calls=0, why="more")
+    with pytest.raises(ValueError, match="`why` is empty"):
+        Extended(by="ann", calls=1, why="")
+
+
+def test_names_are_kebab_case_and_unique():
+    names = [name_of(kind) for kind in EVENTS]
+    assert len(set(names)) == len(names)
+    assert all(name == name.lower() and "_" not in name for name in names)
+
+
+def test_an_event_of_no_known_kind_is_refused():
+    with pytest.raises(msgspec.ValidationError, match="Invalid value"):
+        msgspec.json.decode(b'{"type": "nonsense"}', type=AnyEvent)

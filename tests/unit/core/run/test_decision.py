@@ -15,7 +15,7 @@ from flyball.core.run.decision import (
     decide,
     may_replace_untracked,
 )
-from flyball.core.run.event import Cancelled
+from flyball.core.run.event import Answered, Appealed, Cancelled
 from flyball.core.run.policy import Policy, Project
 from flyball.core.run.state import RunState
 from flyball.core.terms.call import Access, Call, PathFact
@@ -204,3 +204,28 @@ def test_a_refused_shell_says_which_setting_a_person_changes():
     found = decide(building(), bash("1", "mutating"))
     assert isinstance(found, Deny)
     assert "bash.enabled" in found.reason and "FLYBALL_ENABLE_BASH" in found.reason
+
+
+def test_a_file_whose_regions_the_policy_releases_is_remembered():
+    story = Story(policy=Policy(review=False, release_keep_regions=True)).checkpoints("a.py")
+    story.says(call("1", "edit_diff", keeps_regions=False))
+    assert story.card.released == ("a.py",)
+
+
+def test_a_refused_release_releases_nothing_until_a_person_grants_it():
+    story = Story().checkpoints("a.py").says(call("1", "edit_diff", keeps_regions=False))
+    assert story.card.released == ()
+    story.asks("appeal").answers(_appeal(story))
+    story.happens(Answered(question=story.card.question.id, granted=True, by="ann"))
+    story.says(call("2", "edit_diff", keeps_regions=False))
+    assert story.card.released == ("a.py",)
+
+
+def test_an_ordinary_edit_releases_nothing():
+    story = Story().checkpoints("a.py").edits("t1")
+    assert story.card.released == ()
+
+
+def _appeal(story: Story) -> Appealed:
+    (asked,) = story.card.in_flight
+    return Appealed(card=story.card.id, call=asked.id, about="edit_diff", reason="it is meant")

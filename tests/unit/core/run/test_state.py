@@ -1,11 +1,16 @@
-"""What follows from a card's state without being stored."""
+"""What follows from a stored state: of a card, and how a run ended."""
+
+from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
+from tests.unit.core.stories import fixed
 
-from flyball.core.flow.library import FIX
+from flyball.core.flow.library import FIX, VERIFY
+from flyball.core.plan.message import Status
 from flyball.core.run.effect import OpenWorkspace, Owed, Think
-from flyball.core.run.state import LONGEST_SUBJECT, CardState, Checkpoint, RunState
+from flyball.core.run.ending import CANCELLED, ending_of, status_of, words_of
+from flyball.core.run.state import LONGEST_SUBJECT, CardState, Checkpoint, Ending, RunState
 from flyball.core.terms.phase import Phase
 
 CARD = CardState("step-1", FIX, "the tests fail, fix it", "t0", "t1")
@@ -52,3 +57,36 @@ def test_a_paused_card_holds_back_what_it_is_owed_and_nothing_of_the_run():
     state = RunState(run="r", cards=(replace(CARD, phase=Phase.PAUSED),), owed=owed)
     assert state.due == owed[1:]
     assert replace(state, cards=(CARD,)).due == owed
+
+
+def closed(status: Status = Status.SUCCESS) -> RunState:
+    state = fixed().closes().state
+    assert state.response is not None
+    return replace(state, response=replace(state.response, status=status))
+
+
+def test_run_that_changed_its_tree_succeeds_by_its_verdict_alone():
+    state = closed()
+    assert ending_of(replace(state, base="t0", tree="t1")) is Ending.SUCCEEDED
+
+
+def test_step_that_was_shown_is_success_although_the_runs_tree_is_as_it_was():
+    state = closed()
+    done = replace(state.cards[0], step="s1")
+    assert ending_of(replace(state, base="t0", tree="t0", cards=(done,))) is Ending.SUCCEEDED
+
+
+@pytest.mark.parametrize(("step", "ending"), [("s1", Ending.UNCHANGED), ("", Ending.FAILED)])
+def test_plan_that_left_everything_as_it_was_ends_unchanged(step: str, ending: Ending):
+    state = closed(Status.FAILED)
+    done = replace(state.cards[0], step=step)
+    last = replace(done, step="", template=VERIFY, ending=Ending.SUCCEEDED)
+    state = replace(state, base="t0", tree="t0", cards=(done, last))
+    assert ending_of(state) is ending
+
+
+def test_cancelled_run_is_listed_as_cancelled_and_read_as_stopped():
+    state = closed(Status.CANCELLED)
+    assert status_of(state) == CANCELLED
+    assert words_of(status_of(state), ending_of(state)) == "Stopped"
+    assert words_of(CANCELLED, None) == "Cancelled"

@@ -1,9 +1,10 @@
-"""Texts that a terminal would obey, paths of tests, and lines about how far something is."""
+"""Texts that a terminal would obey, paths of tests, patterns, and lines about progress."""
 
 from __future__ import annotations
 
 import pytest
 
+from flyball.core.terms.glob import matches
 from flyball.core.terms.printable import printable
 from flyball.core.terms.progress import Progress
 from flyball.core.terms.test_paths import is_support
@@ -38,3 +39,34 @@ def test_progress_tells_count_and_the_time_before():
 )
 def test_support_of_tests_is_told_by_its_place(path: str, is_one: bool):
     assert is_support(path) is is_one
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "expected"),
+    [
+        ("src/a.py", "src/*.py", True),
+        ("src/x/a.py", "src/*.py", False),
+        ("src/x/a.py", "src/**/*.py", True),
+        ("src/a.py", "src/**/*.py", True),
+        ("src/x/a.py", "src", True),
+        ("src/x/a.py", "src/", True),
+        ("src/x/a.py", "src/**", True),
+        ("srcx/a.py", "src", False),
+        ("a.py", "?.py", True),
+        ("ab.py", "?.py", False),
+        ("deep/down/.env", "**/.env", True),
+        (".env", "**/.env", True),
+        ("./src/a.py", "./src/a.py", True),
+        ("a+b.py", "a+b.py", True),
+        ("aab.py", "a+b.py", False),
+        ("any/thing", "**", True),
+        ("app/[id]/page.tsx", "app/[id]/*.tsx", True),
+        ("app/i/page.tsx", "app/[id]/*.tsx", False),
+    ],
+)
+def test_pattern_names_path(path, pattern, expected):
+    assert matches(path, [pattern]) is expected
+
+
+def test_no_pattern_names_nothing():
+    assert not matches("a", [])

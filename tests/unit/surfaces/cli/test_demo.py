@@ -1,15 +1,19 @@
-"""The demo's project and its script."""
+"""The demo's project and its script; `flyball acp` where no editor is."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.repos import git
 
 from flyball.app.project import open_home
 from flyball.drivers.scripted import read_script
+from flyball.errors import UsageError
+from flyball.surfaces.cli.acp import require_editor
 from flyball.surfaces.cli.demo import make_project, own_environment
 from flyball.verdict.runners.parts import runners_and_checks
 
@@ -41,3 +45,14 @@ def test_the_users_settings_do_not_disturb_it(tmp_path: Path):
     home = open_home(tmp_path, own_environment(environ), {})
     assert not home.effective.settings.policy_approve_checkpoint
     assert home.state.is_relative_to(tmp_path / "state")
+
+
+def test_a_file_is_no_editor_and_a_pipe_may_be_one(tmp_path: Path):
+    read, write = os.pipe()
+    try:
+        require_editor((read, write))
+        with (tmp_path / "file").open("wb") as file, pytest.raises(UsageError, match="editor"):
+            require_editor((read, file.fileno()))
+    finally:
+        os.close(read)
+        os.close(write)

@@ -1,4 +1,6 @@
-"""Calls in words, several in one, and those that mean the end."""
+"""Calls and diffs in words, several in one, and those that mean the end."""
+
+from __future__ import annotations
 
 import pytest
 
@@ -84,3 +86,39 @@ def test_a_call_that_says_done_is_the_end():
     assert without_ends("", [READ, done]) == ("", (READ,))
     assert without_ends("x", [READ]) == ("x", (READ,))
     assert without_ends("x", []) == ("x", ())
+
+
+DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Here it is:\n\n```diff\n{DIFF}```\nThat is all.",
+        f"```patch\n{DIFF}```",
+        f"~~~\n{DIFF}~~~",
+        f"  ```DIFF\n{DIFF}  ```",
+    ],
+)
+def test_a_fenced_diff_is_an_edit(text: str) -> None:
+    (call,) = diffs_in_words(text)
+    assert (call.tool, call.args) == ("edit_diff", {"diff": DIFF})
+
+
+def test_several_are_one_edit() -> None:
+    other = DIFF.replace("x.py", "y.py")
+    (call,) = diffs_in_words(f"```diff\n{DIFF}```\nand\n```diff\n{other}```")
+    assert call.args == {"diff": DIFF + other}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I would change x.py.",
+        "```diff\n-a\n+b\n```",
+        f"```python\n{DIFF}```",
+        DIFF,
+    ],
+)
+def test_what_is_not_plainly_an_edit_is_left_in_words(text: str) -> None:
+    assert diffs_in_words(text) == ()

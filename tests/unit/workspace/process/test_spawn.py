@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -30,3 +32,34 @@ def test_a_companion_answers_line_by_line_until_it_is_gone(tmp_path: Path):
     asked.close()
     with pytest.raises(ToolUnavailable, match="could not be started"):
         Companion(("/nowhere/at/all",), cwd=tmp_path, env={})
+
+
+STARTER = """
+import sys
+from pathlib import Path
+from flyball.workspace.process.spawn import run_sync
+run_sync(["/bin/sleep", "600"], cwd=Path(sys.argv[1]), env={})
+"""
+
+
+def children(pid):
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def is_alive(pid):
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.exhaustive
+def test_a_tool_ends_when_flyball_is_killed(tmp_path):
+    own = subprocess.Popen([sys.executable, "-c", STARTER, str(tmp_path)])
+    # The second child is who ends the first when nobody is left.
+    while len(found := children(own.pid)) < 2:
+        assert own.poll() is None
+    own.kill()
+    own.wait()
+    while is_alive(found[0]):
+        pass

@@ -1,9 +1,12 @@
-"""A run's own worktree begins with the user's checkout as it is."""
+"""A run's own worktree begins with the user's checkout as it is, one process at a time."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from threading import Event, Thread
@@ -14,6 +17,7 @@ from tests.repos import git, repository
 from flyball.errors import Conflict, NothingToMerge
 from flyball.workspace.cards.use_cases import ProjectPlaces, merge
 from flyball.workspace.run.comparing import compare_trees
+from flyball.workspace.run.lock import WorkspaceLock
 from flyball.workspace.run.opening import open_workspace
 
 
@@ -90,3 +94,45 @@ def test_a_message_holds_nothing_that_a_terminal_obeys_or_hides(tmp_path: Path):
     assert all(each.isprintable() or each == "\n" for each in message)
     assert message.startswith("Fix 31m ]0;evil the price\n")
     assert "Flyball-Evidence: e 1" in message
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from flyball.workspace.run.lock import WorkspaceLock
+from flyball.workspace.trees.git import Git
+
+place = Path(sys.argv[1])
+lock = WorkspaceLock(place / "lock", "the place")
+Git(place, program=str(place / "slow-git"), door=lock).call("status")
+"""
+SLOW = f"""#!{sys.executable}
+import os
+from pathlib import Path
+
+# In a session of its own, where it is not ended together with the process that began it.
+if os.fork():
+    os._exit(0)
+os.setsid()
+Path("begun").write_text("begun")
+Path("go").read_text()
+Path("ended").touch()
+"""
+
+
+def test_a_git_that_outlives_its_process_keeps_others_out(tmp_path: Path):
+    program = tmp_path / "slow-git"
+    program.write_text(SLOW)
+    program.chmod(0o755)
+    os.mkfifo(tmp_path / "go")
+    os.mkfifo(tmp_path / "begun")
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)])
+    assert (tmp_path / "begun").read_text() == "begun"
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+
+    later = f"import time; time.sleep(0.5); open({str(tmp_path / 'go')!r}, 'w').write('on')"
+    with subprocess.Popen([sys.executable, "-c", later]):
+        lock = WorkspaceLock(tmp_path / "lock", "the place")
+        assert (tmp_path / "ended").exists()
+    lock.release()

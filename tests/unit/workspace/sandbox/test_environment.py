@@ -2,7 +2,11 @@ import os
 import stat
 from pathlib import Path
 
+import pytest
+from tests.repos import put
+
 from flyball.workspace.sandbox import environment
+from flyball.workspace.sandbox.confined import Scene, shown_paths
 
 HOSTILE = {
     "PATH": "/usr/bin:.::relative:/bin",
@@ -106,3 +110,19 @@ def test_an_empty_environment_is_enough():
     env = environment.clean({})
     assert env["PATH"].split(os.pathsep)[-1] in environment.STANDARD_PATH
     assert all(Path(place).is_absolute() for place in env["PATH"].split(os.pathsep))
+
+
+def test_installation_behind_a_virtual_environment_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Its interpreter is a link to there, whatever the environment is called."""
+    installed = tmp_path / "tools" / "python"
+    put(installed, {"bin/python3": ""})
+    named = f"version = 3\nhome = {installed}/bin\n"
+    put(tmp_path, {"shop/env/pyvenv.cfg": named, "shop/old/pyvenv.cfg": "home = /nowhere\n"})
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(tmp_path / "shop")
+    scene = Scene(["true"], {"HOME": str(tmp_path / "home"), "PATH": "/usr/bin"}, read_only=True)
+    shown = shown_paths(scene)
+    assert str(installed) in shown
+    assert str(tmp_path / "tools") not in shown

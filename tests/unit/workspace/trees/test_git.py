@@ -1,4 +1,4 @@
-"""Our own git calls run nothing that somebody planted, and say clearly what is wrong."""
+"""Our own git calls run nothing that somebody planted; trees without git are told apart."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from flyball.workspace.cards.revert import move_record
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.worktree import CommitKind
 from flyball.workspace.trees.git import check_run_name, find_repository
+from flyball.workspace.trees.plain_trees import PlainTrees
 
 FILES: dict[str, str | bytes] = {
     "a.txt": "one\ntwo\nthree\n",
@@ -398,3 +399,13 @@ def test_without_git_a_worktree_is_refused_but_working_in_place_is_not(tmp_path,
         workspace.restore(workspace.base)
 
     assert contents(repo) == before
+
+
+def test_quick_edits_of_the_same_size_are_each_in_a_tree(tmp_path: Path):
+    (tmp_path / "root").mkdir()
+    trees = PlainTrees(tmp_path / "store", tmp_path / "root")
+    found: set[str] = set()
+    for n in range(200):
+        (tmp_path / "root" / "a.txt").write_text(f"{n:03}")
+        found.add(trees.capture().tree)
+    assert len(found) == 200

@@ -1,4 +1,4 @@
-"""Workspaces between two moments of a host."""
+"""Workspaces and journals of a hosted run between two moments of its host."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pytest
 from tests.governed import environment, shop
+from tests.postgres import database, postgres
 from tests.repos import git, repository
+from tests.unit.app.hosts.alone import AloneHost, alone_in
 from tests.unit.workspace.trees.test_footprint import settle
 
 from flyball.app.hosts.governor import HostGovernor
 from flyball.app.hosts.runs import kept as kept_module
 from flyball.app.hosts.runs.kept import MOST_OPEN, KeptWorkspaces
 from flyball.app.project import Home, open_home
+from flyball.app.runs.journals import list_runs
 from flyball.core.host.event import HostAnswer
 from flyball.surfaces.hooks.payload import read_payload
 from flyball.workspace.errors import WorkspaceHeld
@@ -204,3 +207,44 @@ def test_a_prompt_takes_what_is_ready_and_sees_later_changes_all_the_same(home: 
     )
     assert "cart.py changed without an allowed call" in said.text
     assert "def total" in (home.repo / "cart.py").read_text()
+
+
+def test_what_a_program_wrote_that_still_runs_at_the_stop_is_taken_back(tmp_path: Path):
+    host = alone_in(tmp_path)
+    run = {"tool_name": "Bash", "tool_input": {"command": "python3 -m unittest"}}
+    assert not host.judged(host.data("PreToolUse", **run, tool_use_id="t1")).is_refused
+    (host.repo / "late.py").write_text("x = 1\n")
+    said = host.judged(host.data("Stop", last_assistant_message="I looked."))
+    assert "late.py" in said.notice
+    assert not (host.repo / "late.py").exists()
+    assert not host.state().cards[-1].in_flight
+
+
+def test_a_refused_call_does_not_pass_under_the_id_of_an_allowed_one(tmp_path: Path):
+    host = alone_in(tmp_path)
+    look = {"tool_name": "Bash", "tool_input": {"command": "git log --oneline | cat"}}
+    secret = {"tool_name": "Bash", "tool_input": {"command": "cat .env"}}
+    assert not host.judged(host.data("PreToolUse", **look, tool_use_id="call_0")).is_refused
+    for _ in range(2):
+        assert host.judged(host.data("PreToolUse", **secret, tool_use_id="call_0")).is_refused
+    assert not host.judged(host.data("PreToolUse", **look, tool_use_id="call_0")).is_refused
+
+
+__all__ = ["database", "postgres"]
+
+
+def test_a_session_is_governed_from_the_database_where_one_is_settled(
+    tmp_path: Path, database: str
+):
+    (tmp_path / "home").mkdir()
+    env = {**environment(tmp_path / "home"), "FLYBALL_DATABASE": database}
+    host = AloneHost(shop(tmp_path / "shop"), env)
+    host.judged(host.data("UserPromptSubmit", prompt="the total is wrong, fix it"))
+    assert not host.judged(host.before("cart.py")).is_refused
+    assert not host.judged(host.after("cart.py")).is_refused
+    assert host.judged(host.before("cart.py", "Write")).is_refused
+    state = host.state()
+    assert (state.spend.calls, state.cards[-1].memory.reads) == (0, 1)
+    (row,) = asyncio.run(list_runs(host.governor.home))
+    assert row.run == state.run
+    assert list(tmp_path.rglob("journal.sqlite*")) == []

@@ -1,4 +1,4 @@
-"""Text from outside on its way to a terminal: seen, never obeyed."""
+"""Text from outside on its way to a terminal is never obeyed; how waiting is shown."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from flyball.core.terms.printable import printable
+from flyball.core.terms.progress import Progress
 from flyball.errors import UsageError
 from flyball.surfaces.cli import _tell
 from flyball.surfaces.cli.card import say_diff
 from flyball.surfaces.cli.terminal.edge import clean_console, pour, say
+from flyball.surfaces.cli.terminal.waiting import waiting
 
 TRICKS = {
     "colour": "\x1b[31m",
@@ -119,3 +121,27 @@ def test_an_error_is_told_clean(capsys: pytest.CaptureFixture[str]):
     assert capsys.readouterr().err == (
         f"error[{error.code}]: no \\u001b]0;x\\u0007 such try \\u009b2J\n"
     )
+
+
+def test_without_a_terminal_lines_come_late_and_seldom(capsys):
+    with waiting("Testing") as tell:
+        for seconds in range(2, 60, 2):
+            tell(Progress("pytest", seconds, 90.0, seconds, 100))
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert [line.split(", ")[1] for line in said.err.splitlines()] == [
+        f"{seconds} s (last time 90 s)" for seconds in (10, 20, 40)
+    ]
+
+
+def test_programs_get_every_report_beside_the_result(capsys):
+    with waiting("Testing", as_json=True) as tell:
+        tell(Progress("pytest", 2.0, 90.0, 5, 100))
+        tell(Progress("pytest", 4.0, 90.0, 9, 100))
+    said = capsys.readouterr()
+    assert said.out == ""
+    lines = [json.loads(line) for line in said.err.splitlines()]
+    assert [(line["type"], line["done"], line["of"]) for line in lines] == [
+        ("progress", 5, 100),
+        ("progress", 9, 100),
+    ]

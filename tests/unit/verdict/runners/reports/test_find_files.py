@@ -1,14 +1,20 @@
-"""Tests whose runner names no file get it from the tree, where there is only one it can be."""
+"""Reports: files found in the tree where none is named; deep and long ones."""
 
+from __future__ import annotations
+
+import time
 from pathlib import Path
 
 import pytest
 from tests.repos import put
 
+from flyball.bounds import DEEPEST
 from flyball.core.suite.case import CaseOutcome, SuiteCase
 from flyball.verdict.runners.layout import look
+from flyball.verdict.runners.reports.documents import from_rspec
 from flyball.verdict.runners.reports.find_files import with_files
 from flyball.verdict.runners.reports.output import RunnerOutput
+from flyball.verdict.runners.reports.tap import from_tap
 from flyball.verdict.runners.table import BY_NAME
 
 RECORDED = Path(__file__).parents[4] / "golden" / "runners" / "suites"
@@ -110,3 +116,18 @@ def test_a_test_of_no_known_place_stays_without_a_file(runner, tmp_path):
         SuiteCase("kept", CaseOutcome.PASSED, "here.txt"),
     ]
     assert [case.file for case in with_files(runner, cases, look(tmp_path))] == ["", "", "here.txt"]
+
+
+@pytest.mark.parametrize(("levels", "is_read"), [(10, True), (DEEPEST, False), (100_000, False)])
+def test_a_report_that_is_nested_too_deeply_is_none(levels: int, is_read: bool):
+    deep = b"[" * levels + b"]" * levels
+    found = from_rspec(b'{"examples": [], "more": ' + deep + b"}", RunnerOutput())
+    assert (found is not None) is is_read
+
+
+def test_a_long_report_is_read_in_a_time_that_grows_with_its_length():
+    began = time.process_time()
+    found = from_tap("TAP version 13\n" + "".join(f"ok {n} - test {n}\n" for n in range(20_000)))
+    assert found is not None
+    assert len(found.cases) == 20_000
+    assert time.process_time() - began < 8, "looked through once for each line it takes thrice that"
