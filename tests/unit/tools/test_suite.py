@@ -235,6 +235,47 @@ def test_a_make_target_is_read_by_what_it_prints(make_bench):
     assert result.ok
 
 
+MAVEN = {"pom.xml": "<project/>", "src/test/java/shop/CartTest.java": "class CartTest {}\n"}
+SUREFIRE = (
+    '<testsuite name="shop.CartTest"><testcase name="none" classname="shop.CartTest"/>'
+    '<testcase name="two" classname="shop.CartTest"><failure message="no"/></testcase></testsuite>'
+)
+
+
+def with_wrapper(bench, name, text):
+    put(bench.context.root.path, {name: f"#!/bin/sh\n{text}\n"})
+    (bench.context.root.path / name).chmod(0o755)
+    return bench
+
+
+def test_a_maven_project_is_tested_by_its_wrapper_and_read_by_its_reports(make_bench):
+    reports = "target/surefire-reports"
+    text = f"mkdir -p {reports}; echo '{SUREFIRE}' > {reports}/TEST-shop.CartTest.xml; exit 1"
+    result = with_wrapper(make_bench(MAVEN), "mvnw", text).do("test")
+    assert counts(result) == (1, 1, 0), result.text
+    assert report(result).runner == "maven"
+
+
+@pytest.mark.parametrize(
+    ("files", "wrapper", "said", "command"),
+    [
+        (MAVEN, "mvnw", "Cannot access central in offline mode and", "./mvnw test"),
+        (
+            {"build.gradle": "", "src/test/java/ATest.java": ""},
+            "gradlew",
+            "No cached version of junit:junit available for offline mode.",
+            "./gradlew test",
+        ),
+    ],
+)
+def test_a_build_that_lacks_the_network_names_the_command(
+    make_bench, files, wrapper, said, command
+):
+    bench = with_wrapper(make_bench(files), wrapper, f"echo '{said}'; exit 1")
+    result = bench.do("test")
+    assert f"a person runs `{command}` in the project" in report(result).reason
+
+
 def test_tests_in_a_directory_with_a_makefile_are_made_there(make_bench):
     makefile = "all: run\n\nrun:\n\t@echo '3 tests conducted, 1 failed.'; exit 1\n"
     result = make_bench({"tests/Makefile": makefile, "src/list.h": "#pragma once\n"}).do("test")

@@ -41,6 +41,13 @@ OTHERS = {
     "phpunit": "composer install",
     "mix": "mix deps.get",
 }
+FETCHES = {
+    "maven": ("mvnw", "mvn test"),
+    "gradle": ("gradlew", "gradle test"),
+    "go": ("", "go mod download"),
+    "cargo": ("", "cargo fetch"),
+}
+"""The project's wrapper of a build tool, and the command that fetches what its tests need."""
 TEST_EXTRAS = ("test", "tests", "testing", "dev")
 
 
@@ -208,6 +215,14 @@ def set_up_command(name: str, land: FileIndex) -> str:
     return OTHERS.get(name, "")
 
 
+def fetch_command(choice: Choice) -> str:
+    """Return the command that fetches what a build needs from the network; empty if unknown."""
+    wrapper, command = FETCHES.get(choice.name, ("", ""))
+    if wrapper and choice.land.has(wrapper):
+        return f"./{wrapper} {command.partition(' ')[2]}"
+    return command
+
+
 NOT_NODE = frozenset(OTHERS) | {"go", "cargo", "maven", "gradle", "dotnet", "ctest", "bats"}
 
 
@@ -230,7 +245,9 @@ def _python_set_up(land: FileIndex) -> str:
 def require(choice: Choice, argv: Sequence[str], context: StartContext) -> None:
     """Fail with a clear message if a runner is not installed, before anything is started."""
     program = argv[0]
-    if not shutil.which(program, path=context.env.get("PATH", "")):
+    # A project's own wrapper (`./mvnw`) is in the tree, wherever Flyball itself was started.
+    place = os.fspath(context.workdir / program) if "/" in program else program
+    if not shutil.which(place, path=context.env.get("PATH", "")):
         raise not_installed(choice, f"there is no program {program!r}")
 
 

@@ -14,9 +14,11 @@ from flyball.core.suite.case import SuiteCase, digest_of
 from flyball.core.suite.part import TOP
 from flyball.core.terms.evidence import SuiteReport
 from flyball.errors import ToolError, ToolUnavailable
+from flyball.regex import regex
 from flyball.verdict.runners.choice import (
     Choice,
     choose,
+    fetch_command,
     not_installed,
     require,
     require_allowed,
@@ -92,7 +94,7 @@ async def run_suite(
         failures=counted.failures,
         selected=bool(choice.args),
         timed_out=finished.timed_out,
-        reason=_reason(choice.name, finished, tally, timed),
+        reason=_reason(choice, finished, tally, timed),
         part=choice.at,
         counted=tally is not None,
         digest=digest_of(counted.cases),
@@ -188,7 +190,13 @@ def _stopped(timed: Timed, finished: Finished) -> str:
     return f"it was stopped after {finished.elapsed:.0f} s ({timed.limit.why}): {so_far}"
 
 
-def _reason(name: str, finished: Finished, tally: Tally | None, timed: Timed) -> str:
+_NEEDS_NETWORK = regex(
+    r"in offline mode|for offline mode|--offline was specified|lookup disabled by GOPROXY=off"
+)
+"""How Maven, Gradle, Cargo and Go say that something was never fetched."""
+
+
+def _reason(choice: Choice, finished: Finished, tally: Tally | None, timed: Timed) -> str:
     """Return why a run that is not green is not, where no failing test says it."""
     if finished.timed_out and timed.is_bounded:
         return _stopped(timed, finished)
@@ -200,7 +208,14 @@ def _reason(name: str, finished: Finished, tally: Tally | None, timed: Timed) ->
         return tally.reason
     if finished.exit_code == MISSING:
         return "a program that it starts is not installed; install the project's dependencies"
-    if name == "pytest" and finished.exit_code in PYTEST_ENDS:
+    command = fetch_command(choice)
+    if command and tally is None and _NEEDS_NETWORK.search(finished.output):
+        where = "the project" if choice.at == TOP else choice.at
+        return (
+            "it needs what is not on this machine, and runs have no network; "
+            f"a person runs `{command}` in {where}"
+        )
+    if choice.name == "pytest" and finished.exit_code in PYTEST_ENDS:
         return PYTEST_ENDS[finished.exit_code]
     if tally is None:
         return f"uncounted: exit {finished.exit_code}; it left no report and printed no counts"
