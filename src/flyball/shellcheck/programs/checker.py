@@ -46,7 +46,7 @@ def _changes_unless(flags: str, proves: str) -> Check:
 
 
 _COMPILER_SHOWS = names(
-    "-v -V -version --version --verbose -dumpversion -dumpmachine --print -vV -print-search-dirs "
+    "-v -V -version --version -dumpversion -dumpmachine --print -vV -print-search-dirs "
     "-print-sysroot -print-multiarch -print-multi-lib -print-libgcc-file-name --help "
     "-print-resource-dir -print-targets"
 )
@@ -71,7 +71,8 @@ def _compiler(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
     prints = asked[:1] == ["--print"] and len(asked) == 2 and "=" not in (asked[1] or "=")
     explains = asked[:1] == ["--explain"] and len(asked) == 2 and asked[1] is not None
     macros = "-E" in asked and all(word and _PREPROCESSES.fullmatch(word) for word in asked)
-    shows = bool(asked) and all(word in _COMPILER_SHOWS for word in asked)
+    told = [word for word in asked if word != "--verbose"]
+    shows = bool(told) and all(word in _COMPILER_SHOWS for word in told)
     if prints or explains or macros or shows:
         yield general._replace(
             kind=CommandKind.READ_ONLY, reason="it only shows its version or settings"

@@ -227,7 +227,7 @@ CONTAINERS = table(
                 "context": _group("ls list show inspect", "", "use create rm update"),
                 "node": _group("ls ps", "", "rm update promote demote", "inspect"),
                 "service": _group("ls ps logs", "", "create rm update scale rollback", "inspect"),
-                "stack": _group("ls ps services config", "", "deploy rm up down"),
+                "stack": _group("ls ps services", "", "deploy rm up down"),
                 "buildx": _group("ls inspect du version", "build bake", "rm prune create use"),
                 "manifest": _group("inspect", "", "create push annotate rm"),
                 "pod": _group(

@@ -48,6 +48,7 @@ CHANGE = rule(MUTATE, "changes the project", operands=TEXT, destroys="-g --globa
 PUBLISH = rule(DESTROY, "publishes or changes things elsewhere", operands=TEXT)
 BUILD = rule(VERIFY, "builds", proves="build", operands=TEXT, runs="--config -Z -toolexec")
 CHECK = rule(VERIFY, "checks", proves="lint", operands=TEXT)
+QUERY = rule(VERIFY, "evaluates the project's build files", operands=TEXT)
 
 
 def _one_or_more(changes: str) -> Check:
@@ -114,7 +115,7 @@ _AUDIT = Rule(
 )
 _NODE_LOOKS = (
     "ls list ll la view info show v outdated root bin prefix help help-search explain why fund "
-    "ping whoami search doctor query licenses diff sbom completion"
+    "ping whoami search doctor query licenses sbom completion"
 )
 _NODE_CHANGES = (
     "uninstall un remove rm update up upgrade rebuild dedupe prune link unlink init create set "
@@ -152,20 +153,22 @@ _NODE: dict[str, Rule] = {
 }
 
 
-def _script_or(name: str) -> Check:
+def _script_or(name: str, looks: str) -> Check:
     """Return a check for `yarn NAME` and `bun NAME`: a subcommand, or else a script of the
-    project.
+    project, as it is for what only npm shows by that word.
     """
+    shows = names(looks)
+    own = {w: r for w, r in _NODE.items() if r.kind is not CommandKind.READ_ONLY or w in shows}
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
         parsed = parse(rule, words[1:], stop_at_operand=True)
         first = parsed.operands[0].value if parsed.operands else None
         known = Rule(
-            subcommands=_NODE, bare=_INSTALL, valued=rule.valued, places=rule.places, runs=rule.runs
+            subcommands=own, bare=_INSTALL, valued=rule.valued, places=rule.places, runs=rule.runs
         )
         if len(words) == 2 and words[1].value == "-v":
             yield Finding(f"{name} -v", CommandKind.READ_ONLY, f"{name} shows its version")
-        elif parsed.operands and first not in _NODE:
+        elif parsed.operands and first not in own:
             yield from judge_rule(inquiry, SCRIPT, words)
         elif name == "bun" and first == "test":
             yield Finding(
@@ -181,6 +184,16 @@ def _script_or(name: str) -> Check:
 
 
 _NPM_PLACES = "--prefix -C --dir --cwd"
+_YARN = rule(
+    MUTATE,
+    "installs",
+    check=_script_or(
+        "yarn", "list info outdated bin help why licenses audit version config cache workspaces"
+    ),
+    places=_NPM_PLACES,
+    valued="--filter -F -w --workspace",
+    runs=NPM_RUNS,
+)
 
 
 _POETRY_LOOKS = "show check about search help tree list ls info debug"
@@ -193,21 +206,33 @@ PACKAGES = table(
             runs=names(NPM_RUNS),
             bare=LOOK,
         ),
-        "yarn pnpm": rule(
-            MUTATE,
-            "installs",
-            check=_script_or("yarn"),
-            places=_NPM_PLACES,
-            valued="--filter -F -w --workspace",
-            runs=NPM_RUNS,
+        "yarn": _YARN,
+        "pnpm": _YARN._replace(
+            check=_script_or(
+                "pnpm",
+                "ls list ll la view info show v outdated root bin prefix help why ping whoami "
+                "search doctor licenses completion dist-tag owner team access store audit version "
+                "config pkg cache",
+            )
         ),
         "bun": rule(
-            MUTATE, "installs", check=_script_or("bun"), runs="-e --eval -p --print --preload -r"
+            MUTATE,
+            "installs",
+            check=_script_or("bun", "info outdated audit why pm help"),
+            runs="-e --eval -p --print --preload -r",
         ),
-        "corepack nvm fnm volta asdf mise rbenv pyenv rustup sdk": Rule(
+        "mise": Rule(
+            # Any other word may be a task of the project.
+            subcommands={
+                **each("ls list current which where version doctor ls-remote", LOOK),
+                **each("install use uninstall upgrade set", PUBLISH),
+            },
+            bare=LOOK,
+        ),
+        "corepack nvm fnm volta asdf rbenv pyenv rustup sdk": Rule(
             subcommands={
                 **each(
-                    "ls list current which version versions where show doctor check list-remote "
+                    "ls list current which version versions where show doctor list-remote "
                     "ls-remote",
                     LOOK,
                 ),
@@ -278,7 +303,17 @@ PACKAGES = table(
                 "publish": PUBLISH,
             },
         ),
-        "poetry pdm pipenv hatch rye": Rule(
+        "pdm": Rule(
+            # Any other word may be a script of the project.
+            subcommands={
+                **each("list show search info outdated", LOOK),
+                **each("run", RUNNER),
+                "build": BUILD,
+                **each("install add remove lock update sync init export", CHANGE),
+                "publish": PUBLISH,
+            },
+        ),
+        "poetry pipenv hatch rye": Rule(
             subcommands={
                 "version": _VERSION,
                 **each(_POETRY_LOOKS, LOOK),
@@ -307,7 +342,8 @@ PACKAGES = table(
         ),
         "bundle bundler": Rule(
             subcommands={
-                **each("list show check outdated info env platform", LOOK),
+                # The Gemfile is a program.
+                **each("list show check outdated info env platform", QUERY),
                 "config": group("list get", "set unset", bare=_SETTINGS, look=_SETTINGS),
                 "exec": RUNNER,
                 **each("install update add remove lock package init", CHANGE),
@@ -342,7 +378,7 @@ PACKAGES = table(
         "twine": Rule(subcommands={"check": CHECK, "upload": PUBLISH}),
         "lerna nx turbo": Rule(
             subcommands={
-                **each("ls list changed show", LOOK),
+                **each("ls list changed show", QUERY),
                 **each("run test lint build affected run-many", SCRIPT),
                 **each("bootstrap clean init add version", CHANGE),
                 "publish": PUBLISH,

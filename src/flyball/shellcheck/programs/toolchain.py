@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
-from flyball.shellcheck.programs.package import BUILD, CHANGE, CHECK, LOOK, PUBLISH, group
+from flyball.shellcheck.programs.package import BUILD, CHANGE, CHECK, LOOK, PUBLISH, QUERY, group
 from flyball.shellcheck.rows import MUTATE, READ, TEXT, VERIFY, each, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, judge_rule, judge_words, parse
 from flyball.shellcheck.words.pattern import Pattern
@@ -51,10 +51,10 @@ _FMT = rule(
 _CARGO: dict[str, Rule] = {
     **each("build b check c doc d rustc rustdoc", _CARGO_BUILD),
     **each("test t bench nextest miri llvm-cov tarpaulin", _CARGO_TEST),
-    **each("clippy audit deny udeps machete semver-checks", _CARGO_LINT),
+    **each("clippy audit deny outdated udeps machete semver-checks", _CARGO_LINT),
     **each(
         "tree metadata search info version help pkgid locate-project verify-project read-manifest "
-        "outdated config",
+        "config",
         rule(READ, "only shows", operands=TEXT, runs="--config -Z", places="--manifest-path"),
     ),
     "fmt": _FMT,
@@ -110,8 +110,6 @@ def _go_list(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
         yield found.at_least(floor, "it builds packages, or may change go.mod")
 
 
-_BUILD_QUERY = rule(VERIFY, "evaluates the project's build files", operands=TEXT)
-
 TOOLCHAINS = table(
     {
         "cargo": rule(
@@ -162,12 +160,23 @@ TOOLCHAINS = table(
                 "nuget": group("list", "", "push delete add remove update enable disable sign"),
             },
         ),
-        "mix swift stack cabal zig dart flutter rebar3 dune opam": Rule(
+        "mix": Rule(
+            subcommands={
+                **each("compile", BUILD),
+                "test": BUILD._replace(proves="tests"),
+                **each("credo dialyzer", CHECK),
+                **each("run deps.get clean", CHANGE),
+                # Each task evaluates mix.exs, which may name others by these words.
+                **each("deps.tree hex.outdated help", QUERY),
+                "format": rule(MUTATE, "formats", spares="--check-formatted"),
+            }
+        ),
+        "swift stack cabal zig dart flutter rebar3 dune opam": Rule(
             subcommands={
                 **each("build compile assemble", BUILD),
                 **each("test eunit ct", BUILD._replace(proves="tests")),
-                **each("analyze credo dialyzer check", CHECK),
-                **each("deps.tree hex.outdated help version doctor devices env list", LOOK),
+                **each("analyze check", CHECK),
+                **each("help version doctor devices env list", LOOK),
                 "format": rule(
                     MUTATE,
                     "formats",
@@ -178,7 +187,7 @@ TOOLCHAINS = table(
         ),
         "bazel bazelisk buck2 pants": Rule(
             subcommands={
-                **each("query cquery aquery info", _BUILD_QUERY),
+                **each("query cquery aquery info", QUERY),
                 **each("version help", LOOK),
                 "build": BUILD,
                 "test": BUILD._replace(proves="tests"),
