@@ -18,7 +18,11 @@ from flyball.core.reading.classifier import classify, is_settled, reading_from
 from flyball.core.reading.speech import hear
 from flyball.core.terms.intent import MAY_MUTATE, Intent, Reading
 
-_RIGHT = 0.85
+_RIGHT = 0.9
+WHY = (
+    "a report without a verb or a question mark (a quoted value and where it is seen) is taken for "
+    "the thing that is wanted there."
+)
 BANDS = (0.0, 0.5, 0.7, 0.9, 0.97, 1.01)
 
 
@@ -75,17 +79,21 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser.add_argument("--quick", action="store_true", help="only the prompts that were held out")
     if not parser.parse_args(arguments).quick:
         print(report("unseen groups", unseen_groups(load("prompts.jsonl"))), end="\n\n")
-    held = [Judged(p, classify(p.text, p.history)) for p in load("heldout.jsonl")]
-    print(report("held-out prompts", held))
-    kinds = sorted({one.prompt.kind for one in held})
-    for kind in kinds:
+    return [*_held("held-out", "heldout.jsonl"), *_held("fresh", "fresh.jsonl")]
+
+
+def _held(title: str, name: str) -> list[Figure]:
+    """The figures of a file of prompts that the model did not learn from."""
+    held = [Judged(p, classify(p.text, p.history)) for p in load(name)]
+    print(report(f"{title} prompts", held))
+    for kind in sorted({one.prompt.kind for one in held}):
         of_kind = [one for one in held if one.prompt.kind == kind]
         print(f"  {kind:10} {sum(one.is_right for one in of_kind)} of {len(of_kind)}")
     asked = [one for one in held if one.prompt.intent not in MAY_MUTATE]
     loose = sum(one.reading.intent in MAY_MUTATE for one in asked)
     return [
-        Figure("held-out requests read rightly", _share(held), "%", least=_RIGHT),
-        Figure("questions given a mutating budget", loose, most=0),
+        Figure(f"{title} requests read rightly", _share(held), "%", least=_RIGHT),
+        Figure(f"{title} questions given a mutating budget", loose, most=0, why=WHY),
     ]
 
 

@@ -83,7 +83,8 @@ def verb_of(bare: str) -> str:
     """Return the action verb that the clause begins with, or an empty string."""
     build = opening_words(bare, lexicon.BUILD, lexicon.BUILD_CJK)
     verb = max(build, opening_words(bare, lexicon.FIX, lexicon.FIX_CJK), key=len)
-    if verb and re.match(rf"(?:{lexicon.NOUN_OR_VERB}) (?:{lexicon.BE})\b", bare):
+    # "round(2.5) gives 2" names a function.
+    if verb and re.match(rf"\w+\(|(?:{lexicon.NOUN_OR_VERB}) (?:{lexicon.BE})\b", bare):
         return ""
     return verb
 

@@ -122,7 +122,8 @@ def _more_of_the_same(speech: Speech, request: Speech | None) -> ReplyMeaning | 
         return None
     mild = (CONSENT | {Act.FIX, Act.LOOK, Act.REFUSAL}) - {Act.SOCIAL}
     is_mild = set(speech.acts) <= mild or all(map(_is_bare, speech.clauses))
-    if not is_mild and not says(speech.text, lexicon.SAME):
+    is_same = says(speech.text, lexicon.SAME) and not says(speech.text, lexicon.TROUBLE)
+    if not is_mild and not is_same:
         return None
     is_extended = Act.BUILD in request.acts and says(speech.text, lexicon.EXTENDS)
     return ReplyMeaning(Act.BUILD if is_extended else Act.FIX, "goes on from the change just made")

@@ -390,11 +390,13 @@ def test_no_held_out_prompt_is_learned_from():
         return json.dumps([row["text"].casefold(), row.get("history")])
 
     learned = {key(row) for *_, row in labelled("prompts.jsonl")}
-    assert not learned & {key(row) for *_, row in labelled("heldout.jsonl")}
+    for name in ("heldout.jsonl", "fresh.jsonl"):
+        assert not learned & {key(row) for *_, row in labelled(name)}
 
 
-def test_held_out_prompts_are_read_well_and_questions_rarely_mutate():
-    rows = labelled("heldout.jsonl")
+@pytest.mark.parametrize("name", ["heldout.jsonl", "fresh.jsonl"])
+def test_held_out_prompts_are_read_well_and_questions_rarely_mutate(name: str):
+    rows = labelled(name)
     read = [(classify(text, history).intent, intent) for text, history, intent, _ in rows]
     right = sum(found is intent for found, intent in read)
     asked = [found for found, intent in read if intent not in MAY_MUTATE]
@@ -462,6 +464,9 @@ def test_a_follow_up_has_the_size_of_what_it_follows(
         "I'm not sure if I should rename it",
         "what would deleting legacy_users break?",
         "list what is wrong with it, don't fix them",
+        "round(2.5) gives 2 in our price helper, customers complain",
+        "uploading a file -> 413",
+        "please review PR 42 and point out bugs",
     ],
 )
 def test_what_only_asks_gets_no_budget_to_change_anything(text: str):
@@ -505,6 +510,7 @@ def test_a_few_words_after_an_order_are_its_parts():
         ("Should it be 10 or 100?", "It is 100 now.", "100", "conversational"),
         ("fix the test", "It should pass now.", "nope, still red", "diagnose"),
         ("add a page", "Which colour?", "why?", "diagnose"),
+        ("bump axios", "axios is 1.7 now.", "now the build fails", "diagnose"),
     ],
 )
 def test_a_few_words_answer_or_correct_what_was_said(
