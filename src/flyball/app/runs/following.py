@@ -60,10 +60,10 @@ class Follower:
                     for line in telemetry(self.state, entry.event, after):
                         yield line
                     self.state = after
+                if self.state.is_at_rest or not is_moving:
+                    return
                 now = current_progress(self._home.state, self._run)
                 if now is not None and now != told:
                     told = now
                     yield now
-                if self.state.is_at_rest or not is_moving:
-                    return
                 await journal.wait(POLL)

@@ -121,8 +121,7 @@ def test_sizes_are_said_in_words():
 
 ROOT = Path(__file__).parents[4]
 
-STRIDES = {"making": 6, "discarding": 4, "taking-in": 10, "rolling-back": 24}
-"""How many points are passed over between two deaths, so that each act takes seconds only."""
+ACTS = ("making", "discarding", "taking-in", "rolling-back")
 
 
 def deaths(act: str, kind: str, stride: int, place: Path, first: int = 1) -> int:
@@ -130,20 +129,20 @@ def deaths(act: str, kind: str, stride: int, place: Path, first: int = 1) -> int
     module = "tests.unit.workspace.run.crashpoints"
     how = [act, kind, str(first), str(stride), str(place)]
     command = [sys.executable, "-W", "error", "-m", module, *how]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return int(done.stdout)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("act", STRIDES)
+@pytest.mark.parametrize("act", ACTS)
 def test_without_git_a_death_at_many_points_is_made_good(act: str, tmp_path: Path):
     assert deaths(act, "plain", 2, tmp_path) > 5
 
 
 EVERY_POINT = [
     (act, kind, 1, 1)
-    for act in STRIDES
+    for act in ACTS
     for kind in ("plain", "git")
     if (act, kind) not in (("taking-in", "git"), ("rolling-back", "git"))
 ]
@@ -159,10 +158,3 @@ def test_a_death_at_every_point_is_made_good(
     act: str, kind: str, first: int, stride: int, tmp_path: Path
 ):
     assert deaths(act, kind, stride, tmp_path, first) > 5
-
-
-@pytest.mark.exhaustive
-@pytest.mark.slow
-@pytest.mark.parametrize("act", STRIDES)
-def test_with_git_a_death_at_many_points_is_made_good(act: str, tmp_path: Path):
-    assert deaths(act, "git", STRIDES[act], tmp_path) > 5
