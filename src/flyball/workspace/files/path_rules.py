@@ -53,11 +53,13 @@ def fold(name: str) -> str:
     """Return the name as the most lenient file system would read it."""
     # NTFS and HFS+ ignore case, some invisible characters, trailing dots and spaces, and read
     # `git~1` as .git; a name is judged as the most lenient of them would read it.
-    visible = "".join(
-        ch
-        for ch in unicodedata.normalize("NFKC", name)
-        if unicodedata.category(ch) not in ("Cf", "Cc", "Mn", "Me")
-    )
+    visible = name
+    if not (name.isascii() and name.isprintable()):
+        visible = "".join(
+            ch
+            for ch in unicodedata.normalize("NFKC", name)
+            if unicodedata.category(ch) not in ("Cf", "Cc", "Mn", "Me")
+        )
     bare = visible.split(":", 1)[0].rstrip(". \t") or visible
     folded = unicodedata.normalize("NFKC", bare.casefold())
     return ".git" if _SHORT_GIT.fullmatch(folded) else folded

@@ -151,9 +151,10 @@ class Root:
         hidden = {".git", ".flyball", "node_modules", ".hg", ".svn", ".jj"}
         for folder, folders, files in walk_folders(self.path / top):
             folders[:] = sorted(d for d in folders if everything or fold(d) not in hidden)
-            within = PurePosixPath(os.path.relpath(folder, self.path))
+            within = os.path.relpath(folder, self.path)
+            start = "" if within == "." else f"{within}/"
             shown = [f for f in files if everything or fold(f) not in hidden]
-            yield from (str(within / name) for name in sorted(shown))
+            yield from (f"{start}{name}" for name in sorted(shown))
 
     def guarded_places(self) -> tuple[Path, ...]:
         """Return protected directories at the top that are read-only for commands as well.
