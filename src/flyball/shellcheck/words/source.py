@@ -188,8 +188,10 @@ def _leaf_problem(node: Node, source: bytes) -> str | None:
         if "`" in re.sub(r"\\.", "", body, flags=re.S):
             return f"a shell may end {text[:60]!r} at another backtick"
     if node.type == "comment":
+        # A shell takes a line that goes on away first: the sign may then be in the midst of a word.
+        joined = source[: node.start_byte].endswith(b"\\\n")
         before = source[node.start_byte - 1 : node.start_byte]
-        if before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
+        if joined or before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
             return f"{text[:60]!r} may not be a comment"
     return None
 
