@@ -294,7 +294,7 @@ def _run(commands: Sequence[str], shell: str, place: Path) -> bool:
         [*_jail(place), shell, *(["-f"] if shell == "zsh" else []), str(script)],
         cwd=tree,
         env=env,
-        timeout=60,
+        timeout=600,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

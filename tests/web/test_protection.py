@@ -254,5 +254,5 @@ def test_the_server_of_a_person_takes_its_token_from_the_environment_and_ends_on
     process.send_signal(signal.SIGINT)
     stream.read()
     connection.close()
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=600)
     assert (process.returncode, errors.strip()) == (130, "")

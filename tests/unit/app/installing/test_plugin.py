@@ -66,7 +66,7 @@ class Opencode:
             input=json.dumps(steps),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
