@@ -90,20 +90,19 @@ toolchains:
 		command -v "$$program" >/dev/null || missing="$$missing $$program"; done; \
 	[ -z "$$missing" ] || echo "!!! LONG TESTS WILL BE SKIPPED: these programs are missing and could not be installed:$$missing. Install them and run make test-slow again."
 
-# What a crowded machine slowed past a limit is tried once more, alone; what fails again is broken.
-ALONE := -n 0 --last-failed --last-failed-no-failures none
+# These wait for processes half of the time, so there are more of them than cores. What such a crowd
+# slowed past a limit is tried once more, alone; what fails again is broken.
+CROWD = $(PYTEST) -n 6 $(1) || $(PYTEST) -n 0 --last-failed --last-failed-no-failures none $(1)
 
-# These wait for processes half of the time, so there are more of them than cores.
-REST := -m "not exhaustive" $(PURE:%=--ignore=%)
 rest: setup
-	$(PYTEST) -n 6 $(REST) || $(PYTEST) $(ALONE) $(REST)
+	$(call CROWD,-m "not exhaustive" $(PURE:%=--ignore=%))
 
 # The types take one core and little memory: they and the properties go on beside the long part.
 test-slow: setup toolchains
 	$(MAKE) --no-print-directory -j 2 exhaustive types properties
 
 exhaustive: setup toolchains
-	$(PYTEST) -n 6 -m exhaustive || $(PYTEST) $(ALONE) -m exhaustive
+	$(call CROWD,-m exhaustive)
 
 # Tried by `make test` already; here on more examples.
 properties: setup

@@ -147,7 +147,7 @@ class NothingToMerge(Conflict):
 
 
 class BadAttestation(UsageError):
-    """An attestation is not as it was written, or not by whom it should be."""
+    """An attestation was altered, or has the wrong signer."""
 
     code = "attestation-bad"
 

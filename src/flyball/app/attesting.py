@@ -39,7 +39,7 @@ class Checked(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """What came of taking a verdict again."""
+    """The result of taking a verdict again."""
 
     result: Literal["same", "differs", "cannot run"]
     reason: str = ""

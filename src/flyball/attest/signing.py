@@ -34,7 +34,7 @@ class SigningKey(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """Who signed: the key's fingerprint, and the name that an allowed-signers file gives it."""
+    """A signer: the key's fingerprint, and its name in an allowed-signers file."""
 
     fingerprint: str
     signer: str = ""

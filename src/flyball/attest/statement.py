@@ -63,7 +63,7 @@ class Toolchain(_Closed, frozen=True):
 
 
 class Surroundings(_Closed, frozen=True):
-    """What the tests ran in; names of variables, never their values."""
+    """The environment of the tests: names of variables, never their values."""
 
     platform: str
     sandbox: str
@@ -89,7 +89,7 @@ class AttestedRun(_Closed, frozen=True, omit_defaults=True):
 
 
 class Outcomes(_Closed, frozen=True):
-    """How every test of every run ended: JSON, deflated, in base64."""
+    """The outcome of every test of every run: JSON, deflated, in base64."""
 
     encoding: Literal["json+zlib+base64"]
     data: str
@@ -136,7 +136,7 @@ class TestResult(_Closed, frozen=True, omit_defaults=True):
 
 
 class Subject(_Closed, frozen=True):
-    """What is attested: the new tree, and its commit."""
+    """The subject of an attestation: the new tree and its commit."""
 
     name: str
     digest: dict[str, str]

@@ -1,1 +1,1 @@
-"""Who thinks: models, scripts, people by relay, and the built-in repairer."""
+"""Drivers: models, scripts, people by relay, and the built-in repairer."""

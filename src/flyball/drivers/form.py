@@ -50,7 +50,7 @@ class ReplyForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class ReplyError(ValueError):
-    """What was written is not a reply; says what is wrong and what to write instead."""
+    """A text is not a valid reply; the message says what is wrong and what to write instead."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(f"{message} {hint}".rstrip())

@@ -1,4 +1,4 @@
-"""Who thinks: one request in, one reply out."""
+"""The driver protocol: one request in, one reply out."""
 
 from __future__ import annotations
 

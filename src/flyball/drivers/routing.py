@@ -1,4 +1,4 @@
-"""Which model answers: one per role and phase, and one that can see; and what it costs."""
+"""Select models: one per role and phase, and one that can see; and their prices."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Providers(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How to reach providers, each by its name; the rest comes from their own variables."""
+    """Addresses of providers by name; the rest comes from their own variables."""
 
     keys: dict[str, str] = {}
     base_urls: dict[str, str] = {}

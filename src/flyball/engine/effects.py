@@ -1,4 +1,4 @@
-"""Performing one effect, and reporting what came of it as one event."""
+"""Perform one effect and report its result as one event."""
 
 from __future__ import annotations
 

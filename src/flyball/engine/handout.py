@@ -1,4 +1,4 @@
-"""Which waiting runs get a worker now: by role, priority, room, and what each may take of it."""
+"""Assign waiting runs to workers by role, priority, capacity and shares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEATHS_PER_FAILURE = 8
 
 
 class Shares(NamedTuple):
-    """How many runs may be driven at once, of one project and of one person; 0 is no limit."""
+    """The number of runs that may be driven at once, per project and per person; 0 is no limit."""
 
     of_project: int = 0
     of_person: int = 0

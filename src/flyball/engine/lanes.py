@@ -1,4 +1,4 @@
-"""What is under way for a run: one batch of effects for each card, in the order it comes back."""
+"""Running effects of a run: one batch per card, in order of completion."""
 
 from __future__ import annotations
 

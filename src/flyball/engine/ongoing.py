@@ -1,4 +1,4 @@
-"""What a run is doing at this moment, in a file, for those who watch it from other processes."""
+"""A run's current activity in a file, for watchers in other processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a card works: its workspace, sandbox, environment and shelves, opened once per process."""
+"""A card's workspace, sandbox, environment and stores, opened once per process."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ DEFAULT_SETTINGS = ToolSettings()
 
 
 class Committed(NamedTuple):
-    """What became of a card's work: its commit, the run's tree with it, or why it does not fit."""
+    """A committed card: the commit, the run's tree with it, or why it does not fit."""
 
     commit: str
     tree: TreeHash

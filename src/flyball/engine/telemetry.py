@@ -1,4 +1,4 @@
-"""What watchers see: telemetry objects, projected from the same events that move the run.
+"""Telemetry for watchers, projected from the events that move the run.
 
 The objects are those of the event stream: every surface shows these and nothing else.
 """

@@ -103,7 +103,7 @@ class WorkerRow(msgspec.Struct, frozen=True):
 
 
 class Journal(Protocol):
-    """Where runs live. Every write of a driven run is fenced by its lease."""
+    """Storage of runs. Every write to a driven run is fenced by its lease."""
 
     async def acquire(
         self, run: str, holder: str, now: float, ttl: float, is_dead: Callable[[str], bool]

@@ -63,7 +63,7 @@ class DueRun(NamedTuple):
 
 
 class Busy(NamedTuple):
-    """Who takes room now: every run with a live lease, and whose it is."""
+    """Occupied capacity: every run with a live lease, and its owner."""
 
     run: str
     project: str

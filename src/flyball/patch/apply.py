@@ -30,7 +30,7 @@ class Placed(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """Where a hunk is expected, if its numbers are believed, and how far away it may be."""
+    """The expected position of a hunk by its numbers, and the permitted distance from it."""
 
     stated: int | None
     max_offset: int

@@ -120,7 +120,7 @@ _TYPOGRAPHY = str.maketrans(
 
 
 class HunkFinding(NamedTuple):
-    """What is wrong with a hunk, in words, with the place in the file that it concerns."""
+    """A problem with a hunk, in words, and the affected position in the file."""
 
     code: Code
     sentence: str

@@ -22,7 +22,7 @@ STRONG = 3
 
 
 class MatchLevel(IntEnum):
-    """How closely the file's lines are those of the hunk."""
+    """How closely the file's lines match the hunk."""
 
     EXACT = 0
     TRAILING = 1
@@ -30,7 +30,7 @@ class MatchLevel(IntEnum):
 
 
 class Spot(NamedTuple):
-    """Where a hunk belongs, and how that was found out."""
+    """The position of a hunk, and how it was found."""
 
     at: int
     level: MatchLevel = MatchLevel.EXACT
@@ -41,7 +41,7 @@ class Spot(NamedTuple):
 
 
 class Miss(NamedTuple):
-    """Why a hunk has no place."""
+    """The reason why a hunk could not be located."""
 
     code: Code
     lines: tuple[int, ...] = ()

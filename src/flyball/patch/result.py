@@ -1,4 +1,4 @@
-"""What applying a diff yields: the new files, what changed, and why a hunk was refused."""
+"""Results of applying a diff: new files, changes, and why a hunk was refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flyball.patch.compare import unified_diff
 
 
 class Code(StrEnum):
-    """Why a hunk, a file's part of a diff, or a whole diff was refused."""
+    """The reason why a hunk, a file's section, or a whole diff was refused."""
 
     NO_MATCH = "no_match"
     AMBIGUOUS = "ambiguous"
@@ -47,7 +47,7 @@ class Refusal(NamedTuple):
 
 
 class HunkTaken(NamedTuple):
-    """Where a hunk was applied and how it was recognised."""
+    """The position at which a hunk was applied, and how it was found."""
 
     hunk: int
     line: int
@@ -57,7 +57,7 @@ class HunkTaken(NamedTuple):
 
 
 class ChangeType(StrEnum):
-    """What became of a file."""
+    """How a diff changes a file."""
 
     ADD = "add"
     MODIFY = "modify"

@@ -25,7 +25,7 @@ _RECOGNISED = ("exact", "trailing white space ignored", "context without its lea
 
 
 class Options(NamedTuple):
-    """How much is allowed."""
+    """The permitted repairs."""
 
     fuzz: int = 0
     max_offset: int = 200

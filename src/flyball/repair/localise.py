@@ -52,7 +52,7 @@ class Once(NamedTuple):
 
 
 class Memo(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How the tests ran on a tree."""
+    """Test results by tree."""
 
     runner: str
     runs: tuple[Once, ...] = ()

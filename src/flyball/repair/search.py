@@ -34,7 +34,7 @@ Ends = dict[int, str]
 
 
 class SearchLimits(NamedTuple):
-    """How far a search goes."""
+    """The limits of a search."""
 
     seconds: float | None
     """None: until every candidate was tried, however long that takes."""

@@ -109,7 +109,7 @@ class ScratchCopy(NamedTuple):
 
 
 class TrialReport(NamedTuple):
-    """What the program reported, and how it ended."""
+    """The program's report, and how it ended."""
 
     lines: tuple[Line, ...]
     finished: Finished | None

@@ -1,4 +1,4 @@
-"""What a command proves by succeeding, and whether it could fail at all."""
+"""Determine what a command proves by succeeding, and whether it can fail at all."""
 
 from __future__ import annotations
 

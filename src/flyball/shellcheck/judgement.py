@@ -9,7 +9,7 @@ import msgspec
 
 
 class CommandKind(StrEnum):
-    """What a command does to the world, from harmless to not understood."""
+    """The class of a command, from harmless to not understood."""
 
     READ_ONLY = "read-only"
     VERIFICATION = "verification"
@@ -27,7 +27,7 @@ _ORDER = tuple(CommandKind)
 
 
 class CommandEffect(StrEnum):
-    """How a command may be run, from freely to only with a person's approval.
+    """The condition for running a command, from none to a person's approval.
 
     `reading` only reads, by names that are known and hold no secret: it may run anywhere. `unclear`
     runs code, uses names that its text does not show, or prints variables that may hold secrets: it

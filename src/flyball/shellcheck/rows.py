@@ -1,4 +1,4 @@
-"""How the tables of programs are written down."""
+"""Helpers to write the tables of programs."""
 
 from __future__ import annotations
 

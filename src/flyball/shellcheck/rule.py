@@ -1,4 +1,4 @@
-"""What is known of a program, as data, and how its words are held against it."""
+"""A program's rule as data, and how words of a command are matched against it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from flyball.shellcheck.words.word import Word, literal
 
 
 class Operands(Enum):
-    """What a program does with the words that are not options."""
+    """The meaning of the words of a program that are not options."""
 
     READ = "reads the files it names"
     NAMES = "looks at names, not at contents"

@@ -30,7 +30,7 @@ class ServerStopForm(Form, frozen=True, kw_only=True):
 
 
 class ServerListForm(Form, frozen=True, kw_only=True):
-    """Nothing to fill in."""
+    """The form has no fields."""
 
 
 class ServerLogsForm(Form, frozen=True, kw_only=True):

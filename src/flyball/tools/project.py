@@ -16,7 +16,7 @@ SHOWN = 12
 
 
 class ProjectForm(Form, frozen=True, kw_only=True):
-    """Nothing to fill in."""
+    """The form has no fields."""
 
 
 async def perform(_form: ProjectForm, context: CallContext) -> Result:

@@ -1,4 +1,4 @@
-"""What a change that passes its tests was asked for twice: by the request, a test, another test.
+"""Find contradictions between the request and the tests of a change that passes them.
 
 Green tests show what the tests say. Where the request, or another test, says otherwise of the very
 same call, whoever made them green has chosen a side, and that choice is a person's.

@@ -34,7 +34,7 @@ _NO_XML = regex(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Place(NamedTuple):
-    """Where a finding is about."""
+    """The place that a finding is about."""
 
     file: str
     line: int = 0

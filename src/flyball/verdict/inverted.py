@@ -1,4 +1,4 @@
-"""Every fixed test run once more with one expectation altered: it must fail, or nothing is shown.
+"""Run every fixed test once more with one expectation altered: it must fail.
 
 An equality that says yes to anything, a patched assertion, a patched runner and a forged report
 all pass the altered test as they passed the real one. It runs on the new tree, in its own file
@@ -31,7 +31,7 @@ ROUNDS = 4
 
 
 class InvertedRuns(NamedTuple):
-    """Which fixed tests cannot fail any more, and which could not be asked."""
+    """The fixed tests that can no longer fail, and those that could not be tried."""
 
     deceived: tuple[Inverted, ...] = ()
     agreeing: tuple[Inverted, ...] = ()

@@ -135,7 +135,7 @@ def _of_suite(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterato
 
 
 def _unkept(change: ChangeFacts) -> Iterator[ChangeFinding]:
-    """Finding 1 for the tree itself: what is not kept, or that nobody can read."""
+    """Yield finding 1 for the tree itself: files that are not kept or that cannot be read."""
     if change.compiled:
         yield ChangeFinding(
             FindingKind.NOT_EVIDENCE,
@@ -307,7 +307,7 @@ def _hidden_red(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Itera
 
 
 def _needs_shared(suite: SuiteRuns, change: ChangeFacts, names: frozenset[str]) -> ChangeFinding:
-    """Ask about tests that a file decides which the product reads, too; nobody is accused."""
+    """Ask about tests that depend on a file which the product reads, too."""
     files = [each for each in change.shared if is_within(each.path, suite.part)] or change.shared
     return ChangeFinding(
         FindingKind.HIDDEN_RED,
@@ -337,7 +337,7 @@ def _unsteady(suite: SuiteRuns) -> Iterator[ChangeFinding]:
 
 
 def _vanished_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
-    """Finding 2 for tests that nobody touched: red before, and now skipped or gone.
+    """Yield finding 2 for untouched tests: red before, and now skipped or gone.
 
     What stands for a whole file or a hook is gone as soon as its tests run, and is no loss.
     """

@@ -1,4 +1,4 @@
-"""How strong the tests are: small changes to the new lines, and how many of them a test notices.
+"""Measure the tests: make small changes to the new lines, and count those a test notices.
 
 Each change is one more run of the tests that reach it, so only as many are tried as fit into a
 few seconds.
@@ -33,7 +33,7 @@ LONGEST = 40
 
 
 class Noticed(NamedTuple):
-    """How many small changes the tests notice, or why none was tried."""
+    """The number of small changes that the tests notice, or why none was tried."""
 
     found: MutantCount | None = None
     not_tried: str = ""

@@ -1,4 +1,4 @@
-"""What was named as verification, held against what was run on the new tree."""
+"""Compare what was named as verification with what was run on the new tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flyball.verdict.reports import Named, NamedEnd, TreeRun
 
 
 class CheckEnd(NamedTuple):
-    """How a command that Flyball ran on the new tree ended."""
+    """The result of a command that Flyball ran on the new tree."""
 
     command: str
     exit_code: int

@@ -147,7 +147,7 @@ class SuiteRuns(NamedTuple):
 
 
 class NamedEnd(StrEnum):
-    """What became of something that was named as verification."""
+    """The result of something that was named as verification."""
 
     GREEN = "green"
     RED = "red"
@@ -155,7 +155,7 @@ class NamedEnd(StrEnum):
 
 
 class Named(NamedTuple):
-    """What `verify_with` or the request names, and how it ended on the new tree."""
+    """A check that `verify_with` or the request names, and its result on the new tree."""
 
     what: str
     end: NamedEnd
@@ -178,7 +178,7 @@ class SharedFile(NamedTuple):
 
 
 class ChangeFacts(NamedTuple):
-    """What is known of the change itself, apart from any run."""
+    """The facts of the change itself, apart from any run."""
 
     files: tuple[str, ...]
     tests: tuple[ChangedTest, ...] = ()
@@ -221,7 +221,7 @@ class ChangeFacts(NamedTuple):
 
 
 class AskedFor(NamedTuple):
-    """What was requested and announced beforehand, as far as it matters for the verdict."""
+    """The request and the announced plan, as far as they matter for the verdict."""
 
     named: tuple[Named, ...] = ()
     announced: tuple[str, ...] = ()

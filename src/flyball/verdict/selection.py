@@ -1,4 +1,4 @@
-"""Which tests to run where a whole suite takes too long: those that changed or reach the change.
+"""Select tests where the whole suite takes too long: those that changed or reach the change.
 
 Imports are read as text, transitively. What cannot be told apart is taken in: a selection that is
 too large costs time, one that is too small costs the truth.

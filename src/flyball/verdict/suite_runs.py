@@ -134,7 +134,7 @@ async def _with_inverted(
 
 
 class _Chance(NamedTuple):
-    """What repeated runs of the same tree say of single tests."""
+    """The evidence of repeated runs of the same tree about single tests."""
 
     flaky: frozenset[str] = frozenset()
     unsteady: tuple[Unsteady, ...] = ()
@@ -337,7 +337,7 @@ async def _with_old(
 
 
 class _KeptTests(NamedTuple):
-    """What the old testing side says of the new code, and which part of it decides."""
+    """The result of the old tests on the new code, and the part that decides."""
 
     run: TreeRun | None = None
     by_shared: frozenset[str] = frozenset()

@@ -40,7 +40,7 @@ FILL = "`git submodule update --init`, or `submodules: true` under `with:` of ac
 
 
 class Wanted(NamedTuple):
-    """What a verdict is taken for: two trees, and what was asked and promised beforehand."""
+    """The input of a verdict: two trees, the request, and the stated plan."""
 
     base: str
     head: str

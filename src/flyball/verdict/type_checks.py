@@ -1,4 +1,4 @@
-"""What a change does to the type checker: lines that silence it, settings that weaken it.
+"""Find changes against the type checker: lines that silence it, settings that weaken it.
 
 No test run shows either, so if a type check is part of the proof, a person is asked.
 """

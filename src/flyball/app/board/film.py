@@ -24,7 +24,7 @@ class Scene(NamedTuple):
 
 
 class Film(NamedTuple):
-    """What a replay needs beside the telemetry: times by event, and how the change grew."""
+    """The data a replay needs besides telemetry: event times and the size of the change at each."""
 
     times: list[float]
     scenes: list[Scene]

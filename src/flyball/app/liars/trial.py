@@ -96,7 +96,7 @@ class TriedChange(NamedTuple):
 
 
 class Verifier(NamedTuple):
-    """How to run a verifier."""
+    """A verifier and the command that runs it."""
 
     command: str
     seconds: float

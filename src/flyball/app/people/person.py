@@ -21,7 +21,7 @@ LIST_THEM = "`flyball people list` shows them."
 
 
 class Right(IntEnum):
-    """What a person may do; each value includes those before it."""
+    """A person's permission level; each value includes those before it."""
 
     NOTHING = 0
     LOOK = 1

@@ -28,7 +28,7 @@ _SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 
 
 class SessionCase(msgspec.Struct, frozen=True):
-    """What to start, where, the files to write first, and the model's script."""
+    """A session to start: command, directory, files to write first, and the model's script."""
 
     argv: list[str]
     env: dict[str, str]
@@ -40,7 +40,7 @@ class SessionCase(msgspec.Struct, frozen=True):
 
 
 class SessionReport(msgspec.Struct, frozen=True):
-    """How the host ended; without an exit code, why it did not exit by itself."""
+    """How a host ended: its exit code, or why it did not exit by itself."""
 
     exit_code: int | None
     said: str

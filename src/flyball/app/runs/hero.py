@@ -30,7 +30,7 @@ UNDONE = (Ending.FAILED, Ending.STOPPED, Ending.UNCHANGED)
 
 
 class HeroQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What speaks against the change or is for a person to decide, with both texts of the test."""
+    """A doubt about the change, or a decision for a person, with the test's old and new text."""
 
     sentence: str
     is_blocking: bool = False

@@ -37,7 +37,7 @@ class OwedEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class GateView:
-    """What must hold before the step is done; Flyball checks it."""
+    """A condition that Flyball checks before the step is done."""
 
     type: str
     description: str
@@ -114,7 +114,7 @@ class TurnView(StandingView):
 
 
 class Asked(NamedTuple):
-    """A request to think: for whom, and with what input."""
+    """A pending request to a driver: the card and the input."""
 
     number: int
     effect: Think

@@ -26,7 +26,7 @@ class Trouble(StrEnum):
 
 
 class Strictness(StrEnum):
-    """How soon a person is asked."""
+    """How early a person is asked."""
 
     LENIENT = "lenient"
     NORMAL = "normal"
@@ -38,7 +38,7 @@ TEMPLATE = "TEMPLATE"
 
 
 class EscalationRow(NamedTuple):
-    """What follows one class of error: with retries left, without, and after a diagnosis."""
+    """The reaction to one class of error: with retries left, without, and after a diagnosis."""
 
     trouble: Trouble
     strictness: Strictness

@@ -42,7 +42,7 @@ class Role(StrEnum):
 
 
 class Escalation(StrEnum):
-    """What follows a failed step."""
+    """The reaction to a failed step."""
 
     RETRY = "RETRY"
     DIAGNOSE = "DIAGNOSE"
@@ -209,14 +209,14 @@ class GateUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class OnFail(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How often a step may be retried, and what follows."""
+    """The number of retries of a step, and the reaction after the last one."""
 
     max_retries: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
     escalate_policy: Escalation = Escalation.PAUSE_FOR_HUMAN
 
 
 class OnPass(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where a step leads; with `max_rounds`, back that many times, then to `then`."""
+    """The step that follows; with `max_rounds`, an earlier one that many times, then `then`."""
 
     next_step_id: Text = END
     max_rounds: Annotated[int, msgspec.Meta(ge=1, le=100)] | None = None

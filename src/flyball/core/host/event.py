@@ -1,4 +1,4 @@
-"""What a host (somebody else's agent) reports to its hooks, in the same terms for all hosts."""
+"""Hook events of hosts (other vendors' agents), in the same terms for all of them."""
 
 from __future__ import annotations
 

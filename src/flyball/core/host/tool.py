@@ -26,7 +26,7 @@ PLAN_EXIT = "ExitPlanMode"
 
 
 class Naming(StrEnum):
-    """What the arguments of a host's tool name."""
+    """The meaning of the arguments of a host's tool."""
 
     NOTHING = "nothing"
     A_FILE = "a file"

@@ -1,1 +1,1 @@
-"""How a run moves: one table, one handler per row."""
+"""The state machine of a run: one table, one handler per row."""

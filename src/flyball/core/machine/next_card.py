@@ -1,4 +1,4 @@
-"""How a step of a plan is executed: which card comes first, and what follows each card's end.
+"""Execute the steps of a plan: select the first card, and the next when one ends.
 
 A run's own flow is walked here too: as a whole it is the one step of an unplanned run.
 """

@@ -1,4 +1,4 @@
-"""Every legal move of a run and of a card. A rule can only go where its row says.
+"""Every legal transition of a run and of a card. A rule can only go where its row says.
 
 Theory of operation
 -------------------

@@ -1,1 +1,1 @@
-"""What a run remembers and notices: guards, fingerprints, the mistake ledger, hand-overs."""
+"""Memory of a run: guards, fingerprints, the mistake ledger, hand-overs."""

@@ -1,4 +1,4 @@
-"""What stays the same over two runs of one failure: fingerprints of errors, texts of outcomes."""
+"""Fingerprints of errors and outcomes, which are equal for two runs of the same failure."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class TripLevel(StrEnum):
 
 
 class Trip(msgspec.Struct, frozen=True):
-    """What a guard noticed: which guard, how severe, and the reason as a clause."""
+    """A guard's alarm: which guard, how severe, and the reason as a clause."""
 
     guard: str
     level: TripLevel
@@ -56,7 +56,7 @@ class Trip(msgspec.Struct, frozen=True):
 
 
 class GuardLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """When each guard nudges and when it escalates; zero switches that level off."""
+    """Thresholds at which each guard nudges and escalates; zero switches a level off."""
 
     repetition_soft: Count = 3
     repetition_hard: Count = 5

@@ -1,4 +1,4 @@
-"""What the guards remember: a small value folded from the steps of one attempt, and what it trips.
+"""The guards' memory: a small value folded from the steps of one attempt, and its alarms.
 
 What counts is a reply, not a call. A driver that requests five things at once had no answer in
 between, so one reply moves a counter once, whatever the results of its calls; only a call repeated
@@ -59,7 +59,7 @@ class RecentSteps(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Memory(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the guards remember of one attempt; a new attempt starts with an empty one."""
+    """The guards' memory of one attempt; a new attempt starts with an empty one."""
 
     work: RecentSteps = RecentSteps()
     """One mark for each reply; the calls of a reply are one mark together."""

@@ -34,7 +34,7 @@ def should_reset(
 
 
 class HandOver(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a new thread must know."""
+    """The facts that a new thread needs."""
 
     goal: str
     reason: str = ""

@@ -17,7 +17,7 @@ Id = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class Severity(StrEnum):
-    """How bad an issue is, worst first."""
+    """Severity of an issue, worst first."""
 
     CRITICAL = "critical"
     HIGH = "high"
@@ -26,7 +26,7 @@ class Severity(StrEnum):
 
 
 class Status(StrEnum):
-    """How a request came out."""
+    """The result of a request."""
 
     SUCCESS = "success"
     FAILED = "failed"
@@ -34,7 +34,7 @@ class Status(StrEnum):
 
 
 class Work(StrEnum):
-    """What a plan does with the work that a failed iteration left."""
+    """What a plan does with the work of a failed iteration."""
 
     KEEP = "keep"
     ROLLBACK = "rollback"
@@ -45,7 +45,7 @@ class MessagePart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class Context(MessagePart, frozen=True, kw_only=True):
-    """What a request is about, and what earlier iterations tried."""
+    """The subject of a request, and what earlier iterations tried."""
 
     target: str = "project"
     self_modify: bool = False
@@ -65,7 +65,7 @@ class Step(MessagePart, frozen=True, kw_only=True):
 
 
 class StepResult(MessagePart, frozen=True, kw_only=True):
-    """How a step came out; `evidence` and its strength are the governor's own facts."""
+    """The result of a step; `evidence` and its strength are the governor's own facts."""
 
     step_id: Id
     success: bool
@@ -114,7 +114,7 @@ class PlanRequest(Message, frozen=True, kw_only=True, tag="plan_request"):
 
 
 class ExecutionPlan(Message, frozen=True, kw_only=True, tag="execution_plan"):
-    """What the planner intends."""
+    """The planner's plan."""
 
     id: Id
     goal: str
@@ -129,7 +129,7 @@ class ExecuteTask(Message, frozen=True, kw_only=True, tag="execute_task"):
 
 
 class ExecutionResults(Message, frozen=True, kw_only=True, tag="execution_results"):
-    """How one or more steps came out."""
+    """The results of one or more steps."""
 
     plan_id: Id
     step_results: tuple[StepResult, ...]
@@ -145,7 +145,7 @@ class VerifyRequest(Message, frozen=True, kw_only=True, tag="verify_request"):
 
 
 class VerificationReport(Message, frozen=True, kw_only=True, tag="verification_report"):
-    """What the verifier found."""
+    """The verifier's findings."""
 
     id: Id
     goal_achieved: bool

@@ -1,1 +1,1 @@
-"""How a request is read: offline, deterministic, explained."""
+"""Classify requests offline, deterministically, with an explanation."""

@@ -1,4 +1,4 @@
-"""What a clause asks for, and how an order is recognised by its verb."""
+"""The acts of a clause, and how an order is recognised by its verb."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flyball.core.reading.text import contains, opening_words, says
 
 
 class Act(StrEnum):
-    """What a clause does."""
+    """The act that a clause performs."""
 
     ASIDE = "aside"
     SOCIAL = "social"

@@ -89,7 +89,7 @@ def _word_names(text: str) -> Iterator[str]:
 
 
 class Weights(NamedTuple):
-    """What training gave: a byte per bucket and class, how much a step of it counts, and biases."""
+    """Trained weights: a byte per bucket and class, the scale of that byte, and biases."""
 
     table: bytes
     scale: float

@@ -1,1 +1,1 @@
-"""What can be done with a finished log: judge it again, draw it, read a foreign one."""
+"""Operations on finished logs: judge one again, draw it, import one from another agent."""

@@ -12,7 +12,7 @@ from flyball.core.run.state import RunState
 
 
 class CardAccount(NamedTuple):
-    """When a card was opened, its calls by tool, and how many were refused."""
+    """The time a card was opened, its calls by tool, and the number of refused calls."""
 
     began: float = 0.0
     calls: dict[str, int] = {}  # noqa: RUF012

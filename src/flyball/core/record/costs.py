@@ -1,4 +1,4 @@
-"""What a run cost, by card and phase: turns, calls, tokens, money, and whose time it took."""
+"""Costs of a run by card and phase: turns, calls, tokens, money, and time by cause."""
 
 from __future__ import annotations
 

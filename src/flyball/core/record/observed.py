@@ -1,4 +1,4 @@
-"""What would have been in a run that was only observed: blocked, held, or taken back."""
+"""List what would have been blocked, held or undone in a run that was only observed."""
 
 from __future__ import annotations
 

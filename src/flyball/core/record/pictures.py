@@ -11,7 +11,7 @@ from flyball.core.terms.evidence import ConsoleReport, VisualReport
 
 
 class PagePictures(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where the pictures of one page are, from the project's top."""
+    """Paths of the pictures of one page, relative to the project."""
 
     url: str
     after: str = ""

@@ -29,7 +29,7 @@ class TripAt(msgspec.Struct, frozen=True):
 
 
 class GuardReport(msgspec.Struct, frozen=True):
-    """What the guards noticed in a run, and where they would have stopped it."""
+    """The guards' alarms in a run, and where they would have stopped it."""
 
     steps: int
     trips: tuple[TripAt, ...] = ()

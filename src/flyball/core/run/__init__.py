@@ -1,1 +1,1 @@
-"""What a run is: its events, effects, state and threads, and what it may do next."""
+"""The model of a run: events, effects, state, threads, and permitted actions."""

@@ -1,4 +1,4 @@
-"""What the shell owes: imperatives that a pure core cannot do itself."""
+"""Effects: actions that the pure core cannot perform and the shell owes."""
 
 from __future__ import annotations
 

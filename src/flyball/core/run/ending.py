@@ -1,4 +1,4 @@
-"""How a run, or one of its cards, ended. Every surface asks here instead of composing it.
+"""The ending of a run or card. Every surface gets it from here.
 
 Both answers are derived from what is stored, so that logs of earlier versions have them too.
 """

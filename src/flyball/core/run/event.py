@@ -1,4 +1,4 @@
-"""What happened: facts in the past tense.
+"""Events of a run: facts in the past tense.
 
 Time, ids, token counts and hashes arrive inside events. An event that answers an effect carries the
 effect's number; an event from outside (a person, a clock, another process) carries none.

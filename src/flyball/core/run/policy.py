@@ -17,7 +17,7 @@ HOST_SLACK = 10
 
 
 class OnWeakened(StrEnum):
-    """What happens when a change makes tests easier to pass."""
+    """The reaction to a change that makes tests easier to pass."""
 
     ASK = "ask"
     ALLOW = "allow"
@@ -29,7 +29,7 @@ EDITION = 3
 
 
 class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Every number and switch that `advance` and `decide` consult; fixed when the run starts."""
+    """All settings that `advance` and `decide` use; fixed when the run starts."""
 
     reserve: int = DEFAULT_RESERVE
     max_tool_rounds: int = MAX_TOOL_ROUNDS
@@ -168,7 +168,7 @@ def stricter(travelling: Policy, own: Policy) -> Policy:
 
 
 class Project(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What Flyball found in the workspace that can verify a change."""
+    """The means found in the workspace to verify a change."""
 
     runners: tuple[str, ...] = ()
     """What can run its tests; without any, a change is verified by checks."""

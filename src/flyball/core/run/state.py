@@ -30,7 +30,7 @@ from flyball.core.terms.phase import ENDINGS, Phase
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """What the driver promised before it was allowed to write."""
+    """The driver's plan, stated before it may write."""
 
     goal: str
     findings: str
@@ -41,7 +41,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 
 class Asking(StrEnum):
-    """What a card waits for."""
+    """What a paused card is waiting for."""
 
     CALL = "call"
     CHECKPOINT = "checkpoint"
@@ -267,7 +267,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def role(self) -> str:
-        """As whom the driver thinks now."""
+        """The driver's present role."""
         if self.is_reviewing:
             return Role.REVIEWER
         template = self.template

@@ -10,7 +10,7 @@ import msgspec
 
 
 class CaseOutcome(StrEnum):
-    """How one test ended; an error is trouble around the test rather than in its assertion."""
+    """The outcome of a test; an error is a problem around the test rather than in its assertion."""
 
     PASSED = "passed"
     FAILED = "failed"

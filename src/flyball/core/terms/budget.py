@@ -1,4 +1,4 @@
-"""How much a run may do, and how much it has done."""
+"""The budget of a run, and how much of it is used."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a reply of a model cost."""
+    """The usage of a model's reply."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -63,7 +63,7 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Spend(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What has been used. Blocked calls cost nothing but are counted."""
+    """The used part of a budget. Blocked calls cost nothing but are counted."""
 
     calls: int = 0
     blocked: int = 0

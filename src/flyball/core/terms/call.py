@@ -12,7 +12,7 @@ from flyball.core.terms.finding import AnyFinding
 
 
 class Access(StrEnum):
-    """What a tool does to the world."""
+    """A tool's effect on its surroundings."""
 
     READ = "read-only"
     MUTATE = "mutating"
@@ -30,7 +30,7 @@ class Access(StrEnum):
 
 
 class PathFact(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the one resolver found out about a path that a call names."""
+    """The resolver's facts about a path that a call names."""
 
     path: str
     inside: bool = True
@@ -40,7 +40,7 @@ class PathFact(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CommandFact(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the one judge of commands found out about a command that a call names."""
+    """The command judge's facts about a command that a call names."""
 
     command: str
     kind: str
@@ -115,7 +115,7 @@ INTERRUPTED = "interrupted"
 
 
 class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came back from a call."""
+    """The result of a call."""
 
     ok: bool
     text: str = ""

@@ -13,7 +13,7 @@ from flyball.core.terms.shape import listed
 
 
 class ChangeStrength(IntEnum):
-    """How much is shown, weakest first; the value orders, the label is what people read."""
+    """The strength of a verdict, weakest first; the value orders, the label is for people."""
 
     UNVERIFIED = 0
     SHOWN = 1
@@ -42,7 +42,7 @@ STRENGTH_LABELS = {
 
 
 class Weight(StrEnum):
-    """What follows from a finding."""
+    """The consequence of a finding."""
 
     BLOCKS = "blocks"
     """The work goes back: no answer of a person makes it evidence."""
@@ -126,7 +126,7 @@ class SuiteLine(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class MutantCount(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How many small changes to the new lines were tried, and how many a test noticed."""
+    """The number of mutants of the new lines, and how many of them a test noticed."""
 
     tried: int
     noticed: int

@@ -35,7 +35,7 @@ _SIGN = regex(r"\"[^\"]+\"|'[^']+'|`[^`]+`|-?\d+(?:\.\d+)*|[A-Za-z]\w*[_.]\w[\w.
 
 
 class Choice(StrEnum):
-    """What a person can answer to a conflict."""
+    """A person's answer to a conflict."""
 
     SAYS = "says"
     """Follow the first quote."""
@@ -46,7 +46,7 @@ class Choice(StrEnum):
 
 
 class Place(NamedTuple):
-    """Where a quote is said to be: the request, or a file and perhaps a line of it."""
+    """The place of a quote: the request, or a file and optionally a line."""
 
     path: str
     line: int = 0

@@ -68,7 +68,7 @@ class SuiteReport(Evidence, frozen=True, kw_only=True, tag="suite-report"):
 
 
 class CheckKind(StrEnum):
-    """What a check examines, strongest first."""
+    """Kinds of checks, strongest first."""
 
     BUILD = "build"
     TYPES = "types"
@@ -100,7 +100,7 @@ class CommandReport(Evidence, frozen=True, kw_only=True, tag="command-report"):
 
 
 class HttpReport(Evidence, frozen=True, kw_only=True, tag="http-report"):
-    """What an address answered."""
+    """The response of an address."""
 
     url: str
     status: int
@@ -110,7 +110,7 @@ class HttpReport(Evidence, frozen=True, kw_only=True, tag="http-report"):
 
 
 class PictureChange(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a picture differs from the first one of the same page, which another tree gave."""
+    """The difference between a picture and the first one of the same page, from another tree."""
 
     before: str
     """Where that one is, from the project's top."""
@@ -121,7 +121,7 @@ class PictureChange(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ConsoleReport(Evidence, frozen=True, kw_only=True, tag="console-report"):
-    """What a page wrote to its console."""
+    """The console output of a page."""
 
     url: str
     errors: tuple[str, ...] = ()
@@ -134,7 +134,7 @@ class ConsoleReport(Evidence, frozen=True, kw_only=True, tag="console-report"):
 
 
 class VisualReport(Evidence, frozen=True, kw_only=True, tag="visual-report"):
-    """What a picture of a page shows, judged against an expectation."""
+    """The contents of a page's picture, judged against an expectation."""
 
     url: str
     expectation: str
@@ -177,7 +177,7 @@ class Weakened(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class WeakeningReport(Evidence, frozen=True, kw_only=True, tag="weakening-report"):
-    """How the tests changed against the base tree."""
+    """The changes of the tests against the base tree."""
 
     base: TreeHash
     findings: tuple[Weakened, ...] = ()
@@ -209,7 +209,7 @@ class DiffReport(Evidence, frozen=True, kw_only=True, tag="diff-report"):
 
 
 class FileReport(Evidence, frozen=True, kw_only=True, tag="file-report"):
-    """Whether a file exists and which of the requested texts it contains."""
+    """The existence of a file, and which of the requested texts it contains."""
 
     path: str
     exists: bool
@@ -233,7 +233,7 @@ class ApprovalReport(Evidence, frozen=True, kw_only=True, tag="approval-report")
 
 
 class GateReport(Evidence, frozen=True, kw_only=True, tag="gate-report"):
-    """Why Flyball did not look for a gate: it may not, where `refused`, or it cannot."""
+    """The reason why a gate was not observed: not permitted (`refused`), or not possible."""
 
     gate: str
     parameters: dict[str, Any] = {}
@@ -260,7 +260,7 @@ AnyEvidence = (
 
 
 class Strength(IntEnum):
-    """How much a piece of evidence shows."""
+    """The strength of a piece of evidence."""
 
     NOTHING = 0
     PARSES = 1
@@ -285,7 +285,7 @@ STRENGTH_LABELS = {
 
 
 class Comparison(StrEnum):
-    """What became of a test's demands, from harmless to grave."""
+    """How a test's assertions changed, from harmless to severe."""
 
     SAME = "same"
     ADDED = "added"

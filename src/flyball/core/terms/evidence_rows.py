@@ -53,7 +53,7 @@ def _no_problems(_: Evidence) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRow(Generic[E]):
-    """What is to be known of one class of evidence."""
+    """The properties of one class of evidence."""
 
     kind: type[E]
     words: Callable[[E], str]

@@ -6,7 +6,7 @@ import msgspec
 
 
 class ToolFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
-    """What a call found out besides the evidence that it took."""
+    """A fact that a call found besides its evidence."""
 
 
 class Suspect(msgspec.Struct, frozen=True, omit_defaults=True):

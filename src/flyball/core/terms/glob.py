@@ -1,4 +1,4 @@
-"""Which paths a pattern names: `*` stays inside a folder, `**` crosses folders."""
+"""Match paths against patterns: `*` stays inside a directory, `**` crosses directories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request may ask for, and how many calls it may spend.
+"""Intents of requests, and the number of calls each may use.
 
 Classifying a request is in `reading`; the machine needs only these values.
 """
@@ -15,7 +15,7 @@ from flyball.regex import regex
 
 
 class ChangeKind(StrEnum):
-    """What a request wants done to the code."""
+    """The kind of change that a request asks for."""
 
     FIX = "fix"
     FEATURE = "feature"
@@ -43,7 +43,7 @@ def is_document(path: str) -> bool:
 
 
 class Intent(StrEnum):
-    """What the user wants, from the smallest budget to the largest."""
+    """The user's intent, from the smallest budget to the largest."""
 
     CONVERSATIONAL = "conversational"
     STATUS_CHECK = "status_check"
@@ -89,7 +89,7 @@ class Alternative(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """How a request was understood, and why."""
+    """The classification of a request, and the reasons for it."""
 
     intent: Intent
     budget: int

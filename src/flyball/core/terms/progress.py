@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Progress(NamedTuple):
-    """What is being done, how far it is, and how long the same took last time."""
+    """The current activity, its progress, and how long it took last time."""
 
     what: str
     elapsed: float

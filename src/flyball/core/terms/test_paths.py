@@ -1,4 +1,4 @@
-"""Which files are tests, what they expect, and what configures them."""
+"""Recognise test files, their expected data, and their configuration."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ WORDS = {
 
 
 class PersonPort(NamedTuple):
-    """What the driver needs of the person's machine.
+    """The functions of a person's machine that the driver needs.
 
     `copy` fills the clipboard, `show` displays a message, `read` waits for the reply: pasted into
     the terminal, or taken from the clipboard when the person confirms.

@@ -60,7 +60,7 @@ NO_SANDBOX = "No sandbox is available on this machine, so a gate's command is no
 
 
 class Gathered(NamedTuple):
-    """What was observed for the gates, and what observing changed in the tree."""
+    """Observations for the gates, and changes that observing made to the tree."""
 
     evidence: tuple[AnyEvidence, ...] = ()
     undone: tuple[str, ...] = ()

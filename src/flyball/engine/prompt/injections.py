@@ -1,4 +1,4 @@
-"""What a template may have put into the opening of a thread, made from a run's state."""
+"""Texts that a template can inject at the start of a thread, built from a run's state."""
 
 from __future__ import annotations
 

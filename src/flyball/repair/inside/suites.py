@@ -25,7 +25,7 @@ QUICK_LOADING_CPU = 3.0
 
 
 class End(NamedTuple):
-    """How one test ended, and why."""
+    """The outcome of one test, and the reason."""
 
     kind: str
     why: str = ""

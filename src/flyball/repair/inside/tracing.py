@@ -51,7 +51,7 @@ LEAVES = frozenset(
 
 
 class ProjectFiles:
-    """Which files are the project's, and which its tests, by the name code has for them."""
+    """The project's files and test files, by the name that code objects carry."""
 
     def __init__(self, root: str, tests: set[str]) -> None:
         self._root = os.path.realpath(root) + os.sep

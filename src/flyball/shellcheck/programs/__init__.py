@@ -1,4 +1,4 @@
-"""Every program known, and how a name finds its rule."""
+"""The tables of all known programs, and the lookup of a rule by name."""
 
 from __future__ import annotations
 

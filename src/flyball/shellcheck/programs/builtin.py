@@ -1,4 +1,4 @@
-"""What the shell does itself."""
+"""Rules for the shell's built-in commands."""
 
 from __future__ import annotations
 

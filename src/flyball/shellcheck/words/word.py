@@ -93,7 +93,7 @@ class _Piece(NamedTuple):
 
 
 class VariableFacts(NamedTuple):
-    """What a whole command shows about its variables, collected before the walk."""
+    """Facts about the variables of a whole command, collected before the walk."""
 
     tame: frozenset[str] = frozenset()
     """Names that never hold an option."""

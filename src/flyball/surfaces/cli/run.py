@@ -101,7 +101,7 @@ def run(
     as_json: bool,
     **wishes: Any,
 ) -> None:
-    """Make a request and govern whoever works on it. REQUEST may be - to read stdin.
+    """Start a governed run for a request. REQUEST may be - to read stdin.
 
     Exit code: 0 succeeded or answered, 1 failed or stopped, 2 wrong usage, 3 waits for a person,
     4 unverified or nothing changed, 130 interrupted.

@@ -49,7 +49,7 @@ class PersonsWord(BaseModel):
 
 
 class Unasked(BaseModel):
-    """Why no person was asked."""
+    """The reason why no person was asked."""
 
     why: str = ""
 
@@ -211,7 +211,7 @@ async def run(run: str, ctx: StepContext) -> str:
 
 
 async def diff(run: str, ctx: StepContext) -> str:
-    """What a run has changed so far."""
+    """Return the changes of a run so far."""
     steps = steps_of(ctx)
     try:
         return await diff_of(steps.home, await steps.find(run))

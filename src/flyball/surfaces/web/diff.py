@@ -68,7 +68,7 @@ class SceneView(msgspec.Struct, frozen=True):
 
 
 class FilmView(msgspec.Struct, frozen=True):
-    """When each event was, and how the change grew."""
+    """The time of each event, and the size of the change at each."""
 
     times: tuple[float, ...]
     scenes: tuple[SceneView, ...]

@@ -44,14 +44,14 @@ OPEN_IT = "Open the address that `flyball serve` printed, or send `Authorization
 
 
 class Refused(NamedTuple):
-    """Why a request is refused."""
+    """The reason for refusing a request."""
 
     status: int
     failure: ErrorBody
 
 
 class Protection(NamedTuple):
-    """Who may send requests: with which token, host names and port."""
+    """The conditions for requests: token, host names and port."""
 
     token: str
     port: int

@@ -29,7 +29,7 @@ _FIXED = (
 
 
 class SearchedPlace(Protocol):
-    """Where to search, and with which environment; the context of a call is one."""
+    """A directory to search and its environment; the context of a call is one."""
 
     @property
     def root(self) -> Root: ...

@@ -27,7 +27,7 @@ them.
 
 
 class LanguageServer(NamedTuple):
-    """How to start a language server, and which files it supports."""
+    """The command of a language server, and the files that it supports."""
 
     name: str
     argv: tuple[str, ...]

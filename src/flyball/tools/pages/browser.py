@@ -56,7 +56,7 @@ class PageFacts(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PageLook(msgspec.Struct, frozen=True):
-    """What a page did until it was idle, and its picture."""
+    """The activity of a page until it was idle, and its picture."""
 
     status: int
     trouble: str

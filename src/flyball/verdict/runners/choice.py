@@ -1,4 +1,4 @@
-"""Which runner tests a tree, and in which directory of it."""
+"""Choose the runner for a tree, and the directory in it."""
 
 from __future__ import annotations
 

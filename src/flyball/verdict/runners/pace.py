@@ -1,4 +1,4 @@
-"""How long suites, checks and others took before, how far one is now, and when one is stopped."""
+"""Durations, progress and time limits of suites and checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_RUNNING = 20
 
 
 class Steps(NamedTuple):
-    """How a runner's output says, line by line, which test begins and which has ended."""
+    """Read from a runner's output, line by line, which test begins and which has ended."""
 
     done: re.Pattern[str]
     begun: re.Pattern[str] | None = None
@@ -35,7 +35,7 @@ class Steps(NamedTuple):
 
 
 class Pace(msgspec.Struct, omit_defaults=True):
-    """What the last runs of one suite took, and how many steps the last of them told of."""
+    """The durations of a suite's last runs, and the number of steps of the latest."""
 
     seconds: list[float] = []
     done: int = 0
@@ -46,7 +46,7 @@ class Pace(msgspec.Struct, omit_defaults=True):
 
 
 class TimeLimit(NamedTuple):
-    """When a start is stopped, and why then."""
+    """The time limit of a start, and the reason for it."""
 
     seconds: float
     why: str

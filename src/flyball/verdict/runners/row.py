@@ -33,7 +33,7 @@ def adding(told: Callable[[StartContext], Sequence[str]]) -> Tell:
 
 
 class Accepts(NamedTuple):
-    """What a driver may pass on to a runner: nothing else reaches it."""
+    """The arguments that a driver may pass to a runner; no others reach it."""
 
     switches: frozenset[str] = frozenset()
     options: frozenset[str] = frozenset()

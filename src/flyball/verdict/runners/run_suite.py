@@ -45,7 +45,7 @@ PYTEST_ENDS = {
 
 
 class SuiteRun(NamedTuple):
-    """A report, the raw end of it, and every test that the runner told of."""
+    """A report, the raw exit, and every test that the runner reported."""
 
     report: SuiteReport
     finished: Finished
@@ -104,7 +104,7 @@ async def run_suite(
 
 
 class Timed:
-    """How long a test run may take, and how far it is."""
+    """The time limit of a test run, and its progress."""
 
     def __init__(
         self, context: StartContext, choice: Choice, wished: float | None, *, is_bounded: bool

@@ -59,7 +59,7 @@ _ENDS_OPTIONS = frozenset({"--", "-args", "--args"})
 
 
 class SettledStart(NamedTuple):
-    """How a settled command is started and read."""
+    """The way to start a settled command and read its output."""
 
     argv: list[str]
     runner: Runner | None

@@ -1,4 +1,4 @@
-"""What starting a runner needs to know; a tool's `CallContext` is one."""
+"""The context needed to start a runner; a tool's `CallContext` is one."""
 
 from __future__ import annotations
 

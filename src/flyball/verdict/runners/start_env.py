@@ -1,4 +1,4 @@
-"""Where a project's program is started, and what it finds there.
+"""The directory and environment in which a project's program is started.
 
 A run works on a tree of its own, while what was installed for the project is in the user's
 checkout. Installed tools are used from there; the code under test is the tree's own.

@@ -1,4 +1,4 @@
-"""Every test runner we know, in the order in which they are preferred."""
+"""All known test runners, in order of preference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the tests of a change compare with what they were, in every language by one ladder."""
+"""Compare the tests of a change with the old ones, in every language by the same steps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Pool = Counter[Key]
 
 
 class Change(NamedTuple):
-    """What all comparisons of one change share; the pools are used up as things are found."""
+    """Data shared by all comparisons of one change; pools are consumed as matches are found."""
 
     renames: Renames
     pool: Pool

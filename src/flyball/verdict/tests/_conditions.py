@@ -78,7 +78,7 @@ Values = frozenset[bool]
 
 
 class _Reading:
-    """Reads one condition from left to right; what is not one reads as unknown, so never holds."""
+    """Reads one condition from left to right; anything else is unknown and never holds."""
 
     def __init__(self, tokens: Iterator[str], features: AbstractSet[str]) -> None:
         self._tokens = tokens

@@ -1,4 +1,4 @@
-"""What a change took out of the product and out of the tests alike."""
+"""Features that a change removed from the product and from the tests alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of one test, and the words for it."""
+"""The comparison result of one test, and its wording."""
 
 from __future__ import annotations
 

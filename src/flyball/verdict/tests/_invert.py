@@ -316,7 +316,7 @@ NEVER_RETURNED = (
 
 
 def _never_returned(wanted: Node) -> _Edit:
-    """Expect an error in Go that nothing returns."""
+    """Expect an error in Go that no code returns."""
     return _Edit(wanted.start, wanted.end, "flyballNever{}", "expected", NEVER_RETURNED)
 
 

@@ -19,7 +19,7 @@ class Reach(IntEnum):
 
 
 class Assertion(NamedTuple):
-    """What is tested, how, and its expected value.
+    """The tested expression, the comparison, and the expected value.
 
     `form` says how it is written: a `comparison` or a `truth` that is asserted, a `call`, a `chain`
     of calls, a `condition` under which the test fails, or `output` that must be printed.

@@ -1,4 +1,4 @@
-"""Which test of the new side took the place of which test of the old one."""
+"""Pair each old test with the new test that replaces it."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Found(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What is known of the suites around a piece of a file."""
+    """Facts about the suites around a piece of a file."""
 
     suites: tuple[str, ...] = ()
     outer: tuple[Node, ...] = ()

@@ -62,7 +62,7 @@ def _explained(one: Compared, reason: str, kinds: AbstractSet[str] = LOSSES) -> 
 
 
 class Removals(NamedTuple):
-    """What a change took out of the product."""
+    """Everything that a change removed from the product."""
 
     names: frozenset[str]
     """What the product no longer has, whatever tests still mention."""

@@ -1,4 +1,4 @@
-"""What assertions, tests, skips and suites are called in each language: data alone."""
+"""Names of assertions, tests, skips and suites in each language, as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do with a run's finished cards; each action is a function of `use_cases`.
+"""Actions on a run's finished cards; each is a function of `use_cases`.
 
 `revert` reverts cards and reapplies them, `merge_run` merges them into the user's branch,
 `divergence` predicts what would be lost, `artifacts` is each card's written account.

@@ -1,4 +1,4 @@
-"""What people do with a run's cards: show, revert, reapply, merge, replay, prune."""
+"""Actions on a run's cards: show, revert, reapply, merge, replay, prune."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs and tools may not write in a workspace: a table without other imports."""
+"""Paths that programs and tools may not write in a workspace: a table without other imports."""
 
 from __future__ import annotations
 

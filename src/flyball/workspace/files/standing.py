@@ -28,7 +28,7 @@ _VENV = "pyvenv.cfg"
 
 
 class Mark(msgspec.Struct, frozen=True, array_like=True):
-    """Why an entry is sensitive, and a mark that distinguishes it from a replacement."""
+    """The reason why an entry is sensitive, and a mark that distinguishes it from a replacement."""
 
     reason: str
     kind: int

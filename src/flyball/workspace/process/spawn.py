@@ -240,7 +240,7 @@ def _input_file(stdin: bytes | None) -> IO[bytes]:
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """How a command ended.
+    """The result of a finished command.
 
     `over_limit` names the limit that ended it, if one did, or is `ABNORMAL`. `strays` are files it
     wrote to its substitute for the user's home, and `unreachable` counts packets without a route.

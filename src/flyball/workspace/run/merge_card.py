@@ -58,7 +58,7 @@ class MergedCard(NamedTuple):
 
 
 class _Plan(msgspec.Struct, frozen=True):
-    """What is about to be written, so that a merge is never applied twice."""
+    """A planned write, recorded so that a merge is never applied twice."""
 
     card: str
     base: TreeHash

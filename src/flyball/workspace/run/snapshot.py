@@ -39,7 +39,7 @@ class SnapshotRecord(msgspec.Struct, frozen=True):
 
 
 class Pruned(msgspec.Struct, frozen=True):
-    """What pruning deleted."""
+    """The result of pruning."""
 
     snapshots: int
     freed: int

@@ -1,4 +1,4 @@
-"""What a command may access and use, and how the kernel enforces it.
+"""Limits on what a command may access, and how the kernel enforces them.
 
 `confinement.orders` is the entry point: it turns a `Sandbox` into orders for the `supervisor`, the
 small process that confines a child before it becomes the command. `readable` lists the directories

@@ -42,7 +42,7 @@ supervisor.{entry}(int(sys.argv[1]))
 
 
 class SandboxLevel(StrEnum):
-    """What confines a command."""
+    """The mechanism that confines a command."""
 
     NAMESPACES = "kernel+namespaces"
     KERNEL = "kernel"
@@ -69,7 +69,7 @@ class Mechanism(StrEnum):
 
 
 class Sandbox(msgspec.Struct, frozen=True):
-    """What one command may access.
+    """The access rights of one command.
 
     `writable` and `readable` add directories outside `root`; `fixed` are paths inside it that stay
     read-only if the level supports that, and `hidden` are files that then appear empty; `home` is

@@ -23,7 +23,7 @@ _MUCH = 1 << 60
 
 
 class ServerPlan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How to serve a directory; `{port}` in the command is replaced by a chosen port."""
+    """A command that serves a directory; `{port}` in it is replaced by a chosen port."""
 
     name: str
     command: str

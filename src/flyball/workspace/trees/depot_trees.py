@@ -54,7 +54,7 @@ class DepotTrees:
         return tuple(parse_changes(out.split(b"\0")))
 
     def diff(self, old: TreeHash, new: TreeHash) -> bytes:
-        """Return the difference between two trees as a unified diff."""
+        """Return the unified diff of two trees."""
         # Never --binary: unreadable data would be shown to people and sent to models.
         args = ("diff-tree", "-r", "-p", "--full-index", "--find-renames")
         out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", "--no-color", old, new)

@@ -49,7 +49,7 @@ def merge_by_path(trees: KeptTrees, base: TreeHash, ours: TreeHash, theirs: Tree
 
 
 class _Refusal(NamedTuple):
-    """Why a path cannot be merged."""
+    """The reason why a path cannot be merged."""
 
     reason: str
     kind: ClashKind

@@ -126,7 +126,7 @@ class PlainTrees:
         )
 
     def diff(self, old: TreeHash, new: TreeHash) -> bytes:
-        """Return the difference between two trees as a unified diff."""
+        """Return the unified diff of two trees."""
         return b"".join(self._file_diff(change) for change in self.changes(old, new))
 
     def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:

@@ -88,7 +88,7 @@ class Captured(NamedTuple):
 
 
 class ClashKind(StrEnum):
-    """Why two changes of a path conflict; the value describes both sides alike."""
+    """The reason why two changes of a path conflict; the value describes both sides alike."""
 
     LINES = "both changed the same lines"
     DELETED = "one deleted what the other changed"
@@ -130,7 +130,7 @@ class KeptTrees(Protocol):
         ...
 
     def diff(self, old: TreeHash, new: TreeHash) -> bytes:
-        """Return the difference between two trees as a unified diff."""
+        """Return the unified diff of two trees."""
         ...
 
     def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:

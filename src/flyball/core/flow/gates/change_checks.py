@@ -145,7 +145,7 @@ def file_contains(case: Case, wanted: FileText) -> Verdict:
 
 
 class CoverageLimits(Parameters, frozen=True):
-    """How far coverage may drop, and its minimum, in percent."""
+    """Limits on coverage, in percent: the largest drop and the minimum."""
 
     tolerance: Percent = 0.0
     minimum: Percent = 0.0

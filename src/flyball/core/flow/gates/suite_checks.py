@@ -241,7 +241,7 @@ def check_of(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
 
 
 class Approval(Parameters, frozen=True):
-    """What a person must have accepted; by default anything about this tree."""
+    """The approval a gate requires; by default, any approval of this tree."""
 
     what: str = ""
 

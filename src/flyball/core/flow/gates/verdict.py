@@ -1,4 +1,4 @@
-"""What a gate answers. Missing evidence is not a failure; the two are always kept apart."""
+"""Results of gates. Missing evidence and failure are kept apart."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Verdict = Passed | Failed | Missing
 
 
 class Ruling(msgspec.Struct, frozen=True):
-    """What one gate of a card answered when it was last asked."""
+    """The latest result of one gate of a card."""
 
     gate: str
     verdict: Verdict

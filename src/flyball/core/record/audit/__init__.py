@@ -1,1 +1,1 @@
-"""What recorded sessions did wrong, found by the governor's own rules."""
+"""Find mistakes in recorded sessions by the governor's own rules."""

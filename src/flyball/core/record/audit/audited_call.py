@@ -32,7 +32,7 @@ EDITORS = frozenset({"str_replace_editor"})
 
 
 class CommandLook(NamedTuple):
-    """What a shell command would do, as the room that parses commands sees it."""
+    """The effect of a shell command, as the command parser sees it."""
 
     is_destructive: bool = False
     is_outside: bool = False
@@ -43,7 +43,7 @@ class CommandLook(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """What other rooms know, for rules that are asked in this one."""
+    """Knowledge from other packages that the rules here need."""
 
     command: Callable[[str, str], CommandLook]
     """Of a command, and the directory in which it runs."""
@@ -83,7 +83,7 @@ class AuditedCall(NamedTuple):
 
 
 def deed_of(call: Called, came: CallResult | None, looks: Looks) -> AuditedCall:
-    """Return the deed of a call; one that nothing came of was cut off."""
+    """Return a call with its outcome; a call without an outcome was interrupted."""
     row = host_tool(call.tool)
     command = text_in(call.args, COMMAND_FIELDS) if row.names is Naming.A_COMMAND else ""
     kind = _kind(call, row, command)
@@ -145,7 +145,7 @@ def _paths(call: Called, row: HostTool) -> tuple[str, ...]:
 
 
 def step_of_deed(deed: AuditedCall, call: Called, came: CallResult, reply: int) -> GuardStep:
-    """Return what the guards compare of a deed."""
+    """Return the part of a call that the guards compare."""
     text = came.text
     if len(text) > 2 * SEEN_OF_OUTCOME:
         text = text[:SEEN_OF_OUTCOME] + text[-SEEN_OF_OUTCOME:]

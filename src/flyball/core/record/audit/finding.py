@@ -1,4 +1,4 @@
-"""What an audit can find: one row a rule, and what a finding holds."""
+"""The rules of an audit, one row each, and the fields of a finding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PRECISE = 0.9
 
 
 class Degree(StrEnum):
-    """How sure a finding is."""
+    """Certainty of a finding."""
 
     CAUGHT = "caught"
     """The act is in the transcript, and its effect is still in the tree or in the history."""

@@ -72,7 +72,7 @@ def codex_entries(lines: Lines) -> Iterator[Entry]:
 
 
 class CodexMeter:
-    """What each reply added to the sums that Codex keeps.
+    """Computes what each reply added to the totals that Codex reports.
 
     A fork repeats the lines of the session that it came from, sums and all; under the name of that
     session they are known again.

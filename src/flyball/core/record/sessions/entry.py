@@ -21,7 +21,7 @@ class Opened(NamedTuple):
 
 
 class Prompted(NamedTuple):
-    """What the person asked for."""
+    """A person's request."""
 
     at: float
     text: str
@@ -70,7 +70,7 @@ class CallResult(NamedTuple):
 
 
 class Billing(NamedTuple):
-    """What a reply was billed for."""
+    """The billed usage of a reply."""
 
     at: float
     bill: Billed

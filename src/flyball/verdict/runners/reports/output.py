@@ -14,7 +14,7 @@ from flyball.verdict.runners.tally import Tally, plain, tally_of
 
 
 class RunnerOutput(NamedTuple):
-    """What a runner printed, the reports it wrote, and the directory it was started in."""
+    """A runner's output, its reports, and the directory it was started in."""
 
     text: str = ""
     reports: Sequence[bytes] = ()

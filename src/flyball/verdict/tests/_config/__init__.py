@@ -1,1 +1,1 @@
-"""What decides which tests run and how strictly types are checked, and edits of it."""
+"""Configuration that selects tests or sets the strictness of types, and changes to it."""

@@ -109,7 +109,7 @@ COVERAGE = regex(r"(?:.*\.)?(?:coverage\w*|nyc|c8|(?:run|report|html|xml|paths))
 
 
 class Elsewhere(NamedTuple):
-    """What all configuration of a change said before and says now."""
+    """All configuration of a change, before and after."""
 
     before: frozenset[tuple[str, str]]
     now: frozenset[tuple[str, str]]
