@@ -451,6 +451,7 @@ def as_page(rows: Sequence[Row]) -> str:
         between=" to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "nothing yet",
         figures=told,
         rows="\n".join(lines),
+        minutes=SECONDS / 60,
     )
 
 
@@ -476,6 +477,12 @@ to the new lines were not tried (`verdict.mutant_seconds` was 0). Where these th
 the tests were compared (`--tests-only`).
 
 {rows}
+
+What does not work, and why: where a suite prints counts and names no test, the counts agree, but an
+edit that no test turns red for stays `unverified`, and a fix is shown only by the suite's end (uvu,
+and several C programs that are their own runner). CTest is configured with the project's defaults,
+so tests behind an option that is off are not seen (DaveGamble/cJSON). Where a row says `out of
+time`, nothing is known but that {minutes:g} minutes, or the five of an earlier trial, were too few.
 """
 
 
