@@ -5,6 +5,7 @@ collect and to report than all the commands take to judge.
 """
 
 import json
+import random
 from pathlib import Path
 
 from flyball.shellcheck import CommandKind, judge
@@ -46,6 +47,25 @@ def test_what_agents_type_to_look_around_is_plain():
 def test_nothing_harmful_is_plain_reading():
     harmful = [*HARMFUL, *(line["cmd"] for line in ATTACKS)]
     assert not [each for each in harmful if judge(each, phase="recon").effect == "reading"]
+
+
+def test_a_line_that_goes_on_in_the_midst_of_anything_makes_nothing_plain():
+    chance = random.Random(7)
+    harmful = [*HARMFUL, *(line["cmd"] for line in ATTACKS)][::5]
+    cut = [(each, chance.randrange(len(each))) for each in harmful]
+    # In single quotes a line does not go on: that is another command.
+    broken = [f"{c[:at]}\\\n{c[at:]}" for c, at in cut if c[:at].count("'") % 2 == 0]
+    assert not [each for each in broken if judge(each, phase="recon").effect == "reading"]
+
+
+def test_a_line_that_goes_on_between_words_or_in_quotes_stays_plain():
+    for command in (
+        "git log \\\n  --oneline \\\n  -5",
+        "ls |\\\ngrep x && \\\ncat a",
+        "sed 's/a/\\\nb/' f",
+        "cat <<'EOF'\nfoo\\\nbar\nEOF",
+    ):
+        assert judge(command, phase="recon").effect == "reading", command
 
 
 def test_builds_run_in_execute():

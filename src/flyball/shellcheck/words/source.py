@@ -164,10 +164,39 @@ _WORDS = names(
 )
 
 
+_GOES_ON = Pattern(
+    r"(?<![ \t\n])(?<!&&)(?<![^>]\|)(?<!;)(?:(?<!\\)(?:\\\\)*\\\n)+(?![ \t\n]|\Z)|\\\n#"
+)
+"""A line that goes on in the midst of a word or sign, which a shell puts together before it reads
+them, or before what would be a comment if the line began anew.
+"""
+
+
+def _joined(root: Node, command: str) -> str | None:
+    """Return why a line that goes on may be read in two ways; in single quotes it does not."""
+    for match in _GOES_ON.every(command):
+        at = len(command[: match.start()].encode())
+        node = root.descendant_for_byte_range(at, at + 1)
+        if node is None or not (node.type == "raw_string" or _is_quoted_heredoc(node)):
+            said = command[max(0, match.start() - 20) : match.end() + 20]
+            return f"a shell joins the lines of {said!r}; write the word on one line"
+    return None
+
+
+def _is_quoted_heredoc(node: Node) -> bool:
+    """Return whether a node is the text of a here-document in which nothing is replaced."""
+    if node.type != "heredoc_body" or node.parent is None:
+        return False
+    found = heredoc_delimiter(node.parent)
+    return found is not None and found[1]
+
+
 def _misread(root: Node, source: bytes) -> str | None:
     around = source[: root.start_byte] + source[root.end_byte :]
     if not _LINES.fullmatch(around.decode()):
         return f"the shell grammar leaves out {around.decode()[:60]!r}"
+    if problem := _joined(root, source.decode()):
+        return problem
     stack = [root]
     while stack:
         node = stack.pop()
@@ -188,10 +217,8 @@ def _leaf_problem(node: Node, source: bytes) -> str | None:
         if "`" in re.sub(r"\\.", "", body, flags=re.S):
             return f"a shell may end {text[:60]!r} at another backtick"
     if node.type == "comment":
-        # A shell takes a line that goes on away first: the sign may then be in the midst of a word.
-        joined = source[: node.start_byte].endswith(b"\\\n")
         before = source[node.start_byte - 1 : node.start_byte]
-        if joined or before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
+        if before not in (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"(", b")"):
             return f"{text[:60]!r} may not be a comment"
     return None
 
