@@ -97,8 +97,7 @@ def _mocha(context: StartContext, n: int) -> list[str]:
     reporter = context.shelf / f"mocha{n}.cjs"
     target = json.dumps(os.fspath(_report(context, n)))
     reporter.write_text(MOCHA.replace("__REPORT__", target), "utf-8")
-    # A script that stops at its first failure would hide how the other tests end.
-    return ["--reporter", os.fspath(reporter), "--no-bail"]
+    return ["--reporter", os.fspath(reporter)]
 
 
 _OWN_REPORTER = regex(r"\s--test-reporter(?:-destination)?[= ]\S+")

@@ -5,8 +5,18 @@ MOCHA = r"""
 const fs = require('fs');
 const report = __REPORT__;
 
+// Releases before 5 have no `titlePath`, and those before 6 no `--no-bail`.
+function titles(test) {
+  return test ? [...titles(test.parent), test.title] : [];
+}
+
+function goOn(suite) {
+  suite.bail(false);
+  suite.suites.forEach(goOn);
+}
+
 function write(test, outcome, err) {
-  const path = test.titlePath ? test.titlePath() : [test.title];
+  const path = titles(test);
   const isHook = test.type === 'hook';
   fs.appendFileSync(report, JSON.stringify({
     name: path[path.length - 1] || '',
@@ -22,6 +32,9 @@ module.exports = function (runner, options) {
   const mocha = require(require.resolve('mocha', { paths: [process.cwd()] }));
   new mocha.reporters.Spec(runner, options);
   fs.writeFileSync(report, '');
+  // Stopping at the first failure would hide how the other tests end.
+  goOn(runner.suite);
+  if (options) options.bail = false;
   runner.on('pass', (test) => write(test, 'passed'));
   runner.on('fail', (test, err) => write(test, 'failed', err));
   runner.on('pending', (test) => write(test, 'skipped'));

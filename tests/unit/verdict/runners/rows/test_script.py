@@ -109,7 +109,7 @@ def argv_of(start):
     [
         ("jest", "jest --ci", ["jest", "--ci", "--ci", "--json", "--outputFile=SHELF/report1"]),
         ("vitest", "", ["vitest", "--run", "--reporter=default", "--reporter=json"]),
-        ("mocha", "mocha t/", ["mocha", "t/", "--reporter", "SHELF/mocha1.cjs", "--no-bail"]),
+        ("mocha", "mocha t/", ["mocha", "t/", "--reporter", "SHELF/mocha1.cjs"]),
         ("ava", "ava", ["ava", "--tap"]),
         ("npm", "x | y", ["npm", "test"]),
     ],
@@ -122,8 +122,8 @@ def test_a_runner_is_asked_for_a_report(argv_of, runner, script, expected):
 def test_what_a_script_leaves_to_its_shell_stays_with_a_shell(argv_of):
     argv = argv_of("mocha", "mocha test/*.js && mocha it/*.js", "-g", "a b")
     assert argv[2].endswith(
-        "mocha test/*.js --reporter SHELF/mocha1.cjs --no-bail -g 'a b'"
-        " && mocha it/*.js --reporter SHELF/mocha2.cjs --no-bail -g 'a b'"
+        "mocha test/*.js --reporter SHELF/mocha1.cjs -g 'a b'"
+        " && mocha it/*.js --reporter SHELF/mocha2.cjs -g 'a b'"
     )
 
 
