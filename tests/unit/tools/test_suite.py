@@ -266,6 +266,7 @@ def test_a_maven_project_is_tested_by_its_wrapper_and_read_by_its_reports(make_b
             "No cached version of junit:junit available for offline mode.",
             "./gradlew test",
         ),
+        (MAVEN, "mvnw", "As a reminder, you are using offline mode", "./mvnw test"),
     ],
 )
 def test_a_build_that_lacks_the_network_names_the_command(

@@ -191,7 +191,7 @@ def _stopped(timed: Timed, finished: Finished) -> str:
 
 
 _NEEDS_NETWORK = regex(
-    r"in offline mode|for offline mode|--offline was specified|lookup disabled by GOPROXY=off"
+    r"(?:in|for|using) offline mode|--offline was specified|lookup disabled by GOPROXY=off"
 )
 """How Maven, Gradle, Cargo and Go say that something was never fetched."""
 
