@@ -71,10 +71,10 @@ async def watched(
     due = counts[0]
     await send[0]
     await crowd.until(due)
-    for count, deed in zip(counts[1:], send[1:], strict=True):
+    for count, action in zip(counts[1:], send[1:], strict=True):
         due += count
         began = time.perf_counter()
-        await deed
+        await action
         await crowd.until(due)
         if count:
             took.append(time.perf_counter() - began)

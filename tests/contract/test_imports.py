@@ -248,7 +248,7 @@ def test_others_import_what_a_package_names_and_nothing_private():
         ("flyball.patch", "revise", "flyball.patch"),
         ("flyball.patch.revise", "revise", "flyball.patch"),
         ("flyball.verdict.tests._tree", "parse", "flyball.verdict.tests"),
-        ("flyball.engine.loop", "_is_deed", "flyball.engine"),
+        ("flyball.engine.loop", "_is_action", "flyball.engine"),
         ("flyball.engine.loop", "Engine", ""),
     ],
 )

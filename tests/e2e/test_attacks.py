@@ -257,9 +257,9 @@ def test_a_diff_writes_nothing_outside_or_protected(scene, attack):
 
 CONFTEST = """
 import os, pathlib, pwd, socket
-def quietly(deed):
+def quietly(action):
     try:
-        deed()
+        action()
     except OSError as error:
         print(type(error).__name__, error)
 quietly(lambda: pathlib.Path(os.path.expanduser("~"), ".profile").write_text("evil"))

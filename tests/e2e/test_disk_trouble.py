@@ -23,9 +23,9 @@ top = pathlib.Path(sys.argv[1])
 root = Root(top)
 told = []
 
-def attempt(deed):
+def attempt(action):
     try:
-        deed()
+        action()
         told.append("no error")
     except FlyballError as error:
         told.append(f"{error.code}: {error}")
@@ -212,9 +212,9 @@ from flyball.workspace.run.opening import open_workspace
 disk, state = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 shop = repository(disk / "shop", {"a.txt": "one\\n"})
 told = []
-def attempt(deed):
+def attempt(action):
     try:
-        deed()
+        action()
         told.append("")
     except FlyballError as error:
         told.append(f"{error.code}: {error}")

@@ -192,15 +192,15 @@ import atexit, os, sys
 def leave():
     for place in [word.partition("=")[2] for word in sys.argv if word.startswith("--junitxml=")]:
         os.unlink(place)
-        {deed}
+        {action}
 atexit.register(leave)
 """
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("deed", REPORTS.values(), ids=REPORTS)
-def test_a_hostile_report_holds_nothing_up_and_what_was_printed_counts(stage, deed):
-    (stage.repo / "conftest.py").write_text(LEAVING.format(deed=deed))
+@pytest.mark.parametrize("action", REPORTS.values(), ids=REPORTS)
+def test_a_hostile_report_holds_nothing_up_and_what_was_printed_counts(stage, action):
+    (stage.repo / "conftest.py").write_text(LEAVING.format(action=action))
     done = stage.tell(*run_words("--in-place"))
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     run = next(line["run"] for line in lines if line["type"] == "run")

@@ -157,7 +157,7 @@ PLANTED = {
 def test_nothing_that_may_not_be_made_outlives_the_tests_that_made_it(victim, in_place):
     scene = victim(in_place=in_place)
     before = scene.context.workspace.base
-    code = "\n".join(f"try:\n    {deed}\nexcept OSError: raise" for deed in PLANTED.values())
+    code = "\n".join(f"try:\n    {action}\nexcept OSError: raise" for action in PLANTED.values())
     event = scene.test(code)
     assert event.outcome.data["passed"] == 1, event.outcome.text
     left = [path for path in PLANTED if os.path.lexists(scene.root / path)]
@@ -215,8 +215,8 @@ LINKED_FROM = {
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("deed", LINKED_FROM.values(), ids=LINKED_FROM)
-def test_the_next_start_makes_nothing_through_a_link(victim, deed):
+@pytest.mark.parametrize("action", LINKED_FROM.values(), ids=LINKED_FROM)
+def test_the_next_start_makes_nothing_through_a_link(victim, action):
     scene = victim(in_place=False, **{"package.json": '{"workspaces": ["web"]}'})
     put(scene.repo, {"node_modules/a/index.js": "", "node_modules/@s/b/index.js": ""})
     put(scene.repo, {"web/node_modules/c/index.js": ""})
@@ -225,7 +225,7 @@ def test_the_next_start_makes_nothing_through_a_link(victim, deed):
     old = Path.cwd()
     os.chdir(scene.root)
     try:
-        exec(deed, {"Path": Path, "OTHER": os.fspath(scene.other)})
+        exec(action, {"Path": Path, "OTHER": os.fspath(scene.other)})
     finally:
         os.chdir(old)
     scene.test("pass")
@@ -278,15 +278,15 @@ def test_the_users_secrets_are_out_of_reach_of_tests(victim, in_place, level):
     put(scene.repo, {".env": f"DB_PASS={PASSWORD}\n", "web/.env.local": f"KEY={PASSWORD}\n"})
     put(scene.repo, {"certs/server.key": PASSWORD})
     secret = [scene.repo / name for name in (".env", "web/.env.local", "certs/server.key")]
-    deeds = [
-        f"try:\n    text = open({os.fspath(place)!r}).read()\n    {deed}\n"
+    actions = [
+        f"try:\n    text = open({os.fspath(place)!r}).read()\n    {action}\n"
         "except OSError as error: print(error)"
         for place in (*secret, scene.repo / "by-link", scene.repo / "moved", scene.repo / "pkg/l")
-        for deed in TOLD.values()
+        for action in TOLD.values()
     ]
-    for deed in ("os.rename('web/.env.local', 'moved')", "os.link('.env', 'pkg/l')"):
-        deeds.insert(0, f"try:\n    {deed}\nexcept OSError as error: print(error)")
-    event = scene.test("\n".join(deeds) + "\nassert False")
+    for action in ("os.rename('web/.env.local', 'moved')", "os.link('.env', 'pkg/l')"):
+        actions.insert(0, f"try:\n    {action}\nexcept OSError as error: print(error)")
+    event = scene.test("\n".join(actions) + "\nassert False")
     log = (scene.repo / f".flyball/artifacts/r1/c/{event.call}.log").read_text()
     for text in (event.outcome.text, log, *(each.name for each in scene.root.iterdir())):
         for form in (PASSWORD, PASSWORD[::-1], "-".join(PASSWORD), PASSWORD.encode().hex()):
@@ -321,10 +321,10 @@ RUINED = {
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("phase", [Phase.ANALYZE_CODE, Phase.EXECUTE])
-@pytest.mark.parametrize("deed", RUINED.values(), ids=RUINED)
-def test_ignored_files_of_the_users_are_put_back_and_that_is_said(victim, deed, phase):
+@pytest.mark.parametrize("action", RUINED.values(), ids=RUINED)
+def test_ignored_files_of_the_users_are_put_back_and_that_is_said(victim, action, phase):
     scene = victim(in_place=True)
-    (scene.root / "test_it.py").write_text(f"{HEAD}{deed}{CASE}")
+    (scene.root / "test_it.py").write_text(f"{HEAD}{action}{CASE}")
     event = scene.call("test", phase)
     assert event.outcome.data["passed"] == 1, event.outcome.text
     assert event.put_back == ("data/notes.txt",)

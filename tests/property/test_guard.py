@@ -113,7 +113,7 @@ def test_no_single_reply_stops_a_run_that_was_not_near_it(
 
 @relaxed
 @given(st.lists(st.sampled_from(["note", "refused", "monologue"]), min_size=80, max_size=80))
-def test_words_without_deeds_come_to_an_end(kinds: list[str]):
+def test_words_without_actions_come_to_an_end(kinds: list[str]):
     """Neither costs budget, so the guards alone must end such a run."""
     memory, stopped = Memory(), False
     for number, kind in enumerate(kinds):

@@ -297,9 +297,9 @@ def fire(cluster: Cluster, options: argparse.Namespace, restart: Any = None) -> 
     for _ in range(options.workers):
         cluster.hire(*own)
     runs = [cluster.submit() for _ in range(options.runs)]
-    deeds = ["kill"] * options.kills + ["freeze"] * options.freezes
-    deeds += ["cut"] * options.cuts + ["restart"] * options.restarts
-    trial.chance.shuffle(deeds)
+    actions = ["kill"] * options.kills + ["freeze"] * options.freezes
+    actions += ["cut"] * options.cuts + ["restart"] * options.restarts
+    trial.chance.shuffle(actions)
     began = time.monotonic()
     pause, next_at, struck = options.pause, began + options.pause, 0
     end = began + options.seconds
@@ -310,8 +310,8 @@ def fire(cluster: Cluster, options: argparse.Namespace, restart: Any = None) -> 
             break
         if time.monotonic() > end:
             break
-        if deeds and time.monotonic() > next_at:
-            kind = deeds.pop()
+        if actions and time.monotonic() > next_at:
+            kind = actions.pop()
             if kind == "cut":
                 trial.cut_connections()
             elif kind == "restart":

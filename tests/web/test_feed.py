@@ -26,7 +26,7 @@ from flyball.app.board.feed import (
     read_place,
 )
 from flyball.app.board.projects import Projects
-from flyball.app.board.watching import LastDeeds, Watch
+from flyball.app.board.watching import LastActions, Watch
 from flyball.app.project import Home, open_home
 from flyball.app.runs.journals import acquire
 from flyball.core.machine.machine import advance
@@ -263,15 +263,15 @@ def test_the_last_call_that_came_back_is_known_of_each_card(home: Home):
     back = [line for line in lines if line["type"] == "call" and line["state"] != "started"]
     assert back
     wanted = {line["card"]: (line["tool"], line["about"], line["ok"]) for line in back}
-    deeds = LastDeeds()
+    actions = LastActions()
     for event, _ in steps:
-        deeds.take(event)
-    assert {card: tuple(each.values()) for card, each in deeds.by_card.items()} == wanted
+        actions.take(event)
+    assert {card: tuple(each.values()) for card, each in actions.by_card.items()} == wanted
 
     async def late() -> dict[str, dict[str, object]]:
         journal = SqliteJournal(home.journal_path)
         await write(journal, steps)
-        found = LastDeeds()
+        found = LastActions()
         await found.read(journal, steps[0][1].run, len(steps) - 5)
         await found.read(journal, steps[0][1].run, len(steps))
         await journal.close()
@@ -279,7 +279,7 @@ def test_the_last_call_that_came_back_is_known_of_each_card(home: Home):
 
     seen = asyncio.run(late())
     assert seen
-    assert seen.items() <= deeds.by_card.items()
+    assert seen.items() <= actions.by_card.items()
 
 
 def test_a_tail_reads_a_long_log_in_parts(home: Home, tmp_path: Path):

@@ -187,7 +187,7 @@ def test_every_route_answers_every_role_as_documented_in_a_cluster(tmp_path: Pat
 def answers_as_documented(team: Team) -> None:
     """Ask every route as everybody; what is granted may still be objected to by its use case.
 
-    What a granted word then does, and whose name it bears, is in `test_deeds_of_people`.
+    What a granted word then does, and whose name it bears, is in `test_actions_of_people`.
     """
     for route, need in documented(team).items():
         for role, right in {"nobody": Right.NOTHING, **ROLES}.items():

@@ -54,9 +54,9 @@ class Lanes:
     def is_idle(self) -> bool:
         return not self._batches
 
-    def start(self, owed: Sequence[Owed], deed: AuditedCall) -> None:
+    def start(self, owed: Sequence[Owed], action: AuditedCall) -> None:
         batch = Batch(owed)
-        batch.task = asyncio.create_task(self._see_through(batch, deed))
+        batch.task = asyncio.create_task(self._see_through(batch, action))
         self._batches.append(batch)
 
     def wake(self) -> None:
@@ -94,9 +94,9 @@ class Lanes:
             if not batch.task.cancelled():
                 batch.task.exception()
 
-    async def _see_through(self, batch: Batch, deed: AuditedCall) -> Answers:
+    async def _see_through(self, batch: Batch, action: AuditedCall) -> Answers:
         try:
-            return await deed()
+            return await action()
         finally:
             # A task that was told to stop may still come to its end; nobody wants its answer.
             if not batch.is_stopped:

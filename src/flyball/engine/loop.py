@@ -137,7 +137,7 @@ class Engine:
         return replace(await self._performer.perform(state, owed, intention), effect=owed.n)
 
     def _carry_out(self, state: RunState, owed: Owed) -> Awaitable[AnyEvent]:
-        return self.perform(state, owed) if _is_deed(owed) else self.ask(state, owed)
+        return self.perform(state, owed) if _is_action(owed) else self.ask(state, owed)
 
     async def _answers(self, state: RunState, batch: Sequence[Owed]) -> Answers:
         """Carry out effects of one lane side by side; one answer for each, or its error."""
@@ -307,7 +307,7 @@ def _none(state: RunState, owed: Owed) -> bool:  # noqa: ARG001
     return False
 
 
-def _is_deed(owed: Owed) -> bool:
+def _is_action(owed: Owed) -> bool:
     """Return whether performing an effect runs something, or may leave something behind."""
     effect = owed.effect
     if not isinstance(effect, Perform):
@@ -315,10 +315,10 @@ def _is_deed(owed: Owed) -> bool:
     return effect.call.access is not Access.READ or effect.call.command is not None
 
 
-# How a crash is survived. An effect is owed in the journal before anything is done. A deed (a call
-# that writes or runs something, the closing of a card) is also *intended* there, so that whoever
-# goes on knows that it may have been begun. Its event, the new state and the next effects are
-# committed in one transaction. What is owed and was never answered is performed again, and each
+# How a crash is survived. An effect is owed in the journal before anything is done. An action (a
+# call that writes or runs something, the closing of a card) is also *intended* there, so that
+# whoever goes on knows that it may have been begun. Its event, the new state and the next effects
+# are committed in one transaction. What is owed and was never answered is performed again, and each
 # place below finds out for itself how far the dead process got:
 #
 #     journal/sqlite           a lease with a fencing number: an old holder's commit is refused; the

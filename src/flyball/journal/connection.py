@@ -68,13 +68,13 @@ class PostgresLink:
                 self.close()
                 raise
 
-    def ask(self, deed: Callable[[Connection, bool], T]) -> T:
+    def ask(self, action: Callable[[Connection, bool], T]) -> T:
         """Return the result of a query; wait for a database that is down, and report it."""
         with self._lock:
             end, is_again = 0.0, False
             while True:
                 try:
-                    return deed(self._open(), is_again)
+                    return action(self._open(), is_again)
                 except psycopg.Error as error:
                     if not self._is_worth_waiting(error):
                         raise self._explain(error) from None

@@ -89,7 +89,7 @@ class PostgresJournal(StoredJournal):
     ) -> Lease:
         """Return a lease with a higher fence than any before; `LeaseHeld` where a holder lives."""
 
-        def deed(db: Connection, is_again: bool) -> int:
+        def action(db: Connection, is_again: bool) -> int:
             with db.transaction():
                 taken = db.execute(
                     "INSERT INTO leases (run, holder, fence, expires_at)"
@@ -116,12 +116,12 @@ class PostgresJournal(StoredJournal):
                 )
                 return fence + 1
 
-        return Lease(run, holder, self._link.ask(deed))
+        return Lease(run, holder, self._link.ask(action))
 
     async def renew(self, lease: Lease, now: float, ttl: float) -> None:  # noqa: ARG002
         """Extend a lease; raise `LeaseHeld` if somebody else has taken it."""
 
-        def deed(db: Connection, _: bool) -> None:
+        def action(db: Connection, _: bool) -> None:
             done = db.execute(
                 f"UPDATE leases SET expires_at = {NOW} + %s WHERE run = %s AND fence = %s",
                 (ttl, lease.run, lease.fence),
@@ -129,12 +129,12 @@ class PostgresJournal(StoredJournal):
             if done.rowcount != 1:
                 _check_fence(db, lease)
 
-        self._link.ask(deed)
+        self._link.ask(action)
 
     async def release(self, lease: Lease, after: float = 0.0) -> None:
         """Give a lease back, to be taken up by the cluster after so many seconds."""
 
-        def deed(db: Connection, _: bool) -> None:
+        def action(db: Connection, _: bool) -> None:
             db.execute(
                 "WITH free AS ("
                 f" UPDATE leases SET holder = '', expires_at = CASE WHEN %s > 0 THEN {NOW} + %s"
@@ -143,12 +143,12 @@ class PostgresJournal(StoredJournal):
                 (after, after, lease.run, lease.fence),
             )
 
-        self._link.ask(deed)
+        self._link.ask(action)
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
         """Note that an effect is begun; whether that was noted before."""
 
-        def deed(db: Connection, is_again: bool) -> bool:
+        def action(db: Connection, is_again: bool) -> bool:
             added = db.execute(
                 "WITH held AS (SELECT 1 FROM leases WHERE run = %s AND fence = %s FOR SHARE)"
                 " INSERT INTO intentions (run, effect, at, fence)"
@@ -168,7 +168,7 @@ class PostgresJournal(StoredJournal):
             )
             return (at, fence) != (now, lease.fence)
 
-        return self._link.ask(deed)
+        return self._link.ask(action)
 
     async def commit(
         self,
@@ -205,14 +205,14 @@ class PostgresJournal(StoredJournal):
             "state": codec.encode(state),
         }
 
-        def deed(db: Connection, is_again: bool) -> None:
+        def action(db: Connection, is_again: bool) -> None:
             if db.execute(_COMMIT, values).rowcount == 1:
                 return
             _check_fence(db, lease)
             if not (is_again and _is_written(db, lease, state.seq, fact)):
                 raise Conflict(f"Event {state.seq} of run {state.run} does not follow its log.")
 
-        self._link.ask(deed)
+        self._link.ask(action)
 
     async def runs(self) -> Sequence[RunSummary]:
         """Return a line for every run of the project, the newest first; only who lives is a
@@ -235,29 +235,29 @@ class PostgresJournal(StoredJournal):
         # The same key each time it is tried: a word must not be heard twice.
         values = (run, codec.VERSION, codec.encode(event), secrets.token_hex(16), run)
 
-        def deed(db: Connection, _: bool) -> None:
+        def action(db: Connection, _: bool) -> None:
             db.execute(
                 "WITH put AS (INSERT INTO inbox (run, codec, body, key) VALUES (%s, %s, %s, %s)"
                 f" ON CONFLICT DO NOTHING) SELECT pg_notify('{DUE}', %s)",
                 values,
             )
 
-        self._link.ask(deed)
+        self._link.ask(action)
 
     async def drop(self, lease: Lease, posted: int) -> None:
         """Remove an event from the inbox that can no longer be applied."""
 
-        def deed(db: Connection, _: bool) -> None:
+        def action(db: Connection, _: bool) -> None:
             with db.transaction():
                 _check_fence(db, lease)
                 db.execute("DELETE FROM inbox WHERE id = %s", (posted,))
 
-        self._link.ask(deed)
+        self._link.ask(action)
 
     async def enter(self, sightings: Sequence[Sighting]) -> None:
         """Add sightings to the ledger; the same card's is counted once, its cure replaced."""
 
-        def deed(db: Connection, _: bool) -> None:
+        def action(db: Connection, _: bool) -> None:
             with db.transaction():
                 for each in sightings:
                     f = each.failure
@@ -275,19 +275,19 @@ class PostgresJournal(StoredJournal):
                     )
 
         if sightings:
-            self._link.ask(deed)
+            self._link.ask(action)
 
     async def forget(self, fingerprints: Sequence[str]) -> int:
         """Return how many entries were taken out of the ledger, with their sightings."""
 
-        def deed(db: Connection, _: bool) -> int:
+        def action(db: Connection, _: bool) -> int:
             named = (self.project, list(fingerprints))
             where = "WHERE project = %s AND fingerprint = ANY(%s)"
             with db.transaction():
                 db.execute(f"DELETE FROM sightings {where}", named)
                 return db.execute(f"DELETE FROM mistakes {where}", named).rowcount
 
-        return self._link.ask(deed)
+        return self._link.ask(action)
 
     async def workers(self) -> Sequence[WorkerRow]:
         """Return who drives the runs of the cluster, by their last heartbeats."""

@@ -83,7 +83,7 @@ class WorkerTable:
         """Send a heartbeat, and extend every lease that this worker holds."""
         row = self.row
 
-        def deed(db: Connection, _: bool) -> None:
+        def action(db: Connection, _: bool) -> None:
             db.execute(
                 "INSERT INTO workers VALUES (%s, %s, %s, %s, %s, %s, %s,"
                 f" {NOW}, {NOW}, %s) ON CONFLICT (worker) DO UPDATE SET load = excluded.load,"
@@ -106,12 +106,12 @@ class WorkerTable:
                 (self._ttl, row.worker),
             )
 
-        self._link.ask(deed)
+        self._link.ask(action)
 
     def leave(self) -> None:
         """Take this worker off the list; its leases were given back."""
 
-        def deed(db: Connection, _: bool) -> None:
+        def action(db: Connection, _: bool) -> None:
             db.execute(
                 f"DELETE FROM workers WHERE worker = %s OR seen_at < {NOW} - %s",
                 (self.row.worker, FORGOTTEN),
@@ -121,12 +121,12 @@ class WorkerTable:
                 (LEADING, self.row.worker),
             )
 
-        self._link.ask(deed)
+        self._link.ask(action)
 
     def bury(self, dead: Sequence[str]) -> None:
         """Take workers that are known to be gone off the list, and end their leases."""
 
-        def deed(db: Connection, _: bool) -> None:
+        def action(db: Connection, _: bool) -> None:
             with db.transaction():
                 db.execute("DELETE FROM workers WHERE worker = ANY(%s)", (list(dead),))
                 db.execute(
@@ -135,7 +135,7 @@ class WorkerTable:
                 )
 
         if dead:
-            self._link.ask(deed)
+            self._link.ask(action)
 
     def leads(self) -> bool:
         """Return whether this worker assigns runs; its heartbeats keep the lead, as they do its
@@ -144,7 +144,7 @@ class WorkerTable:
         Two leaders do no harm: what is assigned twice is driven once.
         """
 
-        def deed(db: Connection, _: bool) -> bool:
+        def action(db: Connection, _: bool) -> bool:
             taken = db.execute(
                 "INSERT INTO leases (run, holder, fence, expires_at)"
                 f" VALUES (%s, %s, 1, {NOW} + %s) ON CONFLICT (run) DO UPDATE"
@@ -156,16 +156,16 @@ class WorkerTable:
             ).fetchone()
             return taken is not None
 
-        return self._link.ask(deed)
+        return self._link.ask(action)
 
     def leader(self) -> str:
         """Return the worker that assigns runs, dead or alive; empty if there is none."""
 
-        def deed(db: Connection, _: bool) -> str:
+        def action(db: Connection, _: bool) -> str:
             row = db.execute("SELECT holder FROM leases WHERE run = %s", (LEADING,)).fetchone()
             return row[0] if row else ""
 
-        return self._link.ask(deed)
+        return self._link.ask(action)
 
     def live(self) -> Sequence[WorkerRow]:
         """Return the workers with a recent heartbeat."""
@@ -180,7 +180,7 @@ class WorkerTable:
         an event.
         """
 
-        def deed(db: Connection, _: bool) -> Sequence[DueRun]:
+        def action(db: Connection, _: bool) -> Sequence[DueRun]:
             rows = db.execute(
                 "SELECT r.run, r.seq, r.role, r.project, r.owner, greatest(r.codec,"
                 " (SELECT max(codec) FROM inbox i WHERE i.run = r.run)),"
@@ -194,19 +194,19 @@ class WorkerTable:
             ).fetchall()
             return [DueRun(*row) for row in rows]
 
-        return self._link.ask(deed)
+        return self._link.ask(action)
 
     def busy(self) -> Sequence[Busy]:
         """Return the runs that have a driver."""
 
-        def deed(db: Connection, _: bool) -> Sequence[Busy]:
+        def action(db: Connection, _: bool) -> Sequence[Busy]:
             rows = db.execute(
                 "SELECT r.run, r.project, r.owner, l.holder FROM leases l JOIN runs r USING (run)"
                 f" WHERE l.holder != '' AND l.expires_at > {NOW}"
             ).fetchall()
             return [Busy(*row) for row in rows]
 
-        return self._link.ask(deed)
+        return self._link.ask(action)
 
     def tell_handed(self) -> None:
         """Notify every worker that runs were put into queues."""

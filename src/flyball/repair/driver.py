@@ -122,7 +122,7 @@ def next_move(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     """Run test by test first, so that an endless one cannot block the rest; then all, if needed."""
-    looks = [deed.suite for deed in story.deeds if deed.tool == "localise_faults"]
+    looks = [made.suite for made in story.actions if made.tool == "localise_faults"]
     if not looks or (_was_cut_short(looks[-1]) and len(looks) < MOST_LOOKS):
         limit = max(LEAST_SECONDS, seconds * (LOOKING_AGAIN if looks else LOOKING))
         return Reply(
@@ -193,13 +193,13 @@ def _work(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
         return Reply(calls=(ask_for("try_candidates", seconds=_promised(story, seconds)),))
     if found is None or not found.holding:
         return last_reply(story, phase, _last_words(story))
-    edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
+    edits = [made for made in story.actions if made.tool == "edit_diff"]
     if not edits or (story.has_rested and not edits[-1].ok):
         return Reply(calls=(ask_for("edit_diff", diff=found.holding[0].diff),))
     change = _standing(story, found)
     if change is None:
         return last_reply(story, phase, _last_words(story))
-    runs = [deed.suite for deed in story.since("edit_diff") if deed.tool == "test"]
+    runs = [made.suite for made in story.since("edit_diff") if made.tool == "test"]
     if not runs:
         return Reply(calls=_tests(story))
     if runs[-1] is None or not runs[-1].is_green:
@@ -226,7 +226,7 @@ def _take_back(
     found: CandidateSearch, change: HoldingChange, edits: list[MadeCall]
 ) -> tuple[SpokenCall, ...]:
     """Undo a candidate that the whole suite rejects, and try the next one."""
-    applied = [deed.args.get("diff") for deed in edits]
+    applied = [made.args.get("diff") for made in edits]
     tried = [each for each in found.holding if each.diff in applied]
     following = [each for each in found.holding if each.diff not in applied]
     calls = [ask_for("edit_diff", diff=reverse_diff(change.diff))]
@@ -288,7 +288,7 @@ def _last_words(story: ThreadFacts) -> Words:
 
 def _standing(story: ThreadFacts, found: CandidateSearch) -> HoldingChange | None:
     """Return the change that is currently in the tree."""
-    edits = [deed for deed in story.deeds if deed.tool == "edit_diff"]
+    edits = [made for made in story.actions if made.tool == "edit_diff"]
     if not edits or not edits[-1].ok:
         return None
     return next((each for each in found.holding if each.diff == edits[-1].args.get("diff")), None)
@@ -308,7 +308,7 @@ def answer(story: ThreadFacts, request: Request, seconds: float) -> Reply:
     shown = {tool.name for tool in request.offered}
     if request.phase is not Phase.FINAL:
         for tool, args in _wanted(story, seconds):
-            if tool in shown and not any(_same(deed, tool, args) for deed in story.deeds):
+            if tool in shown and not any(_same(made, tool, args) for made in story.actions):
                 return Reply(calls=(ask_for(tool, **args),))
         if offered := _offer(story):
             return Reply(calls=(offered,))
@@ -330,8 +330,8 @@ def _best(story: ThreadFacts) -> HoldingChange | None:
     return found.holding[0] if found and found.holding else None
 
 
-def _same(deed: MadeCall, tool: str, args: dict[str, object]) -> bool:
-    return deed.tool == tool and deed.args == args
+def _same(made: MadeCall, tool: str, args: dict[str, object]) -> bool:
+    return made.tool == tool and made.args == args
 
 
 def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
@@ -340,7 +340,7 @@ def _wanted(story: ThreadFacts, seconds: float) -> list[Wanted]:
     is_status = story.template == "status"
     if name := name_asked_about(text):
         exactly: dict[str, object] = {"q": rf"\b{re.escape(name)}\b", "max": 60}
-        found = [deed for deed in story.deeds if deed.tool == "grep" and deed.matches]
+        found = [made for made in story.actions if made.tool == "grep" and made.matches]
         loosely: dict[str, object] = {"q": name, "max": 60, "literal": True, "ignore_case": True}
         return [("grep", exactly)] if found or not story.count("grep") else [("grep", loosely)]
     if CHANGES.search(text) and not is_about_failure(text):
@@ -382,12 +382,12 @@ def _findings(story: ThreadFacts) -> str:
 
 
 def _tests_reply(story: ThreadFacts) -> str:
-    deed = story.last("test") or story.last("localise_faults")
-    if deed is None:
+    made = story.last("test") or story.last("localise_faults")
+    if made is None:
         return ""
-    run = deed.suite
+    run = made.suite
     if run is None or not has_run(run):
-        return f"No test could be run.\n{deed.text.strip()[:LONGEST]}"
+        return f"No test could be run.\n{made.text.strip()[:LONGEST]}"
     return _green(run) if run.is_green else sentences.diagnosis(run)
 
 
@@ -413,13 +413,13 @@ def _place(story: ThreadFacts) -> str:
 def _plain(story: ThreadFacts) -> list[str]:
     """Return answers that need little explanation."""
     found: list[str] = []
-    if deed := story.last("grep"):
-        found.append(whereabouts(name_asked_about(story.request), deed.matches))
-    if deed := story.last("git_log"):
-        of = f" to {deed.args['path']}" if "path" in deed.args else ""
-        found.append(f"The last changes{of}:\n{deed.text.strip()[:LONGEST]}")
-    if deed := story.last("check"):
-        found.append(f"What can be checked without tests:\n{deed.text.strip()[:LONGEST]}")
+    if made := story.last("grep"):
+        found.append(whereabouts(name_asked_about(story.request), made.matches))
+    if made := story.last("git_log"):
+        of = f" to {made.args['path']}" if "path" in made.args else ""
+        found.append(f"The last changes{of}:\n{made.text.strip()[:LONGEST]}")
+    if made := story.last("check"):
+        found.append(f"What can be checked without tests:\n{made.text.strip()[:LONGEST]}")
     return found
 
 

@@ -295,11 +295,11 @@ def refused_change(run: SuiteReport, best: HoldingChange, edit: MadeCall) -> Wor
     return Words(brief, "\n".join(parts))
 
 
-def search_summary(deed: MadeCall) -> str:
+def search_summary(action: MadeCall) -> str:
     """Return how much a search in vain tried, and in which time."""
-    found = deed.search
+    found = action.search
     if found is None:
-        return f"The search could not be made: {deed.text.strip().partition(chr(10))[0]}"
+        return f"The search could not be made: {action.text.strip().partition(chr(10))[0]}"
     if not found.generated:
         return "None of the changes it knows applies to these lines."
     more = " Give it more time with --budget-seconds." if found.tried < found.generated else ""

@@ -57,7 +57,7 @@ IDLE = 1.3
 """How much more suspicious a line is whose computed value is unused."""
 
 Key = tuple[str, int]
-DEEDS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+ACTIONS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 ERRORS = ("Error", "Exception", "Warning")
 FRAMES = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Try, ast.Import, ast.ImportFrom,
@@ -123,7 +123,7 @@ def _share(node: ast.stmt, parts: int, source: Source) -> float:
     """
     if isinstance(node, FRAMES) and not parts:
         return HOLLOW
-    if isinstance(node, ast.Expr) and not any(isinstance(each, DEEDS) for each in ast.walk(node)):
+    if isinstance(node, ast.Expr) and not any(isinstance(each, ACTIONS) for each in ast.walk(node)):
         return IDLE
     around = source.class_of(node)
     is_told = around and any(_name(base).endswith(ERRORS) for base in around.bases)

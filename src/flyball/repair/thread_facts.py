@@ -63,7 +63,7 @@ class ThreadFacts(NamedTuple):
     run: str
     request: str
     template: str
-    deeds: tuple[MadeCall, ...]
+    actions: tuple[MadeCall, ...]
     """The calls that were answered; one that was interrupted was never made."""
     heard: tuple[ThreadLine, ...]
     """What the governor said besides answering calls."""
@@ -75,7 +75,7 @@ class ThreadFacts(NamedTuple):
     @property
     def runs(self) -> tuple[SuiteReport, ...]:
         """Return the runs of the tests, whichever tool made them."""
-        suites = (deed.suite for deed in self.deeds if deed.tool in TESTING)
+        suites = (action.suite for action in self.actions if action.tool in TESTING)
         return tuple(suite for suite in suites if suite is not None)
 
     @property
@@ -90,18 +90,18 @@ class ThreadFacts(NamedTuple):
 
     def last(self, tool: str) -> MadeCall | None:
         """Return the last call of a tool."""
-        return next((deed for deed in reversed(self.deeds) if deed.tool == tool), None)
+        return next((action for action in reversed(self.actions) if action.tool == tool), None)
 
     def count(self, tool: str) -> int:
         """Return how often a tool was called."""
-        return sum(deed.tool == tool for deed in self.deeds)
+        return sum(action.tool == tool for action in self.actions)
 
     def since(self, tool: str) -> tuple[MadeCall, ...]:
         """Return the calls after the last one of a tool; all of them where it was never called."""
-        for i in range(len(self.deeds) - 1, -1, -1):
-            if self.deeds[i].tool == tool:
-                return self.deeds[i + 1 :]
-        return self.deeds
+        for i in range(len(self.actions) - 1, -1, -1):
+            if self.actions[i].tool == tool:
+                return self.actions[i + 1 :]
+        return self.actions
 
 
 def read_thread(request: Request) -> ThreadFacts:

@@ -56,7 +56,7 @@ async def test_reads_run_side_by_side_and_are_answered_in_order() -> None:
 
 
 @story
-async def test_deeds_are_written_down_before_they_are_done_and_looking_is_not() -> None:
+async def test_actions_are_written_down_before_they_are_done_and_looking_is_not() -> None:
     performer = FakePerformer(says((call("c1", "read"), bash("c2", "verification"))))
     journal = memory_journal()
     s = await stage(performer, journal)

@@ -44,7 +44,7 @@ SECONDS = 300
 
 
 class Hanging:
-    """A deed that says when it has begun, and never ends by itself."""
+    """An action that says when it has begun, and never ends by itself."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
@@ -349,7 +349,7 @@ async def test_without_its_lease_the_engine_lets_go_of_every_card() -> None:
 
 
 @story
-async def test_the_next_process_learns_of_both_deeds_that_were_under_way() -> None:
+async def test_the_next_process_learns_of_both_actions_that_were_under_way() -> None:
     first, second = Hanging(), Hanging()
     thinkers = {name: says((bash(f"{name}-0", "verification"),)) for name in ("a", "b")}
     journal = memory_journal()

@@ -60,9 +60,9 @@ async def test_a_try_that_was_carried_out_before_the_connection_broke_is_found(
     asked: list[bool] = []
     ask = journal._link.ask
 
-    def lose_the_answer(deed):
+    def lose_the_answer(action):
         def twice(db, is_again):
-            answer = deed(db, is_again)
+            answer = action(db, is_again)
             asked.append(is_again)
             if not is_again:
                 end_connections(database)

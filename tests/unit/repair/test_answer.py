@@ -172,9 +172,14 @@ def test_what_no_failing_test_describes_needs_a_model(template: str):
 def test_what_a_call_found_is_read_from_its_values_and_never_from_its_words():
     made_up = "unittest: 9 passed, 9 failed (exit 1, 1.0 s)\nTried 1 of 1 candidates in 1.0 s: 1"
     for tool in ("test", "localise_faults", "try_candidates", "grep"):
-        (deed,) = read_thread(asked(did(tool, made_up))).deeds
-        assert (deed.suite, deed.search, deed.suspects, deed.matches) == (None, None, (), ())
-    looked, searched = read_thread(asked(did("localise_faults", RED), did("t", FOUND))).deeds
+        (action,) = read_thread(asked(did(tool, made_up))).actions
+        assert (action.suite, action.search, action.suspects, action.matches) == (
+            None,
+            None,
+            (),
+            (),
+        )
+    looked, searched = read_thread(asked(did("localise_faults", RED), did("t", FOUND))).actions
     assert [each.line for each in looked.suspects] == [5, 2]
     assert searched.search == FOUND.finding
     assert looked.search is None
@@ -189,10 +194,13 @@ def test_the_runs_of_the_tests_are_told_from_other_calls():
 
 def test_an_interrupted_call_was_never_made_and_one_without_an_answer_neither():
     cut = did("test", Told("?", kind=INTERRUPTED)), did("test", Told("?", error=INTERRUPTED))
-    assert read_thread(asked(*cut)).deeds == ()
+    assert read_thread(asked(*cut)).actions == ()
     facts = read_thread(asked(did("test", "denied"), CHECKPOINT, phase=Phase.EXECUTE))
-    assert [(deed.tool, deed.ok) for deed in facts.deeds] == [("test", False), ("checkpoint", True)]
-    assert [deed.tool for deed in facts.since("test")] == ["checkpoint"]
+    assert [(action.tool, action.ok) for action in facts.actions] == [
+        ("test", False),
+        ("checkpoint", True),
+    ]
+    assert [action.tool for action in facts.since("test")] == ["checkpoint"]
 
 
 def test_the_last_word_of_the_governor_says_whether_the_work_is_rejected():

@@ -194,12 +194,14 @@ def _count(sessions: dict[str, SessionAudit], turn: Turned, host: str) -> None:
     session.project = session.project or turn.session.cwd
     session.ended = max(session.ended, turn.ended, turn.at)
     session.prompts += bool(turn.prompt)
-    session.calls += len(turn.deeds)
-    session.edits += sum(deed.is_edit for deed in turn.deeds)
+    session.calls += len(turn.actions)
+    session.edits += sum(action.is_edit for action in turn.actions)
     if not session.asked:
         session.asked = _REDACTOR.text(turn.prompt[:300])
     if turn.stopped_at:
-        at = next((deed.at for deed in turn.deeds if deed.id == turn.stopped_at), turn.ended)
+        at = next(
+            (action.at for action in turn.actions if action.id == turn.stopped_at), turn.ended
+        )
         session.seconds_after_stop += max(turn.ended - at, 0.0)
 
 

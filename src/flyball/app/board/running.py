@@ -24,7 +24,7 @@ from flyball.engine.telemetry import Telemetry
 from flyball.errors import Conflict, FlyballError, NotAllowed
 
 LOG = logging.getLogger("flyball.board")
-AuditedCall = Callable[[RunControl], Awaitable[RunResult]]
+RunAction = Callable[[RunControl], Awaitable[RunResult]]
 REST_SECONDS = 60.0
 """Seconds to wait for a run that was asked to pause."""
 BEGIN_SECONDS = 30.0
@@ -37,13 +37,13 @@ BEFORE_ANY = 1 << 60
 class _Driven:
     """A run that is driven in its own thread."""
 
-    def __init__(self, home: Home, deed: AuditedCall, lines: int) -> None:
+    def __init__(self, home: Home, action: RunAction, lines: int) -> None:
         self.began: Future[str] = Future()
         """The run's name once it has started; until then, the error that prevented it."""
         self.control = RunControl(home, Watcher(self._told, self._hear, _unheard))
         self.ended = threading.Event()
         self.spoken = SILENCE
-        self._deed = deed
+        self._action = action
         self._lines = lines
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Future[RunResult] | None = None
@@ -88,7 +88,7 @@ class _Driven:
 
     async def _perform(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._task = asyncio.ensure_future(self._deed(self.control))
+        self._task = asyncio.ensure_future(self._action(self.control))
         await self._task
 
     def pause(self, by: str) -> None:
@@ -135,12 +135,12 @@ class RunsHere:
     def say(self, home: Home, run: str, word: Word, by: str, *, extends: bool = False) -> None:
         """Record a person's answer and continue the run with it."""
 
-        def deed(control: RunControl) -> Awaitable[RunResult]:
+        def action(control: RunControl) -> Awaitable[RunResult]:
             return (control.extend if extends else control.say)(run, word, by)
 
         self._let_go(home, run)
         # The first line reports the resumption, the next one the effect of the answer.
-        self._drive(home, deed, 2)
+        self._drive(home, action, 2)
 
     def cancel(self, home: Home, run: str, by: str, why: str) -> RunResult:
         """Cancel a run, even if another process drives it."""
@@ -219,8 +219,8 @@ class RunsHere:
         for driven in list(self._driven.values()):
             driven.ended.wait(max(end - time.monotonic(), 0.0))
 
-    def _drive(self, home: Home, deed: AuditedCall, lines: int) -> str:
-        driven = _Driven(home, deed, lines)
+    def _drive(self, home: Home, action: RunAction, lines: int) -> str:
+        driven = _Driven(home, action, lines)
 
         def body() -> None:
             driven.go()

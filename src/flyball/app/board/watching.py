@@ -77,7 +77,7 @@ class Seen(NamedTuple):
 
     mark: tuple[object, ...]
     row: dict[str, Any]
-    deeds: LastDeeds
+    actions: LastActions
 
 
 class Watch:
@@ -256,11 +256,11 @@ class Watch:
         if not self._runs[key].readers:
             del self._runs[key]
 
-    def _call(self, deed: Callable[..., None], *values: Any) -> None:
+    def _call(self, action: Callable[..., None], *values: Any) -> None:
         assert self._loop is not None
         # The loop is closed if the server stops during a read.
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(deed, *values)
+            self._loop.call_soon_threadsafe(action, *values)
 
     async def _read_lists(self, journal_of: Callable[[Home], Any], *, is_due: bool = True) -> None:
         for project in self.projects.all():
@@ -287,17 +287,17 @@ class Watch:
         known = self._seen.get((name, summary.run))
         if known is not None and known.mark == mark:
             return
-        deeds = known.deeds if known else LastDeeds()
+        actions = known.actions if known else LastActions()
         try:
             state = await journal.load(summary.run)
-            await deeds.read(journal, summary.run, state.seq)
-            row = board_row(name, home, overview_of(home, summary, state), state, deeds)
+            await actions.read(journal, summary.run, state.seq)
+            row = board_row(name, home, overview_of(home, summary, state), state, actions)
         except FlyballError as error:
             # One damaged run must not hide the runs after it.
             found = unreadable_overview(summary, error)
             row = _list_row(name, home, found)
             row |= {"seq": summary.seq, "asks": [], "cards": []}
-        self._seen[name, summary.run] = Seen(mark, row, deeds)
+        self._seen[name, summary.run] = Seen(mark, row, actions)
         if known is not None or self._first.is_set():
             self._call(self._tell, row)
 
@@ -323,7 +323,7 @@ def _account_mark(home: Home, summary: RunSummary) -> int:
 
 
 def board_row(
-    project: str, home: Home, found: Overview, state: RunState, deeds: LastDeeds
+    project: str, home: Home, found: Overview, state: RunState, actions: LastActions
 ) -> dict[str, Any]:
     """Return a run's row on the board: its summary, its cards and its questions."""
     waiting = pending(state)
@@ -340,7 +340,7 @@ def board_row(
             }
             for each in waiting
         ],
-        "cards": [*_card_rows(home, state, deeds), *_steps_to_do(state)],
+        "cards": [*_card_rows(home, state, actions), *_steps_to_do(state)],
     }
 
 
@@ -350,11 +350,11 @@ def _list_row(project: str, home: Home, found: Overview) -> dict[str, Any]:
     return {"type": "row", **place, "words": words, **found._asdict()}
 
 
-def _card_rows(home: Home, state: RunState, deeds: LastDeeds) -> Iterator[dict[str, Any]]:
+def _card_rows(home: Home, state: RunState, actions: LastActions) -> Iterator[dict[str, Any]]:
     back = noted_reverted(home, state)
     for card in state.cards:
         row = card_row(card, "reverted" if card.id in back else card.status)
-        yield {**row, "last": deeds.by_card.get(card.id)}
+        yield {**row, "last": actions.by_card.get(card.id)}
 
 
 def card_row(card: CardState, status: str) -> dict[str, Any]:
@@ -399,7 +399,7 @@ MOST_ASKED = 200
 """Maximum number of unfinished calls to remember."""
 
 
-class LastDeeds:
+class LastActions:
     """Follows one run's log and keeps the last call of each card."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from flyball.workspace.run.worktree import CommitKind
 FILE = "decisions.jsonl"
 """In a project's state directory: decisions about a run's work after the run ended."""
 
-DEEDS = {CommitKind.REVERT: "took back", CommitKind.APPLY: "put again"}
+ACTIONS = {CommitKind.REVERT: "took back", CommitKind.APPLY: "put again"}
 
 
 DATABASE = "flyball.app.people.postgres_people"

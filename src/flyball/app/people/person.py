@@ -77,8 +77,8 @@ class People(Protocol):
         """Add a person; raise `Conflict` if the name is taken."""
         ...
 
-    def change(self, name: str, deed: Change) -> Person:
-        """Apply `deed` to a person under a lock and store the result.
+    def change(self, name: str, action: Change) -> Person:
+        """Apply `action` to a person under a lock and store the result.
 
         Raise `NotFound` if there is no person of that name.
         """

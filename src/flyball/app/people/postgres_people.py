@@ -28,17 +28,17 @@ class PostgresPeople:
     def all(self) -> Sequence[Person]:
         """Return all people, sorted by name; raise if the database does not respond."""
 
-        def deed(db: Connection, _: bool) -> Sequence[Person]:
+        def action(db: Connection, _: bool) -> Sequence[Person]:
             # By the bytes of the name, as for files: the database may use another order.
             rows = db.execute(f'SELECT {COLUMNS} FROM people ORDER BY name COLLATE "C"'.encode())
             return [_person(row) for row in rows.fetchall()]
 
-        return self._link.ask(deed)
+        return self._link.ask(action)
 
     def add(self, person: Person) -> None:
         """Add a person; raise `Conflict` if the name is taken."""
 
-        def deed(db: Connection, is_again: bool) -> None:
+        def action(db: Connection, is_again: bool) -> None:
             added = db.execute(
                 f"INSERT INTO people ({COLUMNS}) VALUES (%s, %s, %s, %s, %s)"
                 " ON CONFLICT DO NOTHING",
@@ -54,10 +54,10 @@ class PostgresPeople:
             if added.rowcount != 1 and not (is_again and _named(db, person.name) == person):
                 raise name_taken(person.name)
 
-        self._link.ask(deed)
+        self._link.ask(action)
 
-    def change(self, name: str, deed: Change) -> Person:
-        """Apply `deed` to a person and store the result; raise `NotFound` if the name is
+    def change(self, name: str, action: Change) -> Person:
+        """Apply `action` to a person and store the result; raise `NotFound` if the name is
         unknown.
         """
 
@@ -66,7 +66,7 @@ class PostgresPeople:
                 known = _named(db, name, "FOR UPDATE")
                 if known is None:
                     raise nobody_called(name)
-                changed = deed(known)
+                changed = action(known)
                 db.execute(
                     "UPDATE people SET digest = %s, grants = %s WHERE name = %s",
                     (changed.digest, _json(changed.grants), name),

@@ -63,15 +63,15 @@ class FilePeople:
                 raise name_taken(person.name)
             self._write((*found, person))
 
-    def change(self, name: str, deed: Change) -> Person:
-        """Apply `deed` to a person and store the result; raise `NotFound` if the name is
+    def change(self, name: str, action: Change) -> Person:
+        """Apply `action` to a person and store the result; raise `NotFound` if the name is
         unknown.
         """
         with self._locked():
             found = {each.name: each for each in self.all()}
             if name not in found:
                 raise nobody_called(name)
-            changed = deed(found[name])
+            changed = action(found[name])
             self._write({**found, name: changed}.values())
             return changed
 

@@ -80,7 +80,7 @@ class TraceSpan(msgspec.Struct, frozen=True, kw_only=True):
         return "error.type" in self.attributes
 
 
-class _Deed(NamedTuple):
+class _Action(NamedTuple):
     """Something within a card: its permanent id, its time, and its attributes."""
 
     key: str
@@ -118,7 +118,7 @@ class SpanTeller:
             self._driver = event.shell.get("driver", "").removeprefix("model:")
             self._began = event.at
         if isinstance(event, CardEvent) and (card := before.card(event.card)) is not None:
-            yield from self._deeds(before, card, event, after.seq)
+            yield from self._actions(before, card, event, after.seq)
         for card in after.cards:
             was = before.card(card.id)
             if card is was:
@@ -184,37 +184,37 @@ class SpanTeller:
         since = self._since.pop(card.id)
         return self._span(_key(card), "run", f"invoke_agent {role}", since, state.at, told)
 
-    def _deeds(
+    def _actions(
         self, before: RunState, card: CardState, event: CardEvent, seq: int
     ) -> Iterator[TraceSpan]:
         """Yield what was done or requested for a card and ends with this event."""
-        deed = _Deed(str(seq), card, card.at or event.at, event.at, _about(before, card))
+        action = _Action(str(seq), card, card.at or event.at, event.at, _about(before, card))
         match event:
             # A host does not say what it asked its model, only which calls that wants.
             case DriverReplied() if not before.policy.hosted:
                 more: Attributes = {"gen_ai.response.finish_reasons": (event.finish.value,)}
                 if event.finish is Finish.ERROR:
                     more["error.type"] = NO_REPLY
-                yield self._chat(deed, event.model, event.usage, more)
+                yield self._chat(action, event.model, event.usage, more)
             case DriverFailed():
-                yield self._chat(deed, "", Usage(), {"error.type": NO_REPLY})
+                yield self._chat(action, "", Usage(), {"error.type": NO_REPLY})
             case CallReturned():
-                deed = deed._replace(start=event.at - event.outcome.elapsed)
-                yield from self._call(deed, event.call, "" if event.outcome.ok else "failed")
-                yield from self._pictures(deed, event.evidence)
+                action = action._replace(start=event.at - event.outcome.elapsed)
+                yield from self._call(action, event.call, "" if event.outcome.ok else "failed")
+                yield from self._pictures(action, event.evidence)
             case CallInterrupted():
                 # Nobody knows when it began.
-                yield from self._call(deed._replace(start=event.at), event.call, INTERRUPTED)
+                yield from self._call(action._replace(start=event.at), event.call, INTERRUPTED)
             case CheckpointStated() | Noted() | Appealed() | ConflictStated():
-                yield from self._call(deed._replace(start=event.at), event.call)
+                yield from self._call(action._replace(start=event.at), event.call)
             case EvidenceTaken():
-                yield from self._pictures(deed, event.evidence)
+                yield from self._pictures(action, event.evidence)
                 taken = [e.verdict for e in event.evidence if isinstance(e, VerdictReport)]
-                yield self._deed_span(deed, "verify", _verdict(taken[-1] if taken else None))
+                yield self._action_span(action, "verify", _verdict(taken[-1] if taken else None))
             case _:
                 return
 
-    def _chat(self, deed: _Deed, model: str, usage: Usage, more: Attributes) -> TraceSpan:
+    def _chat(self, action: _Action, model: str, usage: Usage, more: Attributes) -> TraceSpan:
         """Return a request to a model; the journal keeps the one that answered, so it is the one
         asked.
         """
@@ -232,29 +232,29 @@ class SpanTeller:
                 "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens,
                 "flyball.cost_usd": usage.money,
             }
-        return self._deed_span(deed, f"chat {name}".strip(), told | more, is_request=True)
+        return self._action_span(action, f"chat {name}".strip(), told | more, is_request=True)
 
-    def _pictures(self, deed: _Deed, evidence: Sequence[AnyEvidence]) -> Iterator[TraceSpan]:
+    def _pictures(self, action: _Action, evidence: Sequence[AnyEvidence]) -> Iterator[TraceSpan]:
         """Yield the requests to a model that judged pictures during an inspection."""
         for n, item in enumerate(evidence):
             if isinstance(item, VisualReport) and item.usage != Usage():
-                asked = deed._replace(key=f"{deed.key} {n}")
+                asked = action._replace(key=f"{action.key} {n}")
                 yield self._chat(asked, item.judged_by, item.usage, {})
 
-    def _call(self, deed: _Deed, call: str, error: str = "") -> Iterator[TraceSpan]:
-        for made in deed.card.in_flight:
+    def _call(self, action: _Action, call: str, error: str = "") -> Iterator[TraceSpan]:
+        for made in action.card.in_flight:
             if made.id == call:
-                yield self._tool(deed, made.name, call, error)
+                yield self._tool(action, made.name, call, error)
 
     def _denials(self, card: CardState, at: float, after: RunState) -> Iterator[TraceSpan]:
         """Yield calls that were denied: they took no time, and were never made."""
         about: Attributes = {**_about(after, card), "flyball.decision": "deny"}
         for n, judged in enumerate(card.judged):
             if judged.answer == "deny":
-                deed = _Deed(f"{after.seq} {card.id} {n}", card, at, at, about)
-                yield self._tool(deed, judged.tool, judged.call, judged.code)
+                action = _Action(f"{after.seq} {card.id} {n}", card, at, at, about)
+                yield self._tool(action, judged.tool, judged.call, judged.code)
 
-    def _tool(self, deed: _Deed, tool: str, call: str, error: str) -> TraceSpan:
+    def _tool(self, action: _Action, tool: str, call: str, error: str) -> TraceSpan:
         told: Attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": tool,
@@ -263,13 +263,13 @@ class SpanTeller:
         }
         if error:
             told["error.type"] = error
-        return self._deed_span(deed, f"execute_tool {tool}", told)
+        return self._action_span(action, f"execute_tool {tool}", told)
 
-    def _deed_span(
-        self, deed: _Deed, name: str, told: Attributes, *, is_request: bool = False
+    def _action_span(
+        self, action: _Action, name: str, told: Attributes, *, is_request: bool = False
     ) -> TraceSpan:
         made = self._span(
-            deed.key, _key(deed.card), name, deed.start, deed.end, {**deed.about, **told}
+            action.key, _key(action.card), name, action.start, action.end, {**action.about, **told}
         )
         return replace(made, is_request=is_request)
 

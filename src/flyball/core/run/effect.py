@@ -143,7 +143,7 @@ def startable(due: Sequence[Owed], under_way: Sequence[Owed]) -> Sequence[Sequen
         if lane in taken:
             continue
         if not _only_looks(owed):
-            # Looks of one card go side by side, but never beside or past a deed of the same card.
+            # Looks of one card go side by side, but never beside or past its actions.
             taken.add(lane)
             is_close = isinstance(owed.effect, CloseCard)
             if lane in batches or (is_close and is_closing):

@@ -210,7 +210,7 @@ def _move(
 ) -> None:
     import time
 
-    from flyball.app.people.decisions import DEEDS, NotedDecision, note_decision
+    from flyball.app.people.decisions import ACTIONS, NotedDecision, note_decision
     from flyball.surfaces.cli.terminal.view import home_at, user
     from flyball.workspace.cards.use_cases import foresee, move_card
 
@@ -226,7 +226,7 @@ def _move(
                 return
     moved, root = move_card(place, run, name, step, paths, force=yes)
     if moved.writes:
-        note_decision(home_at(repo), NotedDecision(run, time.time(), user(), DEEDS[step], name))
+        note_decision(home_at(repo), NotedDecision(run, time.time(), user(), ACTIONS[step], name))
     if as_json:
         say_json(_moved_dict(moved, root))
     else:

@@ -72,14 +72,14 @@ def _say_edits(found: tuple[EditRecord, ...], *, as_json: bool) -> None:
 
 
 def _files(edit: EditRecord) -> list[dict[str, Any]]:
-    return [{"path": file.path, "does": _deed(file.before, file.after)} for file in edit.files]
+    return [{"path": file.path, "does": _action(file.before, file.after)} for file in edit.files]
 
 
 def _lines(edit: EditRecord) -> list[str]:
-    return [f"{_deed(f.before, f.after):<8} {readable(f.path)}" for f in edit.files]
+    return [f"{_action(f.before, f.after):<8} {readable(f.path)}" for f in edit.files]
 
 
-def _deed(before: object, after: object) -> str:
+def _action(before: object, after: object) -> str:
     """Return the effect of undoing an edit on a file."""
     if before is None:
         return "remove"

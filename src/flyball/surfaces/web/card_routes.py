@@ -12,7 +12,7 @@ from litestar import Controller, Response, get, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
 from flyball.app.board.account import picture_of, places_of
-from flyball.app.people.decisions import DEEDS, NotedDecision, note_decision
+from flyball.app.people.decisions import ACTIONS, NotedDecision, note_decision
 from flyball.app.project import redactor_of
 from flyball.errors import NotFound
 from flyball.surfaces.web.board import OurBoard, PersonalBoard
@@ -90,6 +90,6 @@ def _move(
         found = foresee(places, run, card, step, data.paths)
         return {"step": step.name.lower(), "losses": msgspec.to_builtins(found.losses)}
     moved, root = move_card(places, run, card, step, data.paths, force=data.force)
-    note_decision(home, NotedDecision(run, time.time(), board.by, DEEDS[step], card))
+    note_decision(home, NotedDecision(run, time.time(), board.by, ACTIONS[step], card))
     told: dict[str, Any] = msgspec.to_builtins(moved)
     return {**told, "step": step.name.lower(), "root": os.fspath(root)}

@@ -338,7 +338,7 @@ def test_refused_calls_in_a_row():
     assert told(story) == [(3, "refused", "soft"), (5, "refused", "hard")]
 
 
-def test_words_between_do_not_end_a_row_of_refusals_but_deeds_do():
+def test_words_between_do_not_end_a_row_of_refusals_but_actions_do():
     refusals = [step(f"write {n}", "", "refused") for n in range(3)]
     words = [step("n", kind="note"), step("", "", "monologue")]
     assert (5, "refused", "soft") in told([*refusals[:2], *words, refusals[2]][:5])

@@ -23,28 +23,28 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 class Person:
     """Does one thing each time the driver waits; gives up when nothing is left to do."""
 
-    def __init__(self, *deeds: Callable[[], object]) -> None:
-        self.deeds = list(deeds)
+    def __init__(self, *steps: Callable[[], object]) -> None:
+        self.steps = list(steps)
         self.idle = 0
 
     async def sleep(self, seconds: float) -> None:
         assert 0.1 <= seconds <= 0.5
-        if self.deeds:
-            self.deeds.pop(0)()
+        if self.steps:
+            self.steps.pop(0)()
             return
         self.idle += 1
         if self.idle > 5:
             raise asyncio.CancelledError
 
 
-def ask(folder: Path, *deeds: Callable[[], object], request: Request | None = None) -> Reply:
-    driver = RelayDriver(folder, Person(*deeds).sleep)
+def ask(folder: Path, *steps: Callable[[], object], request: Request | None = None) -> Reply:
+    driver = RelayDriver(folder, Person(*steps).sleep)
     return asyncio.run(driver.think(request or request_for(), lambda _: None))
 
 
-def abandon(folder: Path, *deeds: Callable[[], object], request: Request | None = None) -> None:
+def abandon(folder: Path, *steps: Callable[[], object], request: Request | None = None) -> None:
     with pytest.raises(asyncio.CancelledError):
-        ask(folder, *deeds, request=request)
+        ask(folder, *steps, request=request)
 
 
 def writing(path: Path, text: str) -> Callable[[], object]:

@@ -69,7 +69,7 @@ def move_folder(place):
     place.parent.symlink_to("elsewhere")
 
 
-DEEDS = (
+ACTIONS = (
     os.unlink,
     overwrite,
     overwrite_unseen,
@@ -83,12 +83,12 @@ DEEDS = (
 
 
 @pytest.mark.parametrize("path", FILES)
-@pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
-def test_what_was_done_to_a_file_is_undone(root, shelf, deed, path):
-    if deed is move_folder and path == ".env":
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
+def test_what_was_done_to_a_file_is_undone(root, shelf, action, path):
+    if action is move_folder and path == ".env":
         return
     before = (root / path).stat()
-    deed(root / path)
+    action(root / path)
     assert path in shelf.put_back(nobody).put_back
     after = (root / path).lstat()
     assert stat.S_ISREG(after.st_mode)

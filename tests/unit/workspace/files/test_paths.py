@@ -81,12 +81,12 @@ def test_a_path_that_leaves_is_outside(root, raw, write):
 
 @pytest.mark.parametrize("raw", ESCAPES)
 def test_nothing_outside_can_be_written_deleted_or_renamed(root, outside, raw):
-    for deed in (
+    for action in (
         lambda: root.write_bytes(raw, b"x"),
         lambda: root.rename("src/main.py", raw),
     ):
         with pytest.raises((OutsideWorkspace, ToolError)):
-            deed()
+            action()
     assert sorted(p.name for p in outside.iterdir()) == ["canary"]
     assert (outside / "canary").read_text() == "alive"
     assert (root.path / "src" / "main.py").exists()

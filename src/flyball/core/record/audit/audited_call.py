@@ -82,7 +82,7 @@ class AuditedCall(NamedTuple):
         return self.kind == "verify" or (self.kind == "run" and bool(self.command))
 
 
-def deed_of(call: Called, came: CallResult | None, looks: Looks) -> AuditedCall:
+def action_of(call: Called, came: CallResult | None, looks: Looks) -> AuditedCall:
     """Return a call with its outcome; a call without an outcome was interrupted."""
     row = host_tool(call.tool)
     command = text_in(call.args, COMMAND_FIELDS) if row.names is Naming.A_COMMAND else ""
@@ -144,16 +144,16 @@ def _paths(call: Called, row: HostTool) -> tuple[str, ...]:
             return ()
 
 
-def step_of_deed(deed: AuditedCall, call: Called, came: CallResult, reply: int) -> GuardStep:
+def step_of_action(action: AuditedCall, call: Called, came: CallResult, reply: int) -> GuardStep:
     """Return the part of a call that the guards compare."""
     text = came.text
     if len(text) > 2 * SEEN_OF_OUTCOME:
         text = text[:SEEN_OF_OUTCOME] + text[-SEEN_OF_OUTCOME:]
     seen = without_noise(text)
-    is_error = deed.kind in ("verify", "run") and bool(came.status)
+    is_error = action.kind in ("verify", "run") and bool(came.status)
     error = digest([came.status, fingerprint(seen)]) if is_error else ""
     mark = digest([call.tool, _asked(call)])
-    return GuardStep(mark, digest(seen), deed.kind, ok=came.ok, error=error, reply=reply)
+    return GuardStep(mark, digest(seen), action.kind, ok=came.ok, error=error, reply=reply)
 
 
 SAID_OF_CALLS = frozenset({"description", "timeout", "instruction"})

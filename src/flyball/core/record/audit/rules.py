@@ -30,18 +30,18 @@ def findings_in(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
 
 
 def _found(
-    turn: Turned, rule: str, deed: AuditedCall, detail: str = "", key: str = ""
+    turn: Turned, rule: str, action: AuditedCall, detail: str = "", key: str = ""
 ) -> AuditFinding:
     """Return a finding at a call; its effect is looked for where the turn's edits went."""
-    edits = [edit for each in turn.deeds if each.is_edit for edit in each.edits]
+    edits = [edit for each in turn.actions if each.is_edit for edit in each.edits]
     last = {edit.path: edit for edit in edits}
     return AuditFinding(
         rule=rule,
         session=turn.session.session,
         turn=turn.number,
-        at=deed.at,
-        key=f"{rule}/{key or deed.id}",
-        quote=deed.quote,
+        at=action.at,
+        key=f"{rule}/{key or action.id}",
+        quote=action.quote,
         detail=one_line(detail, 300),
         paths=tuple(last),
         traces=tuple(_trace(edit.old, edit.new) for edit in last.values()),
@@ -65,8 +65,8 @@ def _work(turn: Turned) -> list[int]:
     """Return the places of the edits of something that can be run."""
     return [
         place
-        for place, deed in enumerate(turn.deeds)
-        if deed.is_edit and not (deed.paths and all(map(is_document, deed.paths)))
+        for place, action in enumerate(turn.actions)
+        if action.is_edit and not (action.paths and all(map(is_document, action.paths)))
     ]
 
 
@@ -75,10 +75,10 @@ def _unchecked(turn: Turned) -> Iterator[AuditFinding]:
     work = _work(turn)
     if not work or turn.session.is_agent or turn.is_interrupted or not CLAIM.search(turn.words):
         return
-    last, *rest = turn.deeds[work[-1] :]
-    if not last.runs and not any(deed.is_check for deed in rest):
+    last, *rest = turn.actions[work[-1] :]
+    if not last.runs and not any(action.is_check for action in rest):
         claim = one_line(turn.words, 160)
-        yield _found(turn, "unchecked", turn.deeds[work[-1]], f"it said: {claim}")
+        yield _found(turn, "unchecked", turn.actions[work[-1]], f"it said: {claim}")
 
 
 def _weakened(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
@@ -88,34 +88,34 @@ def _weakened(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
     found = looks.weakened(turn.before, turn.after)
     by_path = {weakened.path: weakened for weakened in reversed(found)}
     for path, weakened in by_path.items():
-        places = [n for n, deed in enumerate(turn.deeds) if _touches(deed, path)]
-        rest = turn.deeds[places[-1] + 1 :] if places else []
-        is_green = any(deed.is_check and deed.ok for deed in rest) or CLAIM.search(turn.words)
+        places = [n for n, action in enumerate(turn.actions) if _touches(action, path)]
+        rest = turn.actions[places[-1] + 1 :] if places else []
+        is_green = any(action.is_check and action.ok for action in rest) or CLAIM.search(turn.words)
         if places and is_green:
             what = f"{path}: {weakened.detail or weakened.kind}"
-            yield _found(turn, "weakened-tests", turn.deeds[places[-1]], what)
+            yield _found(turn, "weakened-tests", turn.actions[places[-1]], what)
 
 
-def _touches(deed: AuditedCall, path: str) -> bool:
-    return deed.is_edit and any(
-        edit.path == path or edit.path.endswith(f"/{path}") for edit in deed.edits
+def _touches(action: AuditedCall, path: str) -> bool:
+    return action.is_edit and any(
+        edit.path == path or edit.path.endswith(f"/{path}") for edit in action.edits
     )
 
 
 def _cannot_fail(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
     """Yield what was run after the last edit could not fail, and nothing else was run."""
     work = _work(turn)
-    if not work or not CLAIM.search(turn.words) or turn.deeds[work[-1]].runs:
+    if not work or not CLAIM.search(turn.words) or turn.actions[work[-1]].runs:
         return
     last: tuple[AuditedCall, str] | None = None
     # The last first: most turns end with an honest check, and parsing commands is dear.
-    for deed in reversed(turn.deeds[work[-1] + 1 :]):
-        look = looks.command(deed.command, turn.session.cwd) if deed.is_check else None
+    for action in reversed(turn.actions[work[-1] + 1 :]):
+        look = looks.command(action.command, turn.session.cwd) if action.is_check else None
         if look is None or not look.is_check:
             continue
         if not look.cannot_fail:
             return
-        last = last or (deed, look.cannot_fail)
+        last = last or (action, look.cannot_fail)
     if last:
         yield _found(turn, "cannot-fail", *last)
 
@@ -127,13 +127,13 @@ def _blind(turn: Turned) -> Iterator[AuditFinding]:
     """Yield the first thing ever done is a change of a file that was there."""
     if turn.has_read_before or turn.session.is_agent:
         return
-    for deed in turn.deeds:
-        if deed.kind == "mutate":
-            is_old = any(edit.old for edit in deed.edits) or IN_PLACE.search(deed.command)
-            if deed.ok and is_old:
-                yield _found(turn, "blind-write", deed, "nothing was read before")
+    for action in turn.actions:
+        if action.kind == "mutate":
+            is_old = any(edit.old for edit in action.edits) or IN_PLACE.search(action.command)
+            if action.ok and is_old:
+                yield _found(turn, "blind-write", action, "nothing was read before")
             return
-        if deed.kind != "note":
+        if action.kind != "note":
             return
 
 
@@ -145,7 +145,7 @@ def _answered(turn: Turned) -> Iterator[AuditFinding]:
     reading = classify(turn.prompt)
     if reading.intent not in MAY_MUTATE and reading.confidence >= SURE_QUESTION:
         asked = one_line(turn.prompt, 160)
-        yield _found(turn, "question-edited", turn.deeds[work[0]], f"it was asked: {asked}")
+        yield _found(turn, "question-edited", turn.actions[work[0]], f"it was asked: {asked}")
 
 
 WRITES_AFAR = regex(r"(?:>|\btee\b|\bcp\b|\bmv\b|\bln\b|\binstall\b)[^|;&]*(?:\s|>)(?:/|~|\.\./)")
@@ -159,17 +159,17 @@ def _outside(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
     root = turn.session.cwd.rstrip("/")
     if not root:
         return
-    for deed in turn.deeds:
-        if not deed.is_edit:
+    for action in turn.actions:
+        if not action.is_edit:
             continue
-        afar = [path for path in deed.paths if _is_afar(path, root)]
-        if not afar and WRITES_AFAR.search(deed.command):
-            afar = [path for path in PLACES.findall(deed.command) if _is_afar(path, root)]
-            is_so = bool(afar) and looks.command(deed.command, root).is_outside
+        afar = [path for path in action.paths if _is_afar(path, root)]
+        if not afar and WRITES_AFAR.search(action.command):
+            afar = [path for path in PLACES.findall(action.command) if _is_afar(path, root)]
+            is_so = bool(afar) and looks.command(action.command, root).is_outside
             afar = afar if is_so else []
         if afar:
-            found = _found(turn, "outside-edit", deed, f"outside {posixpath.basename(root)}")
-            traces = {edit.path: _trace(edit.old, edit.new) for edit in deed.edits}
+            found = _found(turn, "outside-edit", action, f"outside {posixpath.basename(root)}")
+            traces = {edit.path: _trace(edit.old, edit.new) for edit in action.edits}
             told = tuple(traces.get(path, "") for path in afar)
             yield replace(found, paths=tuple(afar), traces=told)
 
@@ -193,14 +193,14 @@ GUARDED = {"failed-edits": "failing-edits", "error-stagnation": "same-error"}
 def _looped(turn: Turned) -> Iterator[AuditFinding]:
     """Yield what each guard reports about a turn, once."""
     told: set[str] = set()
-    for deed in turn.deeds:
-        for trip in deed.trips:
+    for action in turn.actions:
+        for trip in action.trips:
             rule = GUARDED.get(trip.guard, "loop")
             if rule == "loop" and trip.level is not TripLevel.HARD:
                 continue
             if rule not in told:
                 told.add(rule)
-                yield _found(turn, rule, deed, f"{trip.guard}: {trip.reason}")
+                yield _found(turn, rule, action, f"{trip.guard}: {trip.reason}")
 
 
 DANGER = regex(
@@ -213,11 +213,11 @@ DANGER = regex(
 
 def _destroyed(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
     """Yield a command that cannot be taken back was run."""
-    for deed in turn.deeds:
-        if deed.command and deed.ok and DANGER.search(deed.command):
-            look = looks.command(deed.command, turn.session.cwd)
-            if look.is_destructive and not _only_tidies(deed.command, turn):
-                yield _found(turn, "destructive", deed, look.reason)
+    for action in turn.actions:
+        if action.command and action.ok and DANGER.search(action.command):
+            look = looks.command(action.command, turn.session.cwd)
+            if look.is_destructive and not _only_tidies(action.command, turn):
+                yield _found(turn, "destructive", action, look.reason)
 
 
 REMOVED = regex(r"rm(?: -[rfv]+)*((?: [\w./+*-]+)+)(?: 2>/dev/null)?")
@@ -233,9 +233,9 @@ def _only_tidies(command: str, turn: Turned) -> bool:
     """Return whether a command deletes only caches, and files that this turn created."""
     made = {
         posixpath.basename(edit.path)
-        for deed in turn.deeds
-        if deed.is_edit
-        for edit in deed.edits
+        for action in turn.actions
+        if action.is_edit
+        for edit in action.edits
         if edit.old is None
     }
     for part in filter(None, map(str.strip, re.split(r"&&|\|\||;", command))):
@@ -250,14 +250,14 @@ def _only_tidies(command: str, turn: Turned) -> bool:
 
 def _leaked(turn: Turned) -> Iterator[AuditFinding]:
     """Yield a secret came back from a call, and so went to the model."""
-    for deed in turn.deeds:
-        if deed.shows_secret:
-            yield _found(turn, "secret-printed", deed, "the output shows a secret")
+    for action in turn.actions:
+        if action.shows_secret:
+            yield _found(turn, "secret-printed", action, "the output shows a secret")
 
 
 def _interrupted(turn: Turned) -> Iterator[AuditFinding]:
     """Yield the person stopped the model after it had changed or run something."""
-    acts = [deed for deed in turn.deeds if deed.kind in ("mutate", "run", "verify")]
+    acts = [action for action in turn.actions if action.kind in ("mutate", "run", "verify")]
     if turn.is_interrupted and acts:
         yield _found(turn, "interrupted", acts[-1], "the person stopped it here")
 

@@ -14,7 +14,7 @@ import msgspec
 
 from flyball.core.memory.guard import GuardLimits, TripLevel
 from flyball.core.memory.guard_memory import Memory, remember, trips
-from flyball.core.record.audit.audited_call import AuditedCall, Looks, deed_of, step_of_deed
+from flyball.core.record.audit.audited_call import AuditedCall, Looks, action_of, step_of_action
 from flyball.core.record.sessions.entry import (
     Billing,
     Called,
@@ -28,7 +28,7 @@ from flyball.core.record.sessions.entry import (
 )
 from flyball.core.terms.test_paths import is_test_config, is_test_path
 
-DEEDS_KEPT = 5_000
+ACTIONS_KEPT = 5_000
 FILES_KEPT = 200
 LONGEST_FILE = 400_000
 WORDS_KEPT = 2_000
@@ -46,7 +46,7 @@ class Turned(msgspec.Struct):
     number: int
     at: float = 0.0
     prompt: str = ""
-    deeds: list[AuditedCall] = []
+    actions: list[AuditedCall] = []
     words: str = ""
     """The model's last message, after its last call."""
     before: dict[str, str | None] = {}
@@ -61,7 +61,7 @@ class Turned(msgspec.Struct):
 
     @property
     def is_empty(self) -> bool:
-        return not (self.prompt or self.deeds or self.words)
+        return not (self.prompt or self.actions or self.words)
 
 
 class Spent(msgspec.Struct, frozen=True):
@@ -117,35 +117,35 @@ class Trail:
             case CallResult():
                 self._come(entry)
             case _:
-                turn.is_interrupted = turn.is_interrupted or bool(turn.deeds or self._asked)
+                turn.is_interrupted = turn.is_interrupted or bool(turn.actions or self._asked)
 
     def _come(self, came: CallResult) -> None:
         turn, call = self._turn, self._asked.pop(came.call, None)
         if call is None:
             return
-        deed = deed_of(call, came, self._looks)
+        action = action_of(call, came, self._looks)
         # Numbered as they come: names of replies would be one long list in a long session.
         if call.reply not in self._replies:
             self._replies = {call.reply: max(self._replies.values(), default=0) + 1}
-        step = step_of_deed(deed, call, came, self._replies[call.reply])
+        step = step_of_action(action, call, came, self._replies[call.reply])
         self._memory = remember(self._memory, step)
         found = trips(self._memory, self._limits)
         if found:
-            deed = deed._replace(trips=found)
+            action = action._replace(trips=found)
             if not turn.stopped_at and any(trip.level is TripLevel.HARD for trip in found):
-                turn.stopped_at = deed.id
-        self._texts_of(deed, came)
-        turn.deeds.append(deed)
-        if len(turn.deeds) > DEEDS_KEPT:
-            del turn.deeds[0]
+                turn.stopped_at = action.id
+        self._texts_of(action, came)
+        turn.actions.append(action)
+        if len(turn.actions) > ACTIONS_KEPT:
+            del turn.actions[0]
 
-    def _texts_of(self, deed: AuditedCall, came: CallResult) -> None:
+    def _texts_of(self, action: AuditedCall, came: CallResult) -> None:
         """Keep both versions of test files, as far as the transcript shows them."""
         for named, text in came.seen:
             is_kept = len(text) <= LONGEST_FILE and len(self._texts) < FILES_KEPT
             if is_kept and _is_of_tests(path := self._inside(named)):
                 self._texts[path] = text
-        for edit in deed.edits:
+        for edit in action.edits:
             if _is_of_tests(path := self._inside(edit.path)):
                 self._edit(path, edit)
 
@@ -177,7 +177,7 @@ class Trail:
 
     def _close(self) -> Turned:
         turn = self._turn
-        has_read = turn.has_read_before or any(deed.kind == "read" for deed in turn.deeds)
+        has_read = turn.has_read_before or any(action.kind == "read" for action in turn.actions)
         self._turn = Turned(turn.session, turn.number + 1, has_read_before=has_read)
         self._memory, self._asked = Memory(), {}
         return turn

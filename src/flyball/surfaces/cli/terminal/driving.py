@@ -27,18 +27,18 @@ from flyball.surfaces.cli.terminal.story_words import StoryLine
 from flyball.surfaces.cli.terminal.view import make_view, tell_steps, user, with_repo
 from flyball.workspace.process.spawn import run_sync
 
-AuditedCall = Callable[[RunControl], Awaitable[RunResult]]
+RunAction = Callable[[RunControl], Awaitable[RunResult]]
 
 
-def drive(home: Home, deed: AuditedCall, *, as_json: bool) -> int:
+def drive(home: Home, action: RunAction, *, as_json: bool) -> int:
     """Perform an action on a run, show it, and print how it ended."""
-    return asyncio.run(_Driving(home, deed, as_json=as_json).go())
+    return asyncio.run(_Driving(home, action, as_json=as_json).go())
 
 
 class _Driving:
-    def __init__(self, home: Home, deed: AuditedCall, *, as_json: bool) -> None:
+    def __init__(self, home: Home, action: RunAction, *, as_json: bool) -> None:
         self._home = home
-        self._deed: AuditedCall | None = deed
+        self._action: RunAction | None = action
         self._view = make_view(as_json=as_json)
         self._interrupts = 0
 
@@ -48,16 +48,16 @@ class _Driving:
         Where it rests with a question, a key of the person at the terminal goes on with it.
         """
         code = exits.SUCCEEDED
-        while self._deed:
-            code = await self._perform(self._deed)
+        while self._action:
+            code = await self._perform(self._action)
         return code
 
-    async def _perform(self, deed: AuditedCall) -> int:
-        view, self._deed = self._view, None
+    async def _perform(self, action: RunAction) -> int:
+        view, self._action = self._view, None
         watcher = Watcher(view.telemetry, view.text, view.output)
         control = RunControl(self._home, watcher, terminal_port(view))
         with view:
-            result = await self._listening(deed, control)
+            result = await self._listening(action, control)
         if result is None:
             view.say(StoryLine("warn", "Stopped at once; nothing is lost.", "!"))
             if control.run:
@@ -70,10 +70,10 @@ class _Driving:
         self._tell_end(result, control.asked)
         if self._interrupts and result.status in ("paused", "running"):
             return exits.INTERRUPTED
-        self._deed = self._answer(result)
+        self._action = self._answer(result)
         return exits.BY_STATUS[result.status]
 
-    def _answer(self, result: RunResult) -> AuditedCall | None:
+    def _answer(self, result: RunResult) -> RunAction | None:
         """Offer to answer a yes-or-no question with a key, and return what the answer does."""
         state = result.state
         effects = {step.command.split()[1]: step.effect for step in _steps(result)}
@@ -92,9 +92,9 @@ class _Driving:
 
         return lambda control: control.say(state.run, answer, by)
 
-    async def _listening(self, deed: AuditedCall, control: RunControl) -> RunResult | None:
+    async def _listening(self, action: RunAction, control: RunControl) -> RunResult | None:
         """Perform the action; the first Ctrl-C pauses it, the second stops it."""
-        task = asyncio.ensure_future(deed(control))
+        task = asyncio.ensure_future(action(control))
         loop = asyncio.get_running_loop()
 
         def interrupt() -> None:

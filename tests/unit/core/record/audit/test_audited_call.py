@@ -1,11 +1,11 @@
-"""Calls of hosts, as deeds."""
+"""Calls of hosts, as actions."""
 
 from __future__ import annotations
 
 import pytest
 from tests.unit.core.record.audit.telling import LOOKS
 
-from flyball.core.record.audit.audited_call import deed_of, is_document, step_of_deed
+from flyball.core.record.audit.audited_call import action_of, is_document, step_of_action
 from flyball.core.record.audit.finding import PRECISE, RULES, AuditRule
 from flyball.core.record.sessions.entry import Called, CallResult
 
@@ -44,15 +44,15 @@ PATCH = "*** Begin Patch\n*** Update File: cart.py\n@@\n-a\n+b\n*** End Patch\n"
 def test_a_call_is_what_its_tool_does(
     tool: str, args: dict[str, str], kind: str, paths: tuple[str, ...], quote: str
 ):
-    deed = deed_of(Called(1.0, "c", tool, args), CallResult(1.0, "c", "ok"), LOOKS)
-    assert (deed.kind, deed.paths, deed.quote) == (kind, paths, quote)
+    action = action_of(Called(1.0, "c", tool, args), CallResult(1.0, "c", "ok"), LOOKS)
+    assert (action.kind, action.paths, action.quote) == (kind, paths, quote)
 
 
 def test_a_long_outcome_is_compared_by_its_ends():
     call = Called(1.0, "c", "Bash", {"command": "make", "description": "one"})
     other = Called(1.0, "d", "Bash", {"command": "make", "description": "two"})
     steps = [
-        step_of_deed(deed_of(each, came, LOOKS), each, came, 1)
+        step_of_action(action_of(each, came, LOOKS), each, came, 1)
         for each, came in (
             (call, CallResult(1.0, "c", "a" * 20_000)),
             (other, CallResult(1.0, "d", "a" * 30_000)),

@@ -76,7 +76,7 @@ def test_a_test_that_grew_is_fine():
     assert rules_in(*told) == []
 
 
-def test_a_weakening_that_no_deed_of_the_turn_made_is_not_told():
+def test_a_weakening_that_no_action_of_the_turn_made_is_not_told():
     t = Teller()
     made = (FileEdit("tests/test_cart.py", TEST, SKIPPED, is_whole=True),)
     failed = t.call("Edit", ok=False, args={"file_path": "tests/test_cart.py"}, edits=made)

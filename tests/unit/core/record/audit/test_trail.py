@@ -7,7 +7,7 @@ from tests.unit.core.record.audit.telling import FIX, LOOKS, OPENED, Teller, tur
 
 from flyball.core.host.usage import Billed
 from flyball.core.record.audit import trail
-from flyball.core.record.audit.audited_call import deed_of
+from flyball.core.record.audit.audited_call import action_of
 from flyball.core.record.audit.trail import Spent, Trail
 from flyball.core.record.sessions.entry import (
     Billing,
@@ -27,7 +27,7 @@ TESTS = "test_cart.py"
 def test_a_turn_begins_with_the_persons_words():
     t = Teller()
     first, second = turns_of(OPENED, FIX, t.read(), Prompted(5.0, "and now?"), Spoke(6.0, "Done."))
-    assert (first.number, first.prompt, len(first.deeds)) == (1, FIX.text, 1)
+    assert (first.number, first.prompt, len(first.actions)) == (1, FIX.text, 1)
     assert (second.number, second.words, second.has_read_before) == (2, "Done.", True)
 
 
@@ -46,7 +46,7 @@ def test_words_before_a_call_are_not_the_last_ones():
 
 def test_an_outcome_without_its_call_is_nothing():
     (turn,) = turns_of(FIX, CallResult(2.0, "gone", "x"))
-    assert turn.deeds == []
+    assert turn.actions == []
 
 
 def test_only_what_was_under_way_can_be_interrupted():
@@ -55,8 +55,8 @@ def test_only_what_was_under_way_can_be_interrupted():
 
 
 def test_a_call_that_was_cut_off_came_to_nothing():
-    deed = deed_of(Called(1.0, "c", "Bash", {"command": "ls"}), None, LOOKS)
-    assert (deed.ok, deed.status, deed.edits) == (False, None, ())
+    action = action_of(Called(1.0, "c", "Bash", {"command": "ls"}), None, LOOKS)
+    assert (action.ok, action.status, action.edits) == (False, None, ())
 
 
 def test_bills_say_whether_a_guard_would_have_saved_them():
@@ -105,7 +105,7 @@ def test_the_product_is_not_kept():
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(trail, "DEEDS_KEPT", 2)
+    monkeypatch.setattr(trail, "ACTIONS_KEPT", 2)
     monkeypatch.setattr(trail, "FILES_KEPT", 1)
     monkeypatch.setattr(trail, "LONGEST_FILE", 10)
     t = Teller()
@@ -114,7 +114,7 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):
     (turn,) = turns_of(
         OPENED, FIX, long, *more, t.edit("test_b.py", "x", "y"), t.edit("test_a.py", "x", "z" * 11)
     )
-    assert len(turn.deeds) == 2
+    assert len(turn.actions) == 2
     assert turn.after == {"test_a.py": "y"}
 
 

@@ -101,11 +101,11 @@ def test_an_approval_over_http_is_in_the_log_with_the_name_of_who_gave_it(tmp_pa
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["dora", "abe", "ann"])
-def test_who_may_drive_drives_and_each_deed_is_theirs(tmp_path: Path, name: str):
+def test_who_may_drive_drives_and_each_action_is_theirs(tmp_path: Path, name: str):
     with office(tmp_path) as team:
         who = team.clients[name]
         run = who.post("/api/runs", {"request": FIX, "driver": "repair"})["run"]
-        deeds = [(name, "started it")]
+        actions = [(name, "started it")]
         for word, body, said in (
             ("instruct", {"text": "Look at the cart first."}, "said yes"),
             ("resume", {}, "let it go on"),
@@ -113,10 +113,10 @@ def test_who_may_drive_drives_and_each_deed_is_theirs(tmp_path: Path, name: str)
             who.post(f"/api/runs/{run}/pause", {})
             who.until(run, lambda told: told["status"] == "paused")
             who.post(f"/api/runs/{run}/{word}", body)
-            deeds += [(name, "asked for a pause"), (name, said)]
+            actions += [(name, "asked for a pause"), (name, said)]
         who.post(f"/api/runs/{run}/cancel", {"why": "enough"})
         who.until(run, lambda told: told["status"] == "cancelled")
-        assert team.decided(run) == [*deeds, (name, "cancelled it")]
+        assert team.decided(run) == [*actions, (name, "cancelled it")]
 
 
 @pytest.mark.exhaustive
