@@ -22,8 +22,7 @@ from typing import Any
 
 from bench import guards
 from bench.figure import Figure, conclude
-from flyball.app.audit.auditing import AuditWish, audit
-from flyball.app.audit.workers import MOST_READERS, judge_file
+from flyball.app.audit.auditing import MOST_READERS, AuditWish, audit, judge_file
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.record.audit.finding import RULES
 

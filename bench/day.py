@@ -22,7 +22,7 @@ from flyball.app.hosts.governor import HostGovernor
 from flyball.app.project import open_home
 from flyball.core.host.event import HostAnswer
 from flyball.core.run.state import Checkpoint
-from flyball.surfaces.hooks.payload import read_payload
+from flyball.surfaces.hooks.answering import read_payload
 
 CORPUS = Path(__file__).parent / "day"
 PER_SESSION = 30

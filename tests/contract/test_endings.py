@@ -34,8 +34,7 @@ from flyball.core.run.state import Ending, RunState
 from flyball.core.terms.intent import Intent
 from flyball.engine.telemetry import final
 from flyball.journal.protocol import JournalEntry
-from flyball.surfaces.acp.edit import RunFiles
-from flyball.surfaces.acp.update import EditorStory
+from flyball.surfaces.acp.update import EditorStory, RunFiles
 from flyball.surfaces.cli.acp import in_words
 from flyball.surfaces.cli.runs import runs
 from flyball.surfaces.cli.terminal import exits

@@ -49,7 +49,7 @@ PURE_FILES = {
     SRC / "verdict" / f"{name}.py"
     for name in (
         "judge", "reports", "strength", "promises", "reach", "sides", "selection", "type_checks",
-        "named", "asking", "words", "canary",
+        "named", "words", "canary",
     )
 }  # fmt: skip
 PURE_FILES |= set((SRC / "verdict" / "tests").rglob("*.py"))

@@ -17,8 +17,7 @@ from tests.web.served import environment, make_shop, serving
 from tests.web.test_endings_on_page import write_story
 
 from flyball.app.project import open_home
-from flyball.app.runs.hero import Hero, hero_of
-from flyball.app.runs.picture import draw_card
+from flyball.app.runs.hero import Hero, draw_card, hero_of
 from flyball.core.run.ending import ending_of, status_of
 from flyball.core.run.state import Ending
 from flyball.journal.sqlite import SqliteJournal

@@ -45,9 +45,7 @@ class Home(NamedTuple):
 
     @property
     def database(self) -> str:
-        """Return the address of the cluster's journal, with its password; empty if there is
-        none.
-        """
+        """Return the address of the cluster's journal, with its password; may be empty."""
         return self.effective.settings.database
 
     @property

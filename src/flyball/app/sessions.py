@@ -31,9 +31,7 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     process: str = ""
     """The host's own process, to distinguish its children from processes that a person starts."""
     rejected: str = ""
-    """The reason its last stop was refused; some hosts send it back as if a person had
-    written it.
-    """
+    """The reason its last stop was refused; some hosts send it back as a person's words."""
     untold: str = ""
     """Text for the model at the next event at which hosts pass messages on."""
     unshown: str = ""

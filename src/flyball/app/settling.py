@@ -173,9 +173,7 @@ def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _parse(text: str, field: str) -> Any:
-    """Parse a value from the environment: plain for texts and switches, TOML for tables and
-    lists.
-    """
+    """Parse a value from the environment: texts and switches plain, tables and lists TOML."""
     default = getattr(Settings(), field)
     if isinstance(default, bool):
         if text.lower() in ("1", "true", "yes", "on"):

@@ -22,7 +22,7 @@ from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 from flyball.drivers.relay.relay import open_relay
 from flyball.drivers.routing import Models, Providers, preload
 from flyball.drivers.scripted import ScriptedDriver, read_script
-from flyball.engine.look.eyes import VisionModel
+from flyball.engine.look.gate_looks import VisionModel
 from flyball.engine.notifier import Notifier, post_to
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import ConfigError, DriverError, MissingExtra, ToolError, UsageError
@@ -106,9 +106,7 @@ def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
 
 
 def make_driver(home: Home, spec: str, hand: PersonPort | None) -> Driver:
-    """Return the driver that a run requested; raise before the run begins if something is
-    missing.
-    """
+    """Return the driver that a run requested; raise before it begins if anything is missing."""
     kind, _, rest = spec.partition(":")
     if spec == REPAIR:
         return import_module(REPAIRER).RepairDriver(home.effective.settings.repair_seconds)

@@ -41,9 +41,7 @@ class Signature(NamedTuple):
 
 
 def make_key(file: Path, comment: str, environ: Mapping[str, str]) -> str:
-    """Make an Ed25519 key without a passphrase, readable by its owner only; return its public
-    part.
-    """
+    """Make an Ed25519 key without a passphrase for its owner only; return its public part."""
     if file.exists():
         return file.with_name(f"{file.name}.pub").read_text().strip()
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

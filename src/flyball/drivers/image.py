@@ -34,9 +34,7 @@ class Picture(NamedTuple):
 
 
 def data_url(data: bytes, name: str) -> str:
-    """Return the bytes of an image file as a `data:` URL; the bytes, not the name, decide its
-    type.
-    """
+    """Return the bytes of an image file as a `data:` URL; the bytes decide its type."""
     kind = next((kind for start, kind in SIGNATURES if data.startswith(start)), None)
     if kind is None and data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         kind = "webp"
@@ -64,9 +62,7 @@ _PASTED = regex(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=%]+")
 
 
 def take_pasted(text: str, known: int = 0) -> tuple[str, tuple[str, ...]]:
-    """Return a text without the images pasted into it, and the images, numbered after the `known`
-    ones.
-    """
+    """Return a text without its pasted images, and the images, numbered after `known`."""
     found: list[str] = []
 
     def stand_in(match: re.Match[str]) -> str:

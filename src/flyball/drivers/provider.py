@@ -46,8 +46,7 @@ from flyball.drivers.form import RAW, give_ids
 from flyball.drivers.image import describe, is_address, picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.routing import PROVIDERS, Models, Providers, choose
-from flyball.drivers.web import read_look
-from flyball.drivers.wire import WireMessage, WireRole, conversation, has_images
+from flyball.drivers.wire import WireMessage, WireRole, conversation, has_images, read_look
 from flyball.errors import DriverError
 
 WORDS_CAP = 300
@@ -100,9 +99,7 @@ def sentence(trouble: ProviderTrouble, name: str, words: str, wait: float | None
 
 
 def in_one_line(words: str, body: object, status: int | None) -> str:
-    """Return the provider's own words where its answer has some, with the status where it has
-    one.
-    """
+    """Return the provider's own words, if any, with the status, if any."""
     said = " ".join((_message_in(body) or words).split())[:WORDS_CAP].rstrip(".")
     return f"{said} (HTTP {status})." if status else f"{said}."
 
@@ -339,9 +336,7 @@ def web_tools(model: Model, most: int) -> list[AbstractNativeTool]:
 
 
 def _web_settings(model: Model, most: int) -> ModelSettings:
-    """Return the settings that pass the limit to the provider, and forbid programs for the
-    search.
-    """
+    """Return the settings that tell the provider the limit, and forbid it programs."""
     if type(model).__name__ == RESPONSES:
         said = {"extra_body": {"max_tool_calls": most}, "openai_include_web_search_sources": True}
     else:
@@ -361,9 +356,7 @@ def looks_of(response: ModelResponse, number: int) -> tuple[WebLook, ...]:
 
 
 def list_price(response: ModelResponse) -> float:
-    """Return what the reply costs by the provider's published prices; nothing where they are not
-    known.
-    """
+    """Return what the reply costs by the provider's published prices, where known."""
     try:
         return float(response.cost().total_price)
     except (LookupError, ValueError, AssertionError):
@@ -371,9 +364,7 @@ def list_price(response: ModelResponse) -> float:
 
 
 def arguments_of(part: ToolCallPart) -> dict[str, object]:
-    """Return the arguments of a call; what is not a JSON object is passed on raw, to be refused
-    with a reason.
-    """
+    """Return the arguments of a call; what is no JSON object is passed on, to be refused."""
     if not part.args:
         return {}
     if not isinstance(part.args, str):

@@ -21,9 +21,7 @@ Script = Mapping[str, Sequence[ReplyForm]]
 
 
 def read_script(path: Path) -> Script:
-    """Return the replies of each role, in order; anything unclear is an error before the run
-    begins.
-    """
+    """Return the replies of each role, in order; anything unclear raises before the run."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -25,13 +25,9 @@ WORKFLOW = "drive"
 POLL_SECONDS = 0.2
 """How often a worker looks into its queue while something may be there for it."""
 AWAKE_SECONDS = 2.0
-"""How long after a notification something may still arrive: its new owner may first have to
-finish.
-"""
+"""How long something may arrive after its notification: its new owner may have to finish."""
 IDLE_SECONDS = 5.0
-"""How often it polls without a notification; each poll costs milliseconds, and a notification may
-be lost.
-"""
+"""How often it polls: each poll costs milliseconds, and a notification may be lost."""
 OPEN = ["ENQUEUED", "PENDING"]
 WITHDRAWN = "CANCELLED"
 CLOSED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
@@ -39,9 +35,7 @@ MOST_FORGOTTEN = 1_000
 POOL = 4
 
 Drive = Callable[[str, str, int], str]
-"""Drive a run of a project after a number of failures at its current position; returns the
-result.
-"""
+"""Drive a project's run after so many failures at its position; returns the result."""
 
 
 class Handed(NamedTuple):

@@ -37,8 +37,7 @@ from flyball.drivers.prompt import text_of
 from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.engine.look.inspection import inspect
 from flyball.engine.perform import perform_call, redact_evidence
-from flyball.engine.prompt.injections import injections
-from flyball.engine.prompt.repomap import Maps
+from flyball.engine.prompt.injections import Maps, injections
 from flyball.engine.prompt.request import CHARS_PER_TOKEN, build_request, specs_of
 from flyball.engine.run_context import RunContext, owing_card, paths_seen
 from flyball.engine.short_effects import ShortEffects
@@ -98,9 +97,7 @@ class EffectPerformer:
         return ShortEffects(self._journal, self.context)
 
     def look(self, state: RunState, by: str) -> Resumed:
-        """Return an event that resumes the run, with the trees as they are while nothing is in
-        progress.
-        """
+        """Return an event that resumes the run, with the trees as they are at rest."""
         beside = [card for card in state.paused if card.place]
         return Resumed(
             by=by,
@@ -202,9 +199,7 @@ class EffectPerformer:
         return call
 
     def _form_of(self, card: str, call: Call, tool: Tool) -> Form:
-        """Return the form that was parsed for the decision, or parse it again if this process did
-        not.
-        """
+        """Return the form that was parsed for the decision, or parse it again."""
         known, form = self._forms.get(card, {}).pop(call.id, ("", None))
         # A person may have answered since, or the driver used an id again: the digest tells.
         if form is not None and known == call.digest:
@@ -257,9 +252,7 @@ class EffectPerformer:
 
 
 def kept_look(look: WebLook, redactor: Redactor) -> WebLook:
-    """Return a web lookup as it is stored: redacted first and then cut, since a cut could halve a
-    secret.
-    """
+    """Return a web lookup as it is stored: redacted, then cut, as a cut could halve a secret."""
     about = cut_middle(redactor.text(look.about), LONGEST_QUERY)
     return replace(look, about=about, text=cut_middle(redactor.text(look.text), LONGEST_LOOK))
 

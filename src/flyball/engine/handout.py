@@ -126,9 +126,7 @@ def hand_out(
 
 
 def why_unserved(run: DueRun, workers: Sequence[WorkerRow]) -> str:
-    """Return why none of these workers will ever take a run, and what would help; empty where one
-    may.
-    """
+    """Return why none of these workers will ever take a run, and what would help; or nothing."""
     able = [each for each in workers if run.queue in each.roles]
     if not able:
         return f"no worker does the work of a {run.queue}; start one with --roles {run.queue}"
@@ -138,9 +136,7 @@ def why_unserved(run: DueRun, workers: Sequence[WorkerRow]) -> str:
 
 
 def _can_drive(worker: WorkerRow, run: DueRun) -> bool:
-    """Return whether it does this work; one of an earlier release may not be able to read the
-    run.
-    """
+    """Return whether it does this work; an earlier release may not be able to read the run."""
     return run.queue in worker.roles and run.format <= worker.format
 
 

@@ -50,9 +50,7 @@ class Performer(Protocol):
     """Turns each owed effect into one event, in the world outside the core."""
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
-        """Return the event that answers an effect; a repeated intention may have been carried
-        out.
-        """
+        """Return the event that answers an effect, which may have been performed."""
         ...
 
 
@@ -105,9 +103,7 @@ class Engine:
             await self._wind_up()
 
     async def step(self) -> bool:
-        """Take people's events, start what is due, append results; return False when nothing is
-        left.
-        """
+        """Take people's events, start what is due, append results; False at the end."""
         # Words of people come first: a cancelled or resting run must not start anything.
         await self._hear()
         if not self._lanes.is_idle:
@@ -126,9 +122,7 @@ class Engine:
         return await self._event(state, owed, is_repeat=False)
 
     async def perform(self, state: RunState, owed: Owed) -> AnyEvent:
-        """Perform an effect with side effects: an intention is stored first, as it may end
-        half-done.
-        """
+        """Perform an effect with side effects: its intention is stored first."""
         is_repeat = await self.journal.intend(self._lease, owed, self._clock())
         return await self._event(state, owed, is_repeat=is_repeat)
 
@@ -259,15 +253,11 @@ class Engine:
 
     @property
     def _is_quiet(self) -> bool:
-        """Return whether a pause finds every card: none is at work, and none is about to be
-        opened.
-        """
+        """Return whether a pause finds every card: none is at work or about to be."""
         return self._lanes.is_idle and all(lane_of(owed) != RUN for owed in self._state.due)
 
     def _is_moot(self, batch: Batch) -> bool:
-        """Return whether the result of a batch is no longer needed: it was dropped, or its driver
-        pauses.
-        """
+        """Return whether a batch's result is not needed: it was dropped, or paused."""
         resting = {card.id for card in self._state.paused}
         if batch.is_thinking and lane_of(batch.owed[0]) in resting:
             return True

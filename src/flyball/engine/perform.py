@@ -24,9 +24,8 @@ from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
 from flyball.verdict.runners.pace import telling
 from flyball.workspace.files.path_rules import is_own, reads_hooks_from, why_protected
 from flyball.workspace.files.paths import relative_paths
-from flyball.workspace.files.standing import PACKAGES
 from flyball.workspace.redaction import Redactor
-from flyball.workspace.run.watch import NOTHING_TAKEN_BACK, begin_watch, end_watch
+from flyball.workspace.run.watch import NOTHING_TAKEN_BACK, PACKAGES, begin_watch, end_watch
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import (
     Changed,
@@ -279,9 +278,7 @@ def _is_forbidden(context: CallContext, call: Call, change: Changed) -> bool:
 
 
 def _loses_users_work(context: CallContext, change: Changed) -> bool:
-    """Return whether a file of the user's that is in no commit was removed or overwritten
-    unasked.
-    """
+    """Return whether a user's file that is in no commit was removed or overwritten unasked."""
     return (
         change.before is not None
         and change.path in context.workspace.untracked.paths
@@ -298,9 +295,7 @@ def _stands_in_the_way(change: Changed, lost: list[Changed]) -> bool:
 
 
 def _with_snapshot(data: dict[str, object], call: Call, snapshot: str) -> dict[str, object]:
-    """Return what an edit gives back names the snapshot before it, by which `flyball undo` finds
-    it.
-    """
+    """Return the snapshot that an edit's answer names, by which `flyball undo` finds it."""
     is_edit = snapshot and call.access is Access.MUTATE
     return {**data, "snapshotId": snapshot} if is_edit else data
 
@@ -362,9 +357,7 @@ def _returned(
 
 
 def redact_evidence(evidence: Iterable[AnyEvidence], redactor: Redactor) -> tuple[AnyEvidence, ...]:
-    """Return the same observations without the secrets that are known, before they are
-    journaled.
-    """
+    """Return the same observations without known secrets, before they are journaled."""
     return tuple(redact_struct(item, redactor) for item in evidence)
 
 

@@ -344,9 +344,7 @@ class RunContext:
         )
 
     def _hidden(self, root: Root) -> tuple[Path, ...]:
-        """Return the paths of the user's secrets: in their checkout, and copied into a run's
-        tree.
-        """
+        """Return the paths of the user's secrets: in their checkout, and in a run's tree."""
         tops = {self.workspace.project, root.path}
         hidden = users_secrets(self.workspace, self.settings.secrets)
         places = [top / path for path in hidden for top in tops]

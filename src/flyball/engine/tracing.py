@@ -109,9 +109,7 @@ class Tracer:
         sent.end(span.end)
 
     def _is_sampled(self, trace: int) -> bool:
-        """Return whether the run's trace is sampled; its own span, the first of all, is sent
-        last.
-        """
+        """Return whether the run's trace is sampled; its first span is sent last."""
         answer = self._provider.sampler.should_sample(None, trace, "")
         return answer.decision is Decision.RECORD_AND_SAMPLE
 

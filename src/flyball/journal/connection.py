@@ -167,9 +167,7 @@ class PostgresLink:
         self._drain(listener)
 
     def wait_here(self, seconds: float) -> Sequence[str]:
-        """Wait in a thread that has nothing else to do; return the notifications received
-        meanwhile.
-        """
+        """Wait in an idle thread; return the notifications received meanwhile."""
         try:
             listener = self._listen()
             said = [each.payload for each in listener.notifies(timeout=seconds, stop_after=1)]
@@ -267,9 +265,7 @@ def _said(is_so: object) -> str:
 
 
 def schema_version(db: Connection) -> tuple[int, int] | None:
-    """Return the schema's number, and the oldest release's that works with it; None where
-    none is.
-    """
+    """Return the schema's number and the oldest release's that works with it, or None."""
     found = db.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.versions",)).fetchone()
     if found is None or found[0] is None:
         return None

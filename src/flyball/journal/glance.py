@@ -20,9 +20,7 @@ class NamedRun(NamedTuple):
 
 
 def newest_runs(path: Path, most: int) -> tuple[NamedRun, ...]:
-    """Return the newest runs of a journal, the newest first; none where it cannot be read at
-    once.
-    """
+    """Return a journal's newest runs, newest first; none if it cannot be read at once."""
     # Neither made nor migrated, as nothing may come of a key that was pressed.
     where = f"{path.absolute().as_uri()}?mode=ro"
     try:
@@ -37,9 +35,7 @@ def newest_runs(path: Path, most: int) -> tuple[NamedRun, ...]:
 
 
 def run_meant(found: Sequence[NamedRun], name: str) -> str:
-    """Return the run that a name stands for: whole, a prefix, or `last`; empty if none or
-    several.
-    """
+    """Return the run that a name means: whole, a prefix, or `last`; empty if not exactly one."""
     names = [each.run for each in found]
     if name == "last" and names:
         return names[0]

@@ -215,9 +215,7 @@ class PostgresJournal(StoredJournal):
         self._link.ask(action)
 
     async def runs(self) -> Sequence[RunSummary]:
-        """Return a line for every run of the project, the newest first; only who lives is a
-        holder.
-        """
+        """Return a line for every run of the project, newest first, with its holder."""
         rows = self._rows(
             "SELECT r.run, request, status, created_at, coalesce(e.at, r.updated_at),"
             " coalesce(e.seq, 0),"

@@ -120,9 +120,7 @@ class Journal(Protocol):
         ...
 
     async def holder(self, run: str) -> str:
-        """Return who holds the right to drive a run, dead or alive; empty when it was given
-        back.
-        """
+        """Return who holds the right to drive a run, dead or alive; empty if no one."""
         ...
 
     async def load(self, run: str, known: RunState | None = None) -> RunState:

@@ -259,9 +259,7 @@ def memory_journal() -> SqliteJournal:
 
 
 def _copy_if_read_only(path: Path) -> tempfile.TemporaryDirectory[str] | None:
-    """Return a copy to read from, where the journal cannot be written: SQLite writes even to
-    read.
-    """
+    """Return a copy to read where the journal cannot be written: SQLite writes even to read."""
     places = [each for each in (path, path.parent) if each.exists()]
     if not path.exists() or all(os.access(each, os.W_OK) for each in places):
         return None
@@ -321,9 +319,7 @@ PATIENCE = 1.0
 
 
 def require_usable(path: Path, patience: float = PATIENCE) -> int:
-    """Return the schema of a journal that can be read and written; why it cannot is a
-    `JournalError`.
-    """
+    """Return the schema of a usable journal; why it is unusable is a `JournalError`."""
     # Neither made nor migrated: whoever only looks leaves the file to the release that wrote it.
     where = f"{path.absolute().as_uri()}?mode=rw"
     try:

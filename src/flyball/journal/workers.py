@@ -176,9 +176,7 @@ class WorkerTable:
         return self._link.ask(lambda db, _: list_workers(db))
 
     def due(self) -> Sequence[DueRun]:
-        """Return the runs that wait for a worker, the most urgent first: they can advance, or have
-        an event.
-        """
+        """Return the runs that wait for a worker, the most urgent first."""
 
         def action(db: Connection, _: bool) -> Sequence[DueRun]:
             rows = db.execute(

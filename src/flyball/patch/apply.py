@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from flyball.patch.disambiguate import HunkPlaces, choose
 from flyball.patch.hunk import ADD, BARE, CUT, Hunk, placeholders
 from flyball.patch.keep import WORD
 from flyball.patch.locate import (
+    HunkPlaces,
     MatchLevel,
     Miss,
     Spot,
+    choose,
     confirm,
     locate,
     suspicion,
@@ -123,9 +124,7 @@ def _is_made_up(hunk: Hunk, text: Text) -> bool:
 
 
 def believed_places(hunks: Iterable[Hunk]) -> dict[int, int]:
-    """Return the stated place of each hunk whose header agrees with its body and with its
-    neighbours.
-    """
+    """Return the stated place of each hunk whose header agrees with its body and neighbours."""
     found: dict[int, int] = {}
     shift = 0
     spans = [(h.span, h) for h in hunks if h.span is not None]
@@ -342,9 +341,7 @@ def _is_inside(edit: LineEdit, at: int, end: int) -> bool:
 
 
 def compose(text: Text, edits: Sequence[LineEdit], placed: Sequence[Placed]) -> bytes:
-    """Return the file with all edits made; the end of the file keeps its newline or its lack of
-    one.
-    """
+    """Return the file with all edits made; its end keeps its newline, or its lack of one."""
     if not edits:
         return b"\n".join(text.lines) + (b"\n" if text.ended and text.lines else b"")
     lines: list[bytes] = []

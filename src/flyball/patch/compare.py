@@ -154,9 +154,7 @@ def _trim(a: list[int], b: list[int], run: LineRun) -> LineRun:
 
 
 def _pair_unique_lines(a: list[int], b: list[int], run: LineRun) -> list[tuple[int, int]]:
-    """Return the longest row of lines in the same order that occur once in the old and once in the
-    new.
-    """
+    """Return the longest row of lines in the same order that are unique in old and new."""
     here = _places(a, run.old_at, run.old_end)
     there = _places(b, run.new_at, run.new_end)
     pairs = [(spots[0], there[name][0]) for name, spots in here.items()
@@ -231,9 +229,7 @@ def _extend(a: list[int], b: list[int], run: LineRun, i: int, j: int) -> LineRun
 
 
 def _align(a: list[int], b: list[int], run: LineRun) -> list[LineRun]:
-    """Return the shortest edit between two runs of frequent lines, or the whole run if that is
-    long.
-    """
+    """Return the shortest edit between two runs of frequent lines; a long run is whole."""
     old, new = a[run.old_at : run.old_end], b[run.new_at : run.new_end]
     reach, trail = {1: 0}, list[dict[int, int]]()
     for effort in range(min(_EFFORT, len(old) + len(new)) + 1):

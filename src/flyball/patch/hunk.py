@@ -227,9 +227,7 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
 
 
 def _mark_meant(lines: Sequence[bytes], at: int) -> int:
-    """Return what a line without a mark is: a newline note, an end, or context that lost its
-    space.
-    """
+    """Return what a line without a mark is: a note, an end, or context without its space."""
     line = lines[at]
     if _NO_NEWLINE.match(line):
         return _SAID
@@ -360,9 +358,7 @@ def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
 
 
 def _has_sign(text: bytes) -> bool:
-    """Return whether a text has one of the characters that every placeholder has, and most hunks
-    lack.
-    """
+    """Return whether a text has a character that all placeholders have, and few hunks."""
     dots, spoken = b"..." in text or b"\xe2\x80\xa6" in text, b"est of " in text
     return dots or spoken or b"mainder of " in text
 

@@ -157,9 +157,7 @@ class _Reader:
         return True
 
     def _is_alone(self, line: bytes, following: bytes) -> bool:
-        """Return a single header line directly above marked lines, with a name that is surely a
-        path.
-        """
+        """Return a lone header line above marked lines, with a name that is surely a path."""
         return line[4:6] in (b"a/", b"b/") and following[:1] in (b" ", b"+", b"-")
 
     def _implied_hunk(self) -> None:
@@ -333,9 +331,7 @@ def git_names(rest: bytes) -> tuple[str, str] | None:
 
 
 def candidates(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what the old and the new file may be called, likeliest first; empty for an absent
-    name.
-    """
+    """Return what the old and the new file may be called, likeliest first; may be empty."""
     if old.startswith("a/") and new.startswith("b/"):
         return (_tidy(old[2:]),), (_tidy(new[2:]),)
     before, after = _PREFIX.match(old), _PREFIX.match(new)

@@ -81,9 +81,7 @@ class Change(NamedTuple):
 
     @property
     def bytes_changed(self) -> int:
-        """Return how many bytes are between the first and the last difference, on the longer
-        side.
-        """
+        """Return how many bytes lie between the first and the last difference."""
         before, after = self.before or b"", self.after or b""
         same = _common_prefix(before, after)
         tail = _common_prefix(before[same:][::-1], after[same:][::-1])

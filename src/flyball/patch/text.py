@@ -69,9 +69,7 @@ class Text:
         return _find(self.loose, self.loose_places, block)
 
     def find_any(self, block: Alternatives) -> list[int]:
-        """Return every place where each line is one of its alternatives, trailing white space
-        aside.
-        """
+        """Return every place where each line is an alternative, but for trailing space."""
         places = self.loose_places
         options = [[p for alt in alts for p in places.get(alt, ())] for alts in block]
         pivot = min(range(len(block)), key=lambda i: len(options[i]))

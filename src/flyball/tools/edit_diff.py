@@ -146,9 +146,7 @@ def _done(form: EditForm, found: PatchResult, context: CallContext) -> Result:
 
 
 class _Touched(NamedTuple):
-    """The number of lines that a change adds and removes, and the current position of added
-    ones.
-    """
+    """How many lines a change adds and removes, and where the added ones are now."""
 
     added: int
     removed: int
@@ -156,9 +154,7 @@ class _Touched(NamedTuple):
 
 
 def _summary(change: Change) -> str:
-    """Return one line per file: how many lines were added and removed, with their current
-    numbers.
-    """
+    """Return one line per file: how many lines were added and removed, and where."""
     touched = _touched(change.diff)
     head = f"{change.type.value} {change.path}: +{touched.added} -{touched.removed}"
     if change.type is not ChangeType.MODIFY or not touched.spans:

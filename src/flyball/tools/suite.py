@@ -222,9 +222,7 @@ def told_failures(failures: Sequence[FailedTest], root: Path, log: str = "") -> 
 def _worth_telling(
     failures: Sequence[FailedTest],
 ) -> tuple[list[FailedTest], list[FailedTest]]:
-    """Select one failure of every test, then further cases while there is room; return the
-    others.
-    """
+    """Select one failure of every test, then more cases while there is room, and the rest."""
     first: dict[str, FailedTest] = {}
     for failure in failures:
         first.setdefault(_function(failure.name), failure)

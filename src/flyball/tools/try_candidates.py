@@ -31,9 +31,7 @@ SHOWN = 6
 ENOUGH = 20
 PATIENCE = 0.1
 LEAST_PATIENCE = 3.0
-"""After the first success, others are searched for this share of the time, or at least this
-long.
-"""
+"""After the first success, others are searched for this share of the time, or this long."""
 
 
 class TryForm(Form, frozen=True, kw_only=True):

@@ -93,9 +93,7 @@ _JS = {
         ),
     ),
 }
-"""How a test of each runner begins, and what must fail in it: assertions can be silenced one by
-one.
-"""
+"""How a test of each runner begins, and what must fail in it."""
 _IMPORTS = {
     True: {
         "vitest": "import { test, expect } from 'vitest'",
@@ -164,9 +162,7 @@ def canary_for(
 
 
 def _sibling(path: str, word: str) -> str:
-    """Return a name that the patterns which found one test file find, too: all but its stem
-    stays.
-    """
+    """Return a name that the patterns of one test file find, too: all but its stem stays."""
     stem, dot, rest = posixpath.basename(path).partition(".")
     start = "test-zz" if stem in ("test", "tests") else "zz"
     return f"{start}-{word}{dot}{rest}"

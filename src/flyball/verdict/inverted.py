@@ -195,9 +195,7 @@ def _ways(every: Sequence[tests.Inverted]) -> list[tests.Inverted]:
 
 
 def _places(context: CallContext, tree: str, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return where each test may stand: in the file that it is reported with, or in any that names
-    it.
-    """
+    """Return where each test may be: in the file of its report, or in any that names it."""
     trees = context.workspace.trees
     every = trees.paths(TreeHash(tree))
     found: dict[str, tuple[str, ...]] = {}

@@ -54,9 +54,7 @@ from flyball.verdict.type_checks import loosened_settings
 def judge_change(
     suites: tuple[SuiteRuns, ...], change: ChangeFacts, asked: AskedFor
 ) -> ChangeVerdict:
-    """Return the verdict on a change, from runs on clean checkouts and nothing that a driver
-    chose.
-    """
+    """Return the verdict on the change, from runs on clean checkouts alone."""
     found = [
         *_unkept(change),
         *(each for suite in suites for each in _of_suite(suite, change, asked)),

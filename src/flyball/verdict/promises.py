@@ -54,9 +54,7 @@ def _is_run(test: ChangedTest, before: TreeRun) -> bool:
 
 
 def changed_examples(before: Texts, after: Texts) -> tuple[ChangedTest, ...]:
-    """Return how the examples of an interpreter's session in each file compare with what they
-    were.
-    """
+    """Return how the examples of interpreter sessions in each file compare with before."""
     found: list[ChangedTest] = []
     for path, old in sorted(before.items()):
         lost = Counter(_examples(old or "")) - Counter(_examples(after.get(path) or ""))
@@ -324,8 +322,6 @@ def _bare(value: str) -> str:
 
 
 def is_explained(name: str, change: ChangeFacts) -> bool:
-    """Return whether a test that is gone lives on under another name, or its end is a question
-    already.
-    """
+    """Return whether a test that is gone lives on, or its end is a question already."""
     test = _text_of(name, change)
     return test is not None and test.became != ""

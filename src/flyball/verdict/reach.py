@@ -52,9 +52,7 @@ _USED_BY_RUNNERS = regex(
     r"|shutil|signal|site|string|struct|subprocess|tempfile|textwrap|threading|tokenize|tomli"
     r"|tomllib|traceback|types|typing|warnings|weakref|xdist)(?:\.py|/__init__\.py)$"
 )
-"""Other modules that a runner loads. Projects have modules of such names, so only a new one
-counts.
-"""
+"""Other modules that a runner loads; only a new one counts, as such names are common."""
 
 
 class _Sign(NamedTuple):
@@ -491,9 +489,7 @@ def _fixed_answer(node: ast.AST) -> str:
 
 
 def _says_yes_to_all(answer: ast.expr | None, other: str) -> bool:
-    """Return whether an answer is true by something that the other side has no part in but its
-    type.
-    """
+    """Return whether an answer is true by something that the other side has no part in."""
     match answer:
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=asked), *_]):
             return asked == other
@@ -531,9 +527,7 @@ def shared_literals(added: Iterable[str], tests: Iterable[str]) -> tuple[str, ..
 
 
 def _literals(text: str) -> set[str]:
-    """Return literals that are unlikely to occur in two texts by chance; short words are
-    everywhere.
-    """
+    """Return literals that are unlikely to be in two texts by chance, as short words are."""
     found: set[str] = set()
     for match in _LITERAL.finditer(text):
         if match["number"]:

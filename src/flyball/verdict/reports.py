@@ -68,9 +68,7 @@ class TreeRun(NamedTuple):
         return not self.is_counted and self.exit_code != 0
 
     def passed(self, names: Iterable[str]) -> frozenset[str]:
-        """Return those of the tests that passed; one with subtests is only reported when it
-        fails.
-        """
+        """Return those that passed; one with subtests is only reported when it fails."""
         return frozenset([name for name in names if self._has_passed(name)])
 
     def _has_passed(self, name: str) -> bool:
@@ -92,9 +90,7 @@ class Unsteady(NamedTuple):
 
     @property
     def was_flaky(self) -> bool:
-        """Return whether it ended both ways before the change, so that its result means nothing
-        now.
-        """
+        """Return whether it ended both ways before the change, and so means nothing now."""
         return 0 < self.red_before < self.runs_before
 
 

@@ -150,9 +150,7 @@ def _script_uses(path: str, text: str, files: Mapping[str, str]) -> set[str]:
 
 
 def _go_uses(path: str, text: str, files: Mapping[str, str]) -> set[str]:
-    """Return a Go file sees its whole package, and the packages whose folder ends an import
-    path.
-    """
+    """Return what a Go file sees: its package, and those whose folder ends an import path."""
     folders = {posixpath.dirname(each) for each in files if each.endswith(".go")}
     named = _GO.findall(text)
     own = posixpath.dirname(path)

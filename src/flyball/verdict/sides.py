@@ -161,9 +161,7 @@ def is_testing_alone(path: str) -> bool:
 
 
 def _mentions(path: str, tests: str) -> bool:
-    """Return whether tests name the folder that data lies in, as where they read all that is
-    there.
-    """
+    """Return whether tests name the folder of data, as where they read all that is there."""
     folder = path.rpartition("/")[0].rpartition("/")[2]
     return bool(folder and re.search(rf"[\"'/\s]{re.escape(folder)}[\"'/]", tests))
 
@@ -305,9 +303,7 @@ def _module_name(path: str) -> str:
 
 
 def _mentioned(files: Iterable[str], sources: Sequence[str], read: Read) -> set[str]:
-    """Return which of these files are imported by one of the sources, judged by the last name
-    alone.
-    """
+    """Return which of these files one of the sources imports, by the last name alone."""
     stems: dict[str, set[str]] = {}
     for file in files:
         stems.setdefault(_module_name(file), set()).add(file)
@@ -352,9 +348,7 @@ _RECIPE = regex(
 
 
 def _words(name: str, text: str) -> Iterator[str]:
-    """Yield what a configuration names: by the keys that load files, plugins, scripts and
-    recipes.
-    """
+    """Yield what a configuration names by the keys that load files, plugins and scripts."""
     if name == "package.json":
         yield from _package_words(text)
         return

@@ -19,8 +19,7 @@ from flyball.core.suite.part import TOP, PartSuite, is_within
 from flyball.core.terms.evidence import Comparison
 from flyball.regex import regex
 from flyball.tools.call.protocol import CallContext
-from flyball.verdict.base_runs import BaseRuns
-from flyball.verdict.builds import build_ahead
+from flyball.verdict.base_runs import BaseRuns, build_ahead
 from flyball.verdict.canary import APART
 from flyball.verdict.inverted import run_inverted
 from flyball.verdict.reports import NO_ENDS, ChangeFacts, SuiteRuns, TreeRun, Unsteady, file_of
@@ -72,9 +71,7 @@ class TreePair(NamedTuple):
 async def run_suites(
     context: CallContext, suite: PartSuite, compared: TreePair, *, is_new: bool = False
 ) -> SuiteRuns:
-    """Return the runs of one suite, those that can differ; `is_new` where the tree before had
-    none.
-    """
+    """Return the runs of one suite that can differ; `is_new` if it was not there before."""
     if is_new:
         c = await run_tree(context, compared.head, suite, what=_on(NEW, suite))
         d = await _new_tests(context, suite, compared, None, c, None)
@@ -235,9 +232,7 @@ async def _before_and_after(
     known: BaseRuns,
     before: Taken | None,
 ) -> _Both:
-    """Return the suite on both trees; one that takes too long is run where the change reaches
-    it.
-    """
+    """Return the suite on both trees; one too long runs where the change reaches it."""
     if before is None:
         a, c = await asyncio.gather(
             run_tree(context, compared.base, suite, what=_on(OLD, suite)),
@@ -352,9 +347,7 @@ async def _held_against(
     a: Taken,
     c: Taken,
 ) -> _KeptTests:
-    """Return the old testing side on the new code; files that the product reads, too, are told
-    apart.
-    """
+    """Return the old testing side on the new code, apart from files that the product reads."""
     shared = frozenset([each.path for each in compared.facts.shared])
     run = _merged(old, a, c, compared.facts)
     if shared.isdisjoint(old.touched):
@@ -391,9 +384,7 @@ def _merged(old: _OldTests, a: Taken, c: Taken, facts: ChangeFacts) -> TreeRun:
 async def _added_tests(
     context: CallContext, suite: PartSuite, compared: TreePair
 ) -> TreeRun | None:
-    """Return the old code with the tests that are new going by their texts, where those can be
-    named.
-    """
+    """Return the old code with the tests that are new by their texts, if they have names."""
     if suite.runner != "pytest" or suite.at != TOP:
         return None
     facts = compared.facts

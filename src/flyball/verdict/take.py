@@ -2,37 +2,56 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from difflib import SequenceMatcher
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
 from flyball.core.suite.part import Part, PartSuite, reached
 from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.core.terms.evidence import CheckReport, Strength
+from flyball.core.terms.evidence_rows import is_style, strength
+from flyball.core.terms.intent import is_document
 from flyball.core.terms.progress import Parts, Progress
+from flyball.core.terms.test_paths import is_test_config, is_test_path
+from flyball.errors import FlyballError
+from flyball.regex import regex
+from flyball.shellcheck import CommandKind, cannot_fail, judge
 from flyball.tools.call.protocol import CallContext
+from flyball.tools.check import CHECK, CheckForm
 from flyball.verdict.base_runs import BaseRuns
-from flyball.verdict.change_facts import change_facts
 from flyball.verdict.contradictions import with_contradictions
 from flyball.verdict.judge import judge_change, judge_unchanged, with_mutants
 from flyball.verdict.mutants import count_noticed
-from flyball.verdict.named import is_suite, resolve_named
-from flyball.verdict.named_checks import run_named
-from flyball.verdict.own_checks import ended_well, run_checks
+from flyball.verdict.named import CheckEnd, is_suite, resolve_named
+from flyball.verdict.promises import changed_examples
+from flyball.verdict.reach import runner_reaches, shared_literals
 from flyball.verdict.record import write_record
-from flyball.verdict.reports import AskedFor, ChangeFacts, SuiteRuns
+from flyball.verdict.reports import AskedFor, ChangeFacts, Named, NamedEnd, SharedFile, SuiteRuns
+from flyball.verdict.runners.launch import exit_code, launch, set_up
 from flyball.verdict.runners.layout import FileIndex, look
 from flyball.verdict.runners.pace import Paces, telling
 from flyball.verdict.runners.parts import survey_parts
 from flyball.verdict.selection import SOURCE, find_tests_apart
+from flyball.verdict.sides import (
+    find_shared,
+    find_tested,
+    find_testing_side,
+    is_testing_alone,
+)
 from flyball.verdict.suite_runs import TreePair, run_suites
+from flyball.verdict.tests import compare_tests
 from flyball.verdict.tree_run import run_tree
-from flyball.verdict.type_checks import is_type_check
+from flyball.verdict.type_checks import is_type_check, silenced_lines
+from flyball.workspace.files.paths import Root
 from flyball.workspace.run.clean import changed_installation, clean_checkout
 from flyball.workspace.run.worktree import NOT_INITIALISED
-from flyball.workspace.trees.trees import TreeEntry, TreeHash
+from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, Trees, reason_in
 
 PACE = "verdict"
 """Under this name the times of whole verdicts are remembered."""
@@ -56,9 +75,7 @@ class Wanted(NamedTuple):
 
 
 async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
-    """Return the verdict on the change from one tree to another, from runs that nobody else
-    chose; what they reported is kept.
-    """
+    """Return the verdict on the change between two trees, and keep what its runs reported."""
     async with _as_one_report(context) as parts:
         return await _take(parts, wanted)
 
@@ -239,3 +256,216 @@ def _suites(parts: Sequence[Part], wanted: Wanted, files: Sequence[str]) -> tupl
 
 def _commands(verify_with: Iterable[str]) -> list[str]:
     return [what for what in verify_with if not is_suite(what)]
+
+
+LAST = 200
+MOST = 6
+
+
+async def run_named(context: CallContext, tree: str, commands: Sequence[str]) -> list[CheckEnd]:
+    """Return how each command that verifies and can fail ends on a clean checkout of a tree."""
+    wanted = [command for command in commands if _verifies(command)][:MOST]
+    if not wanted:
+        return []
+    with clean_checkout(context.workspace, tree) as place:
+        there = context.on_tree(Root(place, protected=()), tree)._replace(is_shown=False)
+        return [await _run(there, command) for command in wanted]
+
+
+def _verifies(command: str) -> bool:
+    """Return whether a text is a command that checks something, and could fail."""
+    found = judge(command, phase="verify")
+    return found.kind is CommandKind.VERIFICATION and not cannot_fail(command)
+
+
+async def _run(context: CallContext, command: str) -> CheckEnd:
+    try:
+        with set_up(context) as started:
+            finished = await launch(command, started)
+    except FlyballError as error:
+        return CheckEnd(command, 1, str(error))
+    code = exit_code(finished)
+    last = finished.output.strip().split("\n")[-1][:LAST]
+    return CheckEnd(command, code, last if code else "")
+
+
+class OwnChecks(NamedTuple):
+    """The results of some parts' checks for a change."""
+
+    broken: tuple[Named, ...] = ()
+    """Those that fail now and did not before."""
+    is_checked: bool = False
+    """Whether one that builds or checks types passes."""
+
+
+async def run_checks(
+    context: CallContext, base: str, head: str, parts: Sequence[Part], seen_red: Sequence[str] = ()
+) -> OwnChecks:
+    """Return every check of these parts, and those seen red, compared with the base tree."""
+    wanted = [(part.path, name) for part in parts for name in part.checks]
+    wanted += [(".", name) for name in seen_red if (".", name) not in wanted]
+    if not wanted:
+        return OwnChecks()
+    now = await _run_on(context, head, wanted)
+    red = [each for each in wanted if each in now and now[each].exit_code]
+    before = await _run_on(context, base, red) if red else {}
+    new = [each for each in red if each not in before or not before[each].exit_code]
+    good = [item for item in now.values() if not item.exit_code]
+    broken = [Named(name, NamedEnd.RED, _first(now[path, name])) for path, name in new]
+    return OwnChecks(tuple(broken), any(strength(item) >= Strength.CHECKED for item in good))
+
+
+async def _run_on(
+    context: CallContext, tree: str, wanted: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], CheckReport]:
+    found: dict[tuple[str, str], CheckReport] = {}
+    with clean_checkout(context.workspace, tree) as place:
+        for path, name in wanted:
+            root = Root(place / path, protected=())
+            there = context.on_tree(root, tree)._replace(is_shown=False, is_logged=False)
+            try:
+                result = await CHECK.perform(CheckForm(name=name), there)
+            except FlyballError:
+                # What is not installed here could not have been run by anybody.
+                continue
+            for item in result.evidence:
+                if isinstance(item, CheckReport) and not is_style(item):
+                    found[path, name] = item
+    return found
+
+
+def _first(item: CheckReport) -> str:
+    return item.problems[0] if item.problems else f"exit code {item.exit_code}"
+
+
+def ended_well(checks: Sequence[CheckEnd]) -> bool:
+    """Return whether something was named as a check, and all of it passes."""
+    return bool(checks) and all(check.exit_code == 0 for check in checks)
+
+
+BINARY = b"\0"
+
+Texts = Mapping[str, str | None]
+
+
+def change_facts(
+    trees: Trees, before: FileIndex, after: FileIndex, changes: Sequence[Changed], head: str
+) -> ChangeFacts:
+    """Return the facts of a change between two checked-out trees."""
+    files = tuple([change.path for change in changes])
+    old = _texts(trees, {change.path: change.before for change in changes})
+    new = _texts(trees, {change.path: change.after for change in changes})
+    side = _testing_side(before, old) | _testing_side(after, new)
+    side -= find_tested(
+        side, {*old, *before.files}, lambda path: old.get(path) or before.text(path)
+    )
+    # What the tests read and nothing says of that the product does not is put back to see.
+    shared = _shared(before, old, side) | _shared(after, new, side)
+    shared |= {path for path in side if not is_testing_alone(path)}
+    # A link leads to other files than it seems to, so it is never code alone.
+    links = {each.path for each in changes if each.after is not None and each.after.mode == LINK}
+    side = (side - shared) | links
+    code = [path for path in files if path not in side]
+    added = [line for path in code for line in _added(old.get(path), new.get(path))]
+    tests = [text for path in sorted(side) for text in (new.get(path), old.get(path)) if text]
+    unkept = trees.unkept_files(TreeHash(head))
+    stubs = trees.contents([unkept[path] for path in files if path in unkept])
+    return ChangeFacts(
+        files,
+        (*compare_tests(old, new), *changed_examples({path: old[path] for path in code}, new)),
+        side,
+        tuple([SharedFile(p, old.get(p) or "", new.get(p) or "") for p in sorted(shared)]),
+        _renamed(old, new, side),
+        tuple([each.path for each in changes if each.after and _COMPILED.search(each.path)]),
+        documents=all(map(is_document, files)) and not (side | shared),
+        reaches=runner_reaches(old, new, side | shared, partial(_is_alone, after)),
+        unkept={path: reason_in(stubs[unkept[path]]) for path in files if path in unkept},
+        silenced=tuple(silenced_lines(old, {path: new.get(path) for path in code})),
+        shared_literals=shared_literals(added, tests),
+        runs_examples=_runs_examples(after, code),
+    )
+
+
+_COMPILED = regex(
+    r"\.(?:py[cod]|so(?:\.\d+)*|dylib|dll|class|jar|o|a|wasm|node|exe)$|\.min\.[cm]?js$"
+)
+_C_FILE = regex(r".+\.(?:c|cc|cpp|cxx)")
+_C_OR_HEADER = regex(r".+\.(?:[ch]|cc|cpp|cxx|hh|hpp|hxx|inc|inl)")
+MOST_INCLUDING = 2_000
+
+
+def _is_alone(land: FileIndex, path: str) -> bool:
+    """Return whether this is a C file that no other file includes."""
+    others = [each for each in land.matching(_C_OR_HEADER) if each != path]
+    if not _C_FILE.fullmatch(path) or len(others) > MOST_INCLUDING:
+        return False
+    name = re.escape(path.rpartition("/")[2])
+    included = re.compile(rf"^\s*#\s*include\s*[<\"](?:[^>\"]*/)?{name}[>\"]", re.M)
+    # A name that a macro makes could be any file's.
+    made = re.compile(r"^\s*#\s*include\s+\w", re.M)
+    texts = (land.text(each) for each in others)
+    return not any(included.search(text) or made.search(text) for text in texts)
+
+
+ALIKE = 0.6
+"""A test file that is new and so much like one that is gone is that one under another name."""
+
+
+def _renamed(old: Texts, new: Texts, side: frozenset[str]) -> dict[str, str]:
+    """Test files that were moved: the old path and the new one, the likest first."""
+    gone = [path for path in sorted(side) if old.get(path) and new.get(path) is None]
+    come = [path for path in sorted(side) if new.get(path) and old.get(path) is None]
+    found: dict[str, str] = {}
+    for path in gone:
+        before = (old.get(path) or "").split("\n")
+        ratios = [
+            (SequenceMatcher(None, before, (new.get(each) or "").split("\n")).ratio(), each)
+            for each in come
+            if each not in found.values()
+        ]
+        best = max(ratios, default=(0.0, ""))
+        if best[0] >= ALIKE:
+            found[path] = best[1]
+    return found
+
+
+def _shared(land: FileIndex, changed: Texts, side: frozenset[str]) -> frozenset[str]:
+    present = [path for path, text in changed.items() if text is not None]
+
+    def read(path: str) -> str:
+        return changed.get(path) or land.text(path)
+
+    return find_shared(present, side, {*present, *land.files}, read)
+
+
+def _runs_examples(land: FileIndex, code: Sequence[str]) -> bool:
+    """Return whether something that decides tests, or a changed file, runs the examples."""
+    near = [path for path in land.files if is_test_path(path) or is_test_config(path)]
+    return any("doctest" in land.text(path) for path in (*near, *code) if land.has(path))
+
+
+def _texts(trees: Trees, entries: Mapping[str, TreeEntry | None]) -> dict[str, str | None]:
+    """Return path → text on one side of the change; None where there is no text."""
+    blobs = trees.contents([entry.blob for entry in entries.values() if entry is not None])
+    found: dict[str, str | None] = {}
+    for path, entry in entries.items():
+        data = blobs.get(entry.blob) if entry is not None else None
+        found[path] = None if data is None or BINARY in data else data.decode("utf-8", "replace")
+    return found
+
+
+def _testing_side(land: FileIndex, changed: Texts) -> frozenset[str]:
+    """Return those of the changed files that decide about tests in this tree."""
+    present = {path for path, text in changed.items() if text is not None}
+    # The walk leaves hidden folders out; configuration in them counts if it was changed.
+    every = present.union(land.files)
+
+    def read(path: str) -> str:
+        return changed.get(path) or land.text(path)
+
+    return find_testing_side(every, read) & changed.keys()
+
+
+def _added(before: str | None, after: str | None) -> Iterator[str]:
+    known = set((before or "").split("\n"))
+    yield from (line for line in (after or "").split("\n") if line not in known)

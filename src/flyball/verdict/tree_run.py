@@ -92,9 +92,7 @@ OTHERWISE = {
 
 
 def with_other_surroundings(context: CallContext) -> CallContext:
-    """Return the same call in another environment than a verdict's own; an empty name is taken
-    away.
-    """
+    """Return the same call in another environment; an empty name is taken away."""
     env = {**context.env, **OTHERWISE}
     return context.with_env({name: value for name, value in env.items() if value})
 
@@ -296,9 +294,7 @@ LONGEST = 200
 
 
 def _first_lines(ran: SuiteRun, *, is_counted: bool) -> tuple[str, ...]:
-    """Return the runner's own output if it could not run the tests: the lines that report an
-    error.
-    """
+    """Return the runner's lines that report an error, if it could not run the tests."""
     if is_counted or not ran.report.exit_code:
         return ()
     lines = [line for line in plain(ran.finished.output).split("\n") if not _NOISE.match(line)]

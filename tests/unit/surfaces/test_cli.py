@@ -11,8 +11,8 @@ import pytest
 from flyball.bounds import DEEPEST
 from flyball.errors import UsageError
 from flyball.surfaces import cli
+from flyball.surfaces.hooks.answering import read_payload
 from flyball.surfaces.hooks.client import MOST
-from flyball.surfaces.hooks.payload import read_payload
 
 
 def fails(monkeypatch, error: Exception) -> int:

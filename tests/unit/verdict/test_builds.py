@@ -13,7 +13,7 @@ from tests.unit.journal.runs import story
 
 from flyball.core.suite.part import PartSuite
 from flyball.tools.call.protocol import CallContext
-from flyball.verdict.builds import build_ahead, prune_builds
+from flyball.verdict.base_runs import build_ahead, prune_builds
 from flyball.verdict.runners.launch import launch, set_up
 from flyball.verdict.tree_run import run_tree
 

@@ -9,9 +9,9 @@ import pytest
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 
 from flyball.core.terms.evidence import Comparison
-from flyball.verdict.change_facts import change_facts
 from flyball.verdict.reports import ChangeFacts
 from flyball.verdict.runners.layout import look
+from flyball.verdict.take import change_facts
 from flyball.workspace.run.clean import clean_checkout
 from flyball.workspace.trees.trees import LARGE, TreeHash
 

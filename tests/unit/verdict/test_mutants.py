@@ -13,11 +13,11 @@ from tests.unit.journal.runs import story
 
 from flyball.core.suite.part import PartSuite
 from flyball.tools.call.protocol import CallContext
-from flyball.verdict.change_facts import change_facts
 from flyball.verdict.mutants import MOST, Noticed, added_lines, choose_mutants, count_noticed
 from flyball.verdict.reports import SuiteRuns
 from flyball.verdict.runners.layout import look
 from flyball.verdict.suite_runs import TreePair
+from flyball.verdict.take import change_facts
 from flyball.verdict.tree_run import run_tree
 from flyball.workspace.run.clean import clean_checkout
 from flyball.workspace.trees.trees import TreeHash

@@ -11,9 +11,8 @@ from tests.unit.journal.runs import story
 from flyball.core.suite.case import CaseOutcome
 from flyball.core.suite.part import Part
 from flyball.verdict.named import CheckEnd, is_suite, resolve_named
-from flyball.verdict.named_checks import run_named
-from flyball.verdict.own_checks import OwnChecks, ended_well, run_checks
 from flyball.verdict.reports import NamedEnd, TreeRun
+from flyball.verdict.take import OwnChecks, ended_well, run_checks, run_named
 
 RUN = TreeRun(
     "pytest",

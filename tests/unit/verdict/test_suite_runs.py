@@ -14,10 +14,10 @@ from flyball.core.suite.part import PartSuite
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict import suite_runs
 from flyball.verdict.base_runs import BaseRuns
-from flyball.verdict.change_facts import change_facts
 from flyball.verdict.reports import SuiteRuns, TreeRun, Unsteady
 from flyball.verdict.runners.layout import look
 from flyball.verdict.suite_runs import TreePair, run_suites
+from flyball.verdict.take import change_facts
 from flyball.verdict.tree_run import Selection, Taken
 from flyball.workspace.run.clean import clean_checkout
 from flyball.workspace.trees.trees import TreeHash

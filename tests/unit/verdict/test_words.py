@@ -14,7 +14,7 @@ from flyball.core.terms.change_verdict import (
     Weight,
 )
 from flyball.core.terms.intent import Intent
-from flyball.verdict.asking import asked_for
+from flyball.verdict.named import asked_for
 from flyball.verdict.words import verdict_lines
 
 AFTER = SuiteLine("after", ".", "pytest", 11, 1, 2, 0.5)

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from flyball.app.audit.formats import host_folders, transcripts
+from flyball.app.audit.formats import LineNotes, host_folders, read_transcripts, transcripts
 from flyball.app.audit.index import AuditIndex, open_index, state_of
-from flyball.app.audit.journals import journals
-from flyball.app.audit.judging import FLYBALL
+from flyball.app.audit.judging import (
+    FLYBALL,
+    FileAudit,
+    SessionAudit,
+    judge_transcripts,
+    look_at_command,
+    redacted,
+)
 from flyball.app.audit.report import INSTALLABLE, AuditReport, AuditTally
-from flyball.app.audit.workers import judge_files
 from flyball.app.installing.targets import HostPlaces
 from flyball.app.proving.installed import find_hooks
+from flyball.app.sessions import HOSTED
 from flyball.app.settling import state_dir
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.record.audit.finding import RULES, AuditFinding, Degree
-from flyball.errors import NotFound, ToolError, UsageError
+from flyball.core.record.observed import OBSERVED, would_be
+from flyball.core.run.event import AnyEvent, CallReturned, RunStarted
+from flyball.errors import FlyballError, NotFound, ToolError, ToolUnavailable, UsageError
+from flyball.journal.sqlite import SqliteJournal
 from flyball.regex import regex
-from flyball.workspace.process.spawn import run_sync
+from flyball.workspace.process.spawn import Companion, run_sync
 
 UNITS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 SPAN = regex(r"(\d{1,4})([hdw])")
@@ -162,9 +175,7 @@ class Effects:
         return replace(found, degree=degree, is_kept=is_there)
 
     def _is_there(self, found: AuditFinding, root: str) -> bool | None:
-        """Return whether the change is present; None if the project is no longer on this
-        machine.
-        """
+        """Return whether the change is present; None if the project left this machine."""
         if not root or not Path(root).is_dir():
             return None
         for name, trace in zip(found.paths, found.traces, strict=True):
@@ -201,3 +212,187 @@ def _text_of(path: Path) -> str:
         return path.read_text("utf-8", "replace")
     except OSError:
         return ""
+
+
+WORTH_A_CREW = 24 << 20
+"""Minimum total bytes at which starting reader processes pays off."""
+MOST_READERS = 3
+"""Maximum number of readers; each takes about 70 MB, and all of them must stay below 300 MB."""
+
+
+def judge_file(file: Path, limits: GuardLimits) -> FileAudit:
+    """Return the findings of one file; an unreadable file yields a note."""
+    notes = LineNotes()
+    try:
+        if file.name == JOURNAL:
+            found = judge_journal(file)
+        else:
+            found = judge_transcripts(read_transcripts(file, notes.tell), limits)
+    except FlyballError as error:
+        found = FileAudit([], [], [])
+        notes.tell(f"It was passed over: {error.message}")
+    except OSError as error:
+        found = FileAudit([], [], [])
+        notes.tell(f"It cannot be read: {error.strerror}.")
+    found.notes = notes.notes
+    return found
+
+
+class ReadingOrder(msgspec.Struct):
+    """A request to judge one file."""
+
+    path: str
+    limits: GuardLimits
+
+
+def judge_files(
+    files: Sequence[Path], size: int, limits: GuardLimits, environ: Mapping[str, str]
+) -> Iterator[tuple[Path, FileAudit]]:
+    """Yield each file with its result, in order of completion."""
+    readers = min(_cores(), MOST_READERS, len(files))
+    if readers < 2 or size < WORTH_A_CREW:
+        yield from ((file, judge_file(file, limits)) for file in files)
+        return
+    # Limit unread results, so that a slow index slows the readers down.
+    told: Queue[tuple[Path, FileAudit]] = Queue(readers)
+    left = iter([*files])
+    threads = [
+        Thread(target=_ask, args=(left, limits, environ, told), daemon=True) for _ in range(readers)
+    ]
+    for thread in threads:
+        thread.start()
+    for _ in files:
+        yield told.get()
+    for thread in threads:
+        thread.join()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _ask(
+    left: Iterator[Path],
+    limits: GuardLimits,
+    environ: Mapping[str, str],
+    told: Queue[tuple[Path, FileAudit]],
+) -> None:
+    """Have one reader judge the remaining files; a reader that never replies is dropped."""
+    argv = (sys.executable, "-P", "-m", "flyball.app.audit.auditing")
+    reader: Companion | None = None
+    has_answered, is_of_use = False, True
+    try:
+        # `next` on a list's iterator is a single interpreter step: no file is taken twice.
+        for file in left:
+            if not is_of_use:
+                told.put((file, judge_file(file, limits)))
+                continue
+            try:
+                reader = reader or Companion(argv, cwd=Path.cwd(), env=environ)
+                order = ReadingOrder(os.fspath(file.absolute()), limits)
+                found = msgspec.json.decode(reader.ask(msgspec.json.encode(order)), type=FileAudit)
+                has_answered = True
+            except (ToolUnavailable, msgspec.DecodeError):
+                reader = _closed(reader)
+                # A reader that never replied cannot be started here; otherwise this file caused the
+                # failure.
+                is_of_use = has_answered
+                found = LOST if is_of_use else judge_file(file, limits)
+            told.put((file, found))
+    finally:
+        _closed(reader)
+
+
+LOST = FileAudit(
+    [],
+    [],
+    [],
+    notes=("Its reader ended before it was through; the next audit tries again.",),
+    is_lost=True,
+)
+
+
+def _closed(reader: Companion | None) -> None:
+    if reader:
+        reader.close()
+
+
+def main() -> int:
+    """Read requests from standard input and answer each with the file's result."""
+    for line in sys.stdin.buffer:
+        order = msgspec.json.decode(line, type=ReadingOrder)
+        answer = msgspec.json.encode(judge_file(Path(order.path), order.limits))
+        sys.stdout.buffer.write(answer + b"\n")
+        sys.stdout.buffer.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
+
+
+JOURNAL = "journal.sqlite"
+SHORT = 12
+QUOTED = 200
+
+
+def journals(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the journal of every project of this user."""
+    yield from sorted((state_dir(environ) / "projects").glob(f"*/{JOURNAL}"))
+
+
+def judge_journal(file: Path) -> FileAudit:
+    """Return what would have been prevented in each observed run; an unreadable journal raises."""
+    audit = FileAudit([], [], [])
+    for events in asyncio.run(_observed(file)):
+        started = events[0]
+        assert isinstance(started, RunStarted)
+        audit.sessions.append(_session(started, events))
+        for n, each in enumerate(would_be(events, _is_check), 1):
+            found = AuditFinding(
+                rule=each.rule,
+                session=started.run,
+                turn=1,
+                at=each.at,
+                key=f"{started.run}/{n}",
+                quote=each.what[:QUOTED],
+                detail=f"{each.why} (tree {each.tree[:SHORT]})",
+                paths=each.paths,
+            )
+            audit.findings.append(redacted(found))
+    return audit
+
+
+async def _observed(file: Path) -> list[list[AnyEvent]]:
+    """Return the events of every observed run."""
+    journal = SqliteJournal(file)
+    found: list[list[AnyEvent]] = []
+    try:
+        for run in await journal.runs():
+            events = [entry.event for entry in await journal.events(run.run)]
+            if events and isinstance(events[0], RunStarted) and events[0].shell.get(OBSERVED):
+                found.append(events)
+    finally:
+        await journal.close()
+    return found
+
+
+def _session(started: RunStarted, events: Sequence[AnyEvent]) -> SessionAudit:
+    came = [event for event in events if isinstance(event, CallReturned)]
+    return SessionAudit(
+        started.run,
+        FLYBALL,
+        project=started.target.removeprefix("project/"),
+        model=started.shell.get("driver", "").removeprefix(HOSTED),
+        began=started.at,
+        ended=events[-1].at,
+        prompts=1,
+        calls=len(came),
+        edits=sum(bool(event.changed) for event in came),
+        asked=started.request[:300],
+    )
+
+
+def _is_check(command: str) -> bool:
+    look = look_at_command(command, "/")
+    return look.is_check and not look.cannot_fail

@@ -36,9 +36,7 @@ class Transcript(NamedTuple):
 
 
 def read_transcripts(file: Path, tell: Tell) -> Iterator[Transcript]:
-    """Yield the sessions of a file; for an unknown format, report it through `tell` and yield
-    none.
-    """
+    """Yield the sessions of a file; an unknown format is reported by `tell` and yields none."""
     if is_event_folder(file):
         yield from _of_events(file, tell)
     elif file.suffix == ".db":

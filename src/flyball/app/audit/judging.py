@@ -45,9 +45,7 @@ class SessionAudit(msgspec.Struct):
 
     @property
     def agent(self) -> str:
-        """Return the agent whose hooks would prevent it; for our own journals, the observed
-        agent.
-        """
+        """Return the agent whose hooks would prevent it; in our own journals, the observed one."""
         return self.model if self.host == FLYBALL else self.host
 
 

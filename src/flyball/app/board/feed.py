@@ -116,9 +116,7 @@ class GrowingList:
         self._wake()
 
     def speak(self, spoken: LiveText) -> None:
-        """Send text that is being streamed to current readers; it is no frame and cannot be
-        replayed.
-        """
+        """Send streamed text to current readers; it is no frame and is not replayed."""
         if spoken != self._spoken:
             self._spoken = spoken
             self._wake()

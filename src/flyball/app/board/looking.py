@@ -27,9 +27,7 @@ class Looked(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """A range of lines: from the start, from the end, or between two line numbers counting from
-    1.
-    """
+    """A range of lines: from the start, from the end, or between two numbers from 1."""
 
     head: int = 0
     tail: int = 0

@@ -121,9 +121,7 @@ class RunsHere:
         return self._drive(home, lambda control: control.start(wanted), 1)
 
     def spoken(self, run: str) -> LiveText:
-        """Return the text that a run's driver is streaming now; empty if another process drives
-        it.
-        """
+        """Return the text that a run's driver streams now; empty in another process."""
         driven = self._driven.get(run)
         return driven.spoken if driven else SILENCE
 

@@ -148,9 +148,7 @@ class Watch:
         raise NotFound("run", run, "`GET /api/runs` lists the runs.")
 
     async def follow(self, home: Home, run: str, last: str) -> AsyncIterator[bytes]:
-        """Yield a run's stream from a position, without gaps or duplicates, until the reader
-        leaves.
-        """
+        """Yield a run's stream from a position, whole and once, until the reader leaves."""
         place = read_place(last)
         watched = self._runs.setdefault((home.state.name, run), Watched(home, run))
         watched.readers += 1
@@ -164,9 +162,7 @@ class Watch:
     async def follow_all(
         self, sees: Callable[[str], bool] = lambda _project: True
     ) -> AsyncIterator[bytes]:
-        """Yield the list of runs, then every run that changes, of the projects visible to the
-        reader.
-        """
+        """Yield the reader's list of runs, then every run of it that changes."""
 
         def rows() -> list[dict[str, Any]]:
             return [row for row in self.rows() if sees(row["project"])]
@@ -313,9 +309,7 @@ def _file_marks(journal: Path) -> tuple[int, ...]:
 
 
 def _account_mark(home: Home, summary: RunSummary) -> int:
-    """Return when the accounts of a run's cards last changed; the journal does not record a
-    revert.
-    """
+    """Return when a run's accounts last changed; the journal does not record a revert."""
     try:
         return (home.repo / ".flyball" / "artifacts" / summary.run).stat().st_mtime_ns
     except OSError:

@@ -45,9 +45,7 @@ class WorkerRoom:
         )
 
     def home_of(self, project: str, database: str, settled: Mapping[str, Any]) -> Home:
-        """Return a project as its runs find it here: the run's settings on top of this
-        machine's.
-        """
+        """Return a project as its runs find it: their settings on top of this machine's."""
         clone = self.clone_of(project)
         file = user_file(self._environ)
         effective = settle(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 
-from flyball.app.carrying.fetching import git_of
-from flyball.app.carrying.run_bundle import BRANCH, fence_of, local_ref
+from flyball.app.carrying.run_bundle import BRANCH, fence_of, git_of, local_ref
 from flyball.app.project import Home, project_name
 from flyball.app.runs.journals import list_runs, submitted
 from flyball.errors import Conflict

@@ -95,9 +95,7 @@ class CarryingJournal(PostgresJournal):
 
 
 class WorkerSeat(Seat):
-    """The seat of a worker: it drives one run with its own lease and files fetched from the
-    remote.
-    """
+    """The seat of a worker: one run with its own lease, and files fetched from the remote."""
 
     lease_seconds = LEASE_SECONDS
 

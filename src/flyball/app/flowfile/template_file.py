@@ -10,9 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
-from flyball.app.flowfile.json_places import parse_json
-from flyball.app.flowfile.places import Places, UnreadableError
-from flyball.app.flowfile.toml_places import parse_toml
+from flyball.app.flowfile.places import Places, UnreadableError, parse_json, parse_toml
 from flyball.core.flow.flow import FlowSource, Problem, problem
 from flyball.workspace.files.plain import read_plain
 

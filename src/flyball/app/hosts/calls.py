@@ -129,9 +129,7 @@ class Stance(NamedTuple):
     builds: bool = False
     """Whether the checkpoint is recorded: commands then run as the host would run them."""
     confines: Callable[[], bool] = lambda: False
-    """Return whether this call can be rewritten to run in the sandbox; evaluated only when
-    needed.
-    """
+    """Return whether this call can be rewritten to run in the sandbox; evaluated if needed."""
     is_bash: bool = True
     """Whether the command is in a language that Flyball parses."""
     host: str = ""
@@ -378,14 +376,19 @@ def _around_host(
                 return _confined(facts, PROJECT) if stance.confines() else facts
             return facts._replace(command=replace(found, decision="allow"), destructive="")
         case CommandEffect.DESTROYS | CommandEffect.OUTSIDE as effect:
-            worst = next(each for each in parts if each.effect is effect)
-            # The person decides about effects outside the project, in every phase.
-            access = Access.READ if effect is CommandEffect.OUTSIDE else facts.access
-            command = replace(found, decision="ask", asks=_asks(parts))
-            doomed = f"wants a person's yes for `{worst.text}`: {worst.reason}"
-            return facts._replace(access=access, command=command, destructive=doomed)
+            return _for_a_person(facts, parts, effect)
         case _:
             return facts
+
+
+def _for_a_person(facts: CallFacts, parts: Sequence[Finding], effect: CommandEffect) -> CallFacts:
+    """Return the facts of a command that waits for a person's yes."""
+    worst = next(each for each in parts if each.effect is effect)
+    # The person decides about effects outside the project, in every phase.
+    access = Access.READ if effect is CommandEffect.OUTSIDE else facts.access
+    command = replace(cast(CommandFact, facts.command), decision="ask", asks=_asks(parts))
+    doomed = f"wants a person's yes for `{worst.text}`: {worst.reason}"
+    return facts._replace(access=access, command=command, destructive=doomed)
 
 
 def _asks(parts: Sequence[Finding]) -> str:
@@ -559,9 +562,7 @@ def _is_our_program(word: str, root: str) -> bool:
 
 
 def _named(command: str) -> Iterator[str]:
-    """Yield the words about Flyball and about person-only actions in a text that cannot be
-    parsed.
-    """
+    """Yield the words about Flyball and person-only actions in a text that cannot be parsed."""
     plain = re.sub(r"\$\{?IFS\}?", " ", command)
     plain = re.sub(r"[\"'\\\\]|\$(?=['\"])", "", plain)
     if not _OUR_NAME.search(plain):

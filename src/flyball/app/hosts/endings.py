@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from flyball.app.hosts.asker.process import MARKS
+from flyball.app.hosts.asker.person import MARKS
 from flyball.errors import ToolError
 from flyball.regex import regex
 from flyball.shellcheck import CommandEffect, findings_of

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
-from flyball.app.hosts.asker.process import is_pretended, is_unattended
+from flyball.app.hosts.asker.person import is_pretended, is_unattended
 from flyball.app.hosts.calls import CHECKPOINT, CONFLICT, HostRules
 from flyball.app.hosts.hook_files import (
     disarms,

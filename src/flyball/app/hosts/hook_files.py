@@ -87,9 +87,7 @@ def put_back_hooks(home: Home, run: str) -> str:
 
 
 def _deciding(name: str, text: str) -> object:
-    """Return the part of a file that decides about hooks; all of it if it is no valid settings
-    file.
-    """
+    """Return the part of a file that decides about hooks; all of it if it is not valid."""
     try:
         match Path(name).suffix:
             case ".toml":

@@ -62,9 +62,7 @@ class Meter:
         return tuple(cap for cap in found if cap.limit)
 
     def is_news(self, session: str, cap: Cap) -> bool:
-        """Return whether this session has not been notified of this cap yet, and record that it is
-        now.
-        """
+        """Return whether this session was not yet notified of this cap, and record that it is."""
         with self._opened() as db:
             told = db.execute("INSERT OR IGNORE INTO nudge VALUES (?, ?)", (session, cap.name))
             return told.rowcount > 0

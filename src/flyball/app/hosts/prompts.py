@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from flyball.app.hosts.asker.process import is_below
+from flyball.app.hosts.asker.person import is_below
 from flyball.app.hosts.hook_files import remember_hooks
 from flyball.app.hosts.runs.opening import HostedRuns
 from flyball.app.hosts.words import NEXT_PROMPT, asks_about_conflict, is_notification
@@ -179,9 +179,7 @@ def joined(found: HostAnswer, said: HostAnswer) -> HostAnswer:
 
 
 def is_nobodys(event: HostEvent, session: Session) -> bool:
-    """Return whether the host wrote the prompt: a subagent's notice, or a repeat of our own
-    text.
-    """
+    """Return whether the host wrote the prompt: a subagent's notice, or our own text again."""
     rejected = session.rejected.strip()
     # Anything reverted at that stop is mentioned before the rejection.
     is_ours = bool(rejected) and event.text.strip().endswith(rejected)

@@ -32,9 +32,7 @@ LOOK_SECONDS = 1.0
 
 
 class HostStops:
-    """Answers the stops of all hosts in one project, and reports their results to waiting
-    callers.
-    """
+    """Answers the stops of all hosts in one project, and reports results to those waiting."""
 
     def __init__(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import hashlib
 import json
 import os
 import stat
@@ -11,12 +12,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+import msgspec
+
 from flyball.app.installing import json_hooks, plugin, toml_block
 from flyball.app.installing.door import HookDoor
-from flyball.app.installing.json_hooks import Hooks, InsertedText, Merged
-from flyball.app.installing.json_switch import is_settled, put_in_switch, take_out_switch
+from flyball.app.installing.json_hooks import (
+    Hooks,
+    InsertedText,
+    Merged,
+    is_settled,
+    put_in_switch,
+    take_out_switch,
+)
 from flyball.app.installing.jsonc import scan
-from flyball.app.installing.record import InstallRecord, read_record, record_path, write_record
 from flyball.app.installing.targets import (
     FileForm,
     HostPlaces,
@@ -24,6 +32,7 @@ from flyball.app.installing.targets import (
     find_target,
     wanted_hooks,
 )
+from flyball.app.settling import state_dir
 from flyball.errors import BrokenSettings, ConfigError, Conflict
 
 
@@ -284,3 +293,36 @@ def _replace(file: Path, data: bytes) -> None:
         spare.replace(file)
     finally:
         spare.unlink(missing_ok=True)
+
+
+class InstallRecord(msgspec.Struct, frozen=True):
+    """One installation. It stores only what is ours: other settings may hold secrets."""
+
+    path: str
+    host: str
+    scope: str
+    put: tuple[InsertedText, ...] = ()
+    made_file: bool = False
+    made_directories: tuple[str, ...] = ()
+    version: int = 1
+
+
+def record_path(environ: Mapping[str, str], host: str, path: Path) -> Path:
+    """Return the path of the record of an installation in this file."""
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    return state_dir(environ) / "installed" / f"{host}-{digest}.json"
+
+
+def read_record(place: Path) -> InstallRecord | None:
+    """Return the record, or None if it is missing or damaged."""
+    try:
+        return msgspec.json.decode(place.read_bytes(), type=InstallRecord)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def write_record(place: Path, record: InstallRecord) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    spare = place.with_suffix(".new")
+    spare.write_bytes(msgspec.json.encode(record))
+    spare.replace(place)

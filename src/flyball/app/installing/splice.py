@@ -176,9 +176,7 @@ def _tail(text: str, part: JsonPart, padding: Padding | None, *, is_bare: bool) 
 
 
 def rebuilt(node: JsonNode, gone: Mapping[int, Collection[int]]) -> object:
-    """Return a node's value without the elements at these indices, keyed by the container's
-    start.
-    """
+    """Return a node's value without these elements, keyed by the container's start."""
     without = gone.get(node.start, ())
     parts = [part for n, part in enumerate(node.parts) if n not in without]
     if isinstance(node.value, dict):

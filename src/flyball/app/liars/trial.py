@@ -104,9 +104,7 @@ class Verifier(NamedTuple):
 
 
 def make_verifier(command: str, seconds: float, environ: Mapping[str, str]) -> Verifier:
-    """Return the verifier of a command; `flyball` means this installation, whatever is on the
-    path.
-    """
+    """Return the verifier of a command; `flyball` means this installation."""
     paths = (str(Path(sys.executable).parent), environ.get("PATH", os.defpath))
     return Verifier(command, seconds, {**environ, "PATH": os.pathsep.join(paths)})
 

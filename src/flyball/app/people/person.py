@@ -68,9 +68,7 @@ class People(Protocol):
     """Storage for a team's people."""
 
     def all(self) -> Sequence[Person]:
-        """Return all people, sorted by name; raise if they cannot be read, so that no one gets
-        access.
-        """
+        """Return all people, sorted by name; raise if unreadable, so that no one gets access."""
         ...
 
     def add(self, person: Person) -> None:

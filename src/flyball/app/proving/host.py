@@ -56,9 +56,7 @@ def _untried(why: str, next: str = "") -> list[ProofLine]:
 
 
 def find_program(host: str, program: str, places: HostPlaces) -> str:
-    """Return the host's executable: the named one, or the one on the PATH; empty if there is
-    none.
-    """
+    """Return the host's executable: the named one, or the one on the PATH, or none."""
     found = shutil.which(program or host, path=places.environ.get("PATH") or os.defpath)
     if program and not found:
         raise NotFound("program", program, "Name an executable file.")

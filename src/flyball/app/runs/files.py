@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.app.carrying.fetching import bring_run
+from flyball.app.carrying.run_bundle import bring_run
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.journals import Record, record_of, submitted
 from flyball.core.run.state import RunState

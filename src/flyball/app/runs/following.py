@@ -43,9 +43,7 @@ class Follower:
         self.state = RunState()
 
     async def lines(self) -> AsyncIterator[Telemetry]:
-        """Yield telemetry without gaps or duplicates until the run rests, ends, or loses its
-        driver.
-        """
+        """Yield telemetry, whole and once, until the run rests, ends, or loses its driver."""
         async with opened(self._home) as journal:
             await journal.load(self._run)
             first = (await journal.events(self._run, limit=1))[0].event

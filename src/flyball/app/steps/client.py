@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from flyball.app.hosts.asker.person import HOW
-from flyball.app.hosts.asker.process import MARKS
+from flyball.app.hosts.asker.person import HOW, MARKS
 from flyball.app.sessions import Sessions
 from flyball.errors import NotAPerson
 from flyball.workspace.process.ancestry import SHELLS

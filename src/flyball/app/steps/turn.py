@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.runs.driven import driven, unheard
-from flyball.app.hosts.runs.elsewhere import OthersChanges
 from flyball.app.hosts.runs.hosted_run import HostedRun
+from flyball.app.hosts.runs.watched_run import OthersChanges
 from flyball.app.project import Home
 from flyball.app.runs.journals import Record
 from flyball.app.sessions import MCP
@@ -88,9 +88,7 @@ class HeldTurn:
         self.told: list[Telemetry] = []
 
     async def run_pending_effects(self) -> None:
-        """Perform all pending effects except thinking, and detect changes others made to the
-        tree.
-        """
+        """Perform all pending effects except thinking, and detect others' changes."""
         self.state = await self._engine.run(self.state, lambda _, owed: is_thinking(owed))
         self.state = await self._look()
 
@@ -117,9 +115,7 @@ class HeldTurn:
         return turn_view(self.state, await self.asked(), call, lines, self.told)
 
     async def outcome(self, card: CardState, call: str, told: Sequence[Telemetry]) -> TurnView:
-        """Return the result of a person's answer, with its messages and the call that it
-        allowed.
-        """
+        """Return the result of a person's answer: its messages and the call that it allowed."""
         thread = (self.state.run, card.id, card.attempt, card.role)
         lines = await self._engine.journal.thread(*thread)
         answers = [line for line in lines if call and line.call == call]

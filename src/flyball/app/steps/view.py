@@ -181,9 +181,7 @@ def turn_view(
     lines: Sequence[ThreadLine],
     told: Sequence[Telemetry],
 ) -> TurnView:
-    """Return the result of a turn: the new lines of its thread, and the run's messages
-    meanwhile.
-    """
+    """Return the result of a turn: the new lines of its thread, and the run's messages."""
     answers = [line for line in lines if line.speaker is Speaker.TOOL and line.call == call]
     judged = [line for line in told if line["type"] == "decision" and line["call"] == call]
     heard = [line.text for line in lines if line.speaker is Speaker.GOVERNOR and _is_word(line)]
@@ -249,9 +247,7 @@ def _instructions(request: Request) -> str:
 
 
 def _is_word(line: ThreadLine) -> bool:
-    """Return whether a line is more than the card's status at the time, which is shown
-    separately.
-    """
+    """Return whether a line is more than the card's status then, which is shown separately."""
     return line.kind != STANDING
 
 

@@ -90,9 +90,7 @@ def escalate(
     *,
     diagnosed: bool = False,
 ) -> Escalation:
-    """Return what follows after `attempts` tries; a failed diagnosis counts as already
-    diagnosed.
-    """
+    """Return what follows after `attempts` tries; a failed diagnosis counts as diagnosed."""
     row = _BY_KEY[trouble, strictness]
     if diagnosed:
         return _ending(_resolved(row.diagnosed, on_fail))

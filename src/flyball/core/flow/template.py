@@ -263,9 +263,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return Phase.EXECUTE in self.phases
 
     def without_study(self) -> Template:
-        """Return the same template with a single phase before its checkpoint, in which its agent
-        reads freely.
-        """
+        """Return the template with one phase before its checkpoint, whose agent reads freely."""
         study = (Phase.RESEARCH, Phase.DESIGN)
         phases = tuple([phase for phase in self.phases if phase not in study])
         return msgspec.structs.replace(self, phases=phases)

@@ -104,9 +104,7 @@ HOST_TOOLS: Mapping[str, HostTool] = MappingProxyType(
 
 
 def host_tool(name: str, read_only: Sequence[str] = ()) -> HostTool:
-    """Return the row of a host's tool; `read_only` are patterns of tools that a person declared
-    safe.
-    """
+    """Return the row of a host's tool; `read_only` are patterns that a person declared safe."""
     if known := HOST_TOOLS.get(name):
         return known
     if (ours := _OURS.fullmatch(name)) and ours[1] in _OUR_ROWS:

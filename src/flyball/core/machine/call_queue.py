@@ -59,9 +59,7 @@ def _bloated(d: WorkingCopy) -> str | None:
 
 
 def _has_looked(d: WorkingCopy) -> bool:
-    """Return whether the check in `verify` is over: a failure reopens `execute`, a passing gate
-    leads to `final`.
-    """
+    """Return whether `verify` is over: a failure leads to `execute`, a passing gate to `final`."""
     card = d.card
     if card.is_reviewing or not card.evidence:
         return False

@@ -181,9 +181,7 @@ def _look_at_tests(d: WorkingCopy) -> None:
 
 
 def take_verdict(d: WorkingCopy) -> bool:
-    """Take the verdict on the current change, whether or not the driver tested it; return False if
-    it was taken.
-    """
+    """Take the verdict on the current change; return False if it was taken."""
     return _inspect(d)
 
 
@@ -244,9 +242,7 @@ def reject_moved(d: WorkingCopy, changed: tuple[str, ...]) -> None:
 
 
 def _send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool = True) -> None:
-    """Explain to the driver why it is not done, a limited number of times; then accept the weaker
-    ending.
-    """
+    """Explain to the driver why it is not done, a few times; then accept the weaker ending."""
     rejections = d.card.rejections + 1
     if is_worth_it and spent_limit(d.run.budget, d.run.spend):
         d.say("rejection", f"This is not done yet: {why}")
@@ -280,9 +276,7 @@ def _needs_base(card: CardState) -> bool:
 
 
 def _inspect(d: WorkingCopy) -> bool:
-    """Inspect each tree once: the whole change, and whatever the gates need that is still
-    unknown.
-    """
+    """Inspect each tree once: the whole change, and what the gates still have to know."""
     card, template = d.card, d.card.template
     seen = latest_of(card.evidence, WeakeningReport)
     if card.verdict is not None or (seen is not None and seen.tree == card.tree):
@@ -335,9 +329,7 @@ def _owes_red(d: WorkingCopy) -> bool:
 
 
 def inspect_whole(d: WorkingCopy) -> bool:
-    """Inspect the change of the whole run before a verifier's report counts, unless a card covers
-    it.
-    """
+    """Inspect the whole run's change before a verifier's report counts, unless a card does."""
     if not wants_whole_verdict(d.run, d.card):
         return False
     d.effects.append(Inspect(card=d.card.id, base=d.run.base, tree=d.card.tree))

@@ -160,9 +160,7 @@ def _reply_without_calls(d: WorkingCopy, event: DriverReplied) -> None:
 
 
 def _let_talk(d: WorkingCopy, finish: Finish) -> None:
-    """Let a driver continue whose reply was cut off or only announced something, but not
-    forever.
-    """
+    """Let a driver go on whose reply was cut off or only announced something, but not forever."""
     card, limit = d.card, d.run.policy.max_continues
     d.set(continues=card.continues + 1)
     if card.continues > limit:
@@ -360,9 +358,7 @@ def last_word(d: WorkingCopy, event: DriverReplied) -> None:
 
 
 def no_last_word(d: WorkingCopy, event: DriverFailed) -> None:
-    """Keep finished work of a driver that cannot sum up; only ask again if the answer is all there
-    is.
-    """
+    """Keep finished work of a driver that cannot sum up; ask again if the answer is all."""
     if _owes_an_answer(d):
         retry(d, event.error, retryable=event.retryable)
     else:

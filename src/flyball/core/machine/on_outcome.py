@@ -53,9 +53,7 @@ def take_outcome_in_pause(d: WorkingCopy, event: CallReturned) -> None:
 
 
 def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str]:
-    """Return the guard trip that stops the card, and the recorded mistake that the call
-    repeated.
-    """
+    """Return the trip that stops the card, and the recorded mistake that the call repeated."""
     call = take_back(d, event.call)
     # A red test run did what it was asked for; a read or an edit that failed did not.
     if not event.outcome.ok and call.access is not Access.VERIFY:
@@ -216,9 +214,7 @@ PROPOSED = (
 
 
 def _may_propose(d: WorkingCopy) -> bool:
-    """Return whether a checkpoint can open `execute`; a read-only step is part of something
-    else.
-    """
+    """Return whether a checkpoint can open `execute`; a read-only step cannot."""
     template, intent = d.card.template, d.run.intent
     return template.may_mutate or (
         d.run.flow is None

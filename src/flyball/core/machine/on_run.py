@@ -146,9 +146,7 @@ def _publish(messages: tuple[AnyMessage, ...]) -> list[AnyEffect]:
 
 
 def deliver(run: RunState, event: Messaged) -> Course:
-    """Return a message came off the bus: open the card it asks for, or let the coordinator judge
-    it.
-    """
+    """Handle a message off the bus: open its card, or let the coordinator judge it."""
     assert run.coordinator is not None, "the table lets nobody speak before the coordinator"
     match message := event.message:
         case ExecuteTask():
@@ -305,9 +303,7 @@ NO_STEP = "goal"
 
 
 def _reported(run: RunState, card: CardState) -> VerificationReport:
-    """Return the report that a verifier's card ended with; an approval without evidence is an
-    issue.
-    """
+    """Return the report of a verifier's card; an approval without evidence is an issue."""
     assert run.coordinator is not None
     id = f"{run.run}-{card.id}"
     found = spoken_report(card.answer, id=id, request_id=run.run)

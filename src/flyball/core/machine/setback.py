@@ -35,9 +35,7 @@ def finish(d: WorkingCopy, ending: Ending, reason: str, *, needs_words: bool = F
 
 
 def fall_short(d: WorkingCopy, trouble: Trouble, why: str, *, is_spent: bool = False) -> None:
-    """Handle a card that does not pass, following the escalation table; `is_spent` leaves no
-    retry.
-    """
+    """Handle a card that does not pass, by the escalation table; `is_spent` leaves no retry."""
     card = d.card
     setbacks = card.setbacks + 1
     d.set(setbacks=setbacks, trouble=trouble)

@@ -36,9 +36,7 @@ VARYING = tuple(
 
 
 def fingerprint(text: str) -> str:
-    """Return a digest of an error that survives new numbers, addresses, times, paths and temp
-    names.
-    """
+    """Return a digest of an error that survives new numbers, addresses, times and paths."""
     return digest(plain_error(text))
 
 

@@ -234,9 +234,7 @@ def _follow(row: RecentSteps, mark: str) -> RecentSteps:
 
 
 def _trees(memory: Memory, step: GuardStep) -> tuple[tuple[str, ...], int]:
-    """Append the tree: the newest is last, hashes are shortened, and an unchanged tree is no
-    return.
-    """
+    """Append the tree: the newest is last, and an unchanged tree is no return."""
     trees = memory.trees
     tree = step.tree if len(step.tree) <= 12 else step.tree[:6] + step.tree[-6:]
     if not tree or (trees and trees[-1] == tree):

@@ -71,9 +71,7 @@ def find_alike(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> L
 
 
 def recognise(ledger: Sequence[Mistake], failure: Failure) -> Mistake | None:
-    """Return the entry that this failure repeats: an exact match, or the same error in a common
-    file.
-    """
+    """Return the entry that this failure repeats: the same, or alike in a common file."""
     for mistake in find_alike(ledger, failure, len(ledger)):
         if mistake.fingerprint == failure.fingerprint or _is_near(mistake, failure):
             return mistake
@@ -122,9 +120,7 @@ def pick_relevant(
 
 
 def _is_akin(mistake: Mistake, step_kind: str, words: frozenset[str], is_vague: bool) -> bool:
-    """Return whether a mistake of the same kind of step may be met again in a step about these
-    words.
-    """
+    """Return whether a mistake of the same kind of step may recur in a step of these words."""
     if mistake.step_kind != step_kind:
         return False
     told = " ".join((mistake.error, *mistake.files))
@@ -165,9 +161,7 @@ def _telling_words(text: str) -> frozenset[str]:
 
 
 def injection(mistakes: Sequence[Mistake], cap: int = 2000) -> str:
-    """Return what a prompt should say about earlier mistakes: whole entries, at most `cap`
-    characters.
-    """
+    """Return what a prompt should say about earlier mistakes, in at most `cap` characters."""
     text = ""
     for mistake in mistakes:
         entry = f"- {mistake_words(mistake)}"

@@ -144,9 +144,7 @@ def begin(
 
 
 def coordinate(state: Coordinator, message: AnyMessage | Order) -> Move:
-    """Return the next state and the messages to send; an internal error becomes the failed
-    response.
-    """
+    """Return the next state and the messages to send; an internal error fails the response."""
     row = TABLE.get((state.stage, type(message)))
     if row is None:
         return state, ()

@@ -100,9 +100,7 @@ def _row(before: RunState, event: AnyEvent, after: RunState) -> CostRow:
 
 
 def _replies(event: AnyEvent) -> tuple[Usage, ...]:
-    """Return the cost of each reply in an event: the driver's, or that of a model that judged a
-    picture.
-    """
+    """Return the cost of each reply in an event: the driver's, or a judge of pictures'."""
     match event:
         case DriverReplied():
             return (event.usage,)

@@ -87,9 +87,7 @@ def as_xstate() -> dict[str, Any]:
 
 
 def _nodes(root: dict[str, Any], row: CardRow) -> list[dict[str, Any]]:
-    """Return the position of a row in the config: `paused` is a sibling of `live`, so it repeats
-    its rows.
-    """
+    """Return a row's place in the config: `paused` is a sibling of `live` and repeats its rows."""
     if row.region != LIVE:
         return [_node(root, row.region)]
     nodes = [root["states"]["live"]]

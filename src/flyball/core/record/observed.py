@@ -35,9 +35,7 @@ class HypotheticalBlock(NamedTuple):
 def would_be(
     events: Iterable[AnyEvent], is_check: Callable[[str], bool]
 ) -> Iterator[HypotheticalBlock]:
-    """Yield what would have been blocked in an observed run; `is_check` recognises verifying
-    commands.
-    """
+    """Yield what would have been blocked in an observed run; `is_check` finds verifying calls."""
     state = RunState()
     proved: set[TreeHash] = set()
     for event in events:

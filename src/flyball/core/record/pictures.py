@@ -72,8 +72,6 @@ def _said(looks: Iterable[ConsoleReport | VisualReport], tree: str) -> str:
 
 
 def page_of(url: str) -> str:
-    """Return an address without its host and port, which may be others after each start of a
-    server.
-    """
+    """Return an address without its host and port, which differ from start to start."""
     _, _, rest = url.partition("://")
     return f"/{rest.partition('/')[2]}".partition("#")[0]

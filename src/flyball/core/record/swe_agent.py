@@ -42,9 +42,7 @@ def steps_of(recording: object) -> tuple[GuardStep, ...]:
 
 
 def turns_of(recording: object) -> list[RecordedTurn]:
-    """Return what was done in a decoded `.traj` file, of its steps alone, or of its messages
-    alone.
-    """
+    """Return what was done in a decoded `.traj` file, of its steps or its messages alone."""
     name, value = "trajectory", recording
     if isinstance(recording, Mapping):
         document = cast("Json", recording)
@@ -327,9 +325,7 @@ def also_runs(action: str) -> bool:
 
 
 def _kind_of_part(part: str) -> Kind | None:
-    """Return the kind of one part, or None for a part such as `cd` that says nothing about the
-    whole.
-    """
+    """Return the kind of one part; None for one like `cd`, which says nothing of the whole."""
     words = PREFIX.sub("", part).split()
     if not words or words[0] in SILENT:
         return None

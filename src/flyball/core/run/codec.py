@@ -96,9 +96,7 @@ def decode_state(body: bytes, version: int) -> RunState | None:
 
 
 def decode_lines(bodies: Iterable[bytes]) -> list[ThreadLine]:
-    """Return the lines of a thread, in the order given; one that cannot be read raises
-    `Corrupt`.
-    """
+    """Return the lines of a thread, in the order given; an unreadable one raises `Corrupt`."""
     try:
         return [_line.decode(body) for body in bodies]
     except msgspec.MsgspecError as error:

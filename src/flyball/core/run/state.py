@@ -277,9 +277,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def review(self) -> Remark:
-        """Return what was noted of risk and assumptions, or a reviewer's own words where nothing
-        was.
-        """
+        """Return what was noted of risk and assumptions, or else a reviewer's own words."""
         risks = [remark.risk for remark in self.remarks if remark.risk]
         said = [remark.text for remark in self.remarks if remark.role == Role.REVIEWER]
         assumed = dict.fromkeys(each for remark in self.remarks for each in remark.assumptions)
@@ -429,9 +427,7 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple(owed for owed in self.owed if not _must_wait(owed.effect, waiting, beside))
 
     def left_behind(self, card: str = "") -> tuple[str, ...]:
-        """Return files that only programs made and no tool wrote, up to and with a card: not
-        committed.
-        """
+        """Return files that programs made and no tool wrote, up to a card: not committed."""
         found: dict[str, None] = {}
         for each in self.cards:
             written = {*each.changed} - {*each.made}

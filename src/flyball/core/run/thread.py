@@ -103,9 +103,7 @@ def thread_lines(before: RunState, event: Event, after: RunState) -> tuple[Threa
 
 
 def _standings(before: RunState, after: RunState) -> list[ThreadLine]:
-    """Return the status line of each card whose driver is asked next: the last line of that
-    request.
-    """
+    """Return each card's status line whose driver is asked next: its request's last line."""
     lines: list[ThreadLine] = []
     for owed in after.owed:
         effect = owed.effect
@@ -174,9 +172,7 @@ def _result(card: CardState, call: str, text: str) -> ThreadLine:
 
 
 def _answers(previous: CardState, card: CardState) -> list[ThreadLine]:
-    """Return what the governor said: an answer goes to the caller, anything else to the next
-    driver.
-    """
+    """Return what the governor said: answers go to the caller, all else to the next driver."""
     lines: list[ThreadLine] = []
     for said in card.said:
         role = previous.role if said.call else card.role
@@ -208,9 +204,7 @@ LONGEST_WORDS = 16_000
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Return a text in about `limit` characters: its head, its tail, and how much is left out
-    between.
-    """
+    """Return a text in about `limit` characters: its head, its tail, and how much is left out."""
     if len(text) <= limit:
         return text
     head, tail = limit * 3 // 4, limit // 4

@@ -91,9 +91,7 @@ class WorkingCopy:
         )
 
     def reject(self, text: str, **changes: Any) -> None:
-        """Explain to the driver why it is not done, and ask again; in `final` it can only
-        answer.
-        """
+        """Explain to the driver why it is not done; in `final` it can only answer."""
         self.set(**changes)
         if max(self.card.rejections, self.card.setbacks) >= OFFERED_AFTER:
             text = f"{text}\n{WAY_OUT}"

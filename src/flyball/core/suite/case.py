@@ -54,9 +54,7 @@ class SuiteCase(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def merged(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
-    """Return each test once: one that reports twice (its end and its clean-up) ended as its
-    worst.
-    """
+    """Return each test once: one that reports twice ended as its worst."""
     found: dict[str, SuiteCase] = {}
     for case in cases:
         before = found.get(case.label)

@@ -48,9 +48,7 @@ def dependencies(parts: Mapping[str, Declared]) -> dict[str, tuple[str, ...]]:
 
 
 def _lies_in(place: str, part: str) -> bool:
-    """Return whether a directory is a part or inside it; the top contains all, which says
-    nothing.
-    """
+    """Return whether a directory is a part or inside it; the top, which has all, is not."""
     return place == part or (part != "." and place.startswith(f"{part}/"))
 
 

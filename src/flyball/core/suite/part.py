@@ -52,9 +52,7 @@ def owner_of(parts: Sequence[Part], path: str) -> Part | None:
 
 
 def reached(parts: Sequence[Part], paths: Iterable[str]) -> tuple[Part, ...]:
-    """Return the owners of these files and every part that needs one of them, in the order of
-    `parts`.
-    """
+    """Return the owners of these files and the parts that need them, in the order of `parts`."""
     touched = {owner.path for path in paths if (owner := owner_of(parts, path))}
     grew = True
     while grew:

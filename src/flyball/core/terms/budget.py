@@ -33,9 +33,7 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def limit(self) -> int:
-        """Return the total number of calls; extensions come from a person and may exceed the
-        ceiling.
-        """
+        """Return the total number of calls; a person's extensions may exceed the ceiling."""
         limit = min(self.calls, self.ceiling)
         for each in self.extensions:
             limit += each.calls
@@ -43,9 +41,7 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_reported(self) -> bool:
-        """Return whether reaching the limit is only reported: a host's model is governed by its
-        host.
-        """
+        """Return whether reaching the limit is only reported: a host governs its model."""
         return self.slack > 1
 
     def extend(self, extension: Extension) -> Budget:

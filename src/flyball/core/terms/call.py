@@ -94,9 +94,7 @@ WEB_SEARCH, WEB_FETCH = "web_search", "web_fetch"
 
 
 class WebLook(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A search or a fetch that a model's provider made inside a reply: it is over when it is
-    reported.
-    """
+    """A search or a fetch that a model's provider made inside a reply; over when reported."""
 
     id: str
     tool: str

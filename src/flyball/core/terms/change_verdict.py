@@ -222,9 +222,7 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def faults(self) -> tuple[ChangeFinding, ...]:
-        """Return what is wrong with the change itself, whether or not a test was required for
-        it.
-        """
+        """Return what is wrong with the change itself, whether or not it owes a test."""
         red = FindingKind.NOTHING_FAILED_BEFORE
         return tuple([each for each in self.blocking if each.kind is not red])
 

@@ -313,7 +313,5 @@ class ChangedTest(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the test as reports name it: file, suites, function. Without a function, the
-        file.
-        """
+        """Return the test as reports name it: file, suites, function; else the file."""
         return "::".join(each for each in (self.path, *self.suite, self.function) if each)

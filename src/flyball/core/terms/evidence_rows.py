@@ -246,9 +246,7 @@ def line_of(item: Evidence) -> str:
 
 
 def complaint_of(item: Evidence) -> str:
-    """Return the first thing that a piece of evidence complains of, or its line where it has
-    none.
-    """
+    """Return the first complaint of a piece of evidence, or its line where it has none."""
     problems = EVIDENCE_ROWS[type(item)].problems(item)
     return problems[0] if problems else line_of(item)
 
@@ -279,9 +277,7 @@ def verification_key(item: Evidence) -> Key:
 
 
 def strongest(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "") -> Strength:
-    """Return the most that is shown of this exact tree; failures that `base` did not have cancel
-    it.
-    """
+    """Return the most that is shown of this very tree; failures new since `base` cancel it."""
     present = standing_evidence(evidence, tree)
     # The verdict was taken on clean checkouts, so it outweighs every look at the worked-in tree.
     for item in present:

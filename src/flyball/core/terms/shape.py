@@ -61,9 +61,7 @@ def value_words(value: object) -> str:
 
 
 def one_line(text: str, limit: int = 600) -> str:
-    """Return a text on one line, with everything unprintable escaped and the middle cut if it is
-    long.
-    """
+    """Return a text on one line: the unprintable escaped, and the middle cut if it is long."""
     safe = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
     if len(safe) <= limit:
         return safe
@@ -268,9 +266,7 @@ TOO_DEEP = "it is nested too deeply"
 
 
 def read_loosely(text: str) -> object:
-    """Return the value that a text means; a ValueError names line and column where it means
-    none.
-    """
+    """Return the value that a text means; a ValueError names the line and column at fault."""
     fenced = FENCED.fullmatch(text.strip())
     value = _read(fenced[2] if fenced else text)
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
@@ -279,9 +275,7 @@ def read_loosely(text: str) -> object:
 
 
 def json_blocks(text: str) -> Iterator[str]:
-    """Yield what may be JSON in an answer, the likeliest first: the last fence, all of it, the
-    braces.
-    """
+    """Yield what may be JSON in an answer, likeliest first: the last fence, all, the braces."""
     blocks = [match[2] for match in FENCED.finditer(text)]
     yield from reversed(blocks)
     yield text
@@ -295,9 +289,7 @@ def json_blocks(text: str) -> Iterator[str]:
 
 
 def json_value(block: str) -> object | None:
-    """Return the value of a block of an answer, or None where it is no JSON even when read
-    kindly.
-    """
+    """Return the value of a block of an answer; None if it is no JSON even read kindly."""
     try:
         return read_loosely(block)
     except ValueError:
@@ -305,9 +297,7 @@ def json_value(block: str) -> object | None:
 
 
 def json_fault(text: str) -> str:
-    """Return why the likeliest block of an answer is no JSON, with line and column; empty without
-    one.
-    """
+    """Return why the likeliest block of an answer is no JSON, with its place; may be empty."""
     for block in json_blocks(text):
         if not block.lstrip().startswith(("{", "[")):
             continue
@@ -352,9 +342,7 @@ def _decoded(text: str) -> object:
 
 
 def _tidied(text: str) -> str:
-    """Blank out comments, and commas before a closing bracket; everything else keeps its
-    position.
-    """
+    """Blank out comments, and commas before a closing bracket; the rest keeps its position."""
     plain = _SLACK.sub(_blanked, text)
     # A comment may have stood between a comma and its bracket.
     return _SLACK.sub(_blanked, plain)
@@ -366,9 +354,7 @@ def _blanked(match: re.Match[str]) -> str:
 
 
 def _as_json(match: re.Match[str]) -> str:
-    """Return one token in JSON's spelling: its quotes, its words, and a backslash that escapes
-    nothing.
-    """
+    """Return one token in JSON's spelling: its quotes, its words, its escapes."""
     if match["text"] is not None:
         return _ESCAPE.sub(_escape, match["text"])
     if match["single"] is not None:

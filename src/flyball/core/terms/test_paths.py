@@ -79,9 +79,7 @@ def is_support(path: str) -> bool:
 
 
 def is_example(path: str) -> bool:
-    """Return whether a file belongs to an example or a measurement, which running the tests leaves
-    out.
-    """
+    """Return whether a file belongs to an example or a measurement, which tests leave out."""
     return not EXAMPLE_DIRS.isdisjoint(path.split("/")[:-1])
 
 

@@ -59,9 +59,7 @@ class ToolRow(NamedTuple):
         return self.touches in (Touch.WORKSPACE, Touch.ADDRESS)
 
     def is_shown_in(self, phase: Phase, access: Access | None = None) -> bool:
-        """Return whether a phase shows and allows it; `access` where one call is of another
-        class.
-        """
+        """Return whether a phase shows and allows it; `access` is the call's own class."""
         return (access or self.access) in REACH[phase] or phase in self.also_in
 
 
@@ -484,9 +482,7 @@ _NAMESPACE = regex(r"^.*(?:\.|/|:|__)(?=[^./:_])")
 
 
 def plain_name(name: str) -> str:
-    """Return a name without case, dashes and the humps of a camel: how two spellings are
-    compared.
-    """
+    """Return a name without case, dashes and humps: how two spellings are compared."""
     words = _CAMEL.sub("_", name.strip().strip("`'\"")).replace("-", "_").replace(" ", "_")
     return words.strip("_").lower()
 

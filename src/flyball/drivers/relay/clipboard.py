@@ -67,9 +67,7 @@ class ClipboardDriver:
         return form
 
     def _actions(self, request: Request) -> tuple[RunnerAction, ...]:
-        """Return what to do with a chat; one that has the start of this thread needs only what is
-        new.
-        """
+        """Return what to do with a chat; one that has this thread's start needs the new."""
         heard = len(self._heard)
         if not heard or conversation(request)[:heard] != self._heard:
             return runner_actions(question(request, ANSWER_HERE))

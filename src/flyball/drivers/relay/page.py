@@ -62,9 +62,7 @@ SAMPLE_KINDS: Mapping[str, object] = {
 
 
 def question(request: Request, answer_with: str, by_hand: str = "") -> str:
-    """Return the whole request; `answer_with` says where the answer goes, `by_hand` what to do
-    first.
-    """
+    """Return the whole request; `answer_with` says where to answer, `by_hand` what to do first."""
     head = f"{request.role.capitalize()}, {request.phase.name_for_people}: {request.phase.label}"
     sections = (
         f"# {head}",

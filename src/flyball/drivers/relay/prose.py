@@ -120,9 +120,7 @@ def _closing(lines: Sequence[str], start: int, fence: str) -> int | None:
 
 
 def _is_disguised_call(block: FencedBlock) -> bool:
-    """Return whether a block of another kind can only be a call: it names a tool and its
-    arguments.
-    """
+    """Return whether a block of another kind must be a call: it names a tool and arguments."""
     value = _json_object(block.text)
     if value is None or not {"id", "type", *TOOL, *ARGS} >= set(value):
         return False
@@ -163,9 +161,7 @@ def _named_call(block: FencedBlock, tool: str, words: Sequence[str], schemas: Sc
 
 
 def _fields(block: FencedBlock, tool: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return lines of `name: value` as fields; a line without a known name continues the last
-    one.
-    """
+    """Return lines of `name: value` as fields; a line with no known name continues the last."""
     values: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in block.body:
@@ -222,9 +218,7 @@ def _listed(block: FencedBlock, name: str, text: str) -> object:
 
 
 def kind_of(schema: object) -> str:
-    """Return the JSON type that a schema names, leaving out null; nothing where it names
-    several.
-    """
+    """Return the one JSON type that a schema names, leaving out null."""
     names = kinds_of(schema)
     return next(iter(names)) if len(names) == 1 else ""
 

@@ -77,9 +77,7 @@ class RelayDriver:
         self._sleep = sleep
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
-        """Ask, and wait as long as it takes; a request that was already asked is not asked
-        twice.
-        """
+        """Ask, and wait as long as it takes; the same request is not asked twice."""
         try:
             number = self._ask(request)
             form = await self._answer(number, request)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from flyball.core.flow.template import GateUse
+from flyball.core.flow.template import GateUse, Role
 from flyball.core.run.effect import Inspect
 from flyball.core.run.state import CardState, RunState
 from flyball.core.suite.part import TOP
@@ -31,12 +31,15 @@ from flyball.core.terms.evidence import (
 )
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.test_paths import is_test_path
+from flyball.drivers.image import data_url
+from flyball.drivers.prompt import text_of
+from flyball.drivers.protocol import Driver, Request
 from flyball.engine.run_context import RunContext
-from flyball.errors import FlyballError, ToolUnavailable, UsageError
+from flyball.errors import DriverError, FlyballError, ToolUnavailable, UsageError
 from flyball.regex import regex
 from flyball.shellcheck import cannot_fail, judge, verification_kind
 from flyball.tools.browser_console import BROWSER_CONSOLE, ConsoleForm
-from flyball.tools.call.protocol import CallContext
+from flyball.tools.call.protocol import CallContext, PictureOpinion
 from flyball.tools.check import CHECK, CheckForm
 from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
 from flyball.tools.suite import TEST, SuiteForm
@@ -82,9 +85,7 @@ class Look(NamedTuple):
 async def gather(
     context: RunContext, state: RunState, card: CardState, effect: Inspect, key: str
 ) -> Gathered:
-    """Gather evidence for each gate; any change it causes is undone, also after a crash
-    half-way.
-    """
+    """Gather evidence for each gate; any change it causes is undone, even after a crash."""
     if not effect.gates:
         return Gathered()
     workspace = context.workspace
@@ -147,9 +148,7 @@ async def _suite(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 async def _command(look: Look) -> tuple[AnyEvidence, ...]:
-    """Run the gate's exact command; the gate's author says that it verifies, unless it cannot
-    fail.
-    """
+    """Run the gate's exact command; its author says that it verifies, unless it cannot fail."""
     command = look.value("command")
     finished = await _run(look, command)
     hollow = cannot_fail(command) or ""
@@ -284,9 +283,7 @@ async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 def covered(finished: Finished) -> float:
-    """Return the percentage in a table of coverage; where statements alone are counted, the exact
-    one.
-    """
+    """Return the percentage in a table of coverage; the exact one for statements alone."""
     found = [*TOTAL.finditer(plain(finished.output))]
     if not found:
         raise ToolUnavailable(
@@ -331,9 +328,7 @@ async def run_on(
     tests_of: str = "",
     changes: tuple[Changed, ...] = (),
 ) -> SuiteRun:
-    """Return the same suite on another tree; the changed tests of `tests_of` are carried over to
-    it.
-    """
+    """Return the same suite on another tree, with the changed tests of `tests_of`."""
     workspace = context.workspace
     place = workspace.checkout_scratch(tree)
     try:
@@ -355,9 +350,7 @@ def _words(report: SuiteReport) -> list[str]:
 
 
 def _limits(usual: CommandLimits, report: SuiteReport) -> CommandLimits:
-    """Return the time limit of a rerun: a fault may be an endless test, so it gets little more than
-    the proof took.
-    """
+    """Return a rerun's time limit: little more than the proof took, as a test may be endless."""
     seconds = max(LEAST_SECONDS, SLOWER * report.elapsed)
     return msgspec.structs.replace(usual, seconds=min(usual.seconds, seconds))
 
@@ -373,3 +366,56 @@ def _carry_tests(context: CallContext, root: Root, tree: str, changes: tuple[Cha
             root.write_bytes(change.path, data, mode=0o755 if is_program else 0o644)
         elif root.fact(change.path, write=True).exists:
             root.delete(change.path)
+
+
+LONGEST = 600
+"""Characters of a reason that are kept."""
+_ANSWER = regex(r"\W*(yes|no)\b[\W_]*(.*)", re.IGNORECASE | re.DOTALL)
+
+
+class VisionModel:
+    """Asks a driver about pictures; it is created for the first picture."""
+
+    def __init__(self, make: Callable[[], Driver]) -> None:
+        self._make = make
+        self._driver: Driver | None = None
+
+    async def judge(self, run: str, card: str, picture: bytes, expectation: str) -> PictureOpinion:
+        """Return whether a picture shows what is expected; or why it was not judged."""
+        request = Request(
+            run=run,
+            card=card,
+            role=Role.VERIFIER,
+            phase=Phase.VERIFY,
+            system=text_of("eyes"),
+            opening=f"What the picture is expected to show:\n\n{expectation.strip()}",
+            images=(data_url(picture, "the picture"),),
+        )
+        try:
+            if self._driver is None:
+                self._driver = self._make()
+            reply = await self._driver.think(request, _unheard)
+        except DriverError as error:
+            return PictureOpinion(reason=f"A model was asked and could not answer: {error}")
+        except FlyballError as error:
+            return PictureOpinion(reason=str(error))
+        return read_opinion(reply.text)._replace(model=reply.model, usage=reply.usage)
+
+    async def close(self) -> None:
+        """Close the driver, if one was created."""
+        if self._driver is not None:
+            await self._driver.close()
+            self._driver = None
+
+
+def read_opinion(text: str) -> PictureOpinion:
+    """Parse a yes or a no at the start of an answer, and the reason after it."""
+    found = _ANSWER.match(text)
+    if found is None:
+        return PictureOpinion(reason="The model answered neither yes nor no.")
+    reason = " ".join(found[2].split())[:LONGEST]
+    return PictureOpinion(is_right=found[1].lower() == "yes", reason=reason)
+
+
+def _unheard(_text: str) -> None:
+    """Ignore what is said while it speaks."""

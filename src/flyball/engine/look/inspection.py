@@ -23,7 +23,7 @@ from flyball.core.terms.phase import Phase
 from flyball.engine.look.gate_looks import Gathered, gather
 from flyball.engine.run_context import RunContext
 from flyball.tools.call.facts import lost_regions
-from flyball.verdict.asking import asked_for
+from flyball.verdict.named import asked_for
 from flyball.verdict.take import Wanted, take_verdict
 from flyball.workspace.trees.trees import Changed, TreeHash
 

@@ -113,9 +113,7 @@ def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
 
 
 def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a form as a driver needs it: names and types. Limits are reported only when
-    exceeded.
-    """
+    """Return a form as a driver needs it: names and types, and no limits."""
     fields: Mapping[str, Any] = schema.get("properties", {})
     shape: dict[str, Any] = {"type": "object"}
     shape["properties"] = {

@@ -35,9 +35,8 @@ from flyball.app.runs.journals import Record, list_runs, record_of
 from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Turn
 from flyball.errors import Conflict, FlyballError, NotFound, UsageError
-from flyball.surfaces.acp.edit import RunFiles
 from flyball.surfaces.acp.turn import PromptTurn
-from flyball.surfaces.acp.update import EditorStory, Words, modes
+from flyball.surfaces.acp.update import EditorStory, RunFiles, Words, modes
 
 CONVERSATION = "conversation"
 """The key in a run's start for the session that it belongs to."""

@@ -29,8 +29,16 @@ from flyball.core.run.state import Asking, Checkpoint, RunState
 from flyball.core.terms.conflict import Choice, choices
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import Conflict, NotAPerson
-from flyball.surfaces.acp.edit import RunFiles, diff_content, locations
-from flyball.surfaces.acp.update import EditorStory, Update, Words, call_id, kind_of
+from flyball.surfaces.acp.update import (
+    EditorStory,
+    RunFiles,
+    Update,
+    Words,
+    call_id,
+    diff_content,
+    kind_of,
+    locations,
+)
 
 HERE = "Type here how to continue."
 

@@ -1,4 +1,4 @@
-"""`flyball checkpoint`: an agent in another program records its findings and plan."""
+"""`flyball checkpoint`, `conflict`, `wait`: what an agent in another program says and waits for."""
 
 from __future__ import annotations
 
@@ -58,3 +58,80 @@ def checkpoint(
         say_json({"run": run.state.run, "phase": run.card.phase.value, "standing": words})
     else:
         say(f"The checkpoint is accepted. {words}".rstrip())
+
+
+@click.command()
+@click.option("--says", required=True, metavar="QUOTE", help="What one side says.")
+@click.option("--but", required=True, metavar="QUOTE", help="What the other side says.")
+@click.option(
+    "--where",
+    required=True,
+    metavar="PLACE",
+    help="Where the first quote is: FILE:LINE or `request`; after a comma, the second.",
+)
+@click.option(
+    "--reproduce", default="", metavar="CMD", help="A test command that fails because of it."
+)
+@REPO
+@JSON
+def conflict(says: str, but: str, where: str, reproduce: str, repo: Path, as_json: bool) -> None:
+    """Say that the task cannot be done as asked, by two quotes; a person decides.
+
+    For an agent: the request and a test contradict each other, or two tests do, or something is
+    missing. Flyball looks both quotes up. It never counts against the agent.
+    """
+    import asyncio
+
+    from flyball.app.hosts.governor import HostGovernor
+    from flyball.app.hosts.words import waiting_for
+    from flyball.app.project import open_home
+    from flyball.tools.conflict import ConflictForm
+
+    home = open_home(repo, os.environ, {})
+    form = ConflictForm(says=says, but=but, where=where, reproduce=reproduce)
+    run = asyncio.run(HostGovernor(home).conflict(form))
+    if as_json:
+        question = run.card.question
+        told = {"id": question.id, "text": question.text} if question else None
+        say_json({"run": run.state.run, "question": told})
+    else:
+        say(waiting_for(run.card))
+
+
+EXIT_NOT_YET = 4
+NOT_YET = "The verdict is still being taken. Run this again."
+
+
+@click.command()
+@click.option(
+    "--for",
+    "seconds",
+    type=click.FloatRange(min=0),
+    default=100.0,
+    show_default=True,
+    metavar="N",
+    help="Seconds to wait at most; hosts end what runs for two minutes.",
+)
+@REPO
+@JSON
+def wait(seconds: float, repo: Path, as_json: bool) -> None:
+    """Wait for Flyball's verdict on the work that was last stopped, and say what it is.
+
+    Exit code 0 when it is there, 4 when it is not there yet.
+    """
+    import asyncio
+
+    from flyball.app.hosts.governor import HostGovernor
+    from flyball.app.project import open_home
+    from flyball.core.terms.progress import Progress
+    from flyball.surfaces.cli.terminal.waiting import waiting
+
+    stops = HostGovernor(open_home(repo, os.environ, {})).stops
+    with waiting("Waiting for the verdict", as_json=as_json) as tell:
+        words = asyncio.run(stops.wait(seconds, lambda line: tell(Progress.of_line(line))))
+    if as_json:
+        say_json({"done": bool(words), "verdict": words})
+    else:
+        say(words or NOT_YET)
+    if not words:
+        raise SystemExit(EXIT_NOT_YET)

@@ -1,4 +1,4 @@
-"""Check the machine for `flyball doctor`: confinement, programs, pages."""
+"""Check the machine for `flyball doctor`: confinement, programs, pages, and how hooks find us."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from flyball.surfaces.cli.terminal.edge import clean_console, say
 
 if TYPE_CHECKING:
+    from flyball.app.examining.symptom import Symptom
     from flyball.app.project import Home
     from flyball.workspace.process.self_test import AttackReport
 
@@ -42,8 +44,7 @@ _PROGRAMS = (
 async def examine_machine(places: Sequence[str] = ()) -> dict[str, Any]:
     """Return doctor's data as JSON-compatible values; `places` are paths the user made readable."""
     from flyball.app.proving.self_attacks import attack_hands
-    from flyball.surfaces.cli.doctor_confined import attack_secret
-    from flyball.surfaces.cli.doctor_governor import attack_governor
+    from flyball.surfaces.cli.doctor_machine import attack_governor, attack_secret
     from flyball.workspace.process import levels, self_test
     from flyball.workspace.process.process import works
     from flyball.workspace.sandbox import landlock
@@ -118,11 +119,12 @@ def _program(name: str, argv: tuple[str, ...], use: str, places: Sequence[str]) 
 
 def _is_granted(path: str, places: Sequence[str]) -> bool:
     """Return whether commands may read a program at its real location."""
-    from flyball.workspace.sandbox import environment, readable
+    from flyball.workspace.sandbox import environment
+    from flyball.workspace.sandbox import places as paths
 
     home = Path(os.environ["HOME"]) if os.environ.get("HOME") else None
-    granted = [*readable.readable_paths(environment.clean(os.environ), home)]
-    granted += readable.granted_paths([Path(os.path.expanduser(place)) for place in places], home)
+    granted = [*paths.readable_paths(environment.clean(os.environ), home)]
+    granted += paths.granted_paths([Path(os.path.expanduser(place)) for place in places], home)
     return any(Path(os.path.realpath(path)).is_relative_to(place) for place in granted)
 
 
@@ -161,3 +163,125 @@ def language_servers_of(home: Home) -> list[dict[str, str]]:
         }
         for each in SERVERS
     ]
+
+
+_CANARY = "canary-of-the-doctor"
+_COMPUTED = 'cat "$(printf .e)nv" "$(realpath .env)"; cat .e?v; echo read'
+
+
+def examine_confined(home: Home) -> list[Symptom]:
+    """Check whether other agents' commands can be confined in this project."""
+    from flyball.app.examining.symptom import fine, note
+    from flyball.app.hosts.confining import why_unconfined
+
+    if why := why_unconfined(home.repo):
+        seen = f"`flyball confined` runs commands plain here: {why}"
+        return [note("confined", seen, "Hooks judge commands by text and by effect instead.")]
+    return [fine("confined", "commands of other agents can be confined")]
+
+
+def attack_secret() -> list[AttackReport]:
+    """Try to read a secret by a computed name, as another agent's command.
+
+    Skip the attack where no command can be confined: `examine_confined` reports that.
+    """
+    from flyball.app.hosts.confining import why_unconfined
+    from flyball.workspace.process.self_test import AttackReport
+    from flyball.workspace.process.spawn import run_sync
+
+    top = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-doctor-")))
+    try:
+        (top / ".env").write_text(f"TOKEN={_CANARY}\n")
+        if why_unconfined(top):
+            return []
+        program = Path(sys.executable).with_name("flyball")
+        argv = (os.fspath(program), "confined", "--read-only", "--", "sh", "-c", _COMPUTED)
+        env = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
+        end = run_sync(argv, cwd=top, env=env, seconds=60)
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+    is_shown = _CANARY.encode() in end.stdout + end.stderr
+    words = "a confined command reads .env by a name that it computes"
+    seen = "the secret was read" if is_shown else "" if b"read" in end.stdout else "it did not run"
+    return [AttackReport("a secret by a computed name", words, not seen, seen)]
+
+
+if TYPE_CHECKING:
+    from flyball.app.examining.symptom import Symptom
+    from flyball.app.project import Home
+    from flyball.workspace.process.self_test import AttackReport
+
+_FORGER = """
+import os, socket, sys, threading
+place, user, mode = sys.argv[1], int(sys.argv[2]), int(sys.argv[3], 8)
+heard = []
+def answer(ear):
+    line, _ = ear.accept()
+    heard.append(line.recv(1 << 16))
+    line.sendall(b"0 0 0\\n")
+    line.close()
+sys.stdin.readline()
+if user != os.getuid():
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+os.mkdir(os.path.dirname(place), mode)
+ear = socket.socket(socket.AF_UNIX)
+ear.bind(place)
+ear.listen()
+threading.Thread(target=answer, args=(ear,), daemon=True).start()
+print("ready", flush=True)
+sys.stdin.readline()
+print("heard" if any(heard) else "nothing", flush=True)
+"""
+_NOBODY = 65534
+
+
+def attack_governor() -> AttackReport:
+    """Listen as another user in place of the governor, and check that hooks reject the answer.
+
+    Only root can switch to another user; others create a folder that anyone may enter.
+    """
+    from flyball.surfaces.hooks.client import ask
+    from flyball.workspace.process.self_test import AttackReport
+    from flyball.workspace.process.spawn import Companion
+
+    is_root = os.geteuid() == 0
+    # Where hooks search; `TMPDIR` may be too long for a socket, or closed to other users.
+    top = Path(tempfile.mkdtemp(prefix="flyball-doctor-", dir="/tmp"))
+    try:
+        top.chmod(0o1777)
+        place = str(top / "flyball" / "socket")
+        user, mode = (_NOBODY, "700") if is_root else (os.getuid(), "755")
+        argv = [sys.executable, "-I", "-c", _FORGER, place, str(user), mode]
+        forger = Companion(argv, cwd=Path("/"), env={})
+        try:
+            forger.ask(b"begin")
+            answered = ask(place, "claude", b"{}")
+            heard = forger.ask(b"heard").strip() == b"heard"
+        finally:
+            forger.close()
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+    how = "user nobody" if is_root else "simulated: a folder with the mode 0755"
+    seen = "the payload was read" if heard else "an answer was taken" if answered else ""
+    words = f"another user listens where hooks look for the governor ({how})"
+    return AttackReport("a foreign governor", words, answered is None and not heard, seen)
+
+
+def examine_socket(home: Home) -> list[Symptom]:
+    """Return why hooks in this project cannot use a resident governor; empty if they can."""
+    from flyball.app.examining.symptom import note
+    from flyball.surfaces.hooks.client import address, doubt_about_folder, doubt_about_socket
+
+    place = address(os.fspath(home.repo), home.environ)
+    folder = os.fspath(Path(place).parent)
+    if not os.path.lexists(folder):
+        return []
+    doubt = doubt_about_folder(folder)
+    if not doubt and os.path.lexists(place):
+        doubt = doubt_about_socket(place)
+    if not doubt:
+        return []
+    hint = f"Hooks work without a governor, which is slower. Remove {folder}, or have it removed."
+    return [note("governor", f"its socket is not used: {doubt}", hint)]

@@ -57,7 +57,7 @@ def mcp(http: bool, host: str, port: int, token: str, repo: Path) -> None:
         return
     import secrets
 
-    from flyball.surfaces.mcp.http import serve
+    from flyball.surfaces.mcp.server import serve
 
     secret = token or secrets.token_urlsafe(24)
 

@@ -38,7 +38,7 @@ def fetch(run: str, repo: Path, as_json: bool) -> None:
     Its branch is flyball/RUN; its cards can be shown, taken back and merged as if it had been
     driven here. The commands that need its files fetch them by themselves.
     """
-    from flyball.app.carrying.fetching import fetch_run
+    from flyball.app.carrying.run_bundle import fetch_run
     from flyball.surfaces.cli.terminal.view import home_at
 
     _, run = find_run(repo, run)

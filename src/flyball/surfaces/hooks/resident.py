@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hmac
+import json
 import os
 import select
 import socket
@@ -12,18 +14,20 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from flyball.app.hosts.asker.place import governed_at
 from flyball.app.hosts.observer import observed_at
 from flyball.app.hosts.runs.kept import KeptWorkspaces
-from flyball.app.installing.door import read_door
+from flyball.app.installing.door import LOOPBACK, HookDoor, read_door
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.journal.sqlite import SqliteJournal
+from flyball.regex import regex
 from flyball.surfaces.hooks.answering import decide
-from flyball.surfaces.hooks.client import detach, doubt_about_folder
-from flyball.surfaces.hooks.over_http import HttpHooks
+from flyball.surfaces.hooks.client import MOST, TOO_LARGE, detach, doubt_about_folder
 
 IDLE_SECONDS = 1_800.0
 """Seconds without a request after which a governor exits; the next hook starts another."""
@@ -59,9 +63,7 @@ def serve(
     idle: float = IDLE_SECONDS,
     tell: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer hooks at a socket; return when it is no longer needed, or another governor serves
-    there.
-    """
+    """Answer hooks at a socket; return when it is not needed, or another governor is there."""
     directory = Path(place).parent
     if not os.path.lexists(directory):
         directory.mkdir(mode=0o700)
@@ -126,9 +128,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         return decide(host, data, process, self.kept)
 
     def decide_over_http(self, host: str, data: bytes) -> tuple[int, bytes, bytes]:
-        """Return the answer to a payload; its session's first hook has recorded the host's
-        process.
-        """
+        """Return the answer to a payload of a session whose process is recorded."""
         with self.answering():
             return self.decide(host, data, 0)
 
@@ -183,3 +183,109 @@ def _peer(line: socket.socket) -> tuple[int, int]:
     found = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     process, user, _ = struct.unpack("3i", found)
     return process, user
+
+
+REFUSED = 2
+_EVENT = regex(rb'(?<!\\)"hook_event_name"\s{0,20}:\s{0,20}"(\w{1,40})"')
+_LONGEST_FIELD = 128
+Decide = Callable[[str, bytes], tuple[int, bytes, bytes]]
+"""Takes host and payload; returns exit code, output and errors like a hook process."""
+
+
+def told_over_http(event: str, code: int, out: bytes, err: bytes) -> bytes:
+    """Return a hook process's answer as the body of an HTTP response."""
+    words = err.decode("utf-8", "replace").strip()
+    if code == REFUSED and event == "PreToolUse":
+        told: dict[str, Any] = {
+            "hookSpecificOutput": {
+                "hookEventName": event,
+                "permissionDecision": "deny",
+                "permissionDecisionReason": words,
+            }
+        }
+    elif code == REFUSED:
+        told = {"decision": "block", "reason": words}
+    elif code:
+        told = {"systemMessage": words}
+    else:
+        return out
+    return json.dumps(told).encode()
+
+
+class HttpHooks(ThreadingHTTPServer):
+    """Answers hooks at an address; raises `OSError` if the port is taken."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, door: HookDoor, decide: Decide) -> None:
+        self.door = door
+        self.decide = decide
+        super().__init__((LOOPBACK, door.port), _Exchange)
+
+
+class _Exchange(BaseHTTPRequestHandler):
+    server: HttpHooks  # pyright: ignore[reportIncompatibleVariableOverride]
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+    """Seconds without data until a connection is closed."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log nothing."""
+
+    def do_POST(self) -> None:
+        """Read a payload and send the answer."""
+        length = self.headers.get("Content-Length", "")
+        if not self._may_ask():
+            self._say(401)
+        elif not length.isdigit():
+            self._say(411)
+        elif int(length) > MOST:
+            # Any other status would let the call pass.
+            event = self._read_event(int(length))
+            self._say(200, told_over_http(event, REFUSED, b"", TOO_LARGE))
+        else:
+            data = self.rfile.read(int(length))
+            host = self.path.removeprefix("/flyball-hook/")
+            found = self.server.decide(host, data)
+            self._say(200, told_over_http(_event(data), *found))
+
+    def _may_ask(self) -> bool:
+        """Return whether the client is a host with the token, and no page in a browser."""
+        shown = self.headers.get("Authorization", "").removeprefix("Bearer ").encode()
+        is_known = hmac.compare_digest(shown, self.server.door.token.encode())
+        names = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
+        is_ours = self.headers.get("Host", "") in names and self.path.startswith("/flyball-hook/")
+        return is_known and is_ours and "Origin" not in self.headers
+
+    def _read_event(self, left: int) -> str:
+        """Return the event name in a payload that is too large to keep; hosts send all, then read.
+
+        A payload without a name counts as a call, which is refused.
+        """
+        event, kept = "", b""
+        while left > 0 and (part := self.rfile.read(min(left, 1 << 16))):
+            left -= len(part)
+            if not event and (found := _EVENT.search(kept + part)):
+                event = found[1].decode()
+            kept = part[-_LONGEST_FIELD:]
+        return event or "PreToolUse"
+
+    def _say(self, status: int, body: bytes = b"") -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if body:
+            self.send_header("Content-Type", "application/json")
+        if status != 200:
+            # The rest of the request is not read.
+            self.send_header("Connection", "close")
+            self.close_connection = True
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _event(data: bytes) -> str:
+    try:
+        return str(json.loads(data)["hook_event_name"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""

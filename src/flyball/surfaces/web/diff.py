@@ -10,7 +10,7 @@ from pygments.lexers import get_lexer_for_filename  # pyright: ignore[reportUnkn
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
-from flyball.app.board.film import Film
+from flyball.app.board.account import Film
 from flyball.regex import regex
 
 MOST_ROWS = 600

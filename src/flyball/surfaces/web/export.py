@@ -13,9 +13,8 @@ import msgspec
 from litestar import Response, get
 from litestar.params import FromPath
 
-from flyball.app.board.account import account, picture_of, places_of
+from flyball.app.board.account import account, film_of, picture_of, places_of
 from flyball.app.board.feed import RunTail
-from flyball.app.board.film import film_of
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.files import diff_of
 from flyball.app.runs.journals import opened

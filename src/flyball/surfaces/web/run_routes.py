@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from typing import Annotated, Any
 
@@ -13,12 +14,18 @@ from litestar.response import Stream
 
 from flyball.app.answering import more, no, words, yes
 from flyball.app.archive import export_lines
-from flyball.app.board.account import account_at, card_picture, diff_at, places_of
+from flyball.app.board.account import (
+    account_at,
+    card_picture,
+    diff_at,
+    film_of,
+    picture_of,
+    places_of,
+)
 from flyball.app.board.feed import read_place
-from flyball.app.board.film import film_of
-from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
+from flyball.app.people.decisions import ACTIONS, MERGED, NotedDecision, note_decision
 from flyball.app.people.person import Right
-from flyball.app.project import Home
+from flyball.app.project import Home, redactor_of
 from flyball.app.runs.description import event_lines, messages_of
 from flyball.app.runs.files import diff_of
 from flyball.app.runs.following import turns_of
@@ -28,9 +35,11 @@ from flyball.app.verifying import refuse_bad_merge
 from flyball.core.run.event import AnyEvent
 from flyball.core.run.state import RunState
 from flyball.core.terms.intent import Intent, Turn
+from flyball.errors import NotFound
 from flyball.surfaces.web.board import OurBoard, PersonalBoard
 from flyball.surfaces.web.diff import DiffView, FilmView, view_diff, view_film
-from flyball.workspace.cards.use_cases import merge
+from flyball.workspace.cards.use_cases import foresee, merge, move_card, show_card
+from flyball.workspace.run.worktree import CommitKind
 
 Words = Annotated[str, msgspec.Meta(max_length=20_000)]
 Asked = Annotated[str, msgspec.Meta(min_length=1, max_length=100_000)]
@@ -296,3 +305,76 @@ def _require_plain_driver(board: PersonalBoard, home: Home, driver: str) -> None
 def _history(home: Home, run: str) -> tuple[Turn, ...]:
     """Return the questions and answers of an earlier run."""
     return turns_of(asyncio.run(record_of(home, run)).state)
+
+
+class Moving(WebForm, frozen=True):
+    """The files of a card to move, and whether later work may be lost."""
+
+    paths: tuple[str, ...] = ()
+    force: bool = False
+    preview: bool = False
+    """Only report what would be written and lost."""
+
+
+class CardRoutes(Controller):
+    """Routes below a run's `cards`."""
+
+    path = "/api/runs/{run:str}/cards"
+    tags = ["cards"]  # noqa: RUF012
+
+    @get("/{card:str}", sync_to_thread=True, summary="A card: evidence, verdicts, decisions.")
+    def show(self, board: OurBoard, run: FromPath[str], card: FromPath[str]) -> dict[str, Any]:
+        told = board.account(run)
+        for each in told["cards"]:
+            if each["id"] == card:
+                return each
+        known = ", ".join(each["id"] for each in told["cards"])
+        raise NotFound("card", card, f"Run {run} has these cards: {known}.")
+
+    @get("/{card:str}/diff", sync_to_thread=True, summary="What a card changed, highlighted.")
+    def diff(
+        self, board: OurBoard, run: FromPath[str], card: FromPath[str], full: FromQuery[str] = ""
+    ) -> DiffView:
+        home = board.home_of(run)
+        said = show_card(places_of(home), run, card).diff
+        return view_diff(redactor_of(home).text(said), full)
+
+    @get(
+        "/{card:str}/pictures/{name:str}",
+        sync_to_thread=True,
+        media_type="image/png",
+        summary="A picture that was taken of a page for a card.",
+    )
+    def picture(
+        self, board: OurBoard, run: FromPath[str], card: FromPath[str], name: FromPath[str]
+    ) -> Response[bytes]:
+        data = asyncio.run(picture_of(board.home_of(run), run, card, name))
+        # A page of the project drew it: it is shown, and never interpreted as code.
+        headers = {"cache-control": "private, no-cache"}
+        return Response(data, media_type="image/png", headers=headers)
+
+    @post("/{card:str}/revert", status_code=200, sync_to_thread=True, summary="Take it back.")
+    def revert(
+        self, board: OurBoard, run: FromPath[str], card: FromPath[str], data: JSONBody[Moving]
+    ) -> dict[str, Any]:
+        return _move(board, run, card, CommitKind.REVERT, data)
+
+    @post("/{card:str}/apply", status_code=200, sync_to_thread=True, summary="Put it in again.")
+    def apply(
+        self, board: OurBoard, run: FromPath[str], card: FromPath[str], data: JSONBody[Moving]
+    ) -> dict[str, Any]:
+        return _move(board, run, card, CommitKind.APPLY, data)
+
+
+def _move(
+    board: PersonalBoard, run: str, card: str, step: CommitKind, data: JSONBody[Moving]
+) -> dict[str, Any]:
+    home = board.spoken_to(run)
+    places = places_of(home)
+    if data.preview:
+        found = foresee(places, run, card, step, data.paths)
+        return {"step": step.name.lower(), "losses": msgspec.to_builtins(found.losses)}
+    moved, root = move_card(places, run, card, step, data.paths, force=data.force)
+    note_decision(home, NotedDecision(run, time.time(), board.by, ACTIONS[step], card))
+    told: dict[str, Any] = msgspec.to_builtins(moved)
+    return {**told, "step": step.name.lower(), "root": os.fspath(root)}

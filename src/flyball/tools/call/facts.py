@@ -70,9 +70,7 @@ def is_users_untracked(path: str, context: CallContext) -> bool:
 
 
 def users_secrets_among(paths: Sequence[str], context: CallContext) -> list[str]:
-    """Return the secret files that a driver may not see: uncommitted, and not created by the
-    run.
-    """
+    """Return the secret files hidden from a driver: uncommitted, and not made by the run."""
     known = committed(context.workspace, paths)
     return [path for path in paths if path not in known and path not in context.changed]
 

@@ -211,9 +211,7 @@ CHECK_KINDS = {
 
 
 def check_args(args: Args, spoken: Spoken) -> Args:
-    """Accept a kind of check as the tool's name; drop filters, since the whole project is
-    checked.
-    """
+    """Accept a kind of check as the tool's name; drop filters, as it checks everything."""
     args = without(args, "path", "paths", "files", "file_path", "uri", "fix")
     line = first_of(args, "command", "cmd")
     if isinstance(line, str) and line.strip() and "name" not in args:

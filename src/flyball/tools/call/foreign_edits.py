@@ -38,9 +38,7 @@ class _Replacement(NamedTuple):
 
 
 def as_diff(args: Args, read: ReadText) -> Args:
-    """Return the arguments with a diff in place of texts to replace, or of a path next to the
-    diff.
-    """
+    """Return the arguments with a diff in place of texts to replace, or of a path beside it."""
     if is_list(several := args.get("diff")):
         return {**args, "diff": "".join(_each_diff(each, read) for each in several)}
     if isinstance(diff := args.get("diff"), str) and (other := _from_dialect(diff, args, read)):
@@ -152,9 +150,7 @@ def _each_diff(item: object, read: ReadText) -> str:
 
 
 def _from_dialect(diff: str, args: Args, read: ReadText) -> str:
-    """Convert another notation for edits to a diff; return an empty string if it is none of
-    them.
-    """
+    """Convert another notation for edits to a diff; an empty string if it is none."""
     if _ENVELOPE.search(diff):
         return "".join(_from_envelope(diff, read))
     blocks = [*_SEARCH.finditer(diff)]

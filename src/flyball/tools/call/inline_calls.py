@@ -123,9 +123,7 @@ def _of_tokens(body: str) -> Heard | None:
 
 
 def _of_json(body: str) -> Heard | None:
-    """Parse calls in JSON, as the whole text or a fence at its end, each with tool and
-    arguments.
-    """
+    """Parse calls in JSON, in the whole text or a last fence, each with tool and arguments."""
     fences = [*FENCED.finditer(body)]
     last = fences[-1] if fences and fences[-1].end() == len(body) else None
     block = last[2] if last else body if body.startswith(("{", "[")) else ""

@@ -172,9 +172,7 @@ class CallContext(NamedTuple):
 
     @property
     def shown(self) -> Callable[[str], None] | None:
-        """Return the callback that shows a process's output to people; None if they do not
-        see it.
-        """
+        """Return the callback that shows a process's output to people, if they see it."""
         return self.on_output if self.is_shown else None
 
     @property

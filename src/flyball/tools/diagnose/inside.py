@@ -26,9 +26,7 @@ UNHEARD = 70
 LIMIT = 90.0
 """Maximum seconds for one version of the files."""
 QUIET = 2.0
-"""Seconds of silence that end the diagnostics once every file has some: servers send them in
-parts.
-"""
+"""Seconds of silence that end the diagnostics, which servers send in parts."""
 PATIENCE = 15.0
 """Seconds of silence before a server has reported on every file; some never report a clean one."""
 SEVERITIES = {1: "error", 2: "warning"}
@@ -255,9 +253,7 @@ def introduced(
 def ask(
     argv: Sequence[str], root: Path, files: Sequence[ChangedText], settings: Mapping[str, Any]
 ) -> list[str] | None:
-    """Return a line for each problem that the change introduced; None if the server does not
-    respond.
-    """
+    """Return a line for each problem that the change introduced; None without an answer."""
     server = Server(argv, settings)
     try:
         if not server.start(root):

@@ -21,9 +21,7 @@ from flyball.verdict.runners.start_env import program_of, python_of
 from flyball.workspace.trees.trees import TreeHash
 
 MOST = 200
-"""Changes of more files than this are not opened in a server; the project's own checks cover
-them.
-"""
+"""Changes of more files are not opened in a server; the project's own checks cover them."""
 
 
 class LanguageServer(NamedTuple):

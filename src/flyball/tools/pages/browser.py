@@ -107,9 +107,7 @@ def can_browse(env: Mapping[str, str]) -> bool:
 
 
 class KeptPicture(NamedTuple):
-    """The path of a page's picture relative to the project's top, and its difference from
-    before.
-    """
+    """The path of a page's picture from the project's top, and how it differs from before."""
 
     path: str = ""
     change: PictureChange | None = None

@@ -166,9 +166,7 @@ def _port_for(plan: ServerPlan, context: CallContext) -> int:
 
 
 def _prepared(plan: ServerPlan, port: int, context: CallContext) -> ServerStart:
-    """Prepare a server's start on a clean checkout, so that its writes are not part of any
-    change.
-    """
+    """Prepare a server's start on a clean checkout: its writes are part of no change."""
     rest = ExitStack()
     try:
         place = rest.enter_context(clean_checkout(context.workspace, context.tree))

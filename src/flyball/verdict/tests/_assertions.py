@@ -504,9 +504,7 @@ def _raises(call: Call) -> Assertion:
 
 
 def _condition(node: Node) -> Iterator[Assertion]:
-    """Yield what `if got != want { t.Errorf(…) }` demands: the opposite of each part of its
-    condition.
-    """
+    """Yield what `if got != want { t.Errorf(…) }` demands: its condition's opposite, in parts."""
     test, then, setup = node.get("condition"), node.get("consequence"), node.get("initializer")
     if test is None or then is None:
         return

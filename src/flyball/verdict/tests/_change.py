@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from flyball.core.terms.evidence import ChangedTest, Weakened
 from flyball.core.terms.test_paths import is_example, is_expectation, is_test_config, is_test_path
 from flyball.errors import MissingExtra
+from flyball.regex import regex
 from flyball.verdict.tests._compare import comment_lines, compare_cases
 from flyball.verdict.tests._conditions import features_in
 from flyball.verdict.tests._config.edits import Elsewhere, config_weakenings, settings_in
-from flyball.verdict.tests._data import compare_data
-from flyball.verdict.tests._features import only_lost_code, vanished
 from flyball.verdict.tests._finding import Compared, changed_test
 from flyball.verdict.tests._lines import read_lines
 from flyball.verdict.tests._model import TestCase
 from flyball.verdict.tests._reader import read_tests
 from flyball.verdict.tests._renames import renames_between
-from flyball.verdict.tests._replaced import Removals, with_removals, with_replacements
-from flyball.verdict.tests._silencing import silencings
+from flyball.verdict.tests._replaced import (
+    Removals,
+    only_lost_code,
+    vanished,
+    with_removals,
+    with_replacements,
+)
 from flyball.verdict.tests._tree import is_code, language_of
+from flyball.verdict.tests._words import style_of
 
 Files = Mapping[str, str | None]
 Given = Mapping[str, bytes | str | None]
@@ -156,3 +163,133 @@ def _holds_tests(path: str, text: str) -> bool:
         return False
     is_rust = path.endswith(".rs") and ("#[cfg(test)]" in text or "#[test]" in text)
     return is_test_path(path) or path.endswith("conftest.py") or is_rust
+
+
+PROSE = regex(
+    r".*\.(?:md|rst|txt\.license|adoc)|README.*|LICENSE.*|requirements.*\.(?:txt|in)|\.git\w+|.*\.(?:css|svg|html?)"
+)
+
+
+def compare_data(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Compared]:
+    """Yield each data file that was rewritten, cut or deleted, and not just moved or longer."""
+    kept = set(after.values())
+    named = "\n".join(text for path, text in before.items() if is_code(path))
+    for path, old in before.items():
+        new = after.get(path)
+        if not _is_data(path) or old in kept:
+            continue
+        found = _recorded(path, old, new) if is_expectation(path) else _data(path, old, new, named)
+        if found:
+            yield Compared(path, (), 1, old, new, (found,))
+
+
+def _is_data(path: str) -> bool:
+    if is_expectation(path):
+        return True
+    name = path.rpartition("/")[2]
+    is_known = is_code(path) or is_test_config(path) or PROSE.fullmatch(name)
+    return is_test_path(path) and not is_known
+
+
+def _recorded(path: str, old: str, new: str | None) -> Weakened | None:
+    """Return a file of many snapshots may gain some; other recorded output is one expectation."""
+    if (
+        new is not None
+        and path.endswith(".snap")
+        and not Counter(_lines(old)) - Counter(_lines(new))
+    ):
+        return None
+    what = "was deleted" if new is None else "was rewritten"
+    return Weakened(path, 1, "changed-expected", f"recorded output {what}")
+
+
+def _data(path: str, old: str, new: str | None, named: str) -> Weakened | None:
+    """Compare data: other values change an expectation; fewer lines cannot be judged."""
+    if new is None:
+        # What a changed file asked for by name went with those who asked for it; what nobody
+        # names may be one of many cases that are found by looking into their folder.
+        stem = path.rpartition("/")[2].partition(".")[0]
+        kind = "changed-expected" if stem in named else "not-understood"
+        return Weakened(path, 1, kind, "data for tests was deleted")
+    lost = Counter(_lines(old)) - Counter(_lines(new))
+    if not lost:
+        return None
+    if len(_lines(new)) < len(_lines(old)):
+        return Weakened(path, 1, "not-understood", "data for tests lost lines")
+    return Weakened(path, 1, "changed-expected", "data for tests was changed")
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+SILENCING = {
+    "javascript": regex(
+        r"@ts-(?:ignore|expect-error|nocheck)\b|\beslint-disable\b[\w-]*|\bas any\b|<any>"
+    ),
+    "python": regex(
+        r"#\s*(?:(?:type|pyright):\s*ignore(?:\[[^\]]*\])?|mypy:\s*ignore-errors)|@no_type_check\b"
+    ),
+}
+
+# These name what they excuse, or fail once there is nothing to excuse.
+EXCUSED = regex(
+    r"@ts-expect-error|eslint-disable-(?:next-)?line|eslint-disable\s+[\w@/-]{3,}|ignore\["
+)
+TYPED = regex(r"\)\s*->\s*[^:]+:|\bdef \w+\([^)]*\w:")
+# A shorter line stands in too many places to be recognised.
+MIN_LINE = 10
+
+
+def silencings(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Compared]:
+    """Yield where code that was there before is newly kept from a checker.
+
+    Only lines that are otherwise the same count: new code with a cast is new code, and is judged as
+    such.
+    """
+    for path, new in after.items():
+        old, family = before.get(path), style_of(language_of(path) or "")
+        if old is None or family not in SILENCING:
+            continue
+        found = tuple(_new(path, old, new, SILENCING[family]))
+        if found:
+            yield Compared(path, (), found[0].line, "", found[0].detail, found)
+
+
+def _new(path: str, old: str, new: str, pattern: re.Pattern[str]) -> Iterator[Weakened]:
+    was, now = old.split("\n"), new.split("\n")
+    # A line that still stands there without a mark was not silenced: the marked one is new.
+    bare = _unmarked(was, pattern) - _unmarked(now, pattern)
+    # Types of code without any are not checked: a mark on it comes with the checker, or with types.
+    is_new = path.endswith(".py") and not TYPED.search(old) and not pattern.search(old)
+    marked = Counter(about for _, _, about in _marked(was, pattern))
+    for number, match, about in _marked(now, pattern):
+        if marked[about] > 0:
+            marked[about] -= 1
+        elif len(about) >= MIN_LINE and bare[about] > 0:
+            is_excused = is_new or EXCUSED.search(match.string)
+            kind = "excused-check" if is_excused else "silenced-check"
+            yield Weakened(path, number + 1, kind, f"`{match[0]}` on `{about[:80]}`")
+
+
+def _unmarked(lines: Sequence[str], pattern: re.Pattern[str]) -> Counter[str]:
+    """Return the lines that nothing silences, neither on them nor above them."""
+    above = [text for _, found, text in _marked(lines, pattern) if not _bare(found.string, pattern)]
+    found = Counter(_bare(line, pattern) for line in lines if not pattern.search(line))
+    return found - Counter(above)
+
+
+def _marked(
+    lines: Sequence[str], pattern: re.Pattern[str]
+) -> Iterator[tuple[int, re.Match[str], str]]:
+    """Yield each silenced line; a comment on a line of its own applies to the next line."""
+    for number, line in enumerate(lines):
+        if match := pattern.search(line):
+            after = "".join(lines[number + 1 : number + 2])
+            yield number, match, _bare(line, pattern) or _bare(after, pattern)
+
+
+def _bare(line: str, pattern: re.Pattern[str]) -> str:
+    """Return a line without its silencing comment."""
+    rest = pattern.sub("", line)
+    return re.sub(r"\s+", "", re.sub(r"(?://|/\*|#|\*/|\{/\*|\*/\}).*$", "", rest)).strip("()")

@@ -14,9 +14,8 @@ from flyball.regex import regex
 from flyball.verdict.tests._conditions import complement, is_elsewhere, is_usual
 from flyball.verdict.tests._finding import LOWERED, Compared
 from flyball.verdict.tests._model import Assertion, Reach, TestCase
-from flyball.verdict.tests._pairing import pair_up
 from flyball.verdict.tests._renames import WORD, Renames
-from flyball.verdict.tests._successor import became_rows, judge
+from flyball.verdict.tests._successor import became_rows, judge, pair_up
 from flyball.verdict.tests._text import (
     LITERAL,
     NEAR,
@@ -460,9 +459,7 @@ ROW_NAME = regex(r"\b[a-z_]\w*\b(?!\()")
 
 
 def _is_of_step(one: Assertion, old: TestCase, new: TestCase) -> bool:
-    """Return whether it asserted the success of a removed step, and every other is still
-    asserted.
-    """
+    """Return whether it asserted only that a step succeeded which is no longer there."""
     if one.expected != ("nil",) or "err" not in one.subject.rpartition(";")[2]:
         return False
     had, has = (len(STEP.findall(case.text)) for case in (old, new))

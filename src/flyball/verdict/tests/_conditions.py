@@ -41,9 +41,7 @@ ELSEWHERE = regex(
 
 
 def features_in(before: Mapping[str, str], after: Mapping[str, str]) -> frozenset[str]:
-    """Return the features that Rust code was built with or without, and those that are declared
-    now.
-    """
+    """Return the features that Rust code was built with, and those declared now."""
     known = {match["name"] for text in before.values() for match in FEATURE.finditer(text)}
     for path, text in after.items():
         if path.endswith("Cargo.toml") and (declared := FEATURES.search(text)):

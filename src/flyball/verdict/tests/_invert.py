@@ -124,9 +124,7 @@ LITERALS = (
 
 
 def _seen_before(edit: _Edit, old: str, said: str) -> _Edit | None:
-    """Return the same alteration with the value that stood nearest to the expected one in a
-    failure.
-    """
+    """Return the same alteration with the value nearest to the expected one in a failure."""
     kind = next((each for each in LITERALS if each.fullmatch(old)), None)
     if kind is None or edit.how not in ("expected", "part") or edit.added:
         return None
@@ -415,9 +413,7 @@ def _through_helper(one: Assertion, style: str, helpers: dict[str, TestCase]) ->
 
 
 def _expected_argument(helper: TestCase, args: Sequence[Node]) -> Node | None:
-    """Return the argument of a call whose parameter is the expected side of the helper's
-    assertion.
-    """
+    """Return the argument of a call that the helper's assertion expects."""
     if helper.node is None:
         return None
     given = helper.node.get("parameters", "args", "argument")

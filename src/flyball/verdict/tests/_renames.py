@@ -33,9 +33,7 @@ class Renames(NamedTuple):
     """Names whose definition was removed with them: features that no longer exist."""
 
     def explain(self, old: str, new: str) -> bool:
-        """Return whether two texts differ only by names that the product code exchanged
-        likewise.
-        """
+        """Return whether two texts differ only by names that the product exchanged."""
         if len(WORD.findall(old)) != len(WORD.findall(new)) or WORD.sub("", old) != WORD.sub(
             "", new
         ):

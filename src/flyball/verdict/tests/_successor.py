@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
 
 from flyball.regex import regex
 from flyball.verdict.tests._model import Assertion, TestCase
@@ -137,9 +139,7 @@ def _number(one: Assertion) -> float | None:
 
 
 def _is_renamed(old: Assertion, other: Assertion, new: TestCase, was: TestCase) -> bool:
-    """Return whether only a variable was renamed: the same demand, unless the new one just holds
-    the expected value.
-    """
+    """Return whether only a variable was renamed, which does not hold the expected value."""
     had, has = set(NAME.findall(old.plain)), set(NAME.findall(other.plain))
     held = any(_holds_literal(name, was) for name in had - has)
     return held or not any(_holds_literal(name, new) for name in has - had)
@@ -164,3 +164,59 @@ def became_rows(one: Assertion, fresh: Sequence[Assertion], around: Sequence[str
     values = {*values_of(one.plain)}
     holds = any(values <= {*values_of(row)} for row in around)
     return holds and any(new.strength >= one.strength for new in fresh)
+
+
+T = TypeVar("T")
+Features = Counter[Hashable]
+CANDIDATES = 20
+
+
+def pair_up(
+    old: Sequence[T],
+    new: Sequence[T],
+    keys: Sequence[Callable[[T], Hashable]],
+    features: Callable[[T], Features],
+    is_alike: Callable[[T, T], bool],
+) -> dict[int, int]:
+    """Return each old item's successor: by the first key that matches, else by similarity.
+
+    A key of None matches nothing. Only items that share most features are compared for similarity,
+    since comparing all pairs takes minutes when a large file was moved and edited.
+    """
+    found: dict[int, int] = {}
+    for key in keys:
+        free: defaultdict[Hashable, list[int]] = defaultdict(list)
+        taken = set(found.values())
+        for number in reversed(range(len(new))):
+            if number not in taken:
+                free[key(new[number])].append(number)
+        for number, one in enumerate(old):
+            wanted = key(one) if number not in found else None
+            if wanted is not None and free[wanted]:
+                found[number] = free[wanted].pop()
+    _by_likeness(old, new, found, features, is_alike)
+    return found
+
+
+def _by_likeness(
+    old: Sequence[T],
+    new: Sequence[T],
+    found: dict[int, int],
+    features: Callable[[T], Features],
+    is_alike: Callable[[T, T], bool],
+) -> None:
+    taken = set(found.values())
+    owners: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for number in range(len(new)):
+        if number not in taken:
+            for feature in features(new[number]):
+                owners[feature].append(number)
+    for number, one in enumerate(old):
+        if number in found or not owners:
+            continue
+        shared = Counter(other for feature in features(one) for other in owners.get(feature, ()))
+        for other, _ in shared.most_common(CANDIDATES):
+            if other not in taken and is_alike(one, new[other]):
+                found[number] = other
+                taken.add(other)
+                break

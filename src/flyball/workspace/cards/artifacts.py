@@ -132,9 +132,7 @@ def read_artifact(project: Path, run: str, card: str) -> CardArtifact | None:
 def mark_reverted(
     project: Path, run: str, card: str, *, is_reverted: bool, paths: Sequence[str] = ()
 ) -> None:
-    """Record in a card's account that its work was reverted, entirely or for some paths, or
-    reapplied.
-    """
+    """Record in a card's account that its work, or a part, was reverted or reapplied."""
     artifact = read_artifact(project, run, card)
     if artifact is None:
         return

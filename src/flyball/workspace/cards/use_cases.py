@@ -11,16 +11,18 @@ import msgspec
 
 from flyball.errors import NotFound, UsageError
 from flyball.workspace.cards.artifacts import CardArtifact, mark_reverted, read_artifact
-from flyball.workspace.cards.checkout import (
+from flyball.workspace.cards.merge_run import (
+    Approve,
     Checkout,
+    MergeReport,
     as_files,
+    merge_run,
     merged_steps,
     open_alone,
     open_beside,
 )
-from flyball.workspace.cards.divergence import Divergence
-from flyball.workspace.cards.merge_run import Approve, MergeReport, merge_run
 from flyball.workspace.cards.revert import (
+    Divergence,
     Moved,
     Replayed,
     foresee_move,
@@ -183,9 +185,7 @@ def _open(places: ProjectPlaces, run: str) -> Workspace:
 def _locate_card(
     places: ProjectPlaces, run: str, card: str
 ) -> tuple[Workspace | Checkout, CardRecord]:
-    """Return the tree that now contains a card's work (the checkout once merged), and its
-    record.
-    """
+    """Return the tree that now contains a card's work (merged, the checkout), and its record."""
     facts = find_workspace(run, places.state_dir)
     if not (facts and facts.in_place):
         steps = _merged_steps(places, run)

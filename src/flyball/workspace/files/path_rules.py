@@ -27,9 +27,7 @@ HOOKS_READ_FROM = (
 
 
 def protected_names(*, self_modify: bool) -> tuple[str, ...]:
-    """Return the protected names; a run that may change Flyball itself still may not write
-    records.
-    """
+    """Return the protected names; records stay protected where Flyball itself may change."""
     if not self_modify:
         return DEFAULT_PROTECTED
     return (*(name for name in DEFAULT_PROTECTED if name not in OWN), ".flyball/artifacts")

@@ -42,8 +42,6 @@ PROTECTED: dict[str, str] = {
     ".envrc": "a shell would run it",
     ".direnv": "a shell would run what is in it",
 }
-"""The protected names, each with a reason. A name with a slash is relative to the workspace's
-top.
-"""
+"""The protected names, each with a reason. One with a slash is relative to the top."""
 
 DEFAULT_PROTECTED: tuple[str, ...] = tuple(PROTECTED)

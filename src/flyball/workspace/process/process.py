@@ -276,9 +276,7 @@ class Running:
 
 
 def means_for(sandbox: Sandbox) -> Mechanism:
-    """Return the mechanism for exactly the requested level; raise if unavailable, never use
-    less.
-    """
+    """Return the mechanism for exactly the requested level; raise if it is unavailable."""
     choices = [m for m in Mechanism if m.level is sandbox.level]
     if sandbox.mechanism is not None:
         choices = [m for m in choices if m is sandbox.mechanism]

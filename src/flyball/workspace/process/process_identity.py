@@ -131,9 +131,7 @@ def environ_of(process: str) -> dict[str, str]:
 
 
 def _started(pid: int) -> str:
-    """Return a process's start time, which distinguishes it from later ones with the same
-    number.
-    """
+    """Return a process's start time, which tells it from later ones of the same number."""
     seen = _look(pid)
     return seen.began if seen is not None else NEVER
 
@@ -144,9 +142,7 @@ def _look(pid: int) -> ProcessFacts | None:
 
 
 def _ask(pid: int) -> ProcessFacts | None:
-    """Return a process's facts from `ps`: its parent, state, start time (five words) and
-    program.
-    """
+    """Return a process's facts from `ps`: parent, state, start time (five words), program."""
     wanted = ("ps", "-o", "ppid=", "-o", "stat=", "-o", "lstart=", "-o", "comm=", "-p", str(pid))
     try:
         # In the C locale, since ps prints times in the user's language.

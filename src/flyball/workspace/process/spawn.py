@@ -205,9 +205,7 @@ class NetworkHolder(NamedTuple):
 
 
 def spawn_holder() -> NetworkHolder:
-    """Start a process that keeps a run's network; it ends when this process closes the socket or
-    dies.
-    """
+    """Start a process that keeps a run's network until this one closes the socket or dies."""
     ours, theirs = socket.socketpair()
     try:
         process = subprocess.Popen(

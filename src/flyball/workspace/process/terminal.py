@@ -16,9 +16,7 @@ PROC = Path("/proc")
 REAPERS = frozenset({"systemd", "init", "tini", "dumb-init", "catatonit", "docker-init"})
 """Programs that adopt orphaned processes, so being below them proves nothing."""
 TIMERS = frozenset({"cron", "crond", "atd", "anacron"})
-"""Programs that run scheduled commands, which an agent may have scheduled; older than all
-agents.
-"""
+"""Programs that run scheduled commands, an agent's as well; older than all agents."""
 TRANSIENT = "run-"
 """The names of units that `systemd-run` creates on request."""
 

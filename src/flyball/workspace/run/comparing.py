@@ -1,6 +1,4 @@
-"""Compare two trees of a user's repository without creating a branch, worktree or reference
-in it.
-"""
+"""Compare two trees of a user's repository without creating anything in it."""
 
 from __future__ import annotations
 

@@ -176,9 +176,7 @@ class Sides:
         return trees
 
     def _lay_depot(self, place: Path, original: Path, commit: str) -> None:
-        """Create a git directory with the run's settings and objects, and nothing else of the
-        run's.
-        """
+        """Create a git directory with the run's settings and objects, and no more."""
         for part in ("info", "refs"):
             (place / part).mkdir(parents=True)
         for part in ("config", "info/attributes", "info/exclude"):
@@ -189,9 +187,7 @@ class Sides:
         (place / "HEAD").write_text(f"{commit}\n")
 
     def _copy_unkept(self, root: Path, tree: TreeHash) -> None:
-        """Copy files too large for a tree, if the run still has the version that the tree refers
-        to.
-        """
+        """Copy files too large for a tree, if the run still has the tree's version."""
         unkept = self.trees.unkept_files(tree)
         stubs = self.trees.contents(list(unkept.values()))
         for path, blob in unkept.items():

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 
 import msgspec
 
@@ -157,12 +156,7 @@ class Workspace:
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def tree_hash(self) -> TreeHash:
@@ -218,9 +212,7 @@ class Workspace:
         return self.trees.contents([entry.blob])[entry.blob]
 
     def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return which of these are the user's own uncommitted files; a worktree has only
-        copies.
-        """
+        """Return which of these are the user's own uncommitted files, not copies."""
         return self.untracked.paths.intersection(paths) if self.in_place else frozenset()
 
     def checkout_scratch(self, tree: str) -> Path:
@@ -242,9 +234,7 @@ class Workspace:
 
     @property
     def watch_note(self) -> Path:
-        """Return the record of sensitive entries in the tree, kept until a started program has
-        ended.
-        """
+        """Return the record of sensitive entries, kept until a program has ended."""
         return self.directory / "standing.json"
 
     @property
@@ -273,9 +263,7 @@ class Workspace:
         raise NotFound("card", card, f"These cards of run {self.run} changed something: {known}.")
 
     def commit_card(self, run: str, card: str, title: str, evidence: Sequence[str] = ()) -> str:
-        """Commit what changed since the last step; return the commit of a card already
-        committed.
-        """
+        """Commit what changed since the last step; return a card's earlier commit."""
         if run != self.run:
             raise UsageError(f"This is the workspace of run {self.run}, not of {run}.")
         for record in self.cards():
@@ -336,17 +324,13 @@ class Workspace:
         return self.branch.commit_form(self.trees, parent, before, after)
 
     def share_index(self) -> None:
-        """Update the index of the run's worktree, so that git there sees the last step as
-        committed.
-        """
+        """Update the index of the run's worktree, so that git sees the last step there."""
         if self.branch and not self.in_place:
             tree = f"{self.branch.tip() or self.facts.base_commit}^{{tree}}"
             share_index(self.branch.form.converting, self.branch.repository, self.root, tree)
 
     def open_side(self, name: str, tree: TreeHash) -> Workspace:
-        """Open a card's own workspace, which begins at this tree; the same name returns the same
-        workspace with its work.
-        """
+        """Open a card's own workspace from this tree; the same name opens the same one."""
         self._refuse_in_side()
         with self._making:
             if name not in self._open_sides:
@@ -370,9 +354,7 @@ class Workspace:
         evidence: Sequence[str] = (),
         left: Sequence[str] = (),
     ) -> MergedCard:
-        """Merge a card's changes from base to theirs into the current tree and commit them once;
-        with clashes nothing is changed.
-        """
+        """Merge a card's changes into the current tree and commit them once, or nothing."""
         self._refuse_in_side()
         return merge_card(self, card, message, base, theirs, evidence, left)
 

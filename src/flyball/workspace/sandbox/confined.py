@@ -66,9 +66,7 @@ class Scene:
 
     @property
     def is_too_wide(self) -> bool:
-        """Return whether the project contains the whole home, so that none of its files could be
-        hidden.
-        """
+        """Return whether the project contains the whole home, so that nothing can be hidden."""
         return self.top == "/" or f"{self.home}/".startswith(f"{self.top}/")
 
 

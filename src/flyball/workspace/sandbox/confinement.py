@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from flyball.errors import OutsideWorkspace, ToolError, ToolUnavailable
-from flyball.workspace.sandbox import landlock, places, readable, seccomp, sockets
+from flyball.workspace.sandbox import landlock, places, seccomp, sockets
 from flyball.workspace.sandbox.landlock import (
     AROUND_HIDDEN,
     DEVICE,
@@ -107,9 +107,7 @@ class CommandLimits(msgspec.Struct, frozen=True):
 
 
 def supervisor_argv(entry: str) -> list[str]:
-    """Return the command line that starts the supervisor at one of its entries, in a bare
-    interpreter.
-    """
+    """Return the command that starts the supervisor at an entry, in a bare interpreter."""
     boot = _BOOT.format(here=str(_PACKAGE), entry=entry)
     return [sys.executable, "-I", "-S", "-c", boot]
 
@@ -117,9 +115,7 @@ def supervisor_argv(entry: str) -> list[str]:
 def orders(
     sandbox: Sandbox, means: Mechanism, env: Mapping[str, str], private: Path
 ) -> dict[str, Any]:
-    """Return what the supervisor must do to a child before it becomes the command, as plain
-    values.
-    """
+    """Return what the supervisor does to a child before it is the command, as plain values."""
     root = os.path.realpath(sandbox.root)
     ruled: dict[str, Any] = {
         "mechanism": str(means),
@@ -132,11 +128,11 @@ def orders(
     writable = [str(private / name) for name in ("home", "tmp")]
     writable += map(os.path.realpath, sandbox.writable)
     # A list of readable paths, not of secrets to hide: a list of secrets is never complete.
-    shown = [*readable.readable_paths(env, sandbox.home)]
-    granted = readable.granted_paths(sandbox.readable, sandbox.home)
+    shown = [*places.readable_paths(env, sandbox.home)]
+    granted = places.granted_paths(sandbox.readable, sandbox.home)
     (granted if sandbox.read_only else writable).append(root)
     shown += granted
-    hidden = (*readable.owner_only_entries("/etc"), *map(os.path.realpath, sandbox.hidden))
+    hidden = (*places.owner_only_entries("/etc"), *map(os.path.realpath, sandbox.hidden))
     ruled |= {
         "network": sandbox.network,
         "joins": list(sandbox.joins),
@@ -170,7 +166,7 @@ def orders(
 def _grants(
     tops: Sequence[str], hidden: Sequence[str], whole: int, around: int
 ) -> list[tuple[str, int]]:
-    parts = [each for top in tops for each in readable.parts_around(top, hidden)]
+    parts = [each for top in tops for each in places.parts_around(top, hidden)]
     return [(path, whole if is_whole else around) for path, is_whole in parts]
 
 

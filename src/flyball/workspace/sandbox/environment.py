@@ -89,9 +89,7 @@ def toolchains(source: Mapping[str, str], home: Path | None) -> dict[str, str]:
 
 
 def search_path(value: str, workspace: Path | None = None) -> list[str]:
-    """Return the directories of a PATH that are safe to run programs from, then the standard
-    ones.
-    """
+    """Return the directories of a PATH that are safe to run from, then the standard ones."""
     top = os.path.realpath(workspace) if workspace else ""
     entries = dict.fromkeys((*value.split(os.pathsep), *STANDARD_PATH))
     return [entry for entry in entries if _is_safe(entry, top)]

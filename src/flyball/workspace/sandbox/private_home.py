@@ -35,9 +35,7 @@ def make(kept: Path | None) -> Path:
 
 
 def files(place: Path) -> set[str]:
-    """Return the relative paths of files in that home, without caches, about `MOST_FILES` at
-    most.
-    """
+    """Return the relative paths of files in that home, about `MOST_FILES` without caches."""
     found: set[str] = set()
     for folder, folders, names in walk_folders(place / "home"):
         folders[:] = [name for name in folders if name not in CACHES]

@@ -172,9 +172,7 @@ def _exceeded_limit(orders: dict[str, Any]) -> str:
 
 
 def _files_in_memory(pids: list[int]) -> int:
-    """Return the size of the command's own /dev/shm, mapped or not, which no process's pages
-    include.
-    """
+    """Return the size of the command's own /dev/shm, which no process's pages include."""
     for pid in pids:
         place = f"/proc/{pid}/root/dev/shm"
         try:

@@ -178,9 +178,7 @@ class RunServers:
 
 
 LARGEST = 4 << 20
-"""Maximum size of one log file. The previous one is kept as well, so that a log never begins
-empty.
-"""
+"""Maximum size of one log file; the previous one is kept, so that a log never begins empty."""
 
 
 class ServerLog:

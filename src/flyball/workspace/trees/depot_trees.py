@@ -132,9 +132,7 @@ class DepotTrees:
         return self.depot.text("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
 
     def is_kept(self, blob: str) -> bool:
-        """Return whether the blob is a file's content, and not a stub for content that was not
-        stored.
-        """
+        """Return whether the blob is a file's content, and not a stub for it."""
         return blob not in self._stubs
 
     def paths(self, tree: TreeHash) -> frozenset[str]:

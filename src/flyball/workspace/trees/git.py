@@ -302,9 +302,7 @@ class Git:
 
 
 _LEAST_ROOM = 1 << 16
-"""With less free space than this in bytes, a full disk is reported as the cause of git's
-failure.
-"""
+"""With fewer free bytes than this, a full disk is reported as the cause of git's failure."""
 
 
 def _room(place: str) -> float:

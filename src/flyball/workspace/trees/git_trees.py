@@ -219,9 +219,7 @@ class GitTrees(DepotTrees):
             return self._git.call(*args).stdout
 
     def _graft(self, tree: TreeHash, gone: Sequence[str], fresh: Sequence[str]) -> TreeHash:
-        """Return the index's tree with a few paths as they are on disk; the index is updated
-        later.
-        """
+        """Return the index's tree with a few paths as on disk; the index follows later."""
         if not gone and not fresh:
             return tree
         entries: dict[str, TreeEntry | None] = dict.fromkeys(gone)
@@ -343,9 +341,7 @@ class GitTrees(DepotTrees):
         return (present, self._indexed or present)
 
     def _changed_paths(self, dirty: Iterable[str]) -> tuple[list[str], list[str], dict[str, str]]:
-        """Split differing paths into deleted ones, changed ones, and those not stored with the
-        reason.
-        """
+        """Split differing paths into deleted, changed, and not stored with the reason."""
         gone: list[str] = []
         fresh: list[str] = []
         unkept: dict[str, str] = {}
@@ -391,9 +387,7 @@ class GitTrees(DepotTrees):
         return False
 
     def _listed(self) -> Iterator[tuple[str, bool]]:
-        """Yield the paths that git reports as different from the index, and whether each is
-        untracked.
-        """
+        """Yield the paths that git reports as different, and whether each is untracked."""
         for line in self._ask(*_SPLIT, *_STATUS).split(b"\0"):
             # The second letter is the working tree's status; the first, the index's against HEAD,
             # does not matter here.

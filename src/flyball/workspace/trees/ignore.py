@@ -59,9 +59,7 @@ class Rules(NamedTuple):
     rules: tuple[IgnoreRule, ...]
 
     def verdict(self, path: str, *, is_directory: bool) -> bool | None:
-        """Return whether a path is ignored; None if no rule matches. The last matching rule
-        wins.
-        """
+        """Return whether a path is ignored by the last matching rule; None without one."""
         inner = path.removeprefix(f"{self.folder}/") if self.folder else path
         for rule in reversed(self.rules):
             if (is_directory or not rule.only_directories) and rule.pattern.fullmatch(inner):

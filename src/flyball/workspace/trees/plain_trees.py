@@ -158,9 +158,7 @@ class PlainTrees:
         return self._write_object("blob", content)
 
     def is_kept(self, blob: str) -> bool:
-        """Return whether the blob is a file's content, and not a stub for content that was not
-        stored.
-        """
+        """Return whether the blob is a file's content, and not a stub for it."""
         return blob not in self._stubs
 
     def paths(self, tree: TreeHash) -> frozenset[str]:

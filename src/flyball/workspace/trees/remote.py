@@ -23,9 +23,7 @@ REFS = "refs/flyball/"
 
 
 class RefMove(NamedTuple):
-    """A reference, its expected value (empty if it must not exist), and its new value (empty to
-    delete it).
-    """
+    """A reference, its expected value and its new one; an empty value is no reference."""
 
     ref: str
     old: str

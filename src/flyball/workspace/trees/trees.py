@@ -146,9 +146,7 @@ class KeptTrees(Protocol):
         ...
 
     def is_kept(self, blob: str) -> bool:
-        """Return whether the blob is a file's content, and not a stub for content that was not
-        stored.
-        """
+        """Return whether the blob is a file's content, and not a stub for it."""
         ...
 
     def paths(self, tree: TreeHash) -> frozenset[str]:
@@ -193,9 +191,7 @@ class Trees(KeptTrees, Protocol):
 
 
 def uncommitted_files(trees: Trees, commit: TreeHash, tree: TreeHash) -> frozenset[str]:
-    """Return the files of a tree that a commit does not have; files in submodules count as
-    committed.
-    """
+    """Return the files of a tree that a commit lacks; those in submodules count as there."""
     added = [c.path for c in trees.changes(commit, tree) if c.kind is ChangeKind.ADDED]
     folders = {
         "/".join(path.split("/")[:n]) for path in added for n in range(1, path.count("/") + 1)
@@ -206,9 +202,7 @@ def uncommitted_files(trees: Trees, commit: TreeHash, tree: TreeHash) -> frozens
 
 
 def moved_files(trees: Trees, changes: Sequence[Changed]) -> frozenset[str]:
-    """Return the added files that are renamed deleted ones: identical, or with most lines in
-    common.
-    """
+    """Return the added files that are renamed deleted ones: alike in most of their lines."""
     gone = [c for c in changes if c.before and c.after is None and trees.is_kept(c.before.blob)]
     come = [c for c in changes if c.after and c.before is None and trees.is_kept(c.after.blob)]
     if not gone or not come:
@@ -277,9 +271,7 @@ def kind_of(before: TreeEntry | None, after: TreeEntry | None) -> ChangeKind:
 
 
 def stub(size: int, digest: str, reason: str) -> bytes:
-    """Return the content of a stub for a file that was not stored, so that its changes are
-    detected.
-    """
+    """Return a stub for a file that was not stored, so that its changes are detected."""
     return _STUB + f"reason {reason}\n".encode() + _facts(size, digest)
 
 

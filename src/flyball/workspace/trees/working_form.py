@@ -167,9 +167,7 @@ class WorkingForm:
 
     @property
     def converting(self) -> Git:
-        """Return the depot as a git that converts, for an index that the user's own git will
-        read.
-        """
+        """Return the depot as a git that converts, for an index of the user's own git."""
         return self._converting if self._config else self.depot
 
     def _is_initialised(self, path: str) -> bool:
@@ -310,9 +308,7 @@ class WorkingForm:
     def _cleaned(
         self, trees: DepotTrees, parent: TreeHash, entries: Mapping[str, TreeEntry | None]
     ) -> tuple[dict[str, TreeEntry], frozenset[str]]:
-        """Return the files in the form of a commit, and those that a filter program would
-        convert.
-        """
+        """Return the files as in a commit, and those that a filter would convert."""
         files = {path: e for path, e in entries.items() if e and e.mode in ("100644", "100755")}
         if not files or not self._config:
             return {}, frozenset()

@@ -12,11 +12,18 @@ from typing import Any
 import pytest
 from tests.unit.app.audit.recorded import HOSTS, SINS, lay_out, session_names
 
-from flyball.app.audit.auditing import AuditProgress, AuditWish, audit, seconds_of
+from flyball.app.audit.auditing import (
+    WORTH_A_CREW,
+    AuditProgress,
+    AuditWish,
+    audit,
+    judge_file,
+    judge_files,
+    seconds_of,
+)
 from flyball.app.audit.formats import transcripts
 from flyball.app.audit.judging import SessionAudit
 from flyball.app.audit.report import AuditReport, AuditTally, week_of
-from flyball.app.audit.workers import WORTH_A_CREW, judge_file, judge_files
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.record.audit.finding import RULES, AuditFinding, Degree
 from flyball.errors import NotFound, UsageError

@@ -10,10 +10,10 @@ import pytest
 from tests.unit.app.audit.recorded import RECORDED
 
 from flyball.app.audit import formats
+from flyball.app.audit.auditing import judge_file
 from flyball.app.audit.formats import transcripts
 from flyball.app.audit.index import state_of
 from flyball.app.audit.judging import FileAudit
-from flyball.app.audit.workers import judge_file
 from flyball.core.memory.guard import GuardLimits
 
 CLEAN = (RECORDED / "claude" / "clean-fix.jsonl").read_text()

@@ -8,7 +8,7 @@ import pytest
 from tests.repos import git
 from tests.unit.app.carrying.test_run_bundle import RUN, Team
 
-from flyball.app.carrying.fetching import bring_run, fetch_run
+from flyball.app.carrying.run_bundle import bring_run, fetch_run
 from flyball.app.project import Home, open_home
 from flyball.errors import Conflict, NotFound
 from flyball.workspace.run.opening import open_workspace, peek_workspace

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.app.examining.patient import home_of, seen_by
 
-from flyball.app.examining.drivers import examine_driver, examine_hooks, examine_trust
+from flyball.app.examining.examine import examine_driver, examine_hooks, examine_trust
 from flyball.app.examining.symptom import Symptom
 from flyball.app.installing.plan import carry_out, plan_install
 from flyball.app.installing.targets import HostPlaces, InstallScope, find_target

@@ -15,7 +15,7 @@ from tests.postgres import database, postgres
 from tests.unit.app.examining.patient import home_of, seen_by
 from tests.unit.journal.runs import START, begin, take, write
 
-from flyball.app.examining.keeping import examine_journal, examine_state
+from flyball.app.examining.examine import examine_journal, examine_state
 from flyball.app.examining.symptom import Symptom
 from flyball.app.project import Home, project_name
 from flyball.core.run.state import RunState

@@ -11,7 +11,7 @@ from tests.repos import put
 from tests.small_python import small_path
 from tests.unit.app.examining.patient import home_of, seen_by
 
-from flyball.app.examining.suites import examine_tests
+from flyball.app.examining.repository import examine_tests
 from flyball.app.examining.symptom import Symptom
 
 PYTEST = "def test_one():\n    assert True\n"

@@ -21,7 +21,7 @@ from flyball.core.run.codec import decode_event
 from flyball.core.run.event import AnyEvent, DriverReplied
 from flyball.core.run.state import RunState
 from flyball.core.terms.call import Call
-from flyball.surfaces.hooks.payload import read_payload
+from flyball.surfaces.hooks.answering import read_payload
 
 
 class AloneHost(NamedTuple):

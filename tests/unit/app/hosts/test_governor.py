@@ -21,7 +21,7 @@ from flyball.core.run.effect import Owed
 from flyball.core.run.event import EvidenceTaken
 from flyball.core.run.state import Checkpoint, RunState
 from flyball.core.terms.phase import Phase
-from flyball.surfaces.hooks.payload import read_payload
+from flyball.surfaces.hooks.answering import read_payload
 
 RIGHT = CART.replace("result += price", "result += price * quantity")
 POINT = Checkpoint(

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.app.installing.json_hooks import put_in
-from flyball.app.installing.json_switch import put_in_switch
+from flyball.app.installing.json_hooks import put_in, put_in_switch
 from flyball.app.installing.needs import HostNeed, NeedState, host_needs, trust_entries
 from flyball.app.installing.targets import (
     HostPlaces,

@@ -20,10 +20,9 @@ from tests.web.test_feed import simulated
 from flyball.app.archive import read_export
 from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
 from flyball.app.project import Home, load_extra, open_home
-from flyball.app.runs.description import cost_rows, recount
+from flyball.app.runs.description import MOST, Stretch, cost_rows, recount
 from flyball.app.runs.journals import POSTGRES
 from flyball.app.runs.overview import UNREADABLE, overviews
-from flyball.app.runs.stretches import MOST, Stretch
 from flyball.core.record.costs import costs
 from flyball.errors import MissingExtra
 from flyball.journal.protocol import JournalEntry

@@ -8,7 +8,7 @@ import pytest
 
 from flyball.core.terms.budget import Usage
 from flyball.drivers.protocol import Reply, Request
-from flyball.engine.look.eyes import VisionModel, read_opinion
+from flyball.engine.look.gate_looks import VisionModel, read_opinion
 from flyball.errors import ConfigError, DriverError
 
 PNG = b"\x89PNG\r\n\x1a\n rest"

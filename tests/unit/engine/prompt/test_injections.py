@@ -25,8 +25,18 @@ from flyball.core.terms.intent import Intent
 from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening
 from flyball.engine.prompt.handover_text import hand_over
-from flyball.engine.prompt.injections import MAKERS, MAX_DIFF, MAX_TEXT, injections, template_in_use
-from flyball.engine.prompt.repomap import MAP_CHARS, MAP_FILES, MAPS_KEPT, Maps, draw
+from flyball.engine.prompt.injections import (
+    MAKERS,
+    MAP_CHARS,
+    MAP_FILES,
+    MAPS_KEPT,
+    MAX_DIFF,
+    MAX_TEXT,
+    Maps,
+    draw,
+    injections,
+    template_in_use,
+)
 from flyball.engine.run_context import RunContext
 from flyball.workspace.cards.revert import move_record
 from flyball.workspace.files.paths import Root

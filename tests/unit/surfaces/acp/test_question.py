@@ -15,8 +15,8 @@ from flyball.core.run.state import Asking, CardState, Checkpoint, Question, RunS
 from flyball.core.terms.call import Call, PathFact
 from flyball.core.terms.phase import Phase
 from flyball.errors import Conflict
-from flyball.surfaces.acp.edit import RunFiles
 from flyball.surfaces.acp.turn import options, to_choose, tool_call, word
+from flyball.surfaces.acp.update import RunFiles
 
 CALL = Call(id="c1", tool="edit_diff", args={"diff": FIX}, paths=(PathFact(path="cart.py"),))
 

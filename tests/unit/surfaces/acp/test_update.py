@@ -10,8 +10,7 @@ import pytest
 from flyball.app.project import Home, open_home
 from flyball.engine.telemetry import Telemetry
 from flyball.patch.result import Change, ChangeType
-from flyball.surfaces.acp.edit import RunFiles
-from flyball.surfaces.acp.update import EditorStory, kind_of, modes
+from flyball.surfaces.acp.update import EditorStory, RunFiles, kind_of, modes
 from flyball.surfaces.cli.acp import in_words
 
 RUN = {"type": "run", "run": "r1", "request": "fix it", "driver": "scripted:x"}

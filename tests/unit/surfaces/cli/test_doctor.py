@@ -12,8 +12,7 @@ from tests.unit.app.proving.own_machine import OwnMachine
 
 from flyball.app.proving.lines import HostProof, ProofLine, ProofState
 from flyball.settings import FIELDS
-from flyball.surfaces.cli.doctor import doctor
-from flyball.surfaces.cli.doctor_host import as_dict, say_proof
+from flyball.surfaces.cli.doctor import as_dict, doctor, say_proof
 from flyball.surfaces.cli.doctor_print import print_report, print_summary
 from flyball.surfaces.cli.terminal.edge import clean_console
 from flyball.tools.diagnose.servers import SERVERS

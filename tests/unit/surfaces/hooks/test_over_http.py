@@ -12,7 +12,7 @@ import pytest
 
 from flyball.app.installing.door import HookDoor
 from flyball.surfaces.hooks.client import MOST
-from flyball.surfaces.hooks.over_http import HttpHooks, told_over_http
+from flyball.surfaces.hooks.resident import HttpHooks, told_over_http
 
 TOKEN = "a-token"
 REASON = b"recon does not allow that\n"

@@ -10,7 +10,7 @@ from tests.hosts.hooking import PAYLOADS
 
 from flyball.core.host.event import Moment
 from flyball.errors import UsageError
-from flyball.surfaces.hooks.payload import MOMENTS, read_payload
+from flyball.surfaces.hooks.answering import MOMENTS, read_payload
 
 RECORDED = sorted(path for path in PAYLOADS.rglob("*.json") if path.parent.name != "opencode")
 

@@ -11,7 +11,7 @@ import pytest
 from flyball.workspace.process import levels, process, self_test
 from flyball.workspace.process.levels import Mechanism, Sandbox, SandboxLevel
 from flyball.workspace.process.spawn import Finished
-from flyball.workspace.sandbox import environment, landlock, readable, seccomp
+from flyball.workspace.sandbox import environment, landlock, places, seccomp
 
 CONFINING = [m for m in Mechanism if m is not Mechanism.NONE and process.works(m)]
 
@@ -290,9 +290,7 @@ def test_a_home_is_never_granted_whole(tmp_path):
     home = tmp_path / "home"
     (home / ".cargo" / "bin").mkdir(parents=True)
     (home / ".cargo" / "credentials.toml").write_text("token")
-    paths = readable.readable_paths(
-        {"PATH": f"{home}:{tmp_path}:/usr/bin", "GOMODCACHE": "/"}, home
-    )
+    paths = places.readable_paths({"PATH": f"{home}:{tmp_path}:/usr/bin", "GOMODCACHE": "/"}, home)
     assert str(home / ".cargo" / "bin") in paths
     assert not {str(home), str(tmp_path), "/", str(home / ".cargo")} & set(paths)
 
@@ -318,7 +316,7 @@ def test_a_home_is_never_granted_whole(tmp_path):
 )
 def test_known_homes_of_toolchains_are_granted(tmp_path, place):
     (tmp_path / place).mkdir(parents=True)
-    paths = readable.readable_paths({"PATH": "/usr/bin"}, tmp_path)
+    paths = places.readable_paths({"PATH": "/usr/bin"}, tmp_path)
     assert any((tmp_path / place).is_relative_to(path) for path in paths)
 
 
@@ -328,7 +326,7 @@ def test_a_place_of_the_users_word_is_granted_unless_it_holds_the_home(tmp_path)
     tools.mkdir(parents=True)
     (home / "link").symlink_to(home)
     named = [tools, home, home.parent, Path("/"), home / "link", home / "missing"]
-    assert readable.granted_paths(named, home) == [str(tools)]
+    assert places.granted_paths(named, home) == [str(tools)]
 
 
 def test_hidden_entries_are_left_out_of_what_covers_a_directory(tmp_path):
@@ -338,7 +336,7 @@ def test_hidden_entries_are_left_out_of_what_covers_a_directory(tmp_path):
     hidden = (str(tmp_path / "a" / "two"),)
     (tmp_path / "c").symlink_to("a/two")
     (tmp_path / "d").symlink_to("/etc")
-    assert readable.parts_around(str(tmp_path), hidden) == [
+    assert places.parts_around(str(tmp_path), hidden) == [
         (str(tmp_path), False),
         (str(tmp_path / "a"), False),
         (str(tmp_path / "a" / "one"), True),
@@ -384,5 +382,5 @@ def test_explanations_are_few():
 
 
 def test_the_state_of_etc_as_root_hides_what_others_may_not_read():
-    hidden = readable.owner_only_entries("/etc")
+    hidden = places.owner_only_entries("/etc")
     assert all(Path(path).lstat().st_mode & 0o004 == 0 for path in hidden)

@@ -12,8 +12,7 @@ from tests.repos import contents, git, put, repository
 from tests.tiers import sampled
 
 from flyball.errors import ToolUnavailable, UsageError
-from flyball.workspace.cards.checkout import open_beside
-from flyball.workspace.cards.merge_run import merge_run
+from flyball.workspace.cards.merge_run import merge_run, open_beside
 from flyball.workspace.cards.revert import move_record
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.worktree import CommitKind

@@ -96,9 +96,7 @@ def _is_directory(place: Path) -> bool:
 def _states_of(
     event: HostEvent, environ: Mapping[str, str], here: Home | None
 ) -> list[tuple[Session, Path]]:
-    """Return other known runs of an event's session with their state directories, last one
-    first.
-    """
+    """Return other known runs of an event's session and their directories, last one first."""
     base = state_dir(environ) / "projects"
     if event.session == NAMELESS or not base.is_dir():
         return []
@@ -109,9 +107,7 @@ def _states_of(
 
 
 def _of_run(run: str, state: Path, environ: Mapping[str, str]) -> list[Home]:
-    """Return the project of a run if its directory exists; the state has only a digest of the
-    path.
-    """
+    """Return a run's project if its directory exists; the state has only a path's digest."""
     facts = find_workspace(run, state)
     if facts is None or not _is_directory(project := Path(facts.project)):
         return []

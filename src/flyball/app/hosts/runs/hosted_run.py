@@ -12,7 +12,7 @@ from collections.abc import Set
 from msgspec.structs import replace
 
 from flyball.app.answering import RESTING
-from flyball.app.hosts.asker.process import has_own_question
+from flyball.app.hosts.asker.person import has_own_question
 from flyball.app.hosts.calls import (
     CONFLICT,
     OTHER_SHELLS,

@@ -67,9 +67,7 @@ class KeptWorkspaces:
         """Set when a run has begun: the next one will need a workspace."""
 
     def open(self, run: str, state_dir: Path) -> Workspace:
-        """Return the workspace of a run for reading; a cached one if no other process used it
-        since.
-        """
+        """Return a run's workspace for reading; cached if no other process used it since."""
         workspace, seen = self._open.pop(run, (None, ()))
         if workspace is None or seen != _marks_of(_own_files(workspace)):
             return peek_workspace(run, state_dir)
@@ -163,9 +161,7 @@ def _decisive_files(workspace: Workspace, home: Home) -> tuple[Path, ...]:
 
 
 def _own_files(workspace: Workspace) -> tuple[Path, ...]:
-    """Return the files that change when another process uses a workspace: its index and
-    snapshots.
-    """
+    """Return the files that change when another process uses a workspace."""
     return workspace.directory / "index", workspace.snapshots.file
 
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from flyball.app.hosts.calls import HostRules
 from flyball.app.hosts.runs.driven import context_of, driven, unheard
-from flyball.app.hosts.runs.elsewhere import OthersChanges, changed_elsewhere
 from flyball.app.hosts.runs.hosted_run import HostedRun
 from flyball.app.hosts.runs.kept import KeptWorkspaces
+from flyball.app.hosts.runs.watched_run import OthersChanges, changed_elsewhere
 from flyball.app.project import Home
 from flyball.app.runs.journals import new_run_id, open_journal
 from flyball.app.sessions import Session, Sessions

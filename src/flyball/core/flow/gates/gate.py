@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flyball.core.flow.gates import change_checks as changes
-from flyball.core.flow.gates import page_checks as pages
 from flyball.core.flow.gates import suite_checks as checks
 from flyball.core.flow.gates.verdict import Case, Failed, Missing, Passed, Verdict
 from flyball.core.flow.template import GateUse, Template
@@ -76,9 +75,9 @@ GATES: Mapping[str, Gate] = MappingProxyType(
         "keep_regions_intact": Gate(changes.keep_regions_intact, forbids=True),
         "file_exists": Gate(changes.file_exists, changes.OneFile, looks=True),
         "file_contains": Gate(changes.file_contains, changes.FileText, looks=True),
-        "http_ok": Gate(pages.http_ok, pages.HttpExpectation, looks=True),
-        "console_clean": Gate(pages.console_clean, pages.Address, looks=True),
-        "visual_ok": Gate(pages.visual_ok, pages.PictureExpectation, looks=True),
+        "http_ok": Gate(changes.http_ok, changes.HttpExpectation, looks=True),
+        "console_clean": Gate(changes.console_clean, changes.Address, looks=True),
+        "visual_ok": Gate(changes.visual_ok, changes.PictureExpectation, looks=True),
         "coverage_not_dropped": Gate(
             changes.coverage_not_dropped, changes.CoverageLimits, looks=True
         ),

@@ -26,9 +26,7 @@ class Failed(msgspec.Struct, frozen=True, omit_defaults=True, tag="failed"):
 
 
 class Missing(msgspec.Struct, frozen=True, omit_defaults=True, tag="missing"):
-    """The condition was not checked yet, or not on the current tree; with `is_trouble`, it could
-    not be.
-    """
+    """The condition was not checked on the current tree; with `is_trouble`, it could not be."""
 
     sentence: str
     is_trouble: bool = False

@@ -160,9 +160,7 @@ SAID_OF_CALLS = frozenset({"description", "timeout", "instruction"})
 
 
 def _asked(call: Called) -> dict[str, object]:
-    """Return what a call asks for, without the model's description, which differs between equal
-    calls.
-    """
+    """Return what a call asks for, without the model's own description of it."""
     return {name: value for name, value in call.args.items() if name not in SAID_OF_CALLS}
 
 

@@ -35,9 +35,7 @@ GROUP = regex(r"^(?:Process Group PGID|Background PIDs): .*$", re.MULTILINE)
 
 
 def gemini_entries(lines: Lines) -> Iterator[Entry]:
-    """Yield the entries of one session; a message that is written again adds only what is new in
-    it.
-    """
+    """Yield the entries of one session; a message written again adds only what is new."""
     opened = Opened("")
     told: set[str] = set()
     for line in lines:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Self
 
 import click
@@ -66,12 +65,7 @@ class LiveView:
         self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Remove the bottom lines; lines that have scrolled stay."""
         self._live.stop()
 
@@ -86,9 +80,7 @@ class LiveView:
             self.say(said)
 
     def text(self, delta: str) -> None:
-        """Show the end of the text being streamed; the whole reply is printed when it is
-        complete.
-        """
+        """Show the end of the text being streamed; a complete reply is printed whole."""
         self._tail = (self._tail + delta)[-4_000:]
 
     def output(self, chunk: str) -> None:

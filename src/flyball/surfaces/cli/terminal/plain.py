@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
 from typing import Protocol, Self
 
 from flyball.engine.telemetry import Telemetry
@@ -18,12 +17,7 @@ class View(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def telemetry(self, line: Telemetry) -> None:
         """Show a piece of telemetry."""
@@ -64,12 +58,7 @@ class PlainView:
         """Return the view; it needs no setup."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Do nothing; there is nothing to clean up."""
 
     def telemetry(self, line: Telemetry) -> None:

@@ -63,6 +63,8 @@ _MODULES = {
     "answer": "answer",
     "extend": "answer",
     "on": "off",
+    "conflict": "checkpoint",
+    "wait": "checkpoint",
 }
 _UNLISTED = ("extend", "wait", "judge", "guards", "machine", "bench")
 """Commands that work but are listed only in the reference."""

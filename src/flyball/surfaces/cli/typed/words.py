@@ -115,8 +115,6 @@ def _items(rows: Sequence[tuple[str, str]], incomplete: str) -> list[CompletionI
 
 
 def _about(text: str) -> str:
-    """Return a text as a completion's description: short, on one line, without control
-    characters.
-    """
+    """Return a completion's description: short, on one line, without control characters."""
     line = printable(" ".join(text.split()))
     return line if len(line) <= ABOUT_WIDTH else f"{line[: ABOUT_WIDTH - 1]}…"

@@ -129,9 +129,7 @@ class PageWatcher:
             self.moves += 1
 
     def break_elsewhere(self, error: Error) -> None:
-        """Record an error of frames of other origins and of workers, which only the page
-        reports.
-        """
+        """Record an error of other origins and of workers, which only the page reports."""
         self.stir()
         if len(self.elsewhere) < MOST:
             self.elsewhere.append(error)

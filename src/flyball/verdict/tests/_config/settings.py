@@ -234,9 +234,7 @@ TEST_COMMAND = regex(
 
 
 def _ci_lines(text: str) -> Iterator[tuple[str, str]]:
-    """Yield whether a build server still runs any tests, and what excuses them; all else may
-    change.
-    """
+    """Yield whether a build server still runs tests, and what excuses them."""
     lines = [line.split(" #")[0].strip().lstrip("- ") for line in text.split("\n")]
     lines = [line for line in lines if not line.startswith(("#", "name:", "uses:"))]
     if any(map(TEST_COMMAND.search, lines)):

@@ -22,7 +22,7 @@ from flyball.app.hosts.runs.kept import MOST_OPEN, KeptWorkspaces
 from flyball.app.project import Home, open_home
 from flyball.app.runs.journals import list_runs
 from flyball.core.host.event import HostAnswer
-from flyball.surfaces.hooks.payload import read_payload
+from flyball.surfaces.hooks.answering import read_payload
 from flyball.workspace.errors import WorkspaceHeld
 from flyball.workspace.process.process_identity import ancestors
 from flyball.workspace.run.opening import (
