@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from tests.contract.test_help import EVERY
-from tests.unit.journal.test_glance import NamedRun, journal
+from tests.unit.journal.test_looking import NamedRun, journal
 
 from flyball.app.project import open_home
 from flyball.surfaces.cli import cli
