@@ -61,7 +61,7 @@ REPORT = json.dumps(
     {
         "goal_achieved": False,
         "issues": [
-            {"step_id": f"step-{n}", "issue": "Nobody has mended it yet", "severity": "high"}
+            {"step_id": f"step-{n}", "issue": "Nobody has fixed it yet", "severity": "high"}
             for n in range(1, STEPS + 1)
         ],
     }

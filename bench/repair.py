@@ -2,7 +2,7 @@
 
 Each bug is one file of `repair_bugs`: the files of a project with a fault and tests that show it;
 `hidden.py`, tests that only judge; and `fault`, the line that is wrong. Those in `held_out` were
-written after the templates: at first sight 13 of the 15 were mended, 12 of them rightly; what the
+written after the templates: at first sight 13 of the 15 were fixed, 12 of them rightly; what the
 rest lacked was added since. Of the others, which the templates grew with, a part is run.
 `python -m bench.repair all` runs every bug, `python -m bench.repair NAME…` some of them.
 """
@@ -134,7 +134,7 @@ def _group(title: str, bugs: Sequence[Path]) -> list[Figure]:
     print(f"median {times[len(times) // 2]:.1f} s, longest {times[-1]:.1f} s\n", flush=True)
     touched = sum(each.touched_tests for each in told)
     return [
-        Figure(f"bugs mended, {title}", plausible, "%", least=PLAUSIBLE),
+        Figure(f"bugs fixed, {title}", plausible, "%", least=PLAUSIBLE),
         Figure(f"rightly, by tests unseen, {title}", right, "%", least=RIGHT),
         Figure(f"the line among the first ten, {title}", localised, "%", least=LOCALISED),
         Figure(f"repairs that touch tests, {title}", touched, most=0),

@@ -80,16 +80,16 @@ REPLIES = {
         say("The quantity is ignored."),  # the form is missing: sent back
         say("The quantity is ignored.", root_cause="cart.py:2", criteria_checklist={"seen": True}),
     ],
-    ("mend", "executor"): [
+    ("fix", "executor"): [
         promise("cart.py", "test_cart.py"),
         call("edit_diff", diff=MENDING),
-        say("Mended."),  # nobody ran the tests; Flyball does, on both trees
+        say("Fixed."),  # nobody ran the tests; Flyball does, on both trees
     ],
-    ("mend", "reviewer"): [say("One line and its test.")],
+    ("fix", "reviewer"): [say("One line and its test.")],
     ("note", "executor"): [promise("CHANGELOG.md"), call("edit_diff", diff=NOTING), say("Noted.")],
     ("note", "reviewer"): [say("One line of text.")],
     ("review", "reviewer"): [say("Small.", risk="low", assumptions=["prices are numbers"])],
-    ("announce", "executor"): [say("Totals ignored how many you bought. That is mended.")],
+    ("announce", "executor"): [say("Totals ignored how many you bought. That is fixed.")],
 }
 
 

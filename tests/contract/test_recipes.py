@@ -218,7 +218,7 @@ def test_a_new_tool_is_in_the_reference_and_can_be_called(copy: Path, shell: She
 
 FLOW = """\
 step_id: S1
-title: Mend it
+title: Fix it
 objective: The total counts every piece.
 prompt_template: Prefer minimal diffs.
 gates: [{type: one_folder}]

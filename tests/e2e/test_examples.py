@@ -47,7 +47,7 @@ SHOWS = {
     ),
     "05-flow-by-relay.py": (
         "find: doing\n  sent back: - `criteria_checklist` is missing",
-        "mend: doing\n  verdict-report: good\nmend: done\nnote: doing",
+        "fix: doing\n  verdict-report: good\nfix: done\nnote: doing",
         "asks: Review both changes: it is done and waits for your review.\nthe process has ended",
         "with 3; the run waits\nreview: done\nannounce: done\nsuccess: Totals ignored how many",
         "the second process has ended with 0",

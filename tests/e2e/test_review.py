@@ -21,20 +21,20 @@ def shell(tmp_path: Path) -> Shell:
 
 @pytest.mark.exhaustive
 def test_a_step_of_a_plan_carries_the_reviewers_note(shell: Shell, tmp_path: Path):
-    note = {"card": "mend", "role": "reviewer", "calls": [{"tool": "note", "args": NOTE}]}
-    done = {"card": "mend", "role": "reviewer", "text": "I have read it."}
-    lines = [*work("mend", "cart.py", FIX)[:-1], note, done]
-    driver = write(tmp_path / "s.jsonl", plan(step("mend")), lines, VERIFIES, report(achieved=True))
-    words = ("run", "mend it", "--intent", "feature_build", "--driver", f"scripted:{driver}")
+    note = {"card": "fix", "role": "reviewer", "calls": [{"tool": "note", "args": NOTE}]}
+    done = {"card": "fix", "role": "reviewer", "text": "I have read it."}
+    lines = [*work("fix", "cart.py", FIX)[:-1], note, done]
+    driver = write(tmp_path / "s.jsonl", plan(step("fix")), lines, VERIFIES, report(achieved=True))
+    words = ("run", "fix it", "--intent", "feature_build", "--driver", f"scripted:{driver}")
     ran = shell(*words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     shown = shell("runs", "show", "last").stdout
     assert "  risk: low: one line\n  assumes: prices are numbers; no item is None\n" in shown
-    card = shell("card", "show", "last", "mend").stdout
+    card = shell("card", "show", "last", "fix").stdout
     assert "  risk: low: one line\n  assumes: prices are numbers; no item is None\n" in card
     (told,) = objects(shell("runs", "show", "last", "--json").stdout)
-    mend = next(each for each in told["cards"] if each["id"] == "mend")
-    assert {"risk": mend["risk"], "assumptions": mend["assumptions"]} == NOTE
+    fix = next(each for each in told["cards"] if each["id"] == "fix")
+    assert {"risk": fix["risk"], "assumptions": fix["assumptions"]} == NOTE
 
 
 def test_a_reviewer_who_only_talks_still_leaves_a_remark(shell: Shell, tmp_path: Path):

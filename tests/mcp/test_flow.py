@@ -77,7 +77,7 @@ async def finding(agent: Agent) -> None:
     assert not half["ok"] and "`criteria_checklist` is missing" in half["words"][0]
     whole = {"root_cause": "cart.py:2", "criteria_checklist": {"seen": True}}
     done = await agent("submit_evidence", summary=WHY, evidence=whole)
-    assert done["ok"] and done["card"] == "mend"
+    assert done["ok"] and done["card"] == "fix"
 
 
 async def mending(agent: Agent) -> None:
@@ -91,7 +91,7 @@ async def mending(agent: Agent) -> None:
     code, _, tests = MEND.partition("--- a/test_cart.py")
     assert (await agent("edit_diff", diff=code))["ok"]
     claimed = await agent("submit_evidence", summary="All tests pass, 12 of 12.")
-    assert not claimed["ok"] and claimed["card"] == "mend"
+    assert not claimed["ok"] and claimed["card"] == "fix"
     assert (await agent("edit_diff", diff=f"--- a/test_cart.py{tests}"))["ok"]
     seen = await agent("test")
     assert seen["ok"] and seen["observed"][0]["kind"] == "suite-report"
@@ -121,7 +121,7 @@ async def reviewing(agent: Agent) -> None:
     run = granted["run"]
     answered = json.loads(await agent.resource(f"flyball://runs/{run}"))
     assert answered["status"] == "running"
-    assert "# Mend the cause" in await agent.resource(f"flyball://runs/{run}/cards/mend/account")
-    assert json.loads(await agent.resource(f"flyball://runs/{run}/cards/mend"))["status"] == "done"
+    assert "# Fix the cause" in await agent.resource(f"flyball://runs/{run}/cards/fix/account")
+    assert json.loads(await agent.resource(f"flyball://runs/{run}/cards/fix"))["status"] == "done"
     assert "price * quantity" in await agent.resource(f"flyball://runs/{run}/diff")
     assert run in await agent.resource("flyball://runs")

@@ -135,7 +135,7 @@ def _from_toml(text: str, file: str) -> dict[str, Any]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not valid TOML: {error}.", "Mend that line.") from error
+        raise ConfigError(f"{file} is not valid TOML: {error}.", "Fix that line.") from error
     found: dict[str, Any] = {}
     for section, body in document.items():
         if section in FIELDS:
@@ -198,7 +198,7 @@ def _from_toml_value(text: str, field: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{env_of(field)} is not a TOML value: {error}.", "Mend it.") from error
+        raise ConfigError(f"{env_of(field)} is not a TOML value: {error}.", "Fix it.") from error
 
 
 def _expected(default: object) -> str:

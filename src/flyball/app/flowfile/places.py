@@ -215,7 +215,7 @@ def parse_toml(places: Places) -> object:
         raise _broken(places, str(error)) from None
     except (ValueError, OverflowError):
         raise UnreadableError(
-            "broken-toml", "A number or date is out of range", "Mend it.", 1
+            "broken-toml", "A number or date is out of range", "Fix it.", 1
         ) from None
     places.mark((), 0)
     _Walk(places).document()

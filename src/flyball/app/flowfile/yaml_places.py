@@ -34,7 +34,7 @@ def parse_yaml(places: Places) -> object:
         raise places.too_deep(loader.index) from None
     except (ValueError, OverflowError):
         message, where = "An escape or a number is out of range", loader.index
-        raise places.unreadable("broken-yaml", message, "Mend it.", where) from None
+        raise places.unreadable("broken-yaml", message, "Fix it.", where) from None
 
 
 def _broken(places: Places, error: yaml.MarkedYAMLError) -> UnreadableError:

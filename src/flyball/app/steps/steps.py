@@ -308,7 +308,7 @@ class Steps:
             return reading.flow
         first = reading.problems[0]
         said = "\n".join(map(str, reading.problems))
-        raise TemplateError(said, file=first.file, line=first.line, hint="Mend the file.")
+        raise TemplateError(said, file=first.file, line=first.line, hint="Fix the file.")
 
 
 def _is_elsewhere(started: RunStarted) -> bool:

@@ -66,8 +66,8 @@ class Problem(msgspec.Struct, frozen=True):
     line: int
     code: str
     message: str
-    hint: str = msgspec.field(name="mend")
-    """How to fix it; `flow check --json` prints it under this name."""
+    hint: str
+    """How to fix it."""
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file

@@ -310,7 +310,7 @@ def _fault(d: WorkingCopy) -> str | None:
         return found.why
     if not isinstance(found, ExecutionPlan) or d.run.coordinator is None:
         return ""
-    # Here and not only in the coordinator: the planner can still mend it, and no iteration is lost.
+    # Here and not only in the coordinator: the planner can still fix it, and no iteration is lost.
     issues = plan_issues(found, d.run.coordinator.templates)
     return " ".join(f"{each.step_id}: {each.issue}." for each in issues)
 

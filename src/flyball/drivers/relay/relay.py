@@ -192,7 +192,7 @@ def _where(number: str, folder: Path) -> str:
         f"**Write your answer into `{number}.reply.md`, next to this file** in {folder}, and save "
         f"it once, when it is complete. (A program may write `{number}.reply.json` instead, in the "
         f"shape that `reply_schema` in `{number}.request.json` gives.) If something in it cannot "
-        f"be understood, `{number}.error.md` says what; mend the reply and save it again."
+        f"be understood, `{number}.error.md` says what; fix the reply and save it again."
     )
 
 

@@ -250,7 +250,7 @@ def _say_installed(wish: InstallWish, *, is_done: bool) -> None:
 
 
 def _say_needs(wish: InstallWish) -> None:
-    labels = {"met": "holds", "missing": "mend", "told": "know"}
+    labels = {"met": "holds", "missing": "fix", "told": "know"}
     for need in wish.needs:
         say(f"  {labels[need.state.value]:<6} {need.text}")
 

@@ -50,7 +50,7 @@ def test_the_check_speaks_json():
         "line": 16,
         "code": "unbounded-cycle",
         "message": "The steps `B` → `C` → `B` go round without a bound.",
-        "mend": "Set `on_pass.max_rounds` on `C`, or point it to END.",
+        "hint": "Set `on_pass.max_rounds` on `C`, or point it to END.",
     }
 
 
