@@ -22,7 +22,7 @@ from typing import Any
 
 from bench import guards
 from bench.figure import Figure, conclude
-from flyball.app.audit.auditing import MOST_READERS, AuditWish, audit, judge_file
+from flyball.app.audit.auditing import MOST_READERS, AuditOptions, audit, judge_file
 from flyball.core.memory.guard import GuardLimits
 from flyball.core.record.audit.finding import RULES
 
@@ -118,7 +118,7 @@ def _memory() -> float:
 
 def _timed(place: Path, environ: dict[str, str]) -> tuple[float, int]:
     began = time.perf_counter()
-    report = audit(AuditWish((place / "projects",)), environ, GuardLimits())
+    report = audit(AuditOptions((place / "projects",)), environ, GuardLimits())
     return time.perf_counter() - began, report.sessions
 
 

@@ -523,8 +523,8 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
     listed = repositories()
     for each in listed:
         checkout = asked.repos.resolve() / each.name.replace("/", "+")
-        wished = not asked.only or any(part in each.name for part in asked.only)
-        if wished and (checkout / ".git").is_dir():
+        requested = not asked.only or any(part in each.name for part in asked.only)
+        if requested and (checkout / ".git").is_dir():
             row = Trial(each, checkout, tests_only=asked.tests_only).run()
             (results / f"{checkout.name}.json").write_bytes(msgspec.json.encode(row))
             said = msgspec.json.encode(row).decode()

@@ -136,8 +136,8 @@ def test_a_step_fails_is_tried_again_diagnosed_and_planned_anew(shell: Shell, tm
         *on("verify.2", "verifier", call("test"), form("Seen.", goal_achieved=True)),
     ]
     driver = script(tmp_path / "s", *lines)
-    wish = ("run", "--driver", driver, "--intent", "feature_build", "--yes", "--json")
-    done = shell(*wish, "the total is wrong")
+    asked = ("run", "--driver", driver, "--intent", "feature_build", "--yes", "--json")
+    done = shell(*asked, "the total is wrong")
     told = objects(done.stdout)
     cards = [line["card"] for line in told if line["type"] == "card" and "ending" not in line]
     assert cards == ["plan.1", "one", "one.D1", "plan.2", "one.2", "verify.2"], done.stdout
@@ -164,7 +164,7 @@ def test_a_projects_template_is_used_once_it_is_trusted(shell: Shell, tmp_path: 
         *on("verify.1", "verifier", call("check"), form("Seen.", goal_achieved=True)),
     ]
     driver = script(tmp_path / "s", *lines)
-    wish = (
+    asked = (
         "run",
         "--driver",
         driver,
@@ -174,14 +174,14 @@ def test_a_projects_template_is_used_once_it_is_trusted(shell: Shell, tmp_path: 
         "--max-iterations",
         "1",
     )
-    before = shell(*wish, "look at it")
+    before = shell(*asked, "look at it")
     assert before.returncode == 1
     assert "audit.toml is not used: type `flyball trust`" in before.stdout
     shown = shell("trust", "--yes")
     assert 'command = "grep -q total cart.py"' in shown.stdout
     assert "audit" in shell("flow", "list").stdout
     assert "grep -q total cart.py" in shell("flow", "show", "audit").stdout
-    done = shell(*wish, "look at it", "--json")
+    done = shell(*asked, "look at it", "--json")
     told = objects(done.stdout)
     seen = [line for line in told if line["type"] == "evidence" and line["card"] == "one"]
     assert seen[0]["evidence"]["command"] == "grep -q total cart.py"

@@ -76,7 +76,7 @@ class Victim:
         return self.call("test", **args)
 
     def call(self, tool: str, /, phase: Phase = Phase.EXECUTE, **args: object) -> CallReturned:
-        """The outcome of a call, made where the kernel alone confines if so wished."""
+        """The outcome of a call, made where the kernel alone confines if so requested."""
         self._n += 1
         asked = Call(id=f"k{self._n}", tool=tool, args=args, access=Access.VERIFY, digest="d")
         form = read_form(args, BY_NAME[tool])

@@ -126,14 +126,14 @@ class Cluster:
         self.workers.append(worker)
         return worker
 
-    def submit(self, request: str = "count the steps", **wishes: Any) -> str:
+    def submit(self, request: str = "count the steps", **options: Any) -> str:
         usual = {
             "intent": Intent.SMALL_FIX,
             "driver": f"scripted:{self.script}",
             "budget": self.turns + 20,
             "by": "ada",
         }
-        wanted = RunRequest(request, **{**usual, **wishes})
+        wanted = RunRequest(request, **{**usual, **options})
         home = self.home
         return asyncio.run(submit(home, wanted))
 

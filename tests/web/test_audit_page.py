@@ -8,7 +8,7 @@ import pytest
 from tests.unit.app.audit.recorded import HOSTS, lay_out
 from tests.web.browser import browsing
 
-from flyball.app.audit.auditing import AuditWish, audit
+from flyball.app.audit.auditing import AuditOptions, audit
 from flyball.core.memory.guard import GuardLimits
 from flyball.surfaces.cli.terminal.audit_page import audit_page
 
@@ -18,7 +18,7 @@ def test_the_report_is_one_page_that_follows_the_reader_and_asks_nobody(tmp_path
     lay_out(tmp_path, *HOSTS)
     environ = {"HOME": str(tmp_path), "FLYBALL_STATE_DIR": str(tmp_path / "state")}
     file = tmp_path / "report.html"
-    file.write_text(audit_page(audit(AuditWish(), environ, GuardLimits())), "utf-8")
+    file.write_text(audit_page(audit(AuditOptions(), environ, GuardLimits())), "utf-8")
     grounds: dict[str, str] = {}
     for scheme in ("light", "dark"):
         with browsing(file.as_uri(), color_scheme=scheme) as opened:

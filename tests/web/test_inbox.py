@@ -35,8 +35,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     asyncio.run(write_story(journal, "rests", approval()))
     asyncio.run(journal.close())
     with serving(environ, shop) as found:
-        wish = {"request": "Total", "approve": True, "intent": "small_fix"}
-        run = found.post("/api/runs", {**wish, "driver": f"scripted:{script}"})["run"]
+        asked = {"request": "Total", "approve": True, "intent": "small_fix"}
+        run = found.post("/api/runs", {**asked, "driver": f"scripted:{script}"})["run"]
         found.until(run, lambda told: told["status"] == "paused")
         yield found
 

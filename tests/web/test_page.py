@@ -324,13 +324,13 @@ def test_a_page_finds_its_way_back_when_a_killed_server_comes_back(opened: Opene
     shop, script = make_shop(place / "again")
     make_patient(script)
     environ = environment(place / "again")
-    wish = {"request": "Total", "intent": "small_fix", "driver": f"scripted:{script}"}
+    asked = {"request": "Total", "intent": "small_fix", "driver": f"scripted:{script}"}
     with ExitStack() as stack:
         page = opened.page.context.browser.new_page()
         stack.callback(page.close)
         first = stack.enter_context(started(environ, shop))
         page.goto(first.address)
-        run = first.client.post("/api/runs", wish)["run"]
+        run = first.client.post("/api/runs", asked)["run"]
         page.goto(f"{first.address.partition('?')[0]}#/run/{run}")
         expect(page.locator(".ribbon .p-recon").first).to_be_visible()
         first.process.kill()

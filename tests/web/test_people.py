@@ -302,7 +302,7 @@ def test_who_is_revoked_is_out_at_once_and_their_stream_ends(team: Team, tmp_pat
 
 
 def test_who_drives_cannot_decide_beforehand_or_name_files_of_the_server(team: Team):
-    wish = {"request": "x", "project": team.our_project}
+    asked = {"request": "x", "project": team.our_project}
     for more, role in (
         ({"yes": True}, "drive"),
         ({"in_place": True}, "drive"),
@@ -310,9 +310,9 @@ def test_who_drives_cannot_decide_beforehand_or_name_files_of_the_server(team: T
         ({"driver": "scripted:/etc/passwd"}, "approve"),
         ({"driver": "relay:/tmp"}, "approve"),
     ):
-        answer = team.served.ask("POST", "/api/runs", wish | more, token=team.tokens[role])
+        answer = team.served.ask("POST", "/api/runs", asked | more, token=team.tokens[role])
         assert (answer.status, answer.json["code"]) == (403, "not-allowed"), more
-    follows = wish | {"follows": team.theirs}
+    follows = asked | {"follows": team.theirs}
     assert team.served.ask("POST", "/api/runs", follows, token=team.tokens["drive"]).status == 404
 
 

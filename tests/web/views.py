@@ -82,9 +82,9 @@ def drive_demo(served: Served, shop: Path, script: Path) -> dict[str, str]:
     first = {"request": "The tests fail, fix it", "driver": "repair"}
     second = {"request": "A total of three pens is wrong", **scripted}
     third = {"request": "A cart with a discount counts it twice", "approve": True, **scripted}
-    for name, wish, end in (
+    for name, asked, end in (
         ("repaired", first, "success"), ("held", second, "success"), ("waiting", third, "paused"),
     ):  # fmt: skip
-        found[name] = served.post("/api/runs", wish)["run"]
+        found[name] = served.post("/api/runs", asked)["run"]
         served.until(found[name], lambda told, end=end: told["status"] == end)
     return found

@@ -290,14 +290,14 @@ class RunControl:
         """Report what happened before this process took over: the run's name and its state."""
         self._watcher.telemetry(resumed(state, started.shell.get("driver", "")))
 
-    def _driver(self, started: RunStarted, wished: str = "") -> Driver:
-        return self._made(self._spec(wished or started.shell.get("driver", "")))
+    def _driver(self, started: RunStarted, requested: str = "") -> Driver:
+        return self._made(self._spec(requested or started.shell.get("driver", "")))
 
-    def _spec(self, wished: str) -> str:
+    def _spec(self, requested: str) -> str:
         """Return the driver's specification, as stored in the journal."""
         if self._own_driver is not None:
             return f"{OWN}:{type(self._own_driver).__name__}"
-        return driver_spec(self.home.effective.settings, wished, Path.cwd())
+        return driver_spec(self.home.effective.settings, requested, Path.cwd())
 
     def _made(self, spec: str) -> Driver:
         """Return a driver; a key from the keyring is added to the known secrets."""

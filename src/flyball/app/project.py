@@ -255,19 +255,19 @@ def redactor_of(home: Home) -> Redactor:
     return Redactor((*known, password) if password else known)
 
 
-def target_of(home: Home, wished: str) -> str:
+def target_of(home: Home, requested: str) -> str:
     """Return a run's target: this project, unless the user names Flyball itself."""
-    if not wished:
+    if not requested:
         return f"project/{home.repo.name}"
-    kind, _, name = wished.partition("/")
-    if wished != FRAMEWORK and not (kind == "project" and name.strip()):
-        raise UsageError(f"A run cannot be about {wished!r}.", "Say framework or project/NAME.")
+    kind, _, name = requested.partition("/")
+    if requested != FRAMEWORK and not (kind == "project" and name.strip()):
+        raise UsageError(f"A run cannot be about {requested!r}.", "Say framework or project/NAME.")
     if kind == "project" and name != home.repo.name:
         raise UsageError(
             f"A run here is about {home.repo.name}, not about {name}.",
             f"Say project/{home.repo.name}, or go to the other project's directory.",
         )
-    return wished
+    return requested
 
 
 def note_place(home: Home) -> None:

@@ -88,10 +88,10 @@ def settle(sources: Sources) -> Effective:
     if sources.repo and not sources.repo_is_trusted:
         ignored.append(f"{REPO_FILE} is not trusted; run `flyball trust` to let it count")
     elif sources.repo:
-        wishes = _from_toml(sources.repo, REPO_FILE)
-        for field in COMMANDS.keys() & wishes.keys():
-            commands[field] = _added(commands[field], field, wishes.pop(field), ignored)
-        settings = _tighten(settings, wishes, origins, ignored)
+        proposed = _from_toml(sources.repo, REPO_FILE)
+        for field in COMMANDS.keys() & proposed.keys():
+            commands[field] = _added(commands[field], field, proposed.pop(field), ignored)
+        settings = _tighten(settings, proposed, origins, ignored)
     return _with_commands(Effective(settings, origins, tuple(ignored)), commands)
 
 
@@ -121,10 +121,10 @@ def _with_commands(
 
 
 def _added(
-    own: Mapping[str, SettledCommand], field: str, wish: Any, ignored: list[str]
+    own: Mapping[str, SettledCommand], field: str, proposed: Any, ignored: list[str]
 ) -> dict[str, SettledCommand]:
     """Return a trusted repository's commands added to the user's own, which take precedence."""
-    new = add_commands({}, wish, key_of(field), REPO_FILE)
+    new = add_commands({}, proposed, key_of(field), REPO_FILE)
     ignored += [
         f"{REPO_FILE}: `{key_of(field)}` for {at!r} is settled by you" for at in new if at in own
     ]
@@ -234,13 +234,13 @@ def _check_guards(levels: Mapping[str, Any], where: str) -> None:
 
 
 def _tighten(
-    settings: Settings, wishes: Mapping[str, Any], origins: dict[str, str], ignored: list[str]
+    settings: Settings, proposed: Mapping[str, Any], origins: dict[str, str], ignored: list[str]
 ) -> Settings:
     """Apply the settings that a trusted repository may tighten; report those it may not change."""
     taken: dict[str, Any] = {}
-    wished = _convert(wishes, dict.fromkeys(wishes, REPO_FILE))
-    for field in wishes:
-        now, then = getattr(settings, field), getattr(wished, field)
+    converted = _convert(proposed, dict.fromkeys(proposed, REPO_FILE))
+    for field in proposed:
+        now, then = getattr(settings, field), getattr(converted, field)
         if is_tighter(ABOUT[field].tighter, now, then):
             taken[field] = then
             origins[field] = REPO_FILE

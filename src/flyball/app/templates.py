@@ -30,18 +30,18 @@ def read_flow_file(file: str) -> FlowReading:
     return FlowReading(one_line(file), found, problems)
 
 
-def flow_intent(flow: Flow, wished: Intent | None) -> Intent:
+def flow_intent(flow: Flow, requested: Intent | None) -> Intent:
     """Return what a run of a flow may do: naming the flow is consent to its steps."""
     changing = next((step.step_id for step in flow.steps if step.may_mutate), "")
-    if wished is None:
+    if requested is None:
         return Intent.FEATURE_BUILD if changing else Intent.DIAGNOSE
-    if changing and wished not in MAY_MUTATE:
+    if changing and requested not in MAY_MUTATE:
         able = ", ".join(intent for intent in Intent if intent in MAY_MUTATE)
         raise UsageError(
-            f"The step {changing} of the flow changes files, but {wished} is read-only.",
+            f"The step {changing} of the flow changes files, but {requested} is read-only.",
             f"Omit --intent, or use one of {able}.",
         )
-    return wished
+    return requested
 
 
 class Own(NamedTuple):

@@ -81,9 +81,9 @@ KEYRINGS = (
 )
 
 
-def driver_spec(settings: Settings, wished: str, cwd: Path) -> str:
+def driver_spec(settings: Settings, requested: str, cwd: Path) -> str:
     """Return the driver of a run, in words that mean the same in any later process."""
-    spec = wished or settings.driver_use or ("" if settings.model_default else REPAIR)
+    spec = requested or settings.driver_use or ("" if settings.model_default else REPAIR)
     kind, _, rest = spec.partition(":")
     if kind in ("", "model"):
         name = rest or settings.model_default

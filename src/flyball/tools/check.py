@@ -83,7 +83,7 @@ async def perform(form: CheckForm, context: CallContext) -> Result:
 
 
 def choose(
-    wished: str,
+    requested: str,
     land: FileIndex,
     settled: ProjectCommands = NOTHING_SETTLED,
     servers: tuple[Check, ...] = (),
@@ -93,21 +93,21 @@ def choose(
     A configured check is selected by its command or directory; others by their name; all by kind.
     """
     here = (*settled_checks(land, settled.checks), *servers)
-    if not wished:
+    if not requested:
         if not here:
             raise ToolError("Nothing in this project can be checked by a tool we know.")
         return here
-    if wanted := tuple(check for check in here if wished in _names(check)):
+    if wanted := tuple(check for check in here if requested in _names(check)):
         return wanted
-    if wished in BY_NAME and wished not in set(CheckKind):
-        return (BY_NAME[wished],)
-    if wished == CheckKind.DIAGNOSTICS:
+    if requested in BY_NAME and requested not in set(CheckKind):
+        return (BY_NAME[requested],)
+    if requested == CheckKind.DIAGNOSTICS:
         raise ToolError(
             "No language server that is installed knows a file of this change.",
             "`flyball doctor` names those that can be installed.",
         )
     known = ", ".join(check.name for check in here or CHECKS)
-    raise ToolError(f"This project has no check {wished!r}.", f"It has: {known}.")
+    raise ToolError(f"This project has no check {requested!r}.", f"It has: {known}.")
 
 
 def _names(check: Check) -> tuple[str, ...]:

@@ -127,7 +127,7 @@ CHANGING = Flow("f", "S1", (look(), step("S2")))
 
 
 @pytest.mark.parametrize(
-    ("flow", "wished", "intent"),
+    ("flow", "requested", "intent"),
     [
         (READING, None, Intent.DIAGNOSE),
         (CHANGING, None, Intent.FEATURE_BUILD),
@@ -136,9 +136,9 @@ CHANGING = Flow("f", "S1", (look(), step("S2")))
     ],
 )
 def test_naming_a_flow_is_consent_to_what_it_does(
-    flow: Flow, wished: Intent | None, intent: Intent
+    flow: Flow, requested: Intent | None, intent: Intent
 ):
-    assert flow_intent(flow, wished) is intent
+    assert flow_intent(flow, requested) is intent
 
 
 def test_an_intent_that_only_looks_does_not_fit_a_flow_that_changes():

@@ -35,7 +35,7 @@ def home(tmp_path: Path, environ: dict[str, str] | None = None, **flags: object)
 
 
 @pytest.mark.parametrize(
-    ("settings", "wished", "spec"),
+    ("settings", "requested", "spec"),
     [
         (Settings(), "scripted:s.jsonl", "scripted:/here/s.jsonl"),
         (Settings(), "relay:talk", "relay:/here/talk"),
@@ -49,14 +49,16 @@ def home(tmp_path: Path, environ: dict[str, str] | None = None, **flags: object)
         (Settings(driver_use="relay:talk", model_default="a:b"), "", "relay:/here/talk"),
     ],
 )
-def test_a_driver_is_named_so_that_any_process_finds_it(settings: Settings, wished: str, spec: str):
-    assert driver_spec(settings, wished, Path("/here")) == spec
+def test_a_driver_is_named_so_that_any_process_finds_it(
+    settings: Settings, requested: str, spec: str
+):
+    assert driver_spec(settings, requested, Path("/here")) == spec
 
 
-@pytest.mark.parametrize("wished", ["scripted", "scripted:", "relay:", "oracle:x", "modl:a:b"])
-def test_an_unknown_driver_is_refused(wished: str):
+@pytest.mark.parametrize("requested", ["scripted", "scripted:", "relay:", "oracle:x", "modl:a:b"])
+def test_an_unknown_driver_is_refused(requested: str):
     with pytest.raises(UsageError, match="There is no driver"):
-        driver_spec(Settings(), wished, Path("/here"))
+        driver_spec(Settings(), requested, Path("/here"))
 
 
 def test_without_a_model_it_says_how_to_name_one():

@@ -70,12 +70,12 @@ UGLY = (
 @NEEDS_PAGES
 def test_a_real_page_is_pictured_and_a_later_edit_makes_it_stale(make_bench):
     bench = make_bench({"index.html": UGLY})
-    wish = {"url": "/", "expectation": "a shop"}
+    asked = {"url": "/", "expectation": "a shop"}
     ugly, _, fine = together(
         bench,
-        ("visual_qa", wish),
+        ("visual_qa", asked),
         lambda: bench.put({"index.html": "<!doctype html><p>Buy</p>"}),
-        ("visual_qa", {**wish, "viewport": "phone"}),
+        ("visual_qa", {**asked, "viewport": "phone"}),
     )
     (report,) = ugly.evidence
     assert not report.ok and "pixels wider" in report.note and "too faint" in report.note
@@ -162,12 +162,12 @@ def test_a_yes_of_a_model_outranks_nothing_that_is_plainly_wrong(make_bench):
     bench = make_bench({"index.html": "<!doctype html><title>Shop</title>"})
     yes, no = PictureOpinion("m", True, "Fine."), PictureOpinion("m", False, "No cart.")
     asking(bench, yes, no)
-    wish = {"url": "/", "expectation": "a cart"}
+    asked = {"url": "/", "expectation": "a cart"}
     blank, _, other = together(
         bench,
-        ("visual_qa", wish),
+        ("visual_qa", asked),
         lambda: bench.put({"index.html": "<!doctype html><p>Buy</p>"}),
-        ("visual_qa", wish),
+        ("visual_qa", asked),
     )
     assert not blank.ok and blank.evidence[0].note == "the page is blank"
     assert not other.ok and other.evidence[0].note == "No cart."

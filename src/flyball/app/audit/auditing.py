@@ -47,7 +47,7 @@ NEVER = (-1, -1)
 """A state that no file has, so that the next audit reads the file."""
 
 
-class AuditWish(NamedTuple):
+class AuditOptions(NamedTuple):
     """The arguments of an audit: paths, hosts and start time."""
 
     paths: tuple[Path, ...] = ()
@@ -68,7 +68,7 @@ Watch = Callable[[AuditProgress], None]
 
 
 def audit(
-    wish: AuditWish,
+    options: AuditOptions,
     environ: Mapping[str, str],
     limits: GuardLimits,
     *,
@@ -76,8 +76,8 @@ def audit(
     clock: Callable[[], float] = time.time,
 ) -> AuditReport:
     """Run an audit; it writes only the index and sends nothing over the network."""
-    since = clock() - seconds_of(wish.since) if wish.since else 0.0
-    files = _files(wish, environ, since)
+    since = clock() - seconds_of(options.since) if options.since else 0.0
+    files = _files(options, environ, since)
     mark = f"{msgspec.json.encode(limits).decode()}"
     governed = _governed(environ)
     with open_index(state_dir(environ) / INDEX) as index:
@@ -85,7 +85,9 @@ def audit(
         index.select(files)
         tally = AuditTally(governed)
         sessions = [
-            each for each in index.sessions(since) if not wish.hosts or each.host in wish.hosts
+            each
+            for each in index.sessions(since)
+            if not options.hosts or each.host in options.hosts
         ]
         tally.add_sessions(sessions)
         tally.add_bills(each for each in index.bills(since) if each[0] in tally.sessions)
@@ -107,16 +109,16 @@ def seconds_of(span: str) -> float:
     return int(found[1]) * UNITS[found[2]]
 
 
-def _files(wish: AuditWish, environ: Mapping[str, str], since: float) -> list[Path]:
+def _files(options: AuditOptions, environ: Mapping[str, str], since: float) -> list[Path]:
     folders = host_folders(environ)
-    wanted = wish.hosts or tuple(folders)
-    places = wish.paths or tuple(folders[host] for host in wanted if host in folders)
-    own = [*journals(environ)] if FLYBALL in wish.hosts and not wish.paths else []
-    for place in wish.paths:
+    wanted = options.hosts or tuple(folders)
+    places = options.paths or tuple(folders[host] for host in wanted if host in folders)
+    own = [*journals(environ)] if FLYBALL in options.hosts and not options.paths else []
+    for place in options.paths:
         if not place.exists():
             raise NotFound("file", os.fspath(place), "Name a transcript, or a folder of them.")
     found = [*transcripts(places), *own]
-    if not found and not wish.paths:
+    if not found and not options.paths:
         looked = ", ".join(os.fspath(place) for place in places) or "the state directory"
         hint = "Name a folder of transcripts: flyball audit PATH."
         raise NotFound("transcript", f"in {looked}", hint)

@@ -58,7 +58,7 @@ BEGUN_SECONDS = 8.0
 """Seconds for which a live worker may have taken a run without a lease."""
 
 
-class WorkerWish(NamedTuple):
+class WorkerOptions(NamedTuple):
     """The options of a worker."""
 
     database: str
@@ -150,11 +150,11 @@ class WorkerSeat(Seat):
 class Worker:
     """One process of a cluster; `work` returns after a stop request, once its runs are released."""
 
-    def __init__(self, wish: WorkerWish, environ: Mapping[str, str]) -> None:
+    def __init__(self, options: WorkerOptions, environ: Mapping[str, str]) -> None:
         self.name = name_this_process()
-        self.database = wish.database
-        self._wish = wish
-        self.says_yes = wish.says_yes
+        self.database = options.database
+        self._options = options
+        self.says_yes = options.says_yes
         self._room = WorkerRoom(environ)
         self._driven: dict[str, _Driven] = {}
         self._free = threading.Condition()
@@ -165,20 +165,20 @@ class Worker:
         row = WorkerRow(
             self.name,
             socket.gethostname(),
-            tuple(wish.roles),
-            wish.concurrency,
+            tuple(options.roles),
+            options.concurrency,
             0,
             version("flyball"),
             0.0,
             0.0,
             format=codec.VERSION,
         )
-        self._table = WorkerTable(wish.database, row, LEASE_SECONDS)
+        self._table = WorkerTable(options.database, row, LEASE_SECONDS)
         self._scheduler = Scheduler(
-            wish.database,
+            options.database,
             self.name,
             queue_for(row),
-            wish.concurrency,
+            options.concurrency,
             self._drive,
         )
 
@@ -265,7 +265,7 @@ class Worker:
         self._taken_at = {name: at for name, at in self._taken_at.items() if name not in lost}
         self._scheduler.withdraw(lost)
         busy = self._table.busy()
-        chosen = hand_out(due, handed, busy, list(live.values()), self._wish.shares)
+        chosen = hand_out(due, handed, busy, list(live.values()), self._options.shares)
         if chosen:
             self._scheduler.hand_out(chosen)
             self._scheduler.wake()
@@ -320,7 +320,7 @@ class Worker:
         return self._room.home_of(project, self.database, settled)
 
     def seat(self, home: Home, project: str) -> WorkerSeat:
-        return WorkerSeat(home, project, self._wish.roles, self._stop.is_set)
+        return WorkerSeat(home, project, self._options.roles, self._stop.is_set)
 
 
 class _Driven:

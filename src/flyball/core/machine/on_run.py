@@ -111,8 +111,8 @@ def read_intent(run: RunState, event: IntentRead) -> Course:
 
 
 def _with_intent(run: RunState, intent: Intent, calls: int) -> RunState:
-    wished = calls if run.wished_budget is None else run.wished_budget
-    return replace(run, intent=intent, budget=replace(run.budget, calls=wished))
+    requested = calls if run.wished_budget is None else run.wished_budget
+    return replace(run, intent=intent, budget=replace(run.budget, calls=requested))
 
 
 def begin_work(run: RunState, event: WorkspaceReady) -> Course:

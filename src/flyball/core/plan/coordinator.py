@@ -263,10 +263,10 @@ def _conclude(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
     """Return the outcome of execution: done, a new plan, or the end."""
     if not issues:
         return _succeed(state)
-    wishes = {each.escalation for each in state.results if not each.success}
-    if Escalation.FAIL_JOB in wishes:
+    wanted = {each.escalation for each in state.results if not each.success}
+    if Escalation.FAIL_JOB in wanted:
         return _respond(state, Status.FAILED, "A step failed permanently.", issues)
-    if state.planned or Escalation.ROUTE_TO_PLANNING in wishes:
+    if state.planned or Escalation.ROUTE_TO_PLANNING in wanted:
         return _plan_anew(replace(state, planned=True), issues)
     return _respond(state, Status.FAILED, f"Not done: {_first_sentence(issues[0])}.", issues)
 

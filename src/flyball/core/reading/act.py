@@ -64,7 +64,7 @@ def hear_order(bare: str, opener: str = "") -> HeardAct | None:
         return HeardAct(Act.LOOK, f"tells to {look}")
     if verb := verb_of(bare):
         is_wish = bool(opener) and opening_words(opener, lexicon.INTENDS) == opener
-        return HeardAct(_size(bare, verb), f"{'wishes' if is_wish else 'tells'} to {verb}")
+        return HeardAct(_size(bare, verb), f"{'wants' if is_wish else 'tells'} to {verb}")
     if (verb := _likely_verb(bare)) or contains(bare, lexicon.ORDER_CJK):
         return HeardAct(size_of(bare), f"seems to tell to {verb}".removesuffix(" to "))
     if re.match(lexicon.VERB_LAST, opener) or re.search(rf"(?:{lexicon.VERB_FINAL})$", bare):

@@ -36,7 +36,7 @@ ORDERED = 0.55
 UNORDERED = 0.9
 """The same without such an order."""
 
-WISHES = ("says how it should be", "wishes", "names a", "speaks of", "orders what was said")
+WISHES = ("says how it should be", "wants", "names a", "speaks of", "orders what was said")
 """Cues of clauses that may be part of a question as well as of an order."""
 
 GUESSES = (*WISHES, "seems to tell")
@@ -162,7 +162,7 @@ def _is_doubtful(speech: Speech, shares: Mapping[Intent, float]) -> bool:
 
 
 def _only_asks(speech: Speech) -> bool:
-    """Return whether a question comes with wishes and opinions, but without an order."""
+    """Return whether a question comes with requests and opinions, but without an order."""
     asks = any(clause.heard.is_question for clause in speech.clauses)
     return asks and not _orders(speech) and Act.CONTINUE not in speech.acts
 

@@ -248,13 +248,13 @@ def _question(bare: str) -> HeardAct:
 def _stated(piece: str, bare: str) -> HeardAct:
     """Return the act of a clause that is neither a question nor an order."""
     if says(piece, lexicon.UNDERSTAND):
-        return HeardAct(Act.INQUIRE, "wishes to understand")
+        return HeardAct(Act.INQUIRE, "wants to understand")
     if opening_words(bare, lexicon.SELF) and not any(
         says(piece, kind) for kind in (lexicon.WANT, lexicon.TROUBLE, lexicon.OUGHT)
     ):
         return HeardAct(Act.ASIDE, "tells of the speaker")
     if opening_words(bare, "let me"):
-        return HeardAct(Act.BUILD, "wishes for something")
+        return HeardAct(Act.BUILD, "wants something")
     if says(piece, lexicon.OKAY):
         return HeardAct(Act.ASIDE, "says that it is well")
     if says(piece, lexicon.WANT, lexicon.WANT_CJK):
@@ -263,7 +263,7 @@ def _stated(piece: str, bare: str) -> HeardAct:
         )
         whole = says(bare, lexicon.WHOLE, lexicon.WHOLE_CJK)
         act = Act.WHOLE if whole else Act.FIX if is_small else Act.BUILD
-        return HeardAct(act, "wishes for something")
+        return HeardAct(act, "wants something")
     if says(piece, lexicon.OUGHT):
         return HeardAct(Act.FIX, "says how it should be")
     if says(piece, lexicon.TROUBLE, lexicon.TROUBLE_CJK):

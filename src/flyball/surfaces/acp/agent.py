@@ -84,10 +84,10 @@ class EditorAgent:
     """
 
     def __init__(
-        self, wish: RunRequest, environ: Mapping[str, str], by: str, tell: Callable[[], Words]
+        self, options: RunRequest, environ: Mapping[str, str], by: str, tell: Callable[[], Words]
     ) -> None:
         self._tell = tell
-        self._wish = wish
+        self._options = options
         self._environ = environ
         self._by = by
         self._sessions: dict[str, EditorSession] = {}
@@ -170,7 +170,7 @@ class EditorAgent:
         return self._sessions[name]
 
     def _wanted(self, session: EditorSession, said: PromptWords) -> RunRequest:
-        return self._wish._replace(
+        return self._options._replace(
             request=said.text,
             images=said.images,
             history=session.history,

@@ -37,8 +37,8 @@ def acp(driver: str, model: str, in_place: bool) -> None:
             raise
         raise MissingExtra("`flyball acp`", str(error.name), "acp") from None
     require_editor((0, 1))
-    wish = RunRequest(request="", driver=driver_of(driver, model), in_place=in_place)
-    asyncio.run(serve(EditorAgent(wish, os.environ, user(), in_words)))
+    options = RunRequest(request="", driver=driver_of(driver, model), in_place=in_place)
+    asyncio.run(serve(EditorAgent(options, os.environ, user(), in_words)))
 
 
 def require_editor(ends: tuple[int, ...]) -> None:

@@ -61,8 +61,8 @@ def audit(
     if as_json and html is not None:
         raise UsageError("Choose only one output format.", "Say either --json or --html FILE.")
     limits = open_home(Path.cwd(), os.environ, {}).effective.settings.policy.guards
-    wish = auditing.AuditWish(paths, hosts, since)
-    report = auditing.audit(wish, os.environ, limits, watch=_progress())
+    options = auditing.AuditOptions(paths, hosts, since)
+    report = auditing.audit(options, os.environ, limits, watch=_progress())
     report = shared(report) if share else report
     if as_json:
         import msgspec

@@ -31,7 +31,7 @@ LONG_LINE = 400
 """Maximum length of a diff line shown; one event with its command is shorter."""
 
 
-class InstallWish(NamedTuple):
+class Installation(NamedTuple):
     """The request of the command line, and the resulting plan."""
 
     remove: bool
@@ -102,20 +102,20 @@ def init(
         raise UsageError("--level and --remove exclude each other.", "Use only one of them.")
     if remove or level in ("observe", "verdict"):
         _require_person(repo)
-    wish = _plan(repo, host, scope, remove=remove, level=level or "", http=http)
-    is_done = _settle(wish, yes=yes, as_json=as_json)
+    install = _plan(repo, host, scope, remove=remove, level=level or "", http=http)
+    is_done = _settle(install, yes=yes, as_json=as_json)
     if as_json:
-        said = {"host": host, "scope": scope, "path": wish.plan.target.path, "removed": remove}
-        said["level"] = wish.level
-        say_json({**said, **_as_dict(wish), "applied": is_done})
+        said = {"host": host, "scope": scope, "path": install.plan.target.path, "removed": remove}
+        said["level"] = install.level
+        say_json({**said, **_as_dict(install), "applied": is_done})
     else:
-        _say(wish, is_done=is_done)
-    ctx.exit(0 if is_done or not wish.plan.is_change else _waits())
+        _say(install, is_done=is_done)
+    ctx.exit(0 if is_done or not install.plan.is_change else _waits())
 
 
 def _plan(
     repo: Path, host: str, scope: str, *, remove: bool, level: str, http: bool
-) -> InstallWish:
+) -> Installation:
     """Return the planned changes, what else the host needs, and where other hooks would remain."""
     from flyball.app.installing.door import make_door
     from flyball.app.installing.needs import host_needs
@@ -127,13 +127,13 @@ def _plan(
     target = find_target(host, InstallScope(scope), places)
     if remove:
         others = installed_elsewhere(target, places, os.environ)
-        return InstallWish(remove, level, repo, plan_removal(target, os.environ), [], others)
+        return Installation(remove, level, repo, plan_removal(target, os.environ), [], others)
     executable = os.fspath(Path(sys.executable).with_name("flyball-hook"))
     door = make_door(os.environ) if http else None
     plan = plan_install(target, executable, os.environ, door, level)
     needs = host_needs(target, places, executable, (plan.after or b"").decode())
     settled = open_home_lenient(repo, os.environ)[0].effective.settings.hooks_level
-    return InstallWish(remove, level or settled, repo, plan, needs, [])
+    return Installation(remove, level or settled, repo, plan, needs, [])
 
 
 def _require_person(repo: Path) -> None:
@@ -150,12 +150,12 @@ def _waits() -> int:
     return WAITS
 
 
-def _settle(wish: InstallWish, *, yes: bool, as_json: bool) -> bool:
+def _settle(install: Installation, *, yes: bool, as_json: bool) -> bool:
     """Show the change, ask if possible, and make it; return whether it was made."""
     from flyball.app.installing.plan import carry_out
     from flyball.surfaces.cli.card import say_diff
 
-    plan = wish.plan
+    plan = install.plan
     if not plan.is_change:
         carry_out(plan)
         return False
@@ -170,7 +170,7 @@ def _settle(wish: InstallWish, *, yes: bool, as_json: bool) -> bool:
             return False
         if not click.confirm("\nWrite this?"):
             return False
-    _write(plan, wish.repo)
+    _write(plan, install.repo)
     return True
 
 
@@ -210,48 +210,48 @@ def _readable(diff: str) -> str:
     return "\n".join(lines)
 
 
-def _say(wish: InstallWish, *, is_done: bool) -> None:
-    if wish.plan.is_change and not is_done and _is_somebody_there():
+def _say(install: Installation, *, is_done: bool) -> None:
+    if install.plan.is_change and not is_done and _is_somebody_there():
         say("\nNothing was written.")
-    elif wish.plan.is_change and not is_done:
+    elif install.plan.is_change and not is_done:
         say("\nNothing was written. Repeat with --yes to write it.")
-        _say_needs(wish)
-    elif wish.remove:
-        _say_removed(wish, is_done=is_done)
+        _say_needs(install)
+    elif install.remove:
+        _say_removed(install, is_done=is_done)
     else:
-        _say_installed(wish, is_done=is_done)
+        _say_installed(install, is_done=is_done)
 
 
-def _say_removed(wish: InstallWish, *, is_done: bool) -> None:
-    path = wish.plan.target.path
+def _say_removed(install: Installation, *, is_done: bool) -> None:
+    path = install.plan.target.path
     done = f"Flyball's hooks are out of {path}."
     say(done if is_done else f"There is nothing of Flyball in {path}.")
-    for other in wish.elsewhere:
-        say(f"Flyball's hooks are in {other.path}: `{_removal(other, wish.repo)}` removes them.")
+    for other in install.elsewhere:
+        say(f"Flyball's hooks are in {other.path}: `{_removal(other, install.repo)}` removes them.")
 
 
-def _say_installed(wish: InstallWish, *, is_done: bool) -> None:
+def _say_installed(install: Installation, *, is_done: bool) -> None:
     """Print which projects the host is governed in, how to check that, and how to undo it."""
     from flyball.settings import LEVELS as WHAT_IS_HELD
 
-    target = wish.plan.target
+    target = install.plan.target
     say(f"Flyball's hooks are in {target.path} {'now' if is_done else 'already'}.")
-    if wish.is_ready:
+    if install.is_ready:
         where = f"by Flyball {REACH[target.scope]}"
-        say(f"{target.host.title} is {VERBS[wish.level]} {where}.")
-        say(f"Level {wish.level}: {WHAT_IS_HELD[wish.level]}.")
+        say(f"{target.host.title} is {VERBS[install.level]} {where}.")
+        say(f"Level {install.level}: {WHAT_IS_HELD[install.level]}.")
     else:
-        say(f"{target.host.title} is not {VERBS[wish.level]} until this is fixed:")
-    _say_needs(wish)
+        say(f"{target.host.title} is not {VERBS[install.level]} until this is fixed:")
+    _say_needs(install)
     see = f"Check that it works: `flyball doctor --host {target.host.name}`."
-    if wish.level == "observe":
+    if install.level == "observe":
         see = "See what would have been refused: `flyball audit --host flyball`."
-    say(f"{see} Undo: `{_removal(target, wish.repo)}`.")
+    say(f"{see} Undo: `{_removal(target, install.repo)}`.")
 
 
-def _say_needs(wish: InstallWish) -> None:
+def _say_needs(install: Installation) -> None:
     labels = {"met": "holds", "missing": "fix", "told": "know"}
-    for need in wish.needs:
+    for need in install.needs:
         say(f"  {labels[need.state.value]:<6} {need.text}")
 
 
@@ -265,14 +265,14 @@ def _removal(target: InstallTarget, repo: Path) -> str:
     return shlex.join([*words, "--remove"])
 
 
-def _as_dict(wish: InstallWish) -> dict[str, Any]:
-    plan = wish.plan
+def _as_dict(install: Installation) -> dict[str, Any]:
+    plan = install.plan
     return {
         "changed": plan.is_change,
         "diff": plan.diff,
         "changes": plan.changes,
         "events": list(plan.target.host.events),
-        "needs": [{"state": str(need.state), "text": need.text} for need in wish.needs],
-        "ready": wish.is_ready,
-        "elsewhere": [{"scope": str(o.scope), "path": str(o.path)} for o in wish.elsewhere],
+        "needs": [{"state": str(need.state), "text": need.text} for need in install.needs],
+        "ready": install.is_ready,
+        "elsewhere": [{"scope": str(o.scope), "path": str(o.path)} for o in install.elsewhere],
     }

@@ -99,7 +99,7 @@ def run(
     images: tuple[Path, ...],
     history: str | None,
     as_json: bool,
-    **wishes: Any,
+    **options: Any,
 ) -> None:
     """Start a governed run for a request. REQUEST may be - to read stdin.
 
@@ -113,7 +113,7 @@ def run(
     from flyball.surfaces.cli.terminal.driving import drive, driver_of
     from flyball.surfaces.cli.terminal.view import home_at
 
-    flow = _flow(wishes["flow_file"]) if wishes["flow_file"] else None
+    flow = _flow(options["flow_file"]) if options["flow_file"] else None
     wanted = RunRequest(
         request=flow.name if flow and not request else _words(request),
         intent=Intent(intent) if intent else None,
@@ -122,29 +122,29 @@ def run(
         images=load_images(images),
         history=history_from(history) if history else (),
         driver=driver_of(driver, model),
-        in_place=wishes["in_place"],
-        assume_yes=wishes["yes"],
-        preview=wishes["preview"],
-        target=wishes["target"],
+        in_place=options["in_place"],
+        assume_yes=options["yes"],
+        preview=options["preview"],
+        target=options["target"],
     )
-    home = home_at(repo, _settings(wishes))
-    if wishes["submit"]:
-        _submit(home, wanted, wishes["priority"], as_json=as_json)
+    home = home_at(repo, _settings(options))
+    if options["submit"]:
+        _submit(home, wanted, options["priority"], as_json=as_json)
         return
     ctx.exit(drive(home, lambda control: control.start(wanted), as_json=as_json))
 
 
-def _settings(wishes: dict[str, Any]) -> dict[str, object]:
+def _settings(options: dict[str, Any]) -> dict[str, object]:
     """Return the settings for the command's options."""
     found: dict[str, object] = {}
-    if wishes["approve"]:
+    if options["approve"]:
         found["policy_approve_checkpoint"] = True
-    if wishes["no_plan"]:
+    if options["no_plan"]:
         found["policy_plan"] = False
-    if wishes["max_iterations"]:
-        found["policy_max_iterations"] = wishes["max_iterations"]
-    if wishes["budget_seconds"]:
-        found["repair_seconds"] = wishes["budget_seconds"]
+    if options["max_iterations"]:
+        found["policy_max_iterations"] = options["max_iterations"]
+    if options["budget_seconds"]:
+        found["repair_seconds"] = options["budget_seconds"]
     return found
 
 

@@ -84,8 +84,8 @@ def worker(
         )
     module = load_extra("flyball.app.cluster.worker")
     shares = module.Shares(per_project, per_person)
-    wish = module.WorkerWish(database, _roles(roles), concurrency, shares, says_yes)
-    it = module.Worker(wish, dict(os.environ))
+    options = module.WorkerOptions(database, _roles(roles), concurrency, shares, says_yes)
+    it = module.Worker(options, dict(os.environ))
 
     def stop(_number: int, _frame: object) -> None:
         it.stop()

@@ -71,8 +71,8 @@ def projects(board: OurBoard) -> list[dict[str, Any]]:
 )
 def patch_diff(board: OurBoard, data: JSONBody[PatchForm]) -> Response[dict[str, Any]]:
     home = board.project(data.project)
-    wish = PatchRequest(data.diff, home.repo, keep_regions=data.keep_regions)
-    result, snapshot = patch_project(wish, board.environ, writes=not data.preview)
+    patch = PatchRequest(data.diff, home.repo, keep_regions=data.keep_regions)
+    result, snapshot = patch_project(patch, board.environ, writes=not data.preview)
     return Response(result.to_json(snapshot), status_code=200 if result.ok else 422)
 
 

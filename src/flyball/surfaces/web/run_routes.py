@@ -51,7 +51,7 @@ class WebForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A request body; unknown fields are refused by name."""
 
 
-class Wish(WebForm, frozen=True):
+class NewRun(WebForm, frozen=True):
     """A request to start a run."""
 
     request: Asked
@@ -127,7 +127,7 @@ class RunRoutes(Controller):
         return board.rows(project)
 
     @post(sync_to_thread=True, summary="Start a run; the server drives it.")
-    def start(self, board: OurBoard, data: JSONBody[Wish]) -> RunTold:
+    def start(self, board: OurBoard, data: JSONBody[NewRun]) -> RunTold:
         flags: dict[str, object] = {}
         if data.approve:
             flags["policy_approve_checkpoint"] = True

@@ -157,15 +157,15 @@ def _from_dialect(diff: str, args: Args, read: ReadText) -> str:
     if not blocks:
         return ""
     own = next((str(args[name]).strip() for name in PATH if name in args), "")
-    wished: dict[str, list[_Replacement]] = {}
+    requested: dict[str, list[_Replacement]] = {}
     for block in blocks:
         before = [line.strip(" `*#") for line in diff[: block.start()].split("\n")]
         named = [line for line in before if re.fullmatch(r"[\w./-]+\.\w+", line)]
         path = own or (named[-1] if named else "")
         if not path:
             raise UnclearCall("A search and replace block names no file. Send `path` with it.")
-        wished.setdefault(path, []).append(_Replacement(block[1], block[2], False))
-    return "".join(_replaced(path, pairs, read) for path, pairs in wished.items())
+        requested.setdefault(path, []).append(_Replacement(block[1], block[2], False))
+    return "".join(_replaced(path, pairs, read) for path, pairs in requested.items())
 
 
 _SEARCH = regex(

@@ -172,7 +172,7 @@ async def open_page(
     servers = context.servers
     earlier = earlier_picture(served.url, size, context)
     ports = set(ports_of(served.server, context)) | set(servers.taken())
-    wish = {
+    task = {
         "url": served.url,
         "browser": find_browser(context.env),
         "ports": sorted(ports),
@@ -183,7 +183,7 @@ async def open_page(
         "before": base64.b64encode(earlier.data).decode(),
     }
     with empty_place() as place:
-        found = await run_inside("browse.py", wish, context, place, isolated="-I")
+        found = await run_inside("browse.py", task, context, place, isolated="-I")
     for name in ("picture", "difference"):
         found[name] = base64.b64decode(found[name])
     return msgspec.convert({**found, "before": earlier.path}, PageLook)

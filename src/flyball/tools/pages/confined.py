@@ -46,13 +46,13 @@ def empty_place() -> Generator[Path]:
 
 
 async def run_inside(
-    name: str, wish: Mapping[str, object], context: CallContext, place: Path, *, isolated: str
+    name: str, task: Mapping[str, object], context: CallContext, place: Path, *, isolated: str
 ) -> Any:
     """Run a program of `inside` in the run's network; return its output for a request."""
     if not can_serve():
         raise ToolUnavailable(NO_NETWORK, "Run `flyball doctor` to see why.")
     usual = context.sandbox_in(context.root)
-    seconds = float(str(wish["seconds"]))
+    seconds = float(str(task["seconds"]))
     finished = await run(
         [sys.executable, isolated, os.fspath(INSIDE / name)],
         cwd=place,
@@ -67,7 +67,7 @@ async def run_inside(
         limits=CommandLimits(seconds=seconds + GRACE, kept=1 << 24),
         # Not redacted here: encoded bytes could look like a key. The answer's text is redacted
         # before it is shown.
-        stdin=msgspec.json.encode(wish),
+        stdin=msgspec.json.encode(task),
     )
     if finished.timed_out:
         raise ToolTimeout(f"Looking took longer than {seconds:g} s and was ended.")
@@ -90,7 +90,7 @@ async def ask(
     parts = urlsplit(url)
     query = f"?{parts.query}" if parts.query else ""
     target = quote(f"{parts.path or '/'}{query}", safe="/?&=%+:,;@~")
-    wish = {
+    task = {
         "host": parts.hostname or "",
         "port": parts.port or 80,
         "target": target,
@@ -99,6 +99,6 @@ async def ask(
         "waits": waits,
     }
     with empty_place() as place:
-        found = await run_inside("ask.py", wish, context, place, isolated="-IS")
+        found = await run_inside("ask.py", task, context, place, isolated="-IS")
     body = base64.b64decode(found["body"])
     return HttpAnswer(found["status"], body, found["error"], found["kind"])

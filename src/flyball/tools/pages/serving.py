@@ -152,7 +152,7 @@ async def _start(plan: ServerPlan, context: CallContext, seconds: float) -> RunS
 def _port_for(plan: ServerPlan, context: CallContext) -> int:
     """Return the port to use: its previous one, its usual one, or the next free one."""
     before = context.servers.wanted().get(plan.name)
-    wished = (before and before.port) or plan.port or 3000
+    requested = (before and before.port) or plan.port or 3000
     taken = context.servers.taken(but=plan.name)
     if "{port}" not in plan.command and plan.port in taken:
         raise ToolError(
@@ -160,9 +160,9 @@ def _port_for(plan: ServerPlan, context: CallContext) -> int:
             f"{taken[plan.port]} of this run.",
             f"Stop {taken[plan.port]} with `dev_server_stop` first.",
         )
-    while wished in taken:
-        wished += 1
-    return wished
+    while requested in taken:
+        requested += 1
+    return requested
 
 
 def _prepared(plan: ServerPlan, port: int, context: CallContext) -> ServerStart:
@@ -196,13 +196,15 @@ def _prepared(plan: ServerPlan, port: int, context: CallContext) -> ServerStart:
         raise
 
 
-async def _get_ready(server: RunServer, context: CallContext, wished: int, seconds: float) -> None:
+async def _get_ready(
+    server: RunServer, context: CallContext, requested: int, seconds: float
+) -> None:
     """Wait until it listens and responds; on failure, report the end of its log."""
     deadline = time.monotonic() + seconds
     while not server.listener:
         found = ports_of(server, context)
         if found and not server.is_over:
-            server.listener = found.get(wished) or found[min(found)]
+            server.listener = found.get(requested) or found[min(found)]
             break
         if server.is_over:
             raise _trouble(server, context, _why_over(server))

@@ -73,23 +73,25 @@ class Choice(NamedTuple):
 
 
 def choose(
-    wished: str, words: Sequence[str], root: Path, settled: ProjectCommands = NOTHING_SETTLED
+    requested: str, words: Sequence[str], root: Path, settled: ProjectCommands = NOTHING_SETTLED
 ) -> Choice:
     """Return the runner to use, or a sentence that explains why there is none."""
-    if wished and wished not in BY_NAME and wished != COMMAND:
-        raise ToolError(f"There is no test runner {wished!r}.", f"Known are {', '.join(BY_NAME)}.")
+    if requested and requested not in BY_NAME and requested != COMMAND:
+        raise ToolError(
+            f"There is no test runner {requested!r}.", f"Known are {', '.join(BY_NAME)}."
+        )
     land = look(root)
     parts = survey_parts(land, settled)
     named, args = _named_part(words, parts)
     suited = {
         part.path: names
         for part in parts
-        if named in (None, part.path) and (names := _names(part, land)) and _fits(wished, names)
+        if named in (None, part.path) and (names := _names(part, land)) and _fits(requested, names)
     }
     if not suited:
-        raise _none(wished, parts, land)
+        raise _none(requested, parts, land)
     at = named or _first(suited, args, parts)
-    return _settled(wished, at, suited[at], args, parts, land)
+    return _settled(requested, at, suited[at], args, parts, land)
 
 
 def require_allowed(choice: Choice) -> None:
@@ -122,9 +124,9 @@ def _names(part: Part, land: FileIndex) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own, *others)))
 
 
-def _fits(wished: str, names: Sequence[str]) -> bool:
+def _fits(requested: str, names: Sequence[str]) -> bool:
     """Return whether a requested runner is available; `npm` means the runner behind its script."""
-    return wished in ("", *names) or wished in WRAPPERS
+    return requested in ("", *names) or requested in WRAPPERS
 
 
 def _first(suited: Mapping[str, Sequence[str]], args: Sequence[str], parts: Sequence[Part]) -> str:
@@ -154,13 +156,13 @@ def _named_part(words: Sequence[str], parts: Sequence[Part]) -> tuple[str | None
     return None, tuple(words)
 
 
-def _none(wished: str, parts: Sequence[Part], land: FileIndex) -> ToolError:
-    """Return why nothing can be run: no tests at all, or none for the wished runner."""
+def _none(requested: str, parts: Sequence[Part], land: FileIndex) -> ToolError:
+    """Return why nothing can be run: no tests at all, or none for the requested runner."""
     known = {name: part.path for part in parts for name in _names(part, land)}
-    if wished and known:
+    if requested and known:
         here = ", ".join(known)
         return ToolError(
-            f"This project has no tests that {wished} would run.", f"Its runners are {here}."
+            f"This project has no tests that {requested} would run.", f"Its runners are {here}."
         )
     looked = [path for path in land.files if TOLD_BY.fullmatch(posixpath.basename(path))]
     seen = f", {', '.join(looked[:SHOWN])} among them" if looked else ""
@@ -172,7 +174,7 @@ def _none(wished: str, parts: Sequence[Part], land: FileIndex) -> ToolError:
 
 
 def _settled(
-    wished: str,
+    requested: str,
     at: str,
     names: Sequence[str],
     args: Sequence[str],
@@ -180,7 +182,7 @@ def _settled(
     land: FileIndex,
 ) -> Choice:
     """Return a choice for a part of the tree; paths that name the part are made relative to it."""
-    name = wished if wished in names else names[0]
+    name = requested if requested in names else names[0]
     part = next(each for each in parts if each.path == at)
     suite = next((each for each in part.suites if each.runner == name), PartSuite(name, at))
     inner = land.below(at, _tested_inside(at, parts))

@@ -52,11 +52,11 @@ class TimeLimit(NamedTuple):
     why: str
 
 
-def limit_for(context: StartContext, pace: Pace, wished: float | None) -> TimeLimit:
-    """Return the wished limit, or three times the longest of the last runs; never above the cap."""
+def limit_for(context: StartContext, pace: Pace, requested: float | None) -> TimeLimit:
+    """Return the requested limit, or three times the longest recent run, within the cap."""
     most = context.limits.seconds
-    if wished is not None:
-        return TimeLimit(min(wished, most), "the limit that `timeout` set")
+    if requested is not None:
+        return TimeLimit(min(requested, most), "the limit that `timeout` set")
     if not pace.seconds:
         return TimeLimit(most, "`limits.suite_seconds`")
     usual = max(LEAST, TIMES_BEFORE * max(pace.seconds))

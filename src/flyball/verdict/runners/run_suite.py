@@ -55,7 +55,7 @@ class SuiteRun(NamedTuple):
 
 
 async def run_suite(
-    wished: str,
+    requested: str,
     words: Sequence[str],
     context: StartContext,
     id: str,
@@ -63,19 +63,19 @@ async def run_suite(
     from_driver: bool = False,
     timeout: float | None = None,
 ) -> SuiteRun:
-    """Run the wished or the fitting suite in its sandbox, and count what happened.
+    """Run the requested or the fitting suite in its sandbox, and count what happened.
 
     What a driver passes on is held against the runner's allow-list; our own words are not. Its runs
     are stopped after `timeout` seconds, or else after three times what the suite took before.
     """
-    choice = choose(wished, words, context.root.path, context.settings.commands)
+    choice = choose(requested, words, context.root.path, context.settings.commands)
     if from_driver:
         require_allowed(choice)
     timed = Timed(context, choice, timeout, is_bounded=from_driver)
     try:
         finished, tally = await _run(choice, context, timed)
     except ToolUnavailable:
-        if wished or not choice.otherwise:
+        if requested or not choice.otherwise:
             raise
         choice = choice._replace(name=choice.otherwise)
         timed = Timed(context, choice, timeout, is_bounded=from_driver)
@@ -107,7 +107,7 @@ class Timed:
     """The time limit of a test run, and its progress."""
 
     def __init__(
-        self, context: StartContext, choice: Choice, wished: float | None, *, is_bounded: bool
+        self, context: StartContext, choice: Choice, requested: float | None, *, is_bounded: bool
     ) -> None:
         # One part may be tested by several runners, and a person may change the command.
         self._key = "\n".join(("test", choice.at, choice.name, choice.command))
@@ -119,7 +119,7 @@ class Timed:
         self.is_bounded = is_bounded
         """Whether a driver waits for it; a verdict's runs take the time that settings allow."""
         limit = TimeLimit(context.limits.seconds, "")
-        self.limit = limit_for(context, self._pace, wished) if is_bounded else limit
+        self.limit = limit_for(context, self._pace, requested) if is_bounded else limit
         self.course = Course(None)
 
     async def launch(

@@ -14,8 +14,8 @@ from tests.unit.app.audit.recorded import HOSTS, SINS, lay_out, session_names
 
 from flyball.app.audit.auditing import (
     WORTH_A_CREW,
+    AuditOptions,
     AuditProgress,
-    AuditWish,
     audit,
     judge_file,
     judge_files,
@@ -31,7 +31,7 @@ from flyball.errors import NotFound, UsageError
 
 def audited(home: Path, *hosts: str, since: str = "", paths: tuple[Path, ...] = ()) -> AuditReport:
     environ = {"HOME": str(home), "PATH": "/usr/bin:/bin", "FLYBALL_STATE_DIR": f"{home}/state"}
-    return audit(AuditWish(paths, hosts, since), environ, GuardLimits(), clock=lambda: 1.795e9)
+    return audit(AuditOptions(paths, hosts, since), environ, GuardLimits(), clock=lambda: 1.795e9)
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -180,7 +180,7 @@ def test_progress_is_told(tmp_path: Path):
     lay_out(tmp_path, "gemini")
     seen: list[AuditProgress] = []
     environ = {"HOME": str(tmp_path), "FLYBALL_STATE_DIR": f"{tmp_path}/state"}
-    audit(AuditWish(), environ, GuardLimits(), watch=seen.append)
+    audit(AuditOptions(), environ, GuardLimits(), watch=seen.append)
     assert (seen[0].files, seen[-1].files, seen[-1].bytes) == (0, 17, seen[-1].of_bytes)
 
 

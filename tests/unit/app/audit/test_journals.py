@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.app.audit.auditing import AuditWish, audit
+from flyball.app.audit.auditing import AuditOptions, audit
 from flyball.app.audit.report import AuditReport
 from flyball.core.memory.guard import GuardLimits
 from flyball.errors import NotFound
@@ -16,7 +16,7 @@ from flyball.journal.sqlite import SqliteJournal
 
 def audited(state: Path) -> AuditReport:
     environ = {"HOME": str(state / "home"), "FLYBALL_STATE_DIR": str(state)}
-    return audit(AuditWish((), ("flyball",)), environ, GuardLimits())
+    return audit(AuditOptions((), ("flyball",)), environ, GuardLimits())
 
 
 def test_where_nothing_was_observed_there_is_nothing_to_tell(tmp_path: Path):

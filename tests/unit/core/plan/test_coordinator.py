@@ -334,8 +334,8 @@ def test_a_small_step_that_fails_ends_unless_it_asks_for_planning():
     plan_id = said[0].plan_id
     _, said = coordinate(state, results(red(summary="Cannot find it."), plan_id=plan_id))
     assert only(said, UserResponse).message == "Not done: cannot find it."
-    wish = red(escalation=Escalation.ROUTE_TO_PLANNING)
-    state, said = coordinate(state, results(wish, plan_id=plan_id))
+    asked = red(escalation=Escalation.ROUTE_TO_PLANNING)
+    state, said = coordinate(state, results(asked, plan_id=plan_id))
     assert only(said, PlanRequest).iteration == 2
     assert state.planned
 

@@ -187,7 +187,7 @@ def test_a_paste_is_evidence_of_trouble_and_not_a_request(text, intent):
 def test_an_intention_with_a_question_does_not_allow_a_change():
     reading = classify("I need to add a field to the order. Where would that go?")
     assert reading.intent not in MAY_MUTATE
-    assert reading.reasons[0].endswith("wishes to add")
+    assert reading.reasons[0].endswith("wants to add")
 
 
 def test_a_wish_about_what_is_pasted_does_not_allow_a_change():

@@ -9,7 +9,7 @@ from flyball.workspace.process.process import CommandLimits
 
 
 @pytest.mark.parametrize(
-    ("before", "wished", "seconds"),
+    ("before", "requested", "seconds"),
     [
         ([], None, 600.0),
         ([], 20, 20),
@@ -21,10 +21,10 @@ from flyball.workspace.process.process import CommandLimits
         ([30.0], 5, 5),
     ],
 )
-def test_a_suite_may_take_three_times_what_it_took(start, before, wished, seconds):
+def test_a_suite_may_take_three_times_what_it_took(start, before, requested, seconds):
     limits = CommandLimits(seconds=600.0)
     context = start._replace(limits=limits)
-    assert limit_for(context, Pace(before), wished).seconds == seconds
+    assert limit_for(context, Pace(before), requested).seconds == seconds
 
 
 def test_the_last_times_are_kept_and_broken_files_are_nothing(start):

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def ask(wish: dict[str, Any], deadline: float) -> dict[str, Any]:
+def ask(task: dict[str, Any], deadline: float) -> dict[str, Any]:
     """Return the result of one request: status, type, body and error."""
     left = max(0.1, deadline - time.monotonic())
-    connection = http.client.HTTPConnection(wish["host"], wish["port"], timeout=left)
+    connection = http.client.HTTPConnection(task["host"], task["port"], timeout=left)
     try:
         headers = {"User-Agent": "flyball", "Connection": "close"}
-        connection.request("GET", wish["target"], headers=headers)
+        connection.request("GET", task["target"], headers=headers)
         answer = connection.getresponse()
         body = b""
-        while len(body) <= wish["kept"] and time.monotonic() < deadline:
-            piece = answer.read1(wish["kept"] or 1)
+        while len(body) <= task["kept"] and time.monotonic() < deadline:
+            piece = answer.read1(task["kept"] or 1)
             if not piece:
                 break
             body += piece
@@ -41,12 +41,12 @@ def ask(wish: dict[str, Any], deadline: float) -> dict[str, Any]:
 
 def main() -> None:
     """Send the request in the input, and print the response."""
-    wish = json.load(sys.stdin)
-    deadline = time.monotonic() + wish["seconds"]
-    found = ask(wish, deadline)
-    while wish["waits"] and found["error"] and time.monotonic() < deadline:
+    task = json.load(sys.stdin)
+    deadline = time.monotonic() + task["seconds"]
+    found = ask(task, deadline)
+    while task["waits"] and found["error"] and time.monotonic() < deadline:
         time.sleep(0.05)
-        found = ask(wish, deadline)
+        found = ask(task, deadline)
     body = base64.b64encode(found["body"]).decode()
     sys.stdout.write(json.dumps({**found, "body": body}) + "\n")
 

@@ -184,20 +184,20 @@ def described(details: dict[str, Any]) -> str:
     return f"{said.splitlines()[0][:500] if said else 'an error'} ({where})"
 
 
-def look(page: Page, session: CDPSession, wish: dict[str, Any]) -> dict[str, Any]:
+def look(page: Page, session: CDPSession, task: dict[str, Any]) -> dict[str, Any]:
     """Return what one page did until it was idle or the time was over."""
-    watcher = PageWatcher(page, wish["ports"])
+    watcher = PageWatcher(page, task["ports"])
     session.on("Runtime.exceptionThrown", watcher.throw)
     cast(Any, session).send("Runtime.enable")
     # On the context and not on the page: a window that it opens is watched, too.
     page.context.route("**/*", watcher.judge)
-    deadline = time.monotonic() + wish["seconds"]
+    deadline = time.monotonic() + task["seconds"]
     status, trouble = 0, ""
     try:
-        answer = page.goto(wish["url"], wait_until="load", timeout=wish["seconds"] * 1_000)
+        answer = page.goto(task["url"], wait_until="load", timeout=task["seconds"] * 1_000)
         status = answer.status if answer else 0
     except TimeoutError:
-        trouble = f"it was still loading after {wish['seconds']:g} s"
+        trouble = f"it was still loading after {task['seconds']:g} s"
         cast(Any, session).send("Page.stopLoading")
     except Error as error:
         trouble = error.message.splitlines()[0]
@@ -208,7 +208,7 @@ def look(page: Page, session: CDPSession, wish: dict[str, Any]) -> dict[str, Any
         # Unlike a plain evaluation this does not wait for endless scripts, and continues when the
         # page reloads.
         facts = page.wait_for_function(FACTS, timeout=ANSWERS).json_value()
-        if wish["picture"]:
+        if task["picture"]:
             shot = page.screenshot(animations="disabled", timeout=2 * ANSWERS)
             picture = base64.b64encode(shot).decode()
     except TimeoutError:
@@ -231,25 +231,25 @@ def look(page: Page, session: CDPSession, wish: dict[str, Any]) -> dict[str, Any
     }
 
 
-def compare(browser: Browser, wish: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+def compare(browser: Browser, task: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """Return the difference between an earlier picture and this one, computed in an empty page."""
-    if not (wish["before"] and found["picture"]):
+    if not (task["before"] and found["picture"]):
         return {"share": 0.0, "difference": ""}
     page = browser.new_context(offline=True).new_page()
-    return page.evaluate(DIFFERENCE, [wish["before"], found["picture"]])
+    return page.evaluate(DIFFERENCE, [task["before"], found["picture"]])
 
 
 def main() -> None:
     """Open the page in the input, and print the result."""
-    wish = json.load(sys.stdin)
+    task = json.load(sys.stdin)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=wish["browser"], args=[*FLAGS])
+        browser = playwright.chromium.launch(executable_path=task["browser"], args=[*FLAGS])
         context = browser.new_context(
-            viewport={"width": wish["width"], "height": wish["height"]}, service_workers="block"
+            viewport={"width": task["width"], "height": task["height"]}, service_workers="block"
         )
         page = context.new_page()
-        found = look(page, context.new_cdp_session(page), wish)
-        found |= compare(browser, wish, found)
+        found = look(page, context.new_cdp_session(page), task)
+        found |= compare(browser, task, found)
         browser.close()
     sys.stdout.write(json.dumps(found) + "\n")
 
