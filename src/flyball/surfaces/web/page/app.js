@@ -186,7 +186,7 @@ function key(event) {
   const board = main.querySelector("card-board");
   const onList = side.contains(document.activeElement) || (!page && !board?.contains(document.activeElement) && !board?.querySelector(".card"));
   const timeline = main.querySelector("time-line");
-  const shortcuts = {
+  const keys = {
     "/": () => (timeline?.find || search).focus(),
     "?": help,
     i: () => main.querySelector("in-box")?.enter(),
@@ -196,7 +196,7 @@ function key(event) {
     h: () => (page ? page.step(-1) : board?.move(-1, 0)),
     l: () => (page ? page.step(1) : board?.move(1, 0)),
   };
-  if (shortcuts[event.key]) { event.preventDefault(); shortcuts[event.key](); }
+  if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
 }
 
 addEventListener("hashchange", go);

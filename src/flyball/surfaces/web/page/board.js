@@ -73,11 +73,11 @@ export class RunList extends HTMLElement {
 customElements.define("run-list", RunList);
 
 // What the run does at this moment; where it does nothing, what it did last.
-function action(card) {
-  if (card.call) return h("span", { class: "action" }, h("span", { class: "spin", "aria-hidden": "true" }), `${card.call} ${card.about || ""}`);
+function act(card) {
+  if (card.call) return h("span", { class: "act" }, h("span", { class: "spin", "aria-hidden": "true" }), `${card.call} ${card.about || ""}`);
   if (!card.last) return null;
   const { tool, about, ok } = card.last;
-  return h("span", { class: `action ${ok ? "" : "bad"}`, title: `${tool} ${about}` }, h("span", { "aria-hidden": "true" }, ok ? "· " : "✗ "), h("span", { class: "hidden" }, ok ? "Last call: " : "Last call, failed: "), `${tool} ${about}`);
+  return h("span", { class: `act ${ok ? "" : "bad"}`, title: `${tool} ${about}` }, h("span", { "aria-hidden": "true" }, ok ? "· " : "✗ "), h("span", { class: "hidden" }, ok ? "Last call: " : "Last call, failed: "), `${tool} ${about}`);
 }
 
 const MOST_STEPS = 4;
@@ -99,7 +99,7 @@ function boardCard(row) {
     h("span", { class: "title" }, row.request),
     row.asks.length ? h("span", { class: "asks" }, row.asks[0].text) : null,
     steps(row),
-    !isEnded && live && !row.asks.length ? action(live) : null,
+    !isEnded && live && !row.asks.length ? act(live) : null,
     h("span", { class: "sub meta" }, h("span", { class: "state" }, row.asks.length ? `waits for you: ${row.asks[0].kind.replace("-", " ")}` : column === "review" ? "nobody drives it" : isEnded ? row.words : live?.label || "begins"),
       turned ? h("span", { class: "good" }, `${plural(turned, "test")} red → green`) : null, lines(sum("added"), sum("removed")), row.reverted ? h("span", { class: "bad" }, row.reverted) : null),
     h("span", { class: "sub meta where" }, h("span", {}, row.title), h("span", { class: "branch" }, place(row)), h("span", {}, ago(row.updated_at)), calls ? h("span", {}, plural(calls, "call")) : null)));

@@ -7,14 +7,14 @@ const held = new Map();
 const keyOf = (row) => `${row.run} ${row.asks[0].card} ${row.asks[0].text}`;
 
 // Kept back for as long as it can be undone, and sent at once by whoever leaves the page.
-function decide(box, row, action, body, said) {
+function decide(box, row, act, body, said) {
   const key = keyOf(row);
   if (held.has(key)) return;
   const send = async (keepalive) => {
     clearTimeout(held.get(key)?.timer);
     held.set(key, {});
     try {
-      await post(`runs/${part(row.run)}/${action}`, body, keepalive);
+      await post(`runs/${part(row.run)}/${act}`, body, keepalive);
     } catch (error) {
       held.delete(key);
       say(`${error.message} ${error.hint}`, "bad");
@@ -64,8 +64,8 @@ export class InBox extends HTMLElement {
     const word = h("input", { type: "text", placeholder: "Answer in words", "aria-label": "Answer in words", onkeydown: (event) => { if (event.key === "Escape") { event.stopPropagation(); answer(); this.focusOn(row.run); } } });
     return h("div", { class: "waits", role: "listitem", tabindex: 0, "data-place": row.run, "data-run": row.run, onkeydown: (event) => {
       if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-      const action = { a: say.yes, d: say.no, Enter: answer }[event.key];
-      if (action) { event.preventDefault(); event.stopPropagation(); action(); }
+      const act = { a: say.yes, d: say.no, Enter: answer }[event.key];
+      if (act) { event.preventDefault(); event.stopPropagation(); act(); }
     } },
     h("div", { class: "waitstext" }, h("p", { class: "asked" }, asked.text), h("p", { class: "sub" }, h("a", { href: `#/run/${part(row.run)}` }, row.request), h("span", {}, ` ${row.title} · ${ago(row.updated_at)}`))),
     h("div", { class: "row" }, sides.map((side) => h("button", { type: "button", class: "primary", onclick: follow(side) }, side)), say.yes ? h("button", { type: "button", class: "primary", onclick: say.yes }, isResting ? "Go on" : yes) : null, say.no ? h("button", { type: "button", onclick: say.no }, no) : null,

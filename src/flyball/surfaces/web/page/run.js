@@ -159,12 +159,12 @@ export class RunPage extends HTMLElement {
 
   buttons() {
     const { told } = this;
-    const action = (name, text, body, kind = "quiet") => h("button", { type: "button", class: kind, onclick: () => this.do(name, body) }, text);
+    const act = (name, text, body, kind = "quiet") => h("button", { type: "button", class: kind, onclick: () => this.do(name, body) }, text);
     const found = [];
-    if (told.status === "running") found.push(action("pause", "Pause"), action("cancel", "Stop"));
-    else if (told.status === "interrupted") found.push(action("resume", "Resume", {}, "primary"), action("cancel", "Stop"));
-    else if (told.status === "paused") found.push(action("cancel", "Stop"));
-    else if (told.next.some((step) => step.command.startsWith("flyball runs merge"))) found.push(action("merge", "Merge into your branch", {}, told.ending === "succeeded" ? "primary" : ""));
+    if (told.status === "running") found.push(act("pause", "Pause"), act("cancel", "Stop"));
+    else if (told.status === "interrupted") found.push(act("resume", "Resume", {}, "primary"), act("cancel", "Stop"));
+    else if (told.status === "paused") found.push(act("cancel", "Stop"));
+    else if (told.next.some((step) => step.command.startsWith("flyball runs merge"))) found.push(act("merge", "Merge into your branch", {}, told.ending === "succeeded" ? "primary" : ""));
     if (told.status === "running" || told.status === "paused") found.push(this.extension());
     found.push(h("a", { class: "button quiet", href: `/run/${part(told.run)}/card.svg`, target: "_blank", rel: "noopener", title: "A picture to paste into a pull request" }, "Picture"),
       h("a", { class: "button quiet", href: `/api/runs/${part(told.run)}/export.html`, download: `flyball-${told.run}.html` }, "Export"));
@@ -305,7 +305,7 @@ export class RunPage extends HTMLElement {
   }
 
   card(card) {
-    const action = (name, text) => h("button", { type: "button", class: "quiet", "data-place": `back or again ${card.id}`, onclick: () => this.move(card, name) }, text);
+    const act = (name, text) => h("button", { type: "button", class: "quiet", "data-place": `back or again ${card.id}`, onclick: () => this.move(card, name) }, text);
     const back = card.status === "reverted";
     const isOnly = this.told.cards.filter((each) => each.verdict).length < 2;
     return h("article", { class: `cardbox c-${card.status}` },
@@ -318,7 +318,7 @@ export class RunPage extends HTMLElement {
       card.drift.length ? h("p", { class: "bad" }, `Beyond what it said: ${card.drift.join(", ")}`) : null,
       this.evidence(card), this.rulings(card),
       card.failed_edits.length ? h("details", {}, h("summary", {}, plural(card.failed_edits.length, "edit that came to nothing", "edits that came to nothing")), h("ul", {}, card.failed_edits.map((each) => h("li", {}, each.reason)))) : null,
-      EXPORTED || !card.commit ? null : h("div", { class: "row" }, back ? action("apply", "Apply again") : action("revert", "Take it back"),
+      EXPORTED || !card.commit ? null : h("div", { class: "row" }, back ? act("apply", "Apply again") : act("revert", "Take it back"),
         this.told.cards.length < 2 ? null : h("button", { type: "button", class: "quiet", onclick: () => this.changesOf(card.id) }, "Its changes")));
   }
 
