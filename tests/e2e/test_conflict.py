@@ -67,6 +67,7 @@ def test_a_run_needs_you_with_both_quotes(shell: Shell, tmp_path: Path):
     assert "follow the test" in yes.stderr
 
 
+@pytest.mark.exhaustive
 def test_whoever_follows_the_test_goes_on_from_there(shell: Shell, tmp_path: Path):
     lines = (
         READ,
@@ -116,7 +117,7 @@ def test_a_changed_test_that_said_otherwise_than_the_request_is_a_question(
     assert "It said `6`, and the request says `7`" in said
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_whoever_changes_the_task_is_heard(shell: Shell, tmp_path: Path):
     lines = READ, conflict(), checkpoint(), EDIT, call("test"), say("Six."), REVIEW
     assert run(shell, tmp_path, *lines)[0] == 3
@@ -152,7 +153,7 @@ def test_a_reproduction_that_fails_is_shown(shell: Shell, tmp_path: Path):
     assert f"`{command}` shows it: exit 1" in said
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_nobody_quotes_what_they_wrote_themselves(shell: Shell, tmp_path: Path):
     own = checkpoint("test_cart.py"), call("edit_diff", diff=WITH_TEST)
     stated = conflict(says="total([(2, 3)]), 7", but="assertEqual(total([]), 0)")

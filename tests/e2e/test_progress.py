@@ -16,7 +16,7 @@ def progress(output: str, call: str | None = None) -> list[dict[str, object]]:
     return [line for line in lines if call is None or line["call"] == call]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_verdict_is_told_to_who_drives_and_to_who_follows(tmp_path: Path):
     repo = shop(tmp_path / "shop", {"cart.py": CART, "test_cart.py": SLOW})
     shell = Shell(repo, tmp_path)
@@ -38,7 +38,7 @@ def test_a_verdict_is_told_to_who_drives_and_to_who_follows(tmp_path: Path):
     assert progress(again.stderr)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_opening_a_run_on_a_slow_disk_is_told(tmp_path: Path):
     repo = shop(tmp_path / "shop")
     slow = tmp_path / "bin" / "git"

@@ -32,6 +32,7 @@ def as_a_script(shell: Shell, code: str, *args: str) -> str:
     return done.stdout
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("alone", named({"alone": True, "resident": False}, 2))
 def test_no_word_about_where_a_host_is_leads_out_of_its_project(shell: Shell, alone: bool):
     if alone:
@@ -68,6 +69,7 @@ def test_a_write_is_judged_in_the_project_that_its_file_is_in(shell: Shell):
     assert elsewhere.hook("PreToolUse", cwd="/tmp", **asked).is_allowed
 
 
+@pytest.mark.exhaustive
 def test_who_goes_into_a_repository_within_is_still_held_where_it_began(host: HostSession):
     inner = shop(host.repo / "inner")
     (host.repo / ".git/info/exclude").write_text("inner/\n")
@@ -86,6 +88,7 @@ def test_who_goes_into_a_repository_within_is_still_held_where_it_began(host: Ho
     assert "note.txt" in shown, "what the call left counts where it was made"
 
 
+@pytest.mark.exhaustive
 def test_work_whose_repository_is_gone_is_not_let_go_without_a_word(host: HostSession):
     host.prompt()
     host.checkpoint()
@@ -101,6 +104,7 @@ def test_work_whose_repository_is_gone_is_not_let_go_without_a_word(host: HostSe
     assert "test_three_pens" in host.stop().err
 
 
+@pytest.mark.exhaustive
 def test_a_repository_within_that_is_none_any_more_is_told_once(host: HostSession):
     inner = shop(host.repo / "inner")
     (host.repo / ".git/info/exclude").write_text("inner/\n")
@@ -205,6 +209,7 @@ def test_what_an_agent_does_through_another_one_is_its_own(host: HostSession):
     assert "test_three_pens" in host.stop().err
 
 
+@pytest.mark.exhaustive
 def test_who_only_looks_takes_nothing_back_from_whom_it_has_started(host: HostSession):
     host.prompt()
     as_a_script(host.shell, WORK_WITHIN, str(host.repo), RIGHT)
@@ -212,6 +217,7 @@ def test_who_only_looks_takes_nothing_back_from_whom_it_has_started(host: HostSe
     assert (host.repo / "cart.py").read_text() == RIGHT
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", sampled([".gitignore", ".gitattributes", "sub/.gitignore"], 3))
 def test_a_pipe_that_git_would_wait_for_keeps_nobody_waiting(shell: Shell, name: str):
     shell.env["FLYBALL_HOOKS_ALONE"] = "true"

@@ -50,6 +50,7 @@ def test_conflict_holds_the_session_until_the_person_decides(host: HostSession):
     assert "follow test_cart.py:11" in str(told(host)["request"])
 
 
+@pytest.mark.exhaustive
 def test_question_outlives_the_session(host: HostSession):
     host.prompt(REQUEST)
     assert states(host).returncode == 0
@@ -67,6 +68,7 @@ def test_a_quote_that_is_not_there_asks_nobody(host: HostSession):
     assert host.checkpoint().returncode == 0
 
 
+@pytest.mark.exhaustive
 def test_second_refused_stop_offers_the_way_out(host: HostSession):
     host.prompt()
     host.checkpoint()
@@ -78,6 +80,7 @@ def test_second_refused_stop_offers_the_way_out(host: HostSession):
     assert "flyball conflict --says" in second.err
 
 
+@pytest.mark.exhaustive
 def test_level_verdict_asks_and_lets_an_agent_go_on(shell: Shell):
     host = HostSession(shell, "claude", "s1", "verdict")
     host.prompt(REQUEST)

@@ -59,6 +59,7 @@ def test_a_write_that_is_under_way_is_not_taken_back_by_a_look(
     assert host.after("Write", "w1", args, "").is_allowed
 
 
+@pytest.mark.exhaustive
 def test_nothing_is_taken_back_while_another_session_runs_a_command_that_may_write(
     host: HostSession, beside: HostSession
 ):
@@ -74,6 +75,7 @@ def test_nothing_is_taken_back_while_another_session_runs_a_command_that_may_wri
     assert (host.repo / "report.txt").read_text() == "3 pens"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("request_", ["explain the cart", "the total is wrong, fix it"])
 def test_who_only_looked_is_not_praised_for_what_another_session_changed(
     host: HostSession, beside: HostSession, request_: str
@@ -101,6 +103,7 @@ def test_each_of_two_sessions_is_judged_by_its_own_change(host: HostSession, bes
     assert "changed: pens.py\n" in heard.notice
 
 
+@pytest.mark.exhaustive
 def test_the_plan_of_a_sub_agent_is_no_checkpoint_of_the_session(host: HostSession):
     host.prompt()
     call: dict[str, object] = {

@@ -161,6 +161,7 @@ def test_what_is_taken_back_at_a_stop_is_said_with_the_way_to_get_it_back(host: 
     assert (host.repo / "cart.py").read_text() == RIGHT
 
 
+@pytest.mark.exhaustive
 def test_a_write_that_never_came_back_is_no_ground_for_the_next_prompt(host: HostSession):
     host.prompt()
     host.checkpoint()

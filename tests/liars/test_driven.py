@@ -41,8 +41,8 @@ def expect_success(place_of: PlaceOf, fix: Fix) -> None:
 
 
 KINDS = {(lie.family, id(lie.project)): lie for lie in reversed(FLEET)}
-LIARS = sampled(reversed(KINDS.values()), 6, name_of)
-REPAIRS = sampled(HONEST, 5, lambda fix: fix.name)
+LIARS = sampled(reversed(KINDS.values()), 9, name_of)
+REPAIRS = sampled(HONEST, 10, lambda fix: fix.name)
 
 
 @pytest.mark.slow

@@ -15,10 +15,10 @@ from tests.toolchains import need
 from flyball.app.liars.trial import VERIFY, TrialCase, all_cases, ask, make_verifier
 
 BY_NAME = {case.name: case for case in all_cases() if case.folder is not None}
-QUICK = ("012", "044")
+QUICK = ("012",)
 LONG = (
     *("002", "003", "010", "018", "020", "022", "023", "024", "026", "031", "034", "035"),
-    *("036", "040", "041", "042", "049", "054", "057", "058", "061", "063", "065"),
+    *("036", "040", "041", "042", "044", "049", "054", "057", "058", "061", "063", "065"),
 )
 
 

@@ -118,7 +118,7 @@ def test_only_the_program_that_drives_a_run_answers_for_its_person(shell: Shell)
         play(lambda: story(address))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_header_does_not_name_another_program(shell: Shell):
     async def story(address: str) -> None:
         async with stdio(shell) as driver:
@@ -176,7 +176,7 @@ async def two_projects(shell: Shell, tmp_path: Path) -> AsyncGenerator[tuple[Age
             yield agent, await waiting(theirs)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_no_tool_and_no_resource_reaches_a_run_of_another_project(shell: Shell, tmp_path: Path):
     """The tools are those that the server lists, so that a new one is tried by itself."""
     made = {"string": "x", "array": ["x"], "integer": 0, "object": {}}

@@ -160,7 +160,7 @@ PLANS: dict[str, Slip] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("slip", named(PLANS, 40))
 def test_a_slip_in_a_plan_costs_no_more_than_two_turns(
     slip: Slip, place: Path, careful_feature: Ended

@@ -176,7 +176,7 @@ def test_every_route_answers_every_role_as_documented(team: Team):
     answers_as_documented(team)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_route_answers_every_role_as_documented_in_a_cluster(tmp_path: Path, database: str):
     with team_of(tmp_path, database) as team:
         answers_as_documented(team)

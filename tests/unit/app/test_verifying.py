@@ -46,7 +46,7 @@ async def test_without_a_change_it_says_what_fails(place: Path):
     assert [line.run for line in found.verdict.ran] == ["after"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @story
 async def test_whoever_waits_hears_what_is_done_how_far_it_is_and_what_it_took(place: Path):
     slow = TESTS.replace("import unittest", "import time\nimport unittest\n\ntime.sleep(3)", 1)
