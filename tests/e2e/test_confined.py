@@ -147,8 +147,8 @@ def test_what_the_table_and_the_users_patterns_name_is_hidden_where_a_link_leads
         "--hide=notes/*.txt",
         "--",
         "grep",
-        "-rh",
-        "7d",
+        "-rhe",
+        "-7d",
         ".",
     )
     end = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=600)
