@@ -151,7 +151,7 @@ def next_steps(
 ) -> tuple[NextStep, ...]:
     """Return the next steps for a run; a hosted run continues only in its host.
 
-    `reverted` are the cards that a person reverted.
+    `reverted` holds the cards that a person reverted.
     """
     run = state.run
     if waiting := pending(state):

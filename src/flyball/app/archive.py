@@ -64,7 +64,7 @@ def _stamp(at: float) -> str:
 
 
 def read_export(data: bytes) -> list[AnyEvent]:
-    """Return the events of an export; errors name the line that is invalid."""
+    """Return the events of an export; an error names the invalid line."""
     lines = data.split(b"\n")
     try:
         header = msgspec.json.decode(lines[0], type=Header)

@@ -32,7 +32,7 @@ NONE, GIT, OWN = "none", "git", "own"
 
 
 class Checked(NamedTuple):
-    """An attestation that holds: what it says, and who signed it."""
+    """A valid attestation: its statement, and who signed it."""
 
     attestation: attest.Attestation
     signatures: tuple[attest.Signature, ...]
@@ -47,7 +47,7 @@ class Repeated(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A user's repository, with their git and its configuration."""
+    """A user's repository, and the git program and configuration to use there."""
 
     repository: Repository
     git: Git
@@ -75,7 +75,7 @@ def _statement(home: Home, found: Verified) -> attest.Statement:
 
 
 def find_key(home: Home, key: str = "") -> attest.SigningKey | None:
-    """Return the key to sign with: the one named, git's own SSH key, or that of `attest key`."""
+    """Return the key to sign with: the named one, git's own SSH key, or that of `attest key`."""
     if key == NONE:
         return None
     own = key_file(home.environ)
@@ -96,14 +96,15 @@ def key_file(environ: Mapping[str, str]) -> Path:
 
 
 def make_own_key(home: Home) -> str:
-    """Make Flyball's own signing key unless it exists; return its line for allowed signers."""
+    """Create Flyball's own signing key unless it exists; return its line for the allowed
+    signers."""
     name = _place(home).config.identity.email or getuser()
     public = attest.make_key(key_file(home.environ), name, home.environ)
     return f'{name} namespaces="{attest.NAMESPACE}" {public}'
 
 
 def check(home: Home, data: bytes, *, head: str = "HEAD", allowed: Path | None = None) -> Checked:
-    """Return what an attestation says; raise where it does not hold or is about another tree."""
+    """Return the statement of an attestation; raise if it is invalid or about another tree."""
     found = attest.decode(data)
     place = _place(home)
     signers = allowed or place.config.allowed_signers
@@ -135,7 +136,7 @@ def _require_trees(git: Git, attested: attest.AttestedVerdict, head: str) -> Non
 
 
 def rerun(home: Home, data: bytes, tell: Callable[[Progress], None] = unwatched) -> Repeated:
-    """Take the verdict again from the trees that an attestation names, and compare test by test."""
+    """Take the verdict again on the trees named in an attestation, and compare test by test."""
     found = attest.decode(data)
     found.refuse_wrong_fields()
     then = found.statement.attested
@@ -166,7 +167,7 @@ def _commit_of(home: Home, of: attest.AttestedTree) -> str:
 
 
 def write_note(home: Home, data: bytes) -> str:
-    """Keep an attestation in the notes of the commit it is about; return that commit."""
+    """Store an attestation in the notes of the commit it is about; return that commit."""
     found = attest.decode(data)
     found.refuse_wrong_fields()
     place = _place(home)

@@ -69,7 +69,7 @@ class Watcher(NamedTuple):
 class RedactingWatcher:
     """Passes on events, and streamed text only once it is certain to contain no secret.
 
-    When several cards stream at once, the one that began first streams live. The output of the
+    When several cards stream at once, the one that started first streams live. The output of the
     others follows when it has ended, or as a whole when they have ended themselves.
     """
 
@@ -113,7 +113,7 @@ PATIENCE = 10.0
 
 
 class RunResult(NamedTuple):
-    """A run that rests or has ended, and the change it represents."""
+    """A run that rests or has ended, and its change."""
 
     state: RunState
     diff: str = ""
@@ -177,7 +177,7 @@ class RunControl:
 
     @property
     def asked(self) -> str:
-        """Return the last question that was reported to the watcher, if nothing followed it."""
+        """Return the last question reported to the watcher, unless something followed it."""
         return self._told.asked if self._told else ""
 
     def look_again(self) -> None:
@@ -322,7 +322,7 @@ class RunControl:
     async def _look_again(
         self, engine: Engine, performer: EffectPerformer, state: RunState, by: str
     ) -> RunState:
-        """Take evidence again if the tree changed while the run rested."""
+        """Collect the evidence again if the tree changed while the run rested."""
         if not state.paused:
             return state
         seen = performer.look(state, by)
@@ -331,7 +331,7 @@ class RunControl:
         return await engine.append(state, seen)
 
     async def cancel(self, run: str, by: str, why: str = "") -> RunResult:
-        """Cancel a run; if another process drives it, ask that process to."""
+        """Cancel a run, or ask the process that drives it to do so."""
         record = await record_of(self.home, run)
         if record.state.has_ended:
             raise Conflict(f"Run {run} has ended already: {status_of(record.state)}.")
@@ -449,6 +449,6 @@ def _check_workspace(home: Home, run: str) -> None:
 
 
 def _would_tighten(state: RunState, word: Tightened) -> bool:
-    """Return whether a machine's own policy forbids anything that the run's does not."""
+    """Return whether a machine's own policy forbids anything that the run's allows."""
     loses_sandbox = not word.has_sandbox and state.project.sandbox != "none"
     return loses_sandbox or stricter(state.policy, word.policy) != state.policy

@@ -96,7 +96,7 @@ def _compute(root: Root, request: PatchRequest, environ: Mapping[str, str]) -> P
 
 
 def _namesakes(root: Root, missing: set[str]) -> dict[str, bytes]:
-    """Return files with the same names as those the diff names wrongly, for the error message."""
+    """Return files that match the wrong names in a diff, for the error message."""
     names = {path.rpartition("/")[2].casefold() for path in missing}
     found = islice(root.walk(), MOST_FILES)
     return {path: b"" for path in found if path.rpartition("/")[2].casefold() in names}

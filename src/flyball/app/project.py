@@ -271,7 +271,7 @@ def target_of(home: Home, requested: str) -> str:
 
 
 def note_place(home: Home) -> None:
-    """Record a project's path: its state directory's name has only a digest of it."""
+    """Record a project's path, because its state directory's name contains only a digest of it."""
     file = home.state / PLACE_FILE
     if not file.exists():
         home.state.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Track the run that a host's session works on, and whether a person switched the governor off."""
+"""Track which run a host's session works on, and whether a person has turned the governor off."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from flyball.errors import UsageError
 
 
 class FlowReading(NamedTuple):
-    """The result of reading a flow file: the flow, or everything that is wrong with it."""
+    """The result of reading a flow file: the flow, or all its errors."""
 
     file: str
     flow: Flow | None

@@ -46,7 +46,7 @@ async def verify_change(
 ) -> Verified:
     """Return the verdict on the change from one revision to another, whoever wrote it.
 
-    There is no checkpoint and no agent to send back: a change whose tests pass without it is
+    There is no checkpoint and no agent to send back. A change whose tests pass without it is
     labelled so, and questions to a person are part of the answer.
     """
     directory = home.state / "verify" / f"{os.getpid()}-{secrets.token_hex(3)}"

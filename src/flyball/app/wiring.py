@@ -82,7 +82,7 @@ KEYRINGS = (
 
 
 def driver_spec(settings: Settings, requested: str, cwd: Path) -> str:
-    """Return the driver of a run, in words that mean the same in any later process."""
+    """Return the driver of a run, in a form that means the same in any later process."""
     spec = requested or settings.driver_use or ("" if settings.model_default else REPAIR)
     kind, _, rest = spec.partition(":")
     if kind in ("", "model"):
@@ -106,7 +106,7 @@ def driver_spec(settings: Settings, requested: str, cwd: Path) -> str:
 
 
 def make_driver(home: Home, spec: str, hand: PersonPort | None) -> Driver:
-    """Return the driver that a run requested; raise before it begins if anything is missing."""
+    """Return the driver that a run requested; raise at the start if anything is missing."""
     kind, _, rest = spec.partition(":")
     if spec == REPAIR:
         return import_module(REPAIRER).RepairDriver(home.effective.settings.repair_seconds)
@@ -209,7 +209,8 @@ class NullDriver:
 
 
 def notifier(home: Home, run: str, watch: Callable[[Telemetry], None]) -> Notifier:
-    """Return what notifies a person when a run waits for them, before its watchers."""
+    """Return a watcher that notifies a person when a run waits for them, before its other
+    watchers."""
     settings = home.effective.settings
     commands: list[Sequence[str]] = []
     if settings.notify_command:
@@ -246,7 +247,7 @@ def is_traced(environ: Mapping[str, str]) -> bool:
 async def tracer(
     home: Home, journal: Journal, run: str, watch: Callable[[Telemetry], None]
 ) -> RunTrace | None:
-    """Return what exports a run to the user's collector; the run does not depend on it."""
+    """Return an exporter to the user's trace collector; the run does not depend on it."""
     if not is_traced(home.environ):
         return None
     history = [entry.event for entry in await journal.events(run)]

@@ -1,4 +1,4 @@
-"""Attest verdicts: signed, bound to both trees, and repeatable by anybody with the repository."""
+"""Attest verdicts: signed, bound to both trees, and repeatable by anyone with the repository."""
 
 from flyball.attest.envelope import Attestation, decode, encode
 from flyball.attest.making import make_statement

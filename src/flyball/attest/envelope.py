@@ -1,7 +1,7 @@
-"""Envelopes of statements: DSSE, written in one canonical form and read in no other.
+"""Envelopes of statements: DSSE, written and accepted in one canonical form only.
 
-A signature covers the statement as a whole, so a changed byte only says that something is wrong.
-The sums inside the statement say where.
+A signature covers the statement as a whole, so it detects a changed byte but not where it is. The
+checksums inside the statement locate the change.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Envelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Attestation(NamedTuple):
-    """An envelope that was read: its statement, what is signed, and the signatures."""
+    """A parsed envelope: its statement, the signed bytes, and the signatures."""
 
     statement: Statement
     signed: bytes
@@ -48,7 +48,8 @@ class Attestation(NamedTuple):
     """The fields whose sums do not fit."""
 
     def refuse_wrong_fields(self) -> None:
-        """Raise with the place if a field does not fit its sum, or contradicts another one."""
+        """Raise if a field does not match its checksum, or contradicts another; the error names the
+        field."""
         if self.wrong_sums:
             raise BadAttestation(", ".join(self.wrong_sums), "the sum of its content is another")
         if found := find_contradiction(self.statement):
@@ -62,7 +63,7 @@ def signed_bytes(payload: bytes) -> bytes:
 
 
 def payload_of(statement: Statement) -> bytes:
-    """Return a statement in its canonical form, with the sums of its fields."""
+    """Return a statement in its canonical form, with the checksums of its fields."""
     plain = cast("dict[str, Any]", msgspec.to_builtins(statement))
     plain["predicate"]["flyball_sums"] = sums_of(plain)
     return _canonical(plain)
@@ -80,7 +81,7 @@ def encode(payload: bytes, signatures: tuple[tuple[str, bytes], ...] = ()) -> by
 
 
 def decode(data: bytes) -> Attestation:
-    """Read the file of an attestation; raise with the place where it is not as it was written."""
+    """Read the file of an attestation; raise at the first place that was changed after writing."""
     if len(data) > LARGEST:
         raise BadAttestation("the file", "it is too large")
     envelope = _parse(data, _Envelope, "the envelope")

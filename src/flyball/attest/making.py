@@ -1,4 +1,4 @@
-"""Make the statement about a verdict that was taken on this machine."""
+"""Build the statement about a verdict that was taken on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Sign attestations with SSH keys, by `ssh-keygen -Y`: the keys that people sign commits with."""
+"""Sign attestations with SSH keys through `ssh-keygen -Y`: the keys that people sign commits
+with."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ class Signature(NamedTuple):
 
 
 def make_key(file: Path, comment: str, environ: Mapping[str, str]) -> str:
-    """Make an Ed25519 key without a passphrase for its owner only; return its public part."""
+    """Create an Ed25519 key without a passphrase, readable only by its owner; return its public
+    part."""
     if file.exists():
         return file.with_name(f"{file.name}.pub").read_text().strip()
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -72,7 +74,7 @@ def write_attestation(statement: Statement, key: SigningKey | None) -> bytes:
 
 
 def check_signatures(found: Attestation, allowed: Path | None = None) -> tuple[Signature, ...]:
-    """Return who signed an attestation; raise with the place where a signature does not hold."""
+    """Return who signed an attestation; raise if a signature is invalid, naming which."""
     signatures: list[Signature] = []
     for n, (keyid, blob) in enumerate(found.signatures):
         try:
@@ -89,7 +91,8 @@ def check_signatures(found: Attestation, allowed: Path | None = None) -> tuple[S
 
 
 def find_signer(data: bytes, blob: bytes, allowed: Path | None = None) -> Signature:
-    """Return who signed these bytes; raise if the signature is of others, or of an unknown key."""
+    """Return who signed these bytes; raise if the signature is for other bytes or from an unknown
+    key."""
     with tempfile.TemporaryDirectory(prefix="flyball-signature-") as name:
         file = Path(name, "sig")
         file.write_text(f"{_BEGIN}\n{_wrapped(blob)}\n{_END}\n")
@@ -120,7 +123,7 @@ def _principal(data: bytes, signature: Path, allowed: Path, fingerprint: str) ->
 
 @contextmanager
 def _key_file(key: SigningKey) -> Generator[str]:
-    """Yield the file that names a key; a public key in words is written to one."""
+    """Yield the file that names a key; a public key given as text is written to one."""
     if public := _PUBLIC.fullmatch(key.named.strip()):
         with tempfile.TemporaryDirectory(prefix="flyball-key-") as name:
             file = Path(name, "key.pub")

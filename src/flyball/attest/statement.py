@@ -1,7 +1,7 @@
 """The statement about a verdict: an in-toto test result with everything needed to repeat it.
 
-The predicate is in-toto's own `test-result`, so that any reader of attestations understands it;
-what only Flyball knows is in its one extension field. Schema changes raise `SCHEMA_VERSION`.
+The predicate is in-toto's own `test-result`, so that any reader of attestations understands it.
+Flyball's own data is in one extension field. Schema changes raise `SCHEMA_VERSION`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Ends = dict[str, dict[str, str]]
 
 
 class _Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of a statement, in which unknown fields are refused, not ignored."""
+    """A part of a statement, in which unknown fields are refused rather than ignored."""
 
 
 class AttestedTree(_Closed, frozen=True, omit_defaults=True):
@@ -125,7 +125,7 @@ class Configuration(_Closed, frozen=True):
 
 
 class TestResult(_Closed, frozen=True, omit_defaults=True):
-    """In-toto's test result, with Flyball's extension and the sums that locate tampering."""
+    """In-toto's test result, with Flyball's extension and the checksums that locate tampering."""
 
     result: Literal["PASSED", "WARNED", "FAILED"]
     configuration: tuple[Configuration, ...]
@@ -174,7 +174,7 @@ def build_statement(
     run: str = "",
     request: str = "",
 ) -> Statement:
-    """Return the statement about a verdict, without its sums."""
+    """Return the statement about a verdict, without its checksums."""
     verdict = record.verdict
     after = [each for each in record.runs if each.run == "new"]
     warned = {*verdict.old_failures, *record.unsteady}
@@ -239,7 +239,7 @@ def find_contradiction(statement: Statement) -> tuple[str, str] | None:
 
 
 def outcomes_of(attested: AttestedVerdict) -> Ends:
-    """Return how every test of every run ended."""
+    """Return the outcome of every test of every run."""
     try:
         packed = base64.b64decode(attested.outcomes.data, validate=True)
         plain = zlib.decompressobj()
@@ -252,7 +252,8 @@ def outcomes_of(attested: AttestedVerdict) -> Ends:
 
 
 def compare_runs(then: AttestedVerdict, now: AttestedVerdict) -> tuple[Difference, ...]:
-    """Return every test that ended differently; tests that were unsteady in either are left out."""
+    """Return every test that ended differently; tests that were unsteady in either verdict are left
+    out."""
     old, new = outcomes_of(then), outcomes_of(now)
     unsteady = {*then.unsteady, *now.unsteady}
     found: list[Difference] = []

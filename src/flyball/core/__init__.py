@@ -1,1 +1,1 @@
-"""The pure core: values in, values out. Its verbs are `machine.advance` and `decision.decide`."""
+"""The pure core: values in, values out. Entry points: `machine.advance`, `decision.decide`."""

@@ -1,4 +1,4 @@
-"""The one written form of a reply: a line of a script, and the answer to a relayed request."""
+"""The written form of a reply: a line of a script, or the answer to a relayed request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Money = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class CallForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A written call; without an id it gets one."""
+    """A written call; if it has no id, it gets one."""
 
     tool: Name
     args: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
@@ -50,7 +50,8 @@ class ReplyForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class ReplyError(ValueError):
-    """A text is not a valid reply; the message says what is wrong and what to write instead."""
+    """An error for a text that is not a valid reply; it says what is wrong and what to write
+    instead."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(f"{message} {hint}".rstrip())
@@ -65,7 +66,7 @@ IDLE = {"type": "function", "index": None, "role": "assistant"}
 
 
 def read_form(text: str) -> ReplyForm:
-    """Return a reply from its JSON, or everything that is wrong with it."""
+    """Return a reply from its JSON, or all of its errors."""
     try:
         value = read_loosely(text)
     except ValueError as error:
@@ -80,7 +81,7 @@ def read_form(text: str) -> ReplyForm:
 
 
 def _in_our_words(reply: Mapping[object, object]) -> dict[object, object]:
-    """Return a reply in another program's notation under Flyball's names."""
+    """Convert a reply from another program's notation to Flyball's names."""
     found = {name: each for name, each in reply.items() if each is not None}
     for own, other in (("text", "content"), ("calls", "tool_calls"), ("finish", "finish_reason")):
         if own not in found and other in found:
@@ -94,7 +95,8 @@ def _in_our_words(reply: Mapping[object, object]) -> dict[object, object]:
 
 
 def call_in_our_words(call: object) -> object:
-    """Return a call in any provider's notation as `tool` and `args`; anything else is unchanged."""
+    """Convert a call from any provider's notation to `tool` and `args`; return anything else
+    unchanged."""
     if not is_map(call):
         return call
     inner = call.get("function")
@@ -154,7 +156,7 @@ def give_ids(calls: Iterable[SpokenCall], request: Request) -> tuple[SpokenCall,
     """Return the calls, each with an id that is unique in the thread.
 
     Providers need ids to pair calls with outcomes, and not every server makes good ones. A
-    generated id is short and plain enough for all of them, and differs from that of any other card.
+    generated id is short and plain enough for all of them, and unique across cards.
     """
     taken = {call.id for line in request.lines for call in line.calls}
     named: list[SpokenCall] = []

@@ -1,4 +1,4 @@
-"""Images as they travel: `data:` URLs with their bytes inside, or web addresses."""
+"""Images in messages: `data:` URLs that contain their bytes, or web addresses."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ SIGNATURES = (
 
 
 class Picture(NamedTuple):
-    """An image's bytes and what they are."""
+    """An image's bytes and its type."""
 
     media_type: str
     data: bytes
 
     @property
     def suffix(self) -> str:
-        """Return how a file with these bytes would end, as in `png`."""
+        """Return the usual file extension for these bytes, such as `png`."""
         return self.media_type.partition("/")[2].partition("+")[0]
 
 
 def data_url(data: bytes, name: str) -> str:
-    """Return the bytes of an image file as a `data:` URL; the bytes decide its type."""
+    """Return the bytes of an image file as a `data:` URL, with the type that the bytes show."""
     kind = next((kind for start, kind in SIGNATURES if data.startswith(start)), None)
     if kind is None and data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         kind = "webp"
@@ -46,7 +46,7 @@ def data_url(data: bytes, name: str) -> str:
 
 
 def picture(url: str) -> Picture | None:
-    """Return what a `data:` URL holds; None for an address, or where it holds no image."""
+    """Return the image in a `data:` URL; None for an address, or if it holds no image."""
     head, comma, body = url.partition(",")
     media_type, *options = head.removeprefix("data:").split(";")
     if not head.startswith("data:image/") or not comma or "base64" not in options:
@@ -75,19 +75,19 @@ def take_pasted(text: str, known: int = 0) -> tuple[str, tuple[str, ...]]:
 
 
 def is_address(url: str) -> bool:
-    """Return whether an image has to be fetched by its viewer."""
+    """Return whether the viewer has to fetch an image."""
     return url.startswith(("https://", "http://"))
 
 
 def describe(url: str) -> str:
-    """Return an image in a few words, where it cannot be shown."""
+    """Describe an image in a few words for places that cannot show it."""
     if shown := picture(url):
         return f"{shown.media_type}, {len(shown.data)} bytes"
     return url if len(url) <= 200 else f"{url[:200]}…"
 
 
 def load_images(paths: Sequence[Path]) -> tuple[str, ...]:
-    """Image files as they travel with a request."""
+    """Load image files to send with a request."""
     found: list[str] = []
     for path in paths:
         try:

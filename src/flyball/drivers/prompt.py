@@ -1,8 +1,8 @@
 """Prompts: one file per role, assembled in a fixed order.
 
-A system prompt stays the same for all of a card's life, or providers could not use their cache: the
-phase is stated in the thread. A paragraph is left out if it names a tool that the card never has,
-or begins with a phase that it never enters.
+A system prompt must not change during a card, or providers could not use their cache: the phase is
+stated in the thread. A paragraph is left out if it names a tool that the card never has, or begins
+with a phase that it never enters.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ UNTRUSTED = (
 def system_prompt(
     role: str, phases: Collection[Phase], *, tools: Sequence[ToolSpec], advice: str = ""
 ) -> str:
-    """Return who the driver is and how its card goes; the same inputs always give the same text."""
+    """Return the driver's role and how its card proceeds; the same inputs always give the same
+    text."""
     names = {tool.name for tool in tools}
     entered = {phase.name_for_people for phase in phases}
     entered |= {"design"} if Phase.DESIGN in phases else set()
@@ -60,7 +61,7 @@ def system_prompt(
 
 
 def opening(request: str, template: Template, injections: Mapping[str, str]) -> str:
-    """Return the start of a thread: the request, the kind of work, and what is known already."""
+    """Return the start of a thread: the request, the kind of work, and the known facts."""
     parts = [f"The request:\n\n{request.strip()}"]
     parts.append(f"Your task: {template.title}. {template.objective}\n\n{template.prompt_template}")
     for name in (*ALWAYS, *template.injections, *AFTERWARDS):
@@ -73,7 +74,7 @@ def opening(request: str, template: Template, injections: Mapping[str, str]) -> 
 
 
 def text_of(name: str) -> str:
-    """Return the text of a prompt file, by its name without the ending."""
+    """Return the text of a prompt file, by its name without the extension."""
     folder = files("flyball.drivers") / "prompts"
     return (folder / f"{name}.md").read_text(encoding="utf-8").strip()
 
@@ -92,7 +93,7 @@ def _is_true(item: str, tools: Collection[str], phases: Collection[str]) -> bool
 
 
 def _advice(text: str) -> str:
-    """Advice between marks that it cannot close itself."""
+    """Put advice between marks that the advice itself cannot contain."""
     if len(text) > ADVICE_CAP:
         text = f"{text[:ADVICE_CAP]}\n(the rest is left out)"
     inside = MARK.sub(r"(\1)", text)
@@ -100,7 +101,7 @@ def _advice(text: str) -> str:
 
 
 def _form(schema: EvidenceSchema) -> str:
-    """Return the evidence form of a template, where it has one."""
+    """Return the evidence form of a template, if it has one."""
     lines = [f"- `{name}`: {schema.kind(name).expected}" for name in schema.required]
     lines += [f"- `{name}` (optional): {schema.kind(name).expected}" for name in schema.optional]
     if schema.criteria_checklist:

@@ -52,7 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def offered(self) -> tuple[ToolSpec, ...]:
-        """Return the tools of this turn; none if only text is wanted."""
+        """Return the tools of this turn; none if only text is expected."""
         now = self.now
         return self.tools if now is None else tuple(t for t in self.tools if t.name in now)
 
@@ -70,10 +70,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Driver(Protocol):
-    """Anything that can think. A failure is a `DriverError`, retryable or not."""
+    """A source of replies. A failure is a `DriverError`, retryable or not."""
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
-        """Answer one request; text may be passed on as it arrives."""
+        """Answer one request; text may be streamed as it arrives."""
         ...
 
     async def close(self) -> None:

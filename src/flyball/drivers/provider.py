@@ -65,7 +65,8 @@ class ProviderTrouble(StrEnum):
 
 
 def sentence(trouble: ProviderTrouble, name: str, words: str, wait: float | None) -> DriverError:
-    """Return the error for a model's failure; only what may resolve by itself can be retried."""
+    """Return the error for a model's failure; only failures that may resolve by themselves are
+    retryable."""
     kind = name.partition(":")[0]
     key = f"{kind.partition('-')[0].upper()}_API_KEY"
     message, hint = {
@@ -99,13 +100,13 @@ def sentence(trouble: ProviderTrouble, name: str, words: str, wait: float | None
 
 
 def in_one_line(words: str, body: object, status: int | None) -> str:
-    """Return the provider's own words, if any, with the status, if any."""
+    """Return the provider's own message, if any, with the status, if any."""
     said = " ".join((_message_in(body) or words).split())[:WORDS_CAP].rstrip(".")
     return f"{said} (HTTP {status})." if status else f"{said}."
 
 
 def _message_in(body: object) -> str:
-    """Return the message inside an error's body, which providers wrap in different ways."""
+    """Return the message in an error's body, which providers wrap in different ways."""
     while isinstance(body, dict):
         known = cast(dict[str, object], body)
         body = known.get("error") or known.get("message")
@@ -149,7 +150,7 @@ class WaitingClock(NamedTuple):
 
 
 class ReadyModel(NamedTuple):
-    """A model that can be asked, the client it is asked through, and whether it can see."""
+    """A model, its client, and whether it accepts images."""
 
     provider: Provider[Any]
     model: Model
@@ -157,7 +158,7 @@ class ReadyModel(NamedTuple):
 
 
 class ProviderDriver:
-    """Asks the model that the role, the phase and the images call for."""
+    """Asks the model configured for the role, the phase and the images."""
 
     def __init__(
         self, models: Models, providers: Providers, clock: WaitingClock | None = None
@@ -198,7 +199,7 @@ class ProviderDriver:
         await self._stack.aclose()
 
     async def _rest(self, name: str) -> None:
-        """Wait out what the provider asked for when it last refused."""
+        """Wait for as long as the provider asked when it last refused."""
         left = self._rest_until.get(name, 0.0) - self._clock.now()
         if left > 0:
             await self._clock.sleep(left)
@@ -282,7 +283,7 @@ class ProviderDriver:
 async def _streamed(
     opened: AbstractAsyncContextManager[StreamedResponse], on_text: Callable[[str], None]
 ) -> ModelResponse:
-    """Read a stream to its end, forwarding text; one that breaks off is no reply."""
+    """Read a stream to its end and forward its text; an interrupted stream is no reply."""
     async with opened as stream:
         async for event in stream:
             match event:
@@ -300,7 +301,7 @@ async def _streamed(
 
 
 def _is_complete(response: ModelResponse) -> bool:
-    """Return whether a stream came to its end.
+    """Return whether a stream was complete.
 
     When a chat stream stops without a reason, pydantic-ai assumes `stop`; but then the token count,
     which comes last, is missing too.
@@ -320,7 +321,8 @@ RESPONSES = "OpenAIResponsesModel"
 
 
 def web_tools(model: Model, most: int) -> list[AbstractNativeTool]:
-    """Return the provider's own web tools, if it enforces a limit: otherwise no budget holds."""
+    """Return the provider's own web tools if it enforces a limit; otherwise the budget would not
+    hold."""
     has = model.profile.get("supported_native_tools", frozenset[type[AbstractNativeTool]]())
     if most < 1:
         return []
@@ -336,7 +338,7 @@ def web_tools(model: Model, most: int) -> list[AbstractNativeTool]:
 
 
 def _web_settings(model: Model, most: int) -> ModelSettings:
-    """Return the settings that tell the provider the limit, and forbid it programs."""
+    """Return the settings that tell the provider the limit, and forbid it to run programs."""
     if type(model).__name__ == RESPONSES:
         said = {"extra_body": {"max_tool_calls": most}, "openai_include_web_search_sources": True}
     else:
@@ -356,7 +358,7 @@ def looks_of(response: ModelResponse, number: int) -> tuple[WebLook, ...]:
 
 
 def list_price(response: ModelResponse) -> float:
-    """Return what the reply costs by the provider's published prices, where known."""
+    """Return the cost of a reply at the provider's published prices, if known."""
     try:
         return float(response.cost().total_price)
     except (LookupError, ValueError, AssertionError):
@@ -364,7 +366,7 @@ def list_price(response: ModelResponse) -> float:
 
 
 def arguments_of(part: ToolCallPart) -> dict[str, object]:
-    """Return the arguments of a call; what is no JSON object is passed on, to be refused."""
+    """Return the arguments of a call; anything but a JSON object is passed on, to be refused."""
     if not part.args:
         return {}
     if not isinstance(part.args, str):
@@ -376,7 +378,7 @@ def arguments_of(part: ToolCallPart) -> dict[str, object]:
 
 
 def to_definition(tool: ToolSpec) -> ToolDefinition:
-    """Return a tool in pydantic-ai's terms."""
+    """Convert a tool to pydantic-ai's form."""
     return ToolDefinition(
         name=tool.name, description=tool.description, parameters_json_schema=tool.schema
     )
@@ -385,7 +387,7 @@ def to_definition(tool: ToolSpec) -> ToolDefinition:
 def to_messages(
     messages: Sequence[WireMessage], system: str, *, can_see: bool
 ) -> list[ModelMessage]:
-    """Return a conversation in pydantic-ai's terms: requests and responses by turns."""
+    """Convert a conversation to pydantic-ai's form: alternating requests and responses."""
     history: list[ModelMessage] = []
     for is_reply, group in groupby(messages, lambda message: message.role is WireRole.ASSISTANT):
         if is_reply:
@@ -479,7 +481,7 @@ def _host(provider: Provider[Any]) -> str:
 
 
 def explain(error: Exception, name: str) -> DriverError:
-    """Return what went wrong, whether it may pass, and what to do where it will not."""
+    """Explain what went wrong, whether it may resolve itself, and what to do otherwise."""
     status = error.status_code if isinstance(error, exceptions.ModelHTTPError) else None
     words = str(error) or type(error).__name__
     said = in_one_line(words, getattr(error, "body", None), status)

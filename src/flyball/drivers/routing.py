@@ -1,4 +1,4 @@
-"""Select models: one per role and phase, and one that can see; and their prices."""
+"""Select models by role and phase, or for images; look up their prices."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     output: Dollars
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """Return what a reply of so many tokens costs, in US dollars."""
+        """Return the cost of a reply with so many tokens, in US dollars."""
         return (self.input * input_tokens + self.output * output_tokens) / PER
 
 
 class Providers(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Addresses of providers by name; the rest comes from their own variables."""
+    """Addresses of providers by name; their other settings come from their own variables."""
 
     keys: dict[str, str] = {}
     base_urls: dict[str, str] = {}
@@ -72,10 +72,11 @@ class Providers(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def choose(models: Models, role: str, phase: Phase, *, sees: bool) -> str:
-    """Return the model for a request: one with images goes to a model that can see, if there is
+    """Return the model for a request: if it has images, one that accepts images, where there is
     one.
 
-    Otherwise the most specific wins: role and phase, then role, then phase, then the default.
+    Otherwise the most specific setting wins: role and phase, then role, then phase, then the
+    default.
     """
     if sees and models.vision:
         return models.vision
@@ -89,7 +90,7 @@ def choose(models: Models, role: str, phase: Phase, *, sees: bool) -> str:
 
 
 def check(models: Models) -> None:
-    """Refuse names that can never be asked, before a run depends on them."""
+    """Reject invalid model names before a run depends on them."""
     for name in models.all:
         provider, colon, model = name.partition(":")
         if not colon or not provider or not model:
@@ -128,7 +129,7 @@ LIBRARY = "pydantic_ai"
 
 
 class DeferredDriver:
-    """Made in a thread that ends with the process; the first request waits for it."""
+    """A driver that loads in a daemon thread; the first request waits for it."""
 
     def __init__(self, make: Callable[[], Driver]) -> None:
         self._made: Future[Driver] = Future()

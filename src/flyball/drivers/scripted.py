@@ -49,7 +49,7 @@ def _read_line(line: str, where: str) -> ReplyForm:
 
 
 class SharedLine(NamedTuple):
-    """A shared line that a card was given, and how often the card had replied before."""
+    """A shared line given to a card, and the number of replies the card had then."""
 
     turn: int
     place: int
@@ -86,7 +86,8 @@ class ScriptedDriver:
         return own[place] if place < len(own) else None
 
     def _shared_place(self, request: Request, named: Collection[str]) -> int:
-        """Past all lines that replies are known of, and those that other cards were just given."""
+        """Return the index after all lines with a known reply and all lines just given to other
+        cards."""
         turns, handed = request.turns, self._handed[request.role]
         turn, last = turns.get(request.card, 0), handed.get(request.card)
         if last is not None and last.turn == turn:

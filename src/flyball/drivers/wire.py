@@ -1,4 +1,4 @@
-"""Convert a thread for providers: every call is answered before anyone else speaks."""
+"""Convert a thread for providers: every call is answered before any other message follows."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def has_images(request: Request) -> bool:
 
 
 class _Talk:
-    """A conversation under construction: calls that wait for their answer, and messages."""
+    """A conversation under construction: unanswered calls, and messages."""
 
     def __init__(self, messages: list[WireMessage]) -> None:
         self.messages = messages
@@ -109,7 +109,7 @@ class _Talk:
 def _quoted(text: str) -> str:
     """Quote the text of files and pages inside a governor's message, marked line by line.
 
-    It is part of the user's message, next to what the governor says: a page must not be able to end
+    It is part of the user's message, next to the governor's text: a page must not be able to end
     its quotation and continue in the governor's name.
     """
     return "\n".join(f"> {line}" for line in text.splitlines())
@@ -121,7 +121,7 @@ OVER = frozenset({"completed", "success"})
 
 
 def read_look(id: str, tool: str, args: Mapping[str, object], content: object) -> WebLook:
-    """Return one search or fetch with what came of it; `None` for a look without an answer."""
+    """Return one search or fetch with its result; None if it has no answer."""
     # What a page said is opened under the name of a search by some providers.
     is_fetch = tool == WEB_FETCH or args.get("type") in ("open_page", "find_in_page")
     failure = _failure(content)

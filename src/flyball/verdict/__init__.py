@@ -1,4 +1,4 @@
-"""What "succeeded" means: one pure function decides it from reports that Flyball produced itself.
+"""What "succeeded" means: one pure function decides it from Flyball's own reports.
 
 `judge.judge_change` is the function, `reports` its inputs, `words.verdict_lines` its sentences.
 """

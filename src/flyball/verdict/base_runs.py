@@ -1,4 +1,4 @@
-"""The tree from before: its runs and its builds, remembered for every change made to it."""
+"""Cache the runs and builds of the tree before a change, for every later change to it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WAY = 6
 
 
 class _Stored(msgspec.Struct, frozen=True):
-    """A remembered run."""
+    """A cached run."""
 
     command: str
     exit_code: int
@@ -51,9 +51,9 @@ class _Stored(msgspec.Struct, frozen=True):
 
 
 class BaseRuns:
-    """Whole runs of suites, by tree, suite and toolchain; runs that failed to work are not kept.
+    """Caches whole runs by tree, suite and toolchain; runs that failed to work are not cached.
 
-    One that timed out is kept: it would time out again.
+    A run that timed out is cached: it would time out again.
     """
 
     def __init__(self, workspace: Workspace, env: Mapping[str, str]) -> None:
@@ -102,7 +102,8 @@ class BaseRuns:
         self._write(self._file(tree, suite), msgspec.json.encode(stored))
 
     def repeated(self, tree: str, suite: PartSuite) -> dict[str, tuple[int, int]]:
-        """Return how often tests were red in how many runs, of those that were run again before."""
+        """Return how often earlier repetitions had red tests, and how many repetitions there
+        were."""
         file = self._file(tree, suite).with_suffix(".again")
         try:
             return msgspec.json.decode(file.read_bytes(), type=dict[str, tuple[int, int]])
@@ -133,7 +134,7 @@ class BaseRuns:
 
 
 def _installed(project: Path, programs: str) -> str:
-    """Return what identifies a toolchain without starting it: the times of installation."""
+    """Return an identifier of a toolchain without starting it: the times of installation."""
     signs = ("node_modules", "node_modules/.package-lock.json", ".venv", "venv", "vendor")
     packages = sorted(project.glob(".venv/lib/python*/site-packages"))
     found = [project / sign for sign in signs] + packages
@@ -142,7 +143,7 @@ def _installed(project: Path, programs: str) -> str:
 
 
 async def build_ahead(context: CallContext, tree: str, suite: PartSuite) -> None:
-    """Build that tree's suite unless it was built here before; a build that fails is no matter."""
+    """Build that tree's suite unless it was built here before; ignore a failing build."""
     runner = BY_NAME.get(suite.runner)
     if runner is None or runner.build is None or suite.command:
         return
@@ -177,10 +178,10 @@ QUIET_SECONDS = 3600.0
 
 
 def prune_builds(built: Path, now: float, most: int = MOST_BYTES) -> None:
-    """Remove the builds of a project that are old or too large; single marks that are old as well.
+    """Remove a project's builds that are old or too large, and old single marks.
 
-    A whole cache goes, and not its oldest files: compilers find out that a cache is empty, and not
-    always that a part of it is.
+    A cache is deleted as a whole rather than by its oldest files: compilers notice an empty cache,
+    but not always a partly deleted one.
     """
     marks = {mark: _changed_at(mark) for mark in built.glob("*.mark")}
     unused = now - max([*marks.values(), _changed_at(built)])
@@ -200,7 +201,8 @@ def _changed_at(path: Path) -> float:
 
 
 def _size_of(folder: Path) -> int:
-    """Return the size of all files below, in bytes; those that go meanwhile have none."""
+    """Return the total size of all files below, in bytes; files that disappear meanwhile count as
+    0."""
     found = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -210,6 +212,7 @@ def _size_of(folder: Path) -> int:
 
 
 def _mark(context: CallContext, suite: PartSuite) -> Path:
-    """Return the file that marks a tree's suite as built; without it, it is only built again."""
+    """Return the file that marks a tree's suite as built; without it, the suite is only built
+    again."""
     named = json.dumps([context.tree, suite.runner, suite.at, context.env.get("PATH", "")])
     return context.built / f"{hashlib.sha256(named.encode()).hexdigest()[:32]}.mark"

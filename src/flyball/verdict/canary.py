@@ -1,7 +1,7 @@
-"""Tests that must fail, added to a suite: if they do not, the run is no evidence.
+"""Tests that must fail, added to a suite: if they do not fail, the run is no evidence.
 
-Product code can patch the runner, forge its report or end the process; whatever it does to make
-failing tests pass, it does to these, too. Their names are random in every run.
+Product code can patch the runner, forge its report or end the process. Whatever it does to make
+failing tests pass also affects these. Their names are random in every run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from flyball.regex import regex
 
 
 class Canary(NamedTuple):
-    """One file to put into a checkout, and a word in the names of its failing tests."""
+    """A file to add to a checkout, and a word in the names of its failing tests."""
 
     path: str
     text: str
@@ -119,12 +119,12 @@ APART = frozenset({"jest", "vitest", "ava", "node"})
 def canary_for(
     runner: str, tests: Iterable[tuple[str, str]], word: str, loads: Sequence[str] = ()
 ) -> Canary | None:
-    """Return a file of failing tests to add to the suite; None if none can be made.
+    """Return a file of failing tests to add to the suite; None if that is not possible.
 
     If the runner isolates test files, `loads` are files of the product that it loads first. `tests`
-    are the suite's test files with their texts, `word` a random lower-case word. The folder with
-    the most tests is chosen, since the suite surely searches it; the names sort last, so that a
-    suite that stops at its first failure has run before.
+    are the suite's test files with their texts, `word` a random lower-case word. The directory with
+    the most tests is chosen, since the suite certainly searches it. The names sort last, so that a
+    suite that stops at its first failure has already run its own tests.
     """
     files = sorted(tests)
     if not files:
@@ -162,7 +162,7 @@ def canary_for(
 
 
 def _sibling(path: str, word: str) -> str:
-    """Return a name that the patterns of one test file find, too: all but its stem stays."""
+    """Return a name that the patterns for a test file also match: only its stem changes."""
     stem, dot, rest = posixpath.basename(path).partition(".")
     start = "test-zz" if stem in ("test", "tests") else "zz"
     return f"{start}-{word}{dot}{rest}"

@@ -1,7 +1,7 @@
 """Find contradictions between the request and the tests of a change that passes them.
 
-Green tests show what the tests say. Where the request, or another test, says otherwise of the very
-same call, whoever made them green has chosen a side, and that choice is a person's.
+Green tests show only what the tests say. If the request, or another test, expects something else of
+the same call, the author of the change has chosen a side, and that choice belongs to a person.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BEGINS_TEST = regex(r"\s*(?:(?:async )?def test|func Test|(?:test|it)(?:\.only)
 
 
 class Expectation(NamedTuple):
-    """One call, the value that is said of it, and where."""
+    """A call, the value expected of it, and where that is stated."""
 
     call: str
     value: str
@@ -44,7 +44,7 @@ class Expectation(NamedTuple):
 def with_contradictions(
     verdict: ChangeVerdict, base: str, head: str, asked: AskedFor, read: ReadFile
 ) -> ChangeVerdict:
-    """Add what only a person can settle: contradictions, and stand-ins for what is missing."""
+    """Add what only a person can settle: contradictions, and replacements for missing packages."""
     lines = [
         each
         for path in sorted({file_of(name) for name in verdict.mended})
@@ -61,7 +61,7 @@ def with_contradictions(
 def expectations(path: str, text: str) -> Iterator[Expectation]:
     """Yield each call with literal arguments whose value a test states in its first line.
 
-    Later lines of a test may depend on what came before them.
+    Later lines of a test may depend on earlier ones.
     """
     previous = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -83,12 +83,13 @@ _LOOSE = regex(
 
 
 def _without_assertion(line: str) -> str:
-    """Return a line without the call that compares, since the compared call is inside of it."""
+    """Return a line without the assertion's own call, since the compared call is inside it."""
     return re.sub(r"\b[\w.]*(?:[Aa]ssert|[Ee]qual|[Ee]xpect)\w*\(", " ", line)
 
 
 def claims(request: str) -> Iterator[Expectation]:
-    """Yield what a request demands of a call; what it only reports of one is no demand."""
+    """Yield what a request demands of a call; a report of what the call does now is not a
+    demand."""
     for pattern in (_CLAIM, _WISH):
         for found in pattern.finditer(request):
             yield Expectation(_plain(found["call"]), found["value"], REQUEST)
@@ -118,7 +119,7 @@ def _against_each_other(lines: list[Expectation]) -> Iterator[ChangeFinding]:
 
 
 def _stand_ins(changed: tuple[str, ...], base: str, read: ReadFile) -> Iterator[ChangeFinding]:
-    """Yield new files that take the place of a package that the project declares."""
+    """Yield new files that replace a package that the project declares."""
     new = {path: name for path in changed if (name := _package(path))}
     if not new:
         return
@@ -133,7 +134,7 @@ def _stand_ins(changed: tuple[str, ...], base: str, read: ReadFile) -> Iterator[
 
 
 def _package(path: str) -> str:
-    """Return the package that a file would be loaded in place of, if it is one's first file."""
+    """Return the package that a file would shadow, if the file is a package's entry point."""
     *folders, name = path.removeprefix("src/").split("/")
     if folders[:1] in (["node_modules"], ["vendor"]):
         return folders[-1]
@@ -146,7 +147,7 @@ def _package(path: str) -> str:
 
 
 def _declared(text_of: Callable[[str], str]) -> Iterator[str]:
-    """Yield the names of the packages that a project's manifests ask for."""
+    """Yield the names of the packages that a project's manifests require."""
     for line in text_of("requirements.txt").splitlines():
         yield from _names(line)
     for listed in _LISTED.findall(text_of("pyproject.toml")):

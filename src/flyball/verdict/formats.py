@@ -1,6 +1,6 @@
 """Write a verdict for programs: a forge's annotations, JUnit, SARIF, Markdown.
 
-All show the lines of `words.py` and the findings unchanged; nothing is decided here.
+All formats show the lines of `words.py` and the findings unchanged; nothing is decided here.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _NO_XML = regex(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Place(NamedTuple):
-    """The place that a finding is about."""
+    """The position that a finding refers to."""
 
     file: str
     line: int = 0
 
 
 def place_of(finding: ChangeFinding, is_file: IsFile) -> Place | None:
-    """Return the line that a finding names, else the file of its first test that is one."""
+    """Return the line that a finding names, or else the file of the first test that it names."""
     for file, line in _PLACE.findall(finding.sentence):
         if is_file(path := file.removeprefix("./")):
             return Place(path, int(line))
@@ -93,7 +93,7 @@ def workflow_commands(verdict: ChangeVerdict, is_file: IsFile) -> Iterator[str]:
 
 
 def as_data(text: str) -> str:
-    """Return a text as the data of a workflow command."""
+    """Escape a text as the data of a workflow command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -102,10 +102,10 @@ def _property(text: str) -> str:
 
 
 def junit(verdict: ChangeVerdict) -> str:
-    """Write a verdict as a JUnit report: the verdict, each repaired test and each finding is a
-    case.
+    """Write a verdict as a JUnit report, with a case for the verdict, each repaired test and each
+    finding.
 
-    A question is a failure, as in the exit code; what was red before is skipped.
+    A question is a failure, as in the exit code; tests that were red before are skipped.
     """
     top = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(top, "testsuite", name="flyball verify")
@@ -143,21 +143,21 @@ def _say(case: ElementTree.Element, tag: str, message: str, kind: str = "", text
 
 
 def _with_texts(finding: ChangeFinding) -> str:
-    """Return what a finding says, with a test before and after where it has both."""
+    """Return the text of a finding, with the test before and after if it has both."""
     texts = (("before", finding.before), ("now", finding.after))
     return "\n\n".join([finding.sentence, *(f"{name}:\n{text}" for name, text in texts if text)])
 
 
 def _xml(text: str) -> str:
-    """Leave out what no XML document may hold, such as a terminal's colours."""
+    """Remove characters that XML does not allow, such as a terminal's colours."""
     return _NO_XML.sub("", text)
 
 
 def sarif(verdict: ChangeVerdict, is_file: IsFile, version: str) -> str:
     """Write the findings of a verdict as SARIF 2.1.0, for tools that show alerts next to code.
 
-    Each has a place, since forges refuse alerts without one: where a finding names none, the first
-    file of the change.
+    Each finding has a location, since forges refuse alerts without one: if it names none, the first
+    file of the change is used.
     """
     near = next((Place(path) for path in verdict.changed if is_file(path)), None)
     found = [_result(each, place_of(each, is_file) or near) for each in verdict.findings]

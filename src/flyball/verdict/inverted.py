@@ -1,8 +1,8 @@
-"""Run every fixed test once more with one expectation altered: it must fail.
+"""Run every fixed test again with one expectation changed: it must fail.
 
-An equality that says yes to anything, a patched assertion, a patched runner and a forged report
-all pass the altered test as they passed the real one. It runs on the new tree, in its own file
-and under its own name, so that code cannot tell it from the real one.
+An equality that is always true, a patched assertion, a patched runner and a forged report all pass
+the changed test as they passed the real one. It runs on the new tree, in its own file and under its
+own name, so that code cannot tell it from the real one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class InvertedRuns(NamedTuple):
 
 
 class _Altered(NamedTuple):
-    """The tree of one round, and what was altered in each test."""
+    """The tree of one round, and the change made to each test."""
 
     tree: TreeHash
     made: Mapping[str, tests.Inverted]
@@ -57,7 +57,7 @@ async def run_inverted(
     fixed: Iterable[str],
     old: Taken | None = None,
 ) -> InvertedRuns:
-    """Ask of each fixed test whether it fails with another expectation, as few runs as it takes."""
+    """Check that each fixed test fails with another expectation, in as few runs as possible."""
     context = context.during("altered tests, which must fail")
     if not new.run.is_counted:
         return await _run_altered_programs(context, suite, tree, frozenset(fixed), old)
@@ -96,9 +96,10 @@ def _is_red(run: TreeRun, name: str) -> bool:
 async def _run_altered_programs(
     context: CallContext, suite: PartSuite, tree: str, fixed: frozenset[str], old: Taken | None
 ) -> InvertedRuns:
-    """Alter all that test programs expect: a suite that tells only how it ended must fail.
+    """Change all expectations of test programs: a suite that reports only its exit code must fail.
 
-    Then once more what the run before failed at, alone: other checks would fail in its place.
+    Then repeat it with only the expectation at which the previous run failed: otherwise other
+    checks would fail in its place.
     """
     if not fixed:
         return InvertedRuns()
@@ -143,7 +144,7 @@ async def _run_altered_programs(
 
 
 def _failed_at(old: Taken | None, programs: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Yield the lines of test programs that the run before named where it failed."""
+    """Yield the lines of test programs that the previous run named in its failure."""
     said = "\n".join(old.run.says) if old is not None else ""
     for path in programs:
         found = re.search(rf"(?<![\w.]){re.escape(posixpath.basename(path))}:(\d+)", said)
@@ -161,7 +162,7 @@ def _chosen(fixed: Iterable[str]) -> list[str]:
 def _alter(
     context: CallContext, tree: str, names: Sequence[str], messages: Mapping[str, str], nth: int
 ) -> _Altered:
-    """Alter the nth-surest expectation of each test, all tests of a file in one text."""
+    """Change the nth-surest expectation of each test, all tests of a file in one text."""
     trees = context.workspace.trees
     named = _places(context, tree, names)
     entries = trees.entries(TreeHash(tree), sorted({p for each in named.values() for p in each}))
@@ -188,14 +189,14 @@ def _alter(
 
 
 def _ways(every: Sequence[tests.Inverted]) -> list[tests.Inverted]:
-    """Choose as many as are tried: what is expected comes first, wherever in the test it stands."""
+    """Choose which changes to try: expected values first, wherever they are in the test."""
     values = [each for each in every if each.how in ("seen", "expected", "part", "bound", "raised")]
     rest = [each for each in every if each not in values]
     return [*values[: ROUNDS - 2], *rest][:ROUNDS]
 
 
 def _places(context: CallContext, tree: str, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return where each test may be: in the file of its report, or in any that names it."""
+    """Return the possible files of each test: the file of its report, or any file that names it."""
     trees = context.workspace.trees
     every = trees.paths(TreeHash(tree))
     found: dict[str, tuple[str, ...]] = {}
@@ -215,7 +216,7 @@ def _places(context: CallContext, tree: str, names: Sequence[str]) -> dict[str, 
 async def _run_altered(
     context: CallContext, suite: PartSuite, new: Taken, altered: _Altered
 ) -> TreeRun:
-    """Run the altered tests, and no others where the runner can be told so."""
+    """Run the changed tests, and only those if the runner can select."""
     if not altered.made:
         return TreeRun(new.run.command, 1)
     cases: list[SuiteCase] = [case for case in new.cases if _is_asked(case, altered.made)]

@@ -1,8 +1,8 @@
-"""The one function that decides what may be said of a change.
+"""The function that decides what may be said about a change.
 
-Each finder below is one numbered finding of the specification, and they are asked in its order.
-None of them can take back what another found: a verdict is the sum of its findings, so nothing that
-is good elsewhere buys off a regression, a vanished test or a weakened one.
+Each finder below is one numbered finding of the specification, and they run in its order. No finder
+can retract another's finding: a verdict is the sum of its findings, so nothing good elsewhere makes
+up for a regression, a vanished test or a weakened one.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ def judge_change(
 
 
 def _not_altered(suites: Iterable[SuiteRuns]) -> tuple[str, ...]:
-    """Say what to install so that fixed tests can be tried with another expectation."""
+    """Explain what to install so that fixed tests can be tried with another expectation."""
     missing = sorted({each for suite in suites for each in suite.missing})
     return tuple([f"repaired tests with another expectation: {each}" for each in missing])
 
 
 def with_mutants(verdict: ChangeVerdict, found: MutantCount | None) -> ChangeVerdict:
-    """Add how many small changes the tests notice; new tests that notice none are asked about."""
+    """Add how many small changes the tests notice; ask about new tests that notice none."""
     findings = verdict.findings
     is_by_new = verdict.strength is ChangeStrength.NEW_TESTS
     if found is not None and is_by_new and not found.noticed:
@@ -102,7 +102,7 @@ def with_mutants(verdict: ChangeVerdict, found: MutantCount | None) -> ChangeVer
 
 
 def judge_unchanged(suites: Sequence[SuiteRuns]) -> ChangeVerdict:
-    """Finding 9: there is no change, so all there is to say is what ran and what fails."""
+    """Return finding 9: there is no change, so only the runs and their failures are reported."""
     ran = [suite for suite in suites if suite.new is not None and not suite.unavailable]
     return ChangeVerdict(
         ran=tuple([line for suite in ran for line in _lines(suite)]),
@@ -120,7 +120,7 @@ def judge_unchanged(suites: Sequence[SuiteRuns]) -> ChangeVerdict:
 
 
 def _of_suite(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterator[ChangeFinding]:
-    """Findings 1 to 4 and 7, for one suite."""
+    """Return findings 1 to 4 and 7 for one suite."""
     yield from _not_evidence(suite)
     yield from _hidden_red(suite, change, asked)
     yield from _unsteady(suite)
@@ -133,7 +133,7 @@ def _of_suite(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterato
 
 
 def _unkept(change: ChangeFacts) -> Iterator[ChangeFinding]:
-    """Yield finding 1 for the tree itself: files that are not kept or that cannot be read."""
+    """Yield finding 1 for the tree itself: files that are not tracked or cannot be read."""
     if change.compiled:
         yield ChangeFinding(
             FindingKind.NOT_EVIDENCE,
@@ -167,7 +167,7 @@ def _unkept(change: ChangeFacts) -> Iterator[ChangeFinding]:
 
 
 def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
-    """Finding 1: a run that says nothing, whatever it printed."""
+    """Return finding 1: a run whose result is no evidence, whatever it printed."""
 
     def no(sentence: str) -> ChangeFinding:
         return ChangeFinding(FindingKind.NOT_EVIDENCE, Weight.BLOCKS, sentence, suite.part)
@@ -210,7 +210,7 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
 
 
 def _indifferent(suite: SuiteRuns) -> Iterator[ChangeFinding]:
-    """Yield the fixed tests that passed although their expectation was altered."""
+    """Yield the fixed tests that still passed with a changed expectation."""
     for each in suite.deceived:
         yield ChangeFinding(
             FindingKind.NOT_EVIDENCE,
@@ -236,17 +236,17 @@ def _indifferent(suite: SuiteRuns) -> Iterator[ChangeFinding]:
 
 
 def _quoted(run: TreeRun) -> str:
-    """Return the first lines of what the runner itself said, to stand behind a sentence."""
+    """Return the first lines of the runner's own output, to append to a sentence."""
     return f" It said: {' · '.join(run.says)}" if run.says else ""
 
 
 def _sentence(text: str) -> str:
-    """End a text with one full stop."""
+    """End a text with a single full stop."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _told_by(run: TreeRun, names: Iterable[str]) -> str:
-    """Return what the first of these tests said when they failed, to stand behind a sentence."""
+    """Return the message of the first of these failed tests, to append to a sentence."""
     said = dict.fromkeys([run.messages[each] for each in sorted(names) if each in run.messages])
     return f" It said: {' · '.join([*said][:MOST_SAID])}" if said else ""
 
@@ -255,12 +255,12 @@ MOST_SAID = 3
 
 
 def _speaks_as_one(*runs: TreeRun) -> bool:
-    """Return whether nothing is told test by test, so that the exit code stands for all of them."""
+    """Return whether no run reports single tests, so that the exit code stands for all of them."""
     return not any(run.is_counted for run in runs)
 
 
 def _hidden_red(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterator[ChangeFinding]:
-    """Finding 2, first half: still red by the old tests, and no longer red by the new ones."""
+    """Return finding 2, first half: red with the old tests, and no longer red with the new ones."""
     if suite.old is None or suite.old_tests_new_code is None or suite.new is None:
         return
     # Where the tree from before could not load a test, nobody knows how it would have ended there:
@@ -305,7 +305,7 @@ def _hidden_red(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Itera
 
 
 def _needs_shared(suite: SuiteRuns, change: ChangeFacts, names: frozenset[str]) -> ChangeFinding:
-    """Ask about tests that depend on a file which the product reads, too."""
+    """Ask about tests that depend on a file which the product also reads."""
     files = [each for each in change.shared if is_within(each.path, suite.part)] or change.shared
     return ChangeFinding(
         FindingKind.HIDDEN_RED,
@@ -320,7 +320,7 @@ def _needs_shared(suite: SuiteRuns, change: ChangeFacts, names: frozenset[str]) 
 
 
 def _unsteady(suite: SuiteRuns) -> Iterator[ChangeFinding]:
-    """Ask about tests that the change made a matter of chance, or of where they run."""
+    """Ask about tests that the change made depend on chance, or on where they run."""
     for each in suite.unsteady:
         was_red = each.red_before > 0
         yield ChangeFinding(
@@ -337,7 +337,7 @@ def _unsteady(suite: SuiteRuns) -> Iterator[ChangeFinding]:
 def _vanished_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
     """Yield finding 2 for untouched tests: red before, and now skipped or gone.
 
-    What stands for a whole file or a hook is gone as soon as its tests run, and is no loss.
+    An entry for a whole file or a hook disappears as soon as its tests run, and is no loss.
     """
     if suite.old is None or suite.new is None or suite.new.whole or suite.new.trouble:
         return
@@ -379,7 +379,7 @@ def _vanished_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindi
 
 
 def _vanished_rows(suite: SuiteRuns) -> Iterator[ChangeFinding]:
-    """Finding 2 for the rows of a test: red before, and green now that fewer of them run."""
+    """Return finding 2 for the rows of a test: red before, and green now because fewer rows run."""
     if suite.old is None or suite.new is None or suite.new.whole or suite.new.trouble:
         return
     before, now = suite.old.rows, suite.new.rows
@@ -400,14 +400,15 @@ _NO_TEST = regex(r"\bhook\b|(?i:set_?up|tear_?down)|::\(|_FailedTest|^(.+)::\1$|
 
 
 def _told(suite: SuiteRuns) -> tuple[bool, ...]:
-    """Return whether the runs before, with the old tests and after spoke of any test at all."""
+    """Return whether any of the runs, before, with the old tests or after, reported a test."""
     return tuple(
         [any(run.counts or ()) for run in (suite.old, suite.old_tests_new_code, suite.new) if run]
     )
 
 
 def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
-    """Finding 2, second half: green before, and not green now though its test was not touched."""
+    """Return finding 2, second half: green before, and not green now although the test was not
+    touched."""
     if suite.old is None or suite.new is None:
         return
     before, now = suite.old, suite.new
@@ -452,7 +453,7 @@ def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
 def _regression(
     suite: SuiteRuns, names: Iterable[str], what: tuple[str, str], do: str
 ) -> ChangeFinding:
-    """Return one finding for all the names; `what` is the verb for one and for several."""
+    """Return one finding for all the names; `what` is the verb in singular and plural."""
     found = tuple(sorted(names))
     who = "it passed before the change or is" if len(found) == 1 else "they passed before or are"
     return ChangeFinding(
@@ -465,7 +466,7 @@ def _regression(
 
 
 def _fewer_tests(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
-    """Finding 4: tests that are gone or skipped and that nothing above speaks of."""
+    """Return finding 4: tests that are gone or skipped and not covered by other findings."""
     if suite.old is None or suite.new is None or suite.new.whole:
         return
     before, now = sum(suite.old.counts or ()), sum(suite.new.counts or ())
@@ -497,7 +498,8 @@ def _fewer_tests(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
 
 
 def _reached(suites: tuple[SuiteRuns, ...], change: ChangeFacts) -> Iterator[ChangeFinding]:
-    """Finding 5: what reaches into the runner is named; where it may have decided, it is asked."""
+    """Return finding 5: code that reaches into the runner, as a question if it may have decided the
+    result."""
     differs = any(_differs(suite) for suite in suites)
     for reach in change.reaches:
         weight = Weight.ASKS if reach.in_product or differs else Weight.NOTES
@@ -505,7 +507,7 @@ def _reached(suites: tuple[SuiteRuns, ...], change: ChangeFacts) -> Iterator[Cha
 
 
 def _differs(suite: SuiteRuns) -> bool:
-    """Return whether the old and the new testing side give one test two different ends."""
+    """Return whether a test ends differently with the old and the new testing side."""
     if suite.old_tests_new_code is None or suite.new is None:
         return False
     old, new = suite.old_tests_new_code.ends, suite.new.ends
@@ -515,14 +517,14 @@ def _differs(suite: SuiteRuns) -> bool:
 
 
 def _loosened(change: ChangeFacts, asked: AskedFor) -> Iterator[ChangeFinding]:
-    """Finding 5 for type checks: asked where one is part of the proof, and told elsewhere."""
+    """Return finding 5 for type checks: a question if one is part of the proof, else a note."""
     weight = Weight.ASKS if asked.checks_types else Weight.NOTES
     for sentence in (*change.silenced, *loosened_settings(change.tests)):
         yield ChangeFinding(FindingKind.TYPES_LOOSENED, weight, sentence)
 
 
 def _named(named: tuple[Named, ...]) -> Iterator[ChangeFinding]:
-    """Finding 6: what was named as verification must be green."""
+    """Return finding 6: checks named as verification must be green."""
     for each in named:
         if each.end is not NamedEnd.GREEN:
             detail = f": {each.detail}" if each.detail else ""
@@ -534,11 +536,11 @@ def _named(named: tuple[Named, ...]) -> Iterator[ChangeFinding]:
 
 
 def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterator[ChangeFinding]:
-    """Ask for the tests that are owed and still red, and list the other old failures.
+    """Ask about tests that should be fixed and are still red, and list the other old failures.
 
-    Owed are those that the request or the findings name. In a repair, and in a feature of which no
-    test shows anything, also those that use what was changed. Tests that are new never buy one off
-    in a repair.
+    These are the tests that the request or the findings name. In a repair, and in a feature that no
+    test shows, they also include tests that use the changed code. In a repair, new tests never make
+    up for one of them.
     """
     old = old_failures(suite)
     if old and suite.old and suite.new and _speaks_as_one(suite.old, suite.new):
@@ -592,7 +594,7 @@ def _owed(suite: SuiteRuns, names: Set[str], what: str, *, is_sent_back: bool) -
 
 
 def _why(suite: SuiteRuns, names: Set[str]) -> str:
-    """Return what the surroundings may have to do with it, where something speaks for that."""
+    """Explain how the environment may have caused a failure, if there is evidence for that."""
     said = sorted({suite.reasons[name] for name in names if name in suite.reasons})
     told = _told_by(suite.new, names) if suite.new else ""
     return f" ({'; '.join(said)}){told}" if said else told

@@ -1,6 +1,6 @@
-"""Measure the tests: make small changes to the new lines, and count those a test notices.
+"""Measure the tests: make small changes to the new lines, and count those that a test notices.
 
-Each change is one more run of the tests that reach it, so only as many are tried as fit into a
+Each change needs another run of the tests that reach it, so only as many are tried as fit into a
 few seconds.
 """
 
@@ -47,7 +47,7 @@ async def count_noticed(
 ) -> Noticed:
     """Return how many small changes to the new lines the tests notice; no count if that is unknown.
 
-    The verdict's runs say how long the tests take, and how they end for the unchanged code.
+    The verdict's runs show how long the tests take, and their results for the unchanged code.
     """
     limit = context.settings.mutant_seconds
     for suite, its in zip(suites, runs, strict=False):
@@ -68,7 +68,7 @@ async def count_noticed(
 
 
 def _seconds_of_one(suite: PartSuite, compared: TreePair, run: TreeRun) -> float:
-    """Return how long one trial takes at least, by the run of the same tests on the same tree."""
+    """Return the minimum duration of one trial, from a run of the same tests on the same tree."""
     reached = reached_tests(suite, compared)
     files = reached.files if words_for(suite, reached) else run.seconds
     return sum(run.seconds.get(file, 0.0) for file in files)
@@ -81,7 +81,7 @@ async def _try(
     as_it_is: TreeRun,
     mutants: Sequence[tests.Mutant],
 ) -> MutantCount | None:
-    """Run the tests that reach the change on each small change, until the time is over."""
+    """Run the tests that reach the change on each small change, until the time is up."""
     trees = context.workspace.trees
     reached = reached_tests(suite, compared)
     wanted = Selection(reached.files) if words_for(suite, reached) else None
@@ -119,7 +119,7 @@ def _said(mutant: tests.Mutant) -> str:
 def choose_mutants(
     context: CallContext, suite: PartSuite, compared: TreePair
 ) -> tuple[tests.Mutant, ...]:
-    """Return a handful of small changes, from as many of the new lines as there are."""
+    """Return a handful of small changes, spread over as many of the new lines as possible."""
     trees = context.workspace.trees
     new = trees.entries(TreeHash(compared.head), _product(suite, compared))
     blobs = trees.contents([entry.blob for entry in new.values()])
@@ -145,7 +145,7 @@ def _product(suite: PartSuite, compared: TreePair) -> list[str]:
 def _new_lines(
     context: CallContext, compared: TreePair, texts: Mapping[str, bytes]
 ) -> dict[str, frozenset[int]]:
-    """Return the new lines of the product, without tests next to the code."""
+    """Return the new lines of the product, without tests in the same files."""
     trees = context.workspace.trees
     old = trees.entries(TreeHash(compared.base), sorted(texts))
     blobs = trees.contents([entry.blob for entry in old.values()])
@@ -162,7 +162,7 @@ def _new_lines(
 
 
 def added_lines(before: bytes, after: bytes) -> Iterator[int]:
-    """Yield the numbers of the lines that one text has and the other had not."""
+    """Yield the numbers of the lines that are in one text and not in the other."""
     matcher = SequenceMatcher(None, before.split(b"\n"), after.split(b"\n"), autojunk=False)
     for tag, _, _, first, last in matcher.get_opcodes():
         if tag in ("replace", "insert"):

@@ -1,4 +1,4 @@
-"""Compare what was named as verification with what was run on the new tree."""
+"""Compare the checks named as verification with those run on the new tree."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RUNNERS = regex(
 
 
 def is_suite(what: str) -> bool:
-    """Return whether the words name a test run, whichever part of it."""
+    """Return whether the words name a test run, of any part."""
     return bool(_RUNNERS.search(what) or _WHOLE.match(what.strip()))
 
 
@@ -44,7 +44,7 @@ def resolve_named(
     """Return the result of each name, and the names that no program could run.
 
     A named test must itself be green. A suite is judged by the verdict test by test: naming a part
-    of it does not make the part enough.
+    of it does not make that part sufficient.
     """
     suites, ended = list(runs), {_plain(each.command): each for each in checks}
     started = {_plain(each.command) for each in suites}
@@ -73,7 +73,7 @@ def resolve_named(
 def _tests_named(what: str, runs: Iterable[TreeRun]) -> Mapping[str, CaseOutcome]:
     """Return the tests whose own name, not only their file's, is among the words.
 
-    Naming a whole file promises nothing about each old failure in it, so only functions count.
+    Naming a whole file makes no promise about each old failure in it, so only functions count.
     """
     words = set(re.split(r"[\s:,.()'\"`\[\]/]+", what))
     found: dict[str, CaseOutcome] = {}
@@ -109,7 +109,8 @@ def _has(name: str, named: re.Match[str]) -> bool:
 
 
 def _plain(command: str) -> str:
-    """Return a command without what does not change its meaning: spaces and how it is started."""
+    """Return a command without parts that do not change its meaning, such as spaces or a
+    launcher."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -134,10 +135,10 @@ _REPAIR = regex(
 def asked_for(
     request: str, promised: Iterable[str], intent: Intent | None, *, wants_red: bool
 ) -> AskedFor:
-    """Return what was requested and announced beforehand.
+    """Return the request and the stated plan as the verdict uses them.
 
-    A request that names tests wants those green; one that only says that tests fail wants all of
-    them. A repair or a refactoring changes no expectation unasked.
+    A request that names tests requires those to be green; one that only says that tests fail
+    requires all of them. A repair or a refactoring must not change expectations unless asked to.
     """
     named = tuple(dict.fromkeys(_NAMED.findall(request)))
     kind = read_change(request).kind

@@ -1,4 +1,4 @@
-"""Finding 3: what the old tests promised, and the new code does not keep."""
+"""Finding 3: promises of the old tests that the new code does not keep."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WEAKER = frozenset(
 def changed_promises(
     suite: SuiteRuns, change: ChangeFacts, asked: AskedFor
 ) -> Iterator[ChangeFinding]:
-    """Finding 3: what the old tests promised and the new code does not keep."""
+    """Return finding 3: promises of the old tests that the new code does not keep."""
     if suite.old is None:
         return
     own = [each for each in change.tests if is_within(each.path, suite.part)]
@@ -49,12 +49,13 @@ def changed_promises(
 
 
 def _is_run(test: ChangedTest, before: TreeRun) -> bool:
-    """Return whether a suite runs this; examples in documentation mostly are for readers alone."""
+    """Return whether a suite runs this file; examples in documentation are mostly for readers
+    only."""
     return test.function != EXAMPLE or any(file_of(name) == test.path for name in before.ends)
 
 
 def changed_examples(before: Texts, after: Texts) -> tuple[ChangedTest, ...]:
-    """Return how the examples of interpreter sessions in each file compare with before."""
+    """Compare the interpreter sessions that serve as examples in each file with the old ones."""
     found: list[ChangedTest] = []
     for path, old in sorted(before.items()):
         lost = Counter(_examples(old or "")) - Counter(_examples(after.get(path) or ""))
@@ -120,10 +121,10 @@ def _told_by_text_alone(
     asked: AskedFor,
     told: set[str],
 ) -> Iterator[ChangeFinding]:
-    """Yield what became of the tests in old files that the new code cannot load.
+    """Yield the fate of tests in old files that the new code cannot load.
 
-    Such a test's result is unknown, whether it failed before or not: it may now ask less than
-    before, in its own text or through what it uses.
+    Such a test's result is unknown, whether it failed before or not: its own text, or something
+    that it uses, may demand less than before.
     """
     near = {path for path in change.testing_side if is_shared(path)}
     near = {path for path in near if is_test_path(path) and is_within(path, suite.part)}
@@ -141,7 +142,7 @@ def _told_by_text_alone(
 
 
 def _grouped(found: Iterable[ChangeFinding]) -> Iterator[ChangeFinding]:
-    """Group tests that disappeared from the same file: they are one thing to decide."""
+    """Group tests that disappeared from the same file: they need only one decision."""
     gone: dict[str, list[ChangeFinding]] = {}
     for each in found:
         if each.before and not each.after and each.weight is Weight.ASKS:
@@ -165,7 +166,7 @@ _DOES_NOT_RUN = "; as it was, it does not run on the new code"
 
 
 def _end_of(name: str, kept: TreeRun) -> str:
-    """Return the old test's result on the new code, to follow what became of it."""
+    """Return the old test's result on the new code."""
     return _FAILS if name in kept.red else _DOES_NOT_RUN
 
 
@@ -179,10 +180,11 @@ def _short(names: Iterable[str]) -> list[str]:
 
 
 def _is_uncollected(file: str, run: TreeRun) -> bool:
-    """Return whether an old test file could not be loaded, as when a name that it imports moved.
+    """Return whether an old test file could not be loaded, for example because an imported name
+    moved.
 
-    Then every test in it fails the same way, which means nothing: texts that did not change still
-    hold, and those that did are compared.
+    Then every test in it fails the same way, which means nothing: tests with unchanged texts still
+    hold, and tests with changed texts are compared.
     """
     own = [name for name in run.ends if name.startswith(f"{file}::")]
     return all(name.endswith(NOT_COLLECTED) for name in own)
@@ -202,7 +204,7 @@ def _weight(test: ChangedTest, asked: AskedFor) -> Weight:
 
 
 def _speaks_of(text: str, name: str) -> bool:
-    """Return whether a text names a test; a name that is a plain word must be quoted."""
+    """Return whether a text mentions a test; a name that is a plain word must be quoted."""
     named = re.escape(name)
     if name.isalpha():
         return re.search(rf"[`'\"“«]{named}[`'\"”»]", text) is not None
@@ -215,7 +217,7 @@ def is_named(name: str, wanted: tuple[str, ...]) -> bool:
 
 
 def is_spoken_of(name: str, texts: Iterable[str]) -> bool:
-    """Return whether one of the texts names the test by its function."""
+    """Return whether one of the texts mentions the test by its function."""
     function = re.split(r"::|\.| > ", name)[-1]
     return any(_speaks_of(text, function) for text in texts)
 
@@ -240,7 +242,7 @@ def _promise(
 
 
 def _unexplained(suite: SuiteRuns, name: str, kept: TreeRun) -> Iterator[ChangeFinding]:
-    """Yield unchanged tests that fail now as regressions."""
+    """Yield unchanged tests that now fail, as regressions."""
     now = suite.new
     if now is not None and name in now.red:
         return
@@ -263,7 +265,8 @@ def _text_of(name: str, change: ChangeFacts) -> ChangedTest | None:
 
 
 def _without_package(name: str) -> str:
-    """Strip the package or crate, which is reported next to the file and in no text of a test."""
+    """Remove the package or crate, which is reported next to the file and not in the test's
+    text."""
     file, _, rest = name.partition("::")
     return f"{file}::{rest.partition('::')[2]}" if file.endswith((".go", ".rs")) else name
 
@@ -271,9 +274,9 @@ def _without_package(name: str) -> str:
 def contradiction(
     suite: SuiteRuns, name: str, change: ChangeFacts, asked: AskedFor
 ) -> ChangeFinding | None:
-    """Return the question about a test that said otherwise than the request, or than a person.
+    """Return the question about a test that contradicted the request or a person's decision.
 
-    The code cannot satisfy both, so a changed test is no proof of a lie, and none of success.
+    The code cannot satisfy both, so a changed test proves neither a lie nor a success.
     """
     test = _text_of(name, change)
     if test is None or not test.after:
@@ -297,9 +300,9 @@ def contradiction(
 
 
 def otherwise(request: str, before: str, after: str) -> tuple[str, str] | None:
-    """Return a value that a test gave up, and the one in its place that the request names.
+    """Return a value that a test dropped, and its replacement that the request names.
 
-    None if the request names what was given up as well: then the test agreed with it.
+    None if the request also names the dropped value: then the test agreed with the request.
     """
     old, new = Counter(_VALUE.findall(before)), Counter(_VALUE.findall(after))
     named = {*_VALUE.findall(request)} | {*_BARE.findall(request)}
@@ -322,6 +325,6 @@ def _bare(value: str) -> str:
 
 
 def is_explained(name: str, change: ChangeFacts) -> bool:
-    """Return whether a test that is gone lives on, or its end is a question already."""
+    """Return whether a missing test still exists elsewhere, or already has a question."""
     test = _text_of(name, change)
     return test is not None and test.became != ""

@@ -1,7 +1,7 @@
-"""Find where a change reaches into the runner, or into the environment of the tests.
+"""Find places where a change reaches into the runner or into the environment of the tests.
 
 There are two kinds of places. Some files are loaded before or around every test wherever they are,
-so their appearance or change is reported. And some lines of product code only make sense to code
+so their appearance or change is reported. And some lines of product code only make sense in code
 that knows it is being tested, or that ends the process before its runner can report. Values that
 occur both in the tests and in the new code are shown as well: the code may have memorised its
 tests.
@@ -56,7 +56,7 @@ _USED_BY_RUNNERS = regex(
 
 
 class _Sign(NamedTuple):
-    """Lines of product code that only code under test would hold, in one language."""
+    """Lines of product code that only occur in code that detects tests, in one language."""
 
     language: str
     sentence: str
@@ -325,7 +325,8 @@ def runner_reaches(
 ) -> tuple[RunnerReach, ...]:
     """Return every place of a change that reaches into the runner, each in a sentence.
 
-    `is_alone` says of a C file whether no other includes it, so that its macros are its own.
+    `is_alone` tells of a C file whether no other file includes it, so that its macros affect only
+    itself.
     """
     found: list[RunnerReach] = []
     for path in sorted({*before, *after}):
@@ -362,7 +363,7 @@ def _by_name(path: str, old: str | None, new: str) -> Iterator[RunnerReach]:
 
 
 def _npm_setting(path: str, old: str, new: str) -> str:
-    """Return a setting by which npm starts its scripts that was not so before."""
+    """Return a changed npm setting that affects how scripts are started."""
     if posixpath.basename(path) != ".npmrc":
         return ""
     added = (_STARTS_SCRIPTS.match(line) for line in new.split("\n") if line not in old.split("\n"))
@@ -415,7 +416,7 @@ _TEST_MODULE = regex(r"#\[cfg\(test\)\](?=\s*(?:pub\s+)?mod\b)")
 
 
 def as_read(language: str, text: str) -> str:
-    """Return code as its language reads it: letters normalised, comments and inline tests gone."""
+    """Normalise code as its language does: letters unified, comments and inline tests removed."""
     text = unicodedata.normalize("NFKC", text)
     if language == "rs":
         text = _without_inline_tests(text)
@@ -468,7 +469,7 @@ def _always_equal(path: str, known: set[str], new: str) -> Iterator[RunnerReach]
 
 
 def _fixed_answer(node: ast.AST) -> str:
-    """Return the name of a comparison that ignores its operand, if it is one."""
+    """Return the name of a comparison that ignores its operand, if this is one."""
     match node:
         case ast.FunctionDef(name=name, args=ast.arguments(args=args), body=body) if (
             name in _ANSWERS
@@ -489,7 +490,7 @@ def _fixed_answer(node: ast.AST) -> str:
 
 
 def _says_yes_to_all(answer: ast.expr | None, other: str) -> bool:
-    """Return whether an answer is true by something that the other side has no part in."""
+    """Return whether an answer is always true, independent of the other operand."""
     match answer:
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=asked), *_]):
             return asked == other
@@ -527,7 +528,7 @@ def shared_literals(added: Iterable[str], tests: Iterable[str]) -> tuple[str, ..
 
 
 def _literals(text: str) -> set[str]:
-    """Return literals that are unlikely to be in two texts by chance, as short words are."""
+    """Return literals that are unlikely to occur in two texts by chance, unlike short words."""
     found: set[str] = set()
     for match in _LITERAL.finditer(text):
         if match["number"]:

@@ -1,4 +1,4 @@
-"""Keep what every run of a verdict reported, test by test, so that others can repeat it."""
+"""Store the reports of every run of a verdict, test by test, so that others can repeat it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RUNS = ("old", "new", "old_tests_new_code", "new_tests_old_code")
 
 
 class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One run of one suite; `run` says whose tests met whose code."""
+    """One run of one suite; `run` says whose tests ran against whose code."""
 
     part: str
     suite: str
@@ -33,7 +33,7 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class VerdictRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A verdict with the runs that it was decided from, and what they ran in."""
+    """A verdict, the runs that it was decided from, and their environment."""
 
     base: str
     head: str
@@ -52,7 +52,7 @@ class VerdictRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     ended: float = 0.0
 
     def redacted(self, redact: Callable[[str], str]) -> VerdictRecord:
-        """Return the record without secrets: it may leave this machine."""
+        """Return the record without secrets, since it may leave this machine."""
         names = dict.fromkeys(name for run in self.runs for name in run.ends)
         # Tests are many and their names short: they are read as one text.
         lines = redact("\n".join(names)).split("\n")
@@ -81,7 +81,7 @@ class VerdictRecord(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def _each_text(value: object, change: Callable[[str], str]) -> object:
-    """Return a plain value with each text in it changed; names of fields stay."""
+    """Return a plain value with each text in it changed; field names stay."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list | tuple):
@@ -101,7 +101,7 @@ def write_record(
     runs: Iterable[SuiteRuns],
     began: float,
 ) -> None:
-    """Keep a verdict's runs in the workspace; only the newest verdicts are kept."""
+    """Store a verdict's runs in the workspace, and keep only the newest verdicts."""
     known = tuple(runs)
     env = context.env
     record = VerdictRecord(

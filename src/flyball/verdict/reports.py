@@ -26,7 +26,7 @@ class TreeRun(NamedTuple):
 
     `ends` names every test function that the runner reported. `trouble` says why this run is no
     evidence, whatever its report says: it did not end as its runner ends, or a test that must fail
-    did not.
+    passed.
     """
 
     command: str
@@ -64,11 +64,11 @@ class TreeRun(NamedTuple):
 
     @property
     def speaks_of_none(self) -> bool:
-        """Return whether it failed without telling of any test, as where nothing builds."""
+        """Return whether the run failed without reporting any test, for example in the build."""
         return not self.is_counted and self.exit_code != 0
 
     def passed(self, names: Iterable[str]) -> frozenset[str]:
-        """Return those that passed; one with subtests is only reported when it fails."""
+        """Return the tests that passed; one with subtests is only reported when it fails."""
         return frozenset([name for name in names if self._has_passed(name)])
 
     def _has_passed(self, name: str) -> bool:
@@ -80,7 +80,7 @@ class TreeRun(NamedTuple):
 
 
 class Unsteady(NamedTuple):
-    """A test that ended differently when the same tree was run again, and how often it was red."""
+    """A test whose result changed when the same tree was run again, and how often it was red."""
 
     test: str
     red_now: int
@@ -90,12 +90,13 @@ class Unsteady(NamedTuple):
 
     @property
     def was_flaky(self) -> bool:
-        """Return whether it ended both ways before the change, and so means nothing now."""
+        """Return whether the test had both results before the change, so that its result means
+        nothing."""
         return 0 < self.red_before < self.runs_before
 
 
 class Inverted(NamedTuple):
-    """A fixed test that ran with one expectation altered, and did not fail."""
+    """A fixed test that ran with one expectation changed, and did not fail."""
 
     test: str
     before: str
@@ -103,7 +104,8 @@ class Inverted(NamedTuple):
 
 
 class SuiteRuns(NamedTuple):
-    """The runs of one suite, named by whose tests met whose code; None where none can differ."""
+    """The runs of one suite, named by whose tests ran against whose code; None where none can
+    differ."""
 
     part: str
     suite: str
@@ -143,7 +145,7 @@ class SuiteRuns(NamedTuple):
 
 
 class NamedEnd(StrEnum):
-    """The result of something that was named as verification."""
+    """The result of a check that was named as verification."""
 
     GREEN = "green"
     RED = "red"
@@ -159,7 +161,7 @@ class Named(NamedTuple):
 
 
 class RunnerReach(NamedTuple):
-    """A place of the change that reaches into the runner or what surrounds the tests."""
+    """A place in the change that reaches into the runner or the tests' environment."""
 
     sentence: str
     in_product: bool
@@ -207,7 +209,7 @@ class ChangeFacts(NamedTuple):
 
     @property
     def shown_files(self) -> tuple[str, ...]:
-        """Return the changed files as people are shown them, submodules with their commits."""
+        """Return the changed files as shown to people, with the commits of submodules."""
         return (*self.files, *(f"{path} ({moved})" for path, moved in self.submodules.items()))
 
     @property
@@ -217,7 +219,7 @@ class ChangeFacts(NamedTuple):
 
 
 class AskedFor(NamedTuple):
-    """The request and the announced plan, as far as they matter for the verdict."""
+    """The parts of the request and the stated plan that matter for the verdict."""
 
     named: tuple[Named, ...] = ()
     announced: tuple[str, ...] = ()

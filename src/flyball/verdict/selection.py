@@ -1,7 +1,7 @@
-"""Select tests where the whole suite takes too long: those that changed or reach the change.
+"""Select tests if the whole suite takes too long: those that changed or that reach the change.
 
-Imports are read as text, transitively. What cannot be told apart is taken in: a selection that is
-too large costs time, one that is too small costs the truth.
+Imports are read as text, transitively. If in doubt, a file is included: a selection that is too
+large costs time, one that is too small makes the verdict wrong.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SCRIPTS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".vue"
 
 
 def select_tests(changed: Iterable[str], texts: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the test files, of all source files of a part, that changed or reach what changed."""
+    """Return the test files of a part that changed, or that reach a changed file."""
     uses = {path: _uses(path, text, texts) for path, text in texts.items()}
     reached = {path for path in changed if path in texts}
     grew = True
@@ -41,10 +41,9 @@ def select_tests(changed: Iterable[str], texts: Mapping[str, str]) -> tuple[str,
 
 
 def find_tests_apart(changed: Iterable[str], texts: Mapping[str, str]) -> frozenset[str]:
-    """Return the test files that certainly do not use what changed: they import none of it
-    themselves.
+    """Return the test files that certainly do not use the changed files: they import none of them.
 
-    A name that a package hands on from a changed file counts as imported from that file.
+    A name that a package re-exports from a changed file counts as imported from that file.
     """
     wanted = {path for path in changed if path in texts}
     # Of other languages nobody can tell what a test uses, so it is taken to use everything.
@@ -83,7 +82,7 @@ def is_test_file(path: str) -> bool:
 
 
 def count_tests(texts: Mapping[str, str]) -> int:
-    """Return how many test functions the test files hold, as far as their texts tell."""
+    """Return how many test functions the test files contain, according to their texts."""
     total = 0
     for path, text in texts.items():
         if is_test_file(path):
@@ -119,7 +118,7 @@ def _python_uses(path: str, text: str, files: Mapping[str, str]) -> set[str]:
 
 
 def _python_files(path: str, module: str, files: Mapping[str, str]) -> set[str]:
-    """Return every file that a dotted name may mean: also below `src`, and packages on its way."""
+    """Return every file that a dotted name may mean: also below `src`, and packages on its path."""
     dots = len(module) - len(module.lstrip("."))
     name = module.lstrip(".").replace(".", "/")
     if dots:
@@ -150,7 +149,8 @@ def _script_uses(path: str, text: str, files: Mapping[str, str]) -> set[str]:
 
 
 def _go_uses(path: str, text: str, files: Mapping[str, str]) -> set[str]:
-    """Return what a Go file sees: its package, and those whose folder ends an import path."""
+    """Return the files a Go file uses: its package, and packages whose directory ends an import
+    path."""
     folders = {posixpath.dirname(each) for each in files if each.endswith(".go")}
     named = _GO.findall(text)
     own = posixpath.dirname(path)

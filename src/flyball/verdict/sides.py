@@ -1,4 +1,4 @@
-"""The testing side of a tree: what decides about tests, apart from the code that they test."""
+"""The testing side of a tree: the files that decide about tests, apart from the tested code."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ _ENDINGS = ("", ".py", ".js", ".cjs", ".mjs", ".ts", ".mts", ".cts", ".json", "/
 def find_testing_side(paths: Iterable[str], read: Read, part: str = TOP) -> frozenset[str]:
     """Return the files of a part that are tests, or decide which tests run, how, and against what.
 
-    Configuration in the directories around the part counts, since runners look upwards for it. What
-    is named by a configuration that cannot be read is unknown; the configuration itself is in the
-    answer anyway.
+    Configuration in the directories around the part counts, since runners search upwards for it. If
+    a configuration cannot be read, the files that it names are unknown; the configuration itself is
+    included anyway.
     """
     every = frozenset(paths)
     own = {path for path in every if is_within(path, part)}
@@ -98,12 +98,12 @@ _RUNNER_CONFIG = regex(
 def find_shared(
     changed: Iterable[str], side: frozenset[str], paths: Iterable[str], read: Read
 ) -> frozenset[str]:
-    """Return those of the changed files that tests and the product both read, or only tests may
-    read.
+    """Return the changed files that tests and the product both read, or that only tests may read.
 
-    Of the testing side: manifests, recipes, and product files that a configuration has loaded. Of
-    the rest: what a test names that is no code, and code that only tests import and that holds
-    nothing but values, or checks. What such a file decides is a question, never an accusation.
+    From the testing side these are manifests, recipes, and product files that a configuration
+    loads. From the rest they are files without code that a test names, and code that only tests
+    import and that contains only values or checks. Such a file leads to a question, never to an
+    accusation.
     """
     wanted = frozenset(changed)
     shared = {p for p in wanted & side if not is_testing_alone(p) and not _CODE.fullmatch(p)}
@@ -132,10 +132,9 @@ _NAMED = regex(
 
 
 def find_tested(side: Iterable[str], paths: Iterable[str], read: Read) -> frozenset[str]:
-    """Return the code that a configuration has loaded first and whose functions tests call
-    themselves.
+    """Return the code that a configuration loads first and whose functions tests call themselves.
 
-    It is what they test: whether they can still fail with it is for their inverted runs to show.
+    It is what they test: their inverted runs show whether they can still fail with it.
     """
     found: set[str] = set()
     loaded = [each for each in side if _SOURCE.fullmatch(each) and not is_testing_alone(each)]
@@ -149,7 +148,7 @@ def find_tested(side: Iterable[str], paths: Iterable[str], read: Read) -> frozen
 
 
 def is_testing_alone(path: str) -> bool:
-    """Return whether a file of the testing side is nothing to the product."""
+    """Return whether the product does not use a file of the testing side."""
     *folders, name = path.split("/")
     return (
         is_test_path(path)
@@ -161,7 +160,7 @@ def is_testing_alone(path: str) -> bool:
 
 
 def _mentions(path: str, tests: str) -> bool:
-    """Return whether tests name the folder of data, as where they read all that is there."""
+    """Return whether tests mention the data directory, for example to read all of its files."""
     folder = path.rpartition("/")[0].rpartition("/")[2]
     return bool(folder and re.search(rf"[\"'/\s]{re.escape(folder)}[\"'/]", tests))
 
@@ -187,7 +186,7 @@ _FAILS = regex(
 
 
 def _is_values_or_checks(path: str, text: str) -> bool:
-    """Return whether code holds nothing but values, or is made of checks."""
+    """Return whether code contains only values, or consists of checks."""
     if "/__init__." in f"/{path}":
         return False
     if not _DEFINES.search(text) or (_CHECKS.search(text) and _FAILS.search(text)):
@@ -227,7 +226,7 @@ _IMPORTED = regex(r".*\.(?:py|[cm]?[jt]sx?)")
 
 
 def _speaks(path: str) -> bool:
-    """Return whether a file may name what tests or the code read."""
+    """Return whether a file may mention files that tests or the code read."""
     is_script = _SOURCE.fullmatch(path) or (is_test_path(path) and _SCRIPT.fullmatch(path))
     return bool(is_script)
 
@@ -239,7 +238,7 @@ _RECIPES = regex(rf"{_MAKEFILE.pattern}|[Jj]ustfile")
 
 
 def is_shared(path: str) -> bool:
-    """Return whether a file of the testing side bears on tests in other files than itself."""
+    """Return whether a file of the testing side affects tests in other files."""
     name = path.rpartition("/")[2]
     # Runners collect `test_*`; what is called `tests_*` is there for them, and what was recorded
     # belongs to a test elsewhere.
@@ -247,10 +246,10 @@ def is_shared(path: str) -> bool:
 
 
 def is_data(folder: str) -> bool:
-    """Return whether a directory holds what tests feed to the code rather than a project.
+    """Return whether a directory contains input for tests rather than a project.
 
-    Data places say so by their name. Below a test place only another test place (`tests/e2e`) is a
-    project of its own; `tests/cases/app` is the material of a test.
+    Data directories are recognised by name. Below a test directory, only another test directory
+    (`tests/e2e`) is a project of its own; `tests/cases/app` is test material.
     """
     names = folder.split("/")
     if any(DATA_DIRS.fullmatch(name) for name in names):
@@ -265,7 +264,7 @@ _FILES_OF_PYTEST = regex(
 
 
 def _collected_by(config: str) -> Iterator[str]:
-    """Yield the patterns by which pytest is told to find test files."""
+    """Yield the configured patterns by which pytest finds test files."""
     for found in _FILES_OF_PYTEST.findall(config):
         yield from re.findall(r"[^\s\"',\[\]]+", found)
 
@@ -296,7 +295,7 @@ def _is_helper(path: str) -> bool:
 
 
 def _module_name(path: str) -> str:
-    """Return the last name by which a file is imported: a package goes by its directory."""
+    """Return the last name by which a file is imported: a package uses its directory's."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in ("index", "__init__", "mod") else stem
@@ -323,7 +322,7 @@ def _mentioned(files: Iterable[str], sources: Sequence[str], read: Read) -> set[
 
 
 def _named_by(path: str, text: str, files: frozenset[str]) -> Iterator[str]:
-    """Yield the files that a configuration has the runner load, where they are in the tree."""
+    """Yield the files in the tree that a configuration makes the runner load."""
     folder = path.rpartition("/")[0]
     for word in _words(path.rpartition("/")[2], text):
         bare = re.sub(r"^(?:<rootDir>|\$\{?\w+\}?)/", "", word).partition(":")[0]
@@ -348,7 +347,7 @@ _RECIPE = regex(
 
 
 def _words(name: str, text: str) -> Iterator[str]:
-    """Yield what a configuration names by the keys that load files, plugins and scripts."""
+    """Yield the values of a configuration's keys that load files, plugins and scripts."""
     if name == "package.json":
         yield from _package_words(text)
         return
@@ -400,7 +399,7 @@ def _recipe_words(text: str) -> Iterator[str]:
 
 
 def _command_words(command: str) -> Iterator[str]:
-    """Yield the scripts among a command's words, and what its options have loaded."""
+    """Yield the scripts among a command's words, and the files that its options load."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Finding 8 and the label: what went from red to green, and how much that shows."""
+"""Finding 8 and the label: which tests went from red to green, and how much that shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from flyball.verdict.reports import NO_ENDS, AskedFor, SuiteRuns, TreeRun, file_
 
 
 def fixed_tests(suite: SuiteRuns) -> frozenset[str]:
-    """Finding 8: red before and green now, by tests that were there or by new ones."""
+    """Return finding 8: tests that were red before and are green now, old or new."""
     return _by_old_tests(suite) | _by_new_tests(suite)
 
 
@@ -35,9 +35,10 @@ def _by_new_tests(suite: SuiteRuns) -> frozenset[str]:
 
 
 def _not_loaded(suite: SuiteRuns, new: TreeRun, old_code: TreeRun) -> frozenset[str]:
-    """New tests that could not even be loaded without the change, as when they import what it adds.
+    """Return new tests that cannot be loaded without the change, for example because they import
+    it.
 
-    Nothing of their file ran there, and the run ended badly.
+    Nothing in their file ran there, and the run failed.
     """
     if not (old_code.red or old_code.exit_code):
         return frozenset()
@@ -47,7 +48,7 @@ def _not_loaded(suite: SuiteRuns, new: TreeRun, old_code: TreeRun) -> frozenset[
 
 
 def strength_shown(suites: tuple[SuiteRuns, ...], asked: AskedFor) -> ChangeStrength:
-    """Return the strength of the weakest suite, since the change reached each."""
+    """Return the strength of the weakest suite, since the change reached every one."""
     if suites:
         shown = [strength_of(suite) for suite in suites]
         # Where one part went from red to green, a neighbour that stayed green weakens nothing.
@@ -60,7 +61,7 @@ def strength_shown(suites: tuple[SuiteRuns, ...], asked: AskedFor) -> ChangeStre
 
 
 def strength_of(suite: SuiteRuns) -> ChangeStrength:
-    """Return how much one suite shows of the change."""
+    """Return how much one suite shows about the change."""
     new = suite.new
     if new is None or new.trouble:
         return ChangeStrength.UNVERIFIED

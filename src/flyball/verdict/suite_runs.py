@@ -1,10 +1,10 @@
-"""The runs of one suite that a verdict needs, and no more than those.
+"""The runs of one suite that a verdict needs, and no others.
 
-Cost is kept down in four ways. What cannot differ is not run: the old tests on the new code only
-where the change touches the testing side, and then only the files that it touched, unless something
-that all tests share was touched. The tree from before is run once and remembered. The runs of the
-two trees go side by side, and that of the old tests with them. And a suite that takes too long is
-run in part.
+Four measures keep the cost down. A combination that cannot differ is not run: the old tests run on
+the new code only if the change touches the testing side, and then only the files that it touched,
+unless it touched something that all tests share. The tree before the change is run once and cached.
+The runs of the two trees go in parallel, together with that of the old tests. And a suite that
+takes too long is run in part.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ FAR_BELOW = 2
 
 
 class TreePair(NamedTuple):
-    """Two trees, what changed between them, and the newer one as it lies on disk."""
+    """Two trees, the changes between them, and the newer one on disk."""
 
     base: str
     head: str
@@ -71,7 +71,7 @@ class TreePair(NamedTuple):
 async def run_suites(
     context: CallContext, suite: PartSuite, compared: TreePair, *, is_new: bool = False
 ) -> SuiteRuns:
-    """Return the runs of one suite that can differ; `is_new` if it was not there before."""
+    """Return the runs of one suite that can differ; `is_new` if it did not exist before."""
     if is_new:
         c = await run_tree(context, compared.head, suite, what=_on(NEW, suite))
         d = await _new_tests(context, suite, compared, None, c, None)
@@ -106,7 +106,7 @@ async def run_suites(
 
 
 def _on(code: str, suite: PartSuite) -> str:
-    """Return what a run of the suite is for, as people read it while they wait."""
+    """Return the purpose of a run of the suite, as shown to people while they wait."""
     return f"{suite.command or suite.runner} on {code}"
 
 
@@ -118,7 +118,7 @@ async def _with_inverted(
     new: Taken,
     old: Taken,
 ) -> SuiteRuns:
-    """Ask of every fixed test whether it can still fail, and where none was fixed, of others."""
+    """Check of every fixed test, or if none was fixed of others, that it can still fail."""
     fixed = fixed_tests(runs)
     found = await run_inverted(context, suite, compared.head, new, fixed, old)
     runs = runs._replace(deceived=found.deceived, uninverted=found.uninverted)
@@ -140,10 +140,11 @@ class _Chance(NamedTuple):
 async def _repeat(
     context: CallContext, suite: PartSuite, compared: TreePair, both: _Both, known: BaseRuns
 ) -> _Chance:
-    """Run again what changed sides, so that chance neither repairs nor excuses anything.
+    """Run again the tests whose result changed, so that chance neither repairs nor excuses
+    anything.
 
-    Code may know a verdict by its surroundings: what was repaired must hold in others, too. What
-    was broken is asked again where it broke, or other surroundings would excuse it.
+    Code may detect a verdict by its environment, so a repair must hold in other environments, too.
+    A regression is repeated in the environment where it occurred, or another one would excuse it.
     """
     a, c, moved = both.a, both.c, compared.facts.renamed
     broken, fixed = c.run.red - a.run.red, c.run.passed(a.run.red)
@@ -180,10 +181,10 @@ async def _repeat(
 
 
 def _beside(run: TreeRun, names: frozenset[str]) -> frozenset[str]:
-    """Return the tests in the same files, which cost next to nothing more: what breaks at times may
-    show.
+    """Return the other tests in the same files: they cost almost nothing, and may reveal a flaky
+    one.
 
-    Only as many as can be asked for by name.
+    Return only as many as can be selected by name.
     """
     files = {file_of(name) for name in names}
     found = sorted(name for name in run.green - names if file_of(name) in files)
@@ -191,7 +192,7 @@ def _beside(run: TreeRun, names: frozenset[str]) -> frozenset[str]:
 
 
 async def _is_silenced(context: CallContext, suite: PartSuite, compared: TreePair) -> bool:
-    """Return whether tests no longer fail where the code that changed is loaded beside them."""
+    """Return whether tests no longer fail when the changed code is loaded with them."""
     facts = compared.facts
     code = [path for path in facts.files if path not in facts.put_back]
     near = [path for path in code if SCRIPT.fullmatch(path) and is_within(path, suite.at)]
@@ -232,7 +233,7 @@ async def _before_and_after(
     known: BaseRuns,
     before: Taken | None,
 ) -> _Both:
-    """Return the suite on both trees; one too long runs where the change reaches it."""
+    """Run the suite on both trees; if it takes too long, only the tests that the change reaches."""
     if before is None:
         a, c = await asyncio.gather(
             run_tree(context, compared.base, suite, what=_on(OLD, suite)),
@@ -265,7 +266,7 @@ def reached_tests(suite: PartSuite, compared: TreePair) -> Selection:
 
 
 async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -> _Both | None:
-    """Return the tests that the change reaches, where the runner can be told to run only those."""
+    """Return the tests that the change reaches, if the runner can select them."""
     wanted = reached_tests(suite, compared)
     if not words_for(suite, wanted):
         return None
@@ -283,7 +284,7 @@ async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -
 
 
 class _OldTests(NamedTuple):
-    """A run of the new code with the old testing side, and which files that puts back."""
+    """A run of the new code with the old testing side, and the files restored for it."""
 
     taken: Taken
     touched: tuple[str, ...]
@@ -298,7 +299,7 @@ async def _old_tests(
     *,
     is_known_slow: bool = False,
 ) -> _OldTests | None:
-    """Return the new code with the testing side from before, where the change touched it."""
+    """Run the new code with the old testing side, if the change touched that."""
     put_back = compared.facts.put_back
     side = [path for path in put_back if is_within(path, suite.at)]
     around = [path for path in put_back if is_shared(path)]
@@ -347,7 +348,7 @@ async def _held_against(
     a: Taken,
     c: Taken,
 ) -> _KeptTests:
-    """Return the old testing side on the new code, apart from files that the product reads."""
+    """Run the old testing side on the new code, apart from files that the product reads."""
     shared = frozenset([each.path for each in compared.facts.shared])
     run = _merged(old, a, c, compared.facts)
     if shared.isdisjoint(old.touched):
@@ -384,7 +385,7 @@ def _merged(old: _OldTests, a: Taken, c: Taken, facts: ChangeFacts) -> TreeRun:
 async def _added_tests(
     context: CallContext, suite: PartSuite, compared: TreePair
 ) -> TreeRun | None:
-    """Return the old code with the tests that are new by their texts, if they have names."""
+    """Run the old code with the tests whose texts are new, if they have names."""
     if suite.runner != "pytest" or suite.at != TOP:
         return None
     facts = compared.facts
@@ -409,7 +410,7 @@ async def _new_tests(
     c: Taken,
     early: TreeRun | None,
 ) -> TreeRun | None:
-    """Return the old code with the new testing side: new tests must fail there."""
+    """Run the old code with the new testing side: new tests must fail there."""
     if early is not None and not early.trouble and early.red & c.run.green:
         return early
     side = [path for path in compared.facts.put_back if is_within(path, suite.at)]
@@ -440,10 +441,11 @@ async def _count_red(
     least: int = 2,
     moved: Mapping[str, str] = NOT_MOVED,
 ) -> dict[str, tuple[int, int]]:
-    """Return how often each test was red, of how many runs of the same tree.
+    """Return how often each test was red, in how many runs of the same tree.
 
-    A test that differs is run again, up to five times. One that ends differently alone may only
-    need the company in which it failed: that is no chance, so then the whole company is asked.
+    A test with varying results is run again, up to five times. A test that ends differently alone
+    may depend on the tests with which it failed: that is not chance, so then the whole group is
+    repeated.
     """
     first = {name: _is_red(taken, name) for name in names}
     ends: dict[str, list[bool]] = {name: [end] for name, end in first.items()}
@@ -473,7 +475,7 @@ async def _count_red(
 
 
 def _is_red(taken: Taken, name: str) -> bool:
-    """Return whether a test failed; one with subtests that nobody tells of has passed."""
+    """Return whether a test failed; one whose subtests are not reported passed."""
     return taken.run.ends.get(name) in BAD
 
 
@@ -488,7 +490,7 @@ _VARIABLE = regex(
 
 
 def _reasons(a: Taken, c: Taken) -> dict[str, str]:
-    """Return what the surroundings may have to do with tests that fail before and after."""
+    """Return how the environment may have caused tests to fail before and after."""
     still = a.run.red & c.run.red
     found: dict[str, str] = {}
     for case in c.cases:
@@ -498,7 +500,7 @@ def _reasons(a: Taken, c: Taken) -> dict[str, str]:
 
 
 def likely_reason(message: str) -> str:
-    """Return what a failure says about where it ran, or nothing."""
+    """Return what a failure says about its environment; empty if nothing."""
     if _NETWORK.search(message):
         return "it wants a connection, and tests run without the network unless settings allow it"
     if named := _VARIABLE.search(message):
@@ -507,7 +509,7 @@ def likely_reason(message: str) -> str:
 
 
 def _with_outer(case: SuiteCase) -> set[str]:
-    """Return the test and those that it is a subtest of."""
+    """Return the test and the tests that contain it as a subtest."""
     parts = case.function.split("::")
     return {"::".join(parts[:end]) for end in range(2, len(parts) + 1)} | {case.function}
 

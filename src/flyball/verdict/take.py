@@ -1,4 +1,4 @@
-"""Taking a verdict on a change: which suites it reaches, and what each says of both trees."""
+"""Take a verdict on a change: find the suites that it reaches, and run them on both trees."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ class Wanted(NamedTuple):
 
 
 async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
-    """Return the verdict on the change between two trees, and keep what its runs reported."""
+    """Return the verdict on the change between two trees, and store the reports of its runs."""
     async with _as_one_report(context) as parts:
         return await _take(parts, wanted)
 
 
 @asynccontextmanager
 async def _as_one_report(context: CallContext) -> AsyncGenerator[CallContext]:
-    """Yield the context of the parts of a verdict: their progress is told as that of the whole."""
+    """Yield the context of the parts of a verdict, with their progress combined into one report."""
     paces, began = Paces(context.workspace.state_dir), time.monotonic()
     parts = Parts("verdict", paces.find(PACE).last)
 
@@ -128,7 +128,7 @@ async def _take(context: CallContext, wanted: Wanted) -> ChangeVerdict:
 
 
 async def run_unchanged(context: CallContext, tree: str) -> ChangeVerdict:
-    """Say what fails on a tree to which nothing was done; the next verdict on it begins here."""
+    """Report the failures on an unchanged tree; the next verdict on it reuses the runs."""
     async with _as_one_report(context) as parts:
         return await _run_all(parts, tree)
 
@@ -150,7 +150,7 @@ async def _run_all(context: CallContext, tree: str) -> ChangeVerdict:
 
 
 class _Found(NamedTuple):
-    """The parts from before, and the suites that the change reaches."""
+    """The parts before the change, and the suites that it reaches."""
 
     parts: tuple[Part, ...]
     suites: tuple[PartSuite, ...]
@@ -161,7 +161,7 @@ class _Found(NamedTuple):
 def _find_suites(
     context: CallContext, wanted: Wanted, before: FileIndex, compared: TreePair
 ) -> _Found:
-    """Return every suite that the change reaches; a new one only where there was none before."""
+    """Return every suite that the change reaches; a new one only if there was none before."""
     commands = context.settings.commands
     files = (*compared.facts.files, *compared.facts.submodules)
     parts = tuple(survey_parts(before, commands))
@@ -178,7 +178,7 @@ async def _judge(
     compared: TreePair,
     runs: Sequence[SuiteRuns],
 ) -> ChangeVerdict:
-    """Return what the suites, the checks and what was named come to."""
+    """Combine the results of the suites, the checks and the named commands."""
     facts = compared.facts
     if any(each.old and each.new and each.old.red & each.new.red for each in runs):
         facts = facts._replace(tests_apart=_tests_apart(facts, compared.land))
@@ -221,7 +221,7 @@ def _with_installation(context: CallContext, wanted: Wanted, facts: ChangeFacts)
 
 
 def _with_submodules(context: CallContext, wanted: Wanted, facts: ChangeFacts) -> ChangeFacts:
-    """Add submodules without files whose commit was changed: their files cannot be compared."""
+    """Add submodules without files whose commit changed: their files cannot be compared."""
     empty = [
         each.path
         for each in context.workspace.facts.carried_skipped
@@ -263,7 +263,8 @@ MOST = 6
 
 
 async def run_named(context: CallContext, tree: str, commands: Sequence[str]) -> list[CheckEnd]:
-    """Return how each command that verifies and can fail ends on a clean checkout of a tree."""
+    """Run each command that verifies and can fail on a clean checkout of a tree; return the
+    results."""
     wanted = [command for command in commands if _verifies(command)][:MOST]
     if not wanted:
         return []
@@ -301,7 +302,7 @@ class OwnChecks(NamedTuple):
 async def run_checks(
     context: CallContext, base: str, head: str, parts: Sequence[Part], seen_red: Sequence[str] = ()
 ) -> OwnChecks:
-    """Return every check of these parts, and those seen red, compared with the base tree."""
+    """Return the results of these parts' checks; failed ones are compared with the base tree."""
     wanted = [(part.path, name) for part in parts for name in part.checks]
     wanted += [(".", name) for name in seen_red if (".", name) not in wanted]
     if not wanted:
@@ -339,7 +340,7 @@ def _first(item: CheckReport) -> str:
 
 
 def ended_well(checks: Sequence[CheckEnd]) -> bool:
-    """Return whether something was named as a check, and all of it passes."""
+    """Return whether a command was named as a check, and all of it passes."""
     return bool(checks) and all(check.exit_code == 0 for check in checks)
 
 
@@ -412,7 +413,7 @@ ALIKE = 0.6
 
 
 def _renamed(old: Texts, new: Texts, side: frozenset[str]) -> dict[str, str]:
-    """Test files that were moved: the old path and the new one, the likest first."""
+    """Return renamed test files as pairs of old and new path, most similar first."""
     gone = [path for path in sorted(side) if old.get(path) and new.get(path) is None]
     come = [path for path in sorted(side) if new.get(path) and old.get(path) is None]
     found: dict[str, str] = {}
@@ -439,13 +440,13 @@ def _shared(land: FileIndex, changed: Texts, side: frozenset[str]) -> frozenset[
 
 
 def _runs_examples(land: FileIndex, code: Sequence[str]) -> bool:
-    """Return whether something that decides tests, or a changed file, runs the examples."""
+    """Return whether a test configuration or a changed file runs the examples."""
     near = [path for path in land.files if is_test_path(path) or is_test_config(path)]
     return any("doctest" in land.text(path) for path in (*near, *code) if land.has(path))
 
 
 def _texts(trees: Trees, entries: Mapping[str, TreeEntry | None]) -> dict[str, str | None]:
-    """Return path → text on one side of the change; None where there is no text."""
+    """Return the texts on one side of the change by path; None if there is no text."""
     blobs = trees.contents([entry.blob for entry in entries.values() if entry is not None])
     found: dict[str, str | None] = {}
     for path, entry in entries.items():
@@ -455,7 +456,7 @@ def _texts(trees: Trees, entries: Mapping[str, TreeEntry | None]) -> dict[str, s
 
 
 def _testing_side(land: FileIndex, changed: Texts) -> frozenset[str]:
-    """Return those of the changed files that decide about tests in this tree."""
+    """Return the changed files that decide about tests in this tree."""
     present = {path for path, text in changed.items() if text is not None}
     # The walk leaves hidden folders out; configuration in them counts if it was changed.
     every = present.union(land.files)

@@ -58,8 +58,8 @@ class Taken(NamedTuple):
     def beside(self, old: Taken) -> Taken:
         """Return this run, checked against one that shows whether canaries fail in this suite.
 
-        The base tree had no reason to silence them: if they failed there and do not here, this run
-        is no evidence.
+        The base tree had no reason to silence them: if they failed there and do not fail here, this
+        run is no evidence.
         """
         if self.run.trouble:
             return self
@@ -72,7 +72,7 @@ class Taken(NamedTuple):
 
 
 def words_for(suite: PartSuite, wanted: Selection) -> tuple[str, ...] | None:
-    """Return the words that make the runner run only these, or None if it cannot."""
+    """Return the arguments that select only these tests, or None if the runner cannot."""
     runner = BY_NAME.get(suite.runner)
     if runner is None or not (wanted.files or wanted.cases):
         return None
@@ -92,7 +92,7 @@ OTHERWISE = {
 
 
 def with_other_surroundings(context: CallContext) -> CallContext:
-    """Return the same call in another environment; an empty name is taken away."""
+    """Return the same call in another environment; an empty value removes the variable."""
     env = {**context.env, **OTHERWISE}
     return context.with_env({name: value for name, value in env.items() if value})
 
@@ -105,10 +105,10 @@ async def run_tree(
     *,
     what: str = "",
 ) -> Taken:
-    """Return the suite's run on that tree; a suite that cannot be started is a run with a trouble.
+    """Return the suite's run on that tree; a suite that cannot be started has `trouble`.
 
-    A part of it is run if one is requested and the runner can select, else the whole. `what` says
-    in reports of progress what the run is for.
+    A part of it is run if one is requested and the runner can select, else the whole suite. `what`
+    states the purpose of the run in progress reports.
     """
     if what:
         context = context.during(what)
@@ -137,10 +137,10 @@ async def run_tree(
 async def hears_failures(
     context: CallContext, tree: str, suite: PartSuite, loads: Sequence[str]
 ) -> bool | None:
-    """Return whether tests that must fail do, once files of the product are loaded with them.
+    """Return whether tests that must fail do fail, with files of the product loaded first.
 
-    None if it cannot be tried. Needed if the runner isolates test files, since code that silences
-    assertions then affects only tests that load it.
+    None if this cannot be tried. It is needed if the runner isolates test files, since code that
+    silences assertions then affects only tests that load it.
     """
     with clean_checkout(context.workspace, tree) as place:
         land = look(place / suite.at)
@@ -163,7 +163,7 @@ async def hears_failures(
 
 
 async def count_collected(context: CallContext, tree: str, suite: PartSuite) -> int:
-    """Return how many tests the runner itself finds in that tree; 0 where it cannot be asked."""
+    """Return how many tests the runner itself finds in that tree; 0 if it cannot list them."""
     if suite.runner != "pytest":
         return 0
     with clean_checkout(context.workspace, tree) as place:
@@ -185,7 +185,7 @@ def _from_top(suite: PartSuite, path: str) -> str:
 
 
 def _stamps(land: FileIndex) -> dict[str, tuple[int, int]]:
-    """Return the test files on disk: each one's size and modification time."""
+    """Return the size and modification time of each test file on disk."""
     return {file: _stamp(land, file) for file in land.files if is_test_path(file)}
 
 
@@ -251,14 +251,15 @@ def _taken(ran: SuiteRun, canary: Canary | None, suite: PartSuite) -> Taken:
 
 
 def _from_part(case: SuiteCase, suite: PartSuite) -> SuiteCase:
-    """Return the test with its file named from the top, as the files of the change are."""
+    """Return the test with its file relative to the top, like the files of the change."""
     if suite.at == TOP or not case.file or is_within(case.file, suite.at):
         return case
     return msgspec.structs.replace(case, file=f"{suite.at}/{case.file}")
 
 
 def _ends(cases: Sequence[SuiteCase]) -> dict[str, CaseOutcome]:
-    """Return how every test function ended: as its worst case, a pass being better than no run."""
+    """Return the result of every test function: that of its worst case, where a pass beats no
+    run."""
     found: dict[str, CaseOutcome] = {}
     for case in cases:
         end = CaseOutcome.FAILED if case.outcome in BAD else case.outcome
@@ -268,12 +269,12 @@ def _ends(cases: Sequence[SuiteCase]) -> dict[str, CaseOutcome]:
 
 
 def rows_of(cases: Sequence[SuiteCase]) -> dict[str, int]:
-    """Return how many tests each function was, without those that were skipped."""
+    """Return how many cases each test function had, without skipped ones."""
     return Counter(case.function for case in cases if case.outcome is not CaseOutcome.SKIPPED)
 
 
 def row_ends_of(cases: Sequence[SuiteCase]) -> dict[str, CaseOutcome]:
-    """Return how each row ended, of the tests that are several."""
+    """Return the result of each row of tests that have several."""
     several = {name for name, rows in rows_of(cases).items() if rows > 1}
     return {
         f"{case.function}[{case.parameters}]": case.outcome
@@ -303,7 +304,7 @@ def _first_lines(ran: SuiteRun, *, is_counted: bool) -> tuple[str, ...]:
 
 
 def messages_of(cases: Iterable[SuiteCase]) -> dict[str, str]:
-    """Return the line of each failed test's message that says most."""
+    """Return the most informative line of each failed test's message."""
     found: dict[str, str] = {}
     for case in cases:
         if not case.is_bad or case.function in found:
@@ -318,7 +319,7 @@ def messages_of(cases: Iterable[SuiteCase]) -> dict[str, str]:
 
 
 def with_moved_files(taken: Taken, renamed: Mapping[str, str]) -> Taken:
-    """Return the run with the tests of files that were moved under the names they have now."""
+    """Return the run with the tests of renamed files under their new names."""
     if not renamed:
         return taken
 
@@ -338,7 +339,7 @@ def with_moved_files(taken: Taken, renamed: Mapping[str, str]) -> Taken:
 
 
 def _counts(cases: Sequence[SuiteCase]) -> tuple[int, int, int]:
-    """Return how many tests passed, failed and were skipped, as the runner counts them."""
+    """Return the runner's own counts of passed, failed and skipped tests."""
     bad = sum(case.is_bad for case in cases)
     skipped = sum(case.outcome is CaseOutcome.SKIPPED for case in cases)
     return len(cases) - bad - skipped, bad, skipped

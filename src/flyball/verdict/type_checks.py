@@ -38,7 +38,7 @@ def is_type_check(what: str) -> bool:
 
 
 def silenced_lines(before: Texts, after: Texts) -> Iterator[str]:
-    """Yield where new lines silence the type checker, each file in a sentence."""
+    """Yield new lines that silence the type checker, each file in a sentence."""
     for path, new in sorted(after.items()):
         pattern = _SILENCERS.get(posixpath.splitext(path)[1])
         if pattern is None or new is None:
@@ -53,7 +53,7 @@ def silenced_lines(before: Texts, after: Texts) -> Iterator[str]:
 
 
 def loosened_settings(tests: tuple[ChangedTest, ...]) -> Iterator[str]:
-    """Yield what the settings of type checkers no longer ask for."""
+    """Yield requirements that the settings of type checkers have dropped."""
     for each in tests:
         if _SETTINGS.search(each.path) and each.comparison in WEAKER:
             yield f"{each.path}: {each.sentence}."

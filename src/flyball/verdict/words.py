@@ -55,7 +55,7 @@ def _ran(line: SuiteLine) -> str:
 
 
 def _by_file(tests: Iterable[str]) -> Iterator[str]:
-    """Yield names of tests, each without its file where the one before it is of the same file."""
+    """Yield the names of tests, leaving out a file that is the same as the previous one's."""
     last = ""
     for test in tests:
         file, apart, rest = test.partition("::")

@@ -1,1 +1,1 @@
-"""Audit what agents did: find their transcripts, read each once, judge it, and report."""
+"""Audit the work of agents: find their transcripts, read each once, judge it, and report."""

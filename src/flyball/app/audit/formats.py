@@ -36,7 +36,7 @@ class Transcript(NamedTuple):
 
 
 def read_transcripts(file: Path, tell: Tell) -> Iterator[Transcript]:
-    """Yield the sessions of a file; an unknown format is reported by `tell` and yields none."""
+    """Yield the sessions of a file; report an unknown format through `tell`."""
     if is_event_folder(file):
         yield from _of_events(file, tell)
     elif file.suffix == ".db":
@@ -186,7 +186,7 @@ SUFFIXES = frozenset({".jsonl", ".json", ".traj", ".db"})
 
 
 def host_folders(environ: Mapping[str, str]) -> dict[str, Path]:
-    """Return the folder in which each host stores its transcripts, existing or not."""
+    """Return the directory in which each host stores its transcripts, even if it is missing."""
     home = Path(environ.get("HOME") or "/")
     data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     return {
@@ -198,7 +198,7 @@ def host_folders(environ: Mapping[str, str]) -> dict[str, Path]:
 
 
 def transcripts(places: Iterable[Path]) -> Iterator[Path]:
-    """Yield every file below these places that may be a transcript, once each, sorted by name."""
+    """Yield every file in these places that may be a transcript, once each, sorted by name."""
     seen: set[str] = set()
     for place in places:
         for path in [place] if place.is_file() else _below(place):

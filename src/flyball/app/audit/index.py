@@ -117,7 +117,7 @@ class AuditIndex:
                 yield msgspec.json.decode(data, type=AuditFinding)
 
     def bills(self, since: float) -> Iterator[tuple[str, str, float, list[float]]]:
-        """Yield what was billed by session, model and week: in all, and after a stop."""
+        """Yield the costs by session, model and week: in total, and after a stop."""
         # The last line about a reply has the most tokens; copies of it have the same count.
         once = (
             "SELECT session, model, at, max(tokens) AS tokens, money, is_after FROM bill "

@@ -1,4 +1,4 @@
-"""Judge one transcript file: its sessions, their findings, and what was billed."""
+"""Judge one transcript file: its sessions, their findings, and their costs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class SessionAudit(msgspec.Struct):
 
     @property
     def agent(self) -> str:
-        """Return the agent whose hooks would prevent it; in our own journals, the observed one."""
+        """Return the agent whose hooks would prevent the finding; in our own journals, the observed
+        agent."""
         return self.model if self.host == FLYBALL else self.host
 
 
@@ -108,7 +109,7 @@ _REDACTOR = Redactor()
 
 
 def shows_secret(text: str) -> bool:
-    """Return whether a text contains something that only a token looks like."""
+    """Return whether a text contains something that can only be a token."""
     if not any(beginning in text for beginning in BEGINNINGS):
         return False
     found = TOKENS.search(text, 0, SEARCHED)
@@ -121,7 +122,7 @@ def shows_secret(text: str) -> bool:
 def surely_weakened(
     before: Mapping[str, str | None], after: Mapping[str, str | None]
 ) -> list[Weakened]:
-    """Return where tests got easier to pass; a change that cannot be parsed is skipped."""
+    """Return the places where tests became easier to pass; skip changes that cannot be parsed."""
     found = weakenings(before, after)
     return [each for each in found if comparison_of(each.kind) in CERTAIN]
 
@@ -149,7 +150,7 @@ def judge_transcripts(transcripts: Iterable[Transcript], limits: GuardLimits) ->
 
 
 def _enter(bills: dict[str, BillAudit], spent: Spent) -> None:
-    """Record the bill of a reply: the last line about it wins, at the stop state of its first."""
+    """Record the cost of a reply: its last line has the amount, its first line the time."""
     bill = spent.entry.bill
     known = bills.get(bill.id)
     is_after = known.is_after_stop if known else spent.is_after_stop

@@ -35,7 +35,7 @@ def places_of(home: Home) -> ProjectPlaces:
 
 
 class Accounts:
-    """The runs that were shown last, so that a look at a long one reads only what is new."""
+    """Recently shown runs, so that showing a long one again reads only its new events."""
 
     def __init__(self, most: int = 8) -> None:
         self._most = most
@@ -98,7 +98,7 @@ def _shown_pictures(page: PagePictures) -> dict[str, Any]:
 
 
 async def card_picture(home: Home, run: str) -> str:
-    """Return a run's card as SVG: what the top of its page says, made to be pasted."""
+    """Return a run's card as an SVG image: the summary at the top of its page."""
     told, record = await read_through(home, run)
     return draw_card(hero_of(record.state, told["status"], home.repo.name))
 
@@ -127,7 +127,7 @@ def _state_at(record: Record, seq: int) -> RunState:
 
 
 async def account_at(home: Home, run: str, seq: int) -> dict[str, Any]:
-    """Return the board right after an event, and the files that had changed by then."""
+    """Return the board right after an event, and the files changed by then."""
     record = await record_of(home, run)
     state, event = _state_at(record, seq), record.entries[seq - 1].event
     return {
@@ -157,7 +157,7 @@ def _files_at(home: Home, state: RunState) -> list[dict[str, Any]]:
 
 
 async def diff_at(home: Home, run: str, seq: int) -> str:
-    """Return what a run had changed by an event, with known secrets redacted."""
+    """Return the run's changes up to an event, with known secrets redacted."""
     record = await record_of(home, run)
     state = _state_at(record, seq)
     if not state.base:
@@ -179,14 +179,15 @@ class Scene(NamedTuple):
 
 
 class Film(NamedTuple):
-    """The data a replay needs besides telemetry: event times and the size of the change at each."""
+    """The data a replay needs besides telemetry: event times and the size of the change at each
+    event."""
 
     times: list[float]
     scenes: list[Scene]
 
 
 async def film_of(home: Home, run: str) -> Film:
-    """Return a run's film; without stored trees it has times and no scenes."""
+    """Return the data to replay a run; without stored trees it has times and no scenes."""
     record = await record_of(home, run)
     return Film([entry.event.at for entry in record.entries], _scenes(home, record))
 
@@ -206,7 +207,7 @@ def _scenes(home: Home, record: Record) -> list[Scene]:
 
 
 def _trees(record: Record) -> list[tuple[int, str]]:
-    """Return the trees a run went through, each with the event after which it stood."""
+    """Return the trees of a run, each with the event that produced it."""
     state, found, last = RunState(), list[tuple[int, str]](), record.state.base
     for entry in record.entries:
         state = advance(state, entry.event).state

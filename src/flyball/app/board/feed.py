@@ -116,13 +116,14 @@ class GrowingList:
         self._wake()
 
     def speak(self, spoken: LiveText) -> None:
-        """Send streamed text to current readers; it is no frame and is not replayed."""
+        """Send streamed text to current readers; it is not stored as a frame and is not
+        replayed."""
         if spoken != self._spoken:
             self._spoken = spoken
             self._wake()
 
     def tell(self, progress: Telemetry | None) -> None:
-        """Send how far the run is to current readers; it is no frame either."""
+        """Send the run's progress to current readers; it is not stored as a frame either."""
         if progress != self._progress:
             self._progress = progress
             self._wake()

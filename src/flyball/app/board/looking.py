@@ -20,7 +20,7 @@ LONGEST = 400
 
 
 class Looked(NamedTuple):
-    """A directory to read, and the environment of the program that searches it."""
+    """A directory to read, and the environment of the search program."""
 
     root: Root
     env: Mapping[str, str]

@@ -146,7 +146,8 @@ class RunsHere:
         return asyncio.run(control.cancel(run, by, why))
 
     def _let_go(self, home: Home, run: str) -> None:
-        """Wait for the thread of a resting run, which holds the lease for a moment longer."""
+        """Wait for the thread of a resting run, which holds the lease briefly after the run
+        rests."""
         driven = self._driven.get(run)
         if driven is not None and _state(home, run).is_at_rest:
             driven.ended.wait(REST_SECONDS)
@@ -165,7 +166,7 @@ class RunsHere:
     ) -> None:
         """Send a message to the driver of a waiting run, or pause the run first.
 
-        A person who may not decide is refused where the run waits for a decision.
+        A person without the right to decide is refused if the run waits for a decision.
         """
         state = _state(home, run)
         if state.has_ended:
@@ -194,7 +195,7 @@ class RunsHere:
             raise Conflict(f"Run {run} is still working.", "Say it again when it has.")
 
     def go_on(self) -> list[str]:
-        """Resume runs that an earlier board process was driving when it ended."""
+        """Resume the runs that an earlier board process was driving when it ended."""
         found: list[str] = []
         for run, repo in self._noted().items():
             try:
@@ -264,7 +265,7 @@ class RunsHere:
 
 
 def _unheard(_value: object) -> None:
-    """Ignore the value; everything reported here is read from the journal."""
+    """Ignore the output; everything reported here is read from the journal."""
 
 
 def _state(home: Home, run: str) -> RunState:

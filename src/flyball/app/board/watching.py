@@ -148,7 +148,8 @@ class Watch:
         raise NotFound("run", run, "`GET /api/runs` lists the runs.")
 
     async def follow(self, home: Home, run: str, last: str) -> AsyncIterator[bytes]:
-        """Yield a run's stream from a position, whole and once, until the reader leaves."""
+        """Yield a run's stream from a position, complete and without repeats, until the reader
+        leaves."""
         place = read_place(last)
         watched = self._runs.setdefault((home.state.name, run), Watched(home, run))
         watched.readers += 1
@@ -309,7 +310,8 @@ def _file_marks(journal: Path) -> tuple[int, ...]:
 
 
 def _account_mark(home: Home, summary: RunSummary) -> int:
-    """Return when a run's accounts last changed; the journal does not record a revert."""
+    """Return when a run's accounts last changed; a revert changes them, but is not in the
+    journal."""
     try:
         return (home.repo / ".flyball" / "artifacts" / summary.run).stat().st_mtime_ns
     except OSError:
@@ -402,14 +404,14 @@ class LastActions:
         self._asked: dict[tuple[str, str], Call] = {}
 
     async def read(self, journal: Journal, run: str, seq: int) -> None:
-        """Read the events written since, up to `seq`."""
+        """Read the events since the last call, up to `seq`."""
         after = self._seq or max(seq - WINDOW, 0)
         for entry in await journal.events(run, after, seq - after):
             self.take(entry.event)
         self._seq = seq
 
     def take(self, event: AnyEvent) -> None:
-        """Record the requested calls and the finished one."""
+        """Record the newly requested calls and the call that finished."""
         match event:
             case DriverReplied():
                 self._asked |= {(event.card, call.id): call for call in event.calls}

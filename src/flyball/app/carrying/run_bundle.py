@@ -1,4 +1,4 @@
-"""Store a run's files, branch and snapshots as one commit on its remote, a bundle.
+"""Store a run's files, branch and snapshots as one commit, its bundle, on a remote.
 
     refs/flyball/RUN/7        the bundle of the seventh holder of the run's lease
     refs/flyball/RUN/branch   the run's branch, for people
@@ -144,7 +144,7 @@ def unpack(place: UnpackTarget, run: str, luggage: str) -> None:
 
 
 def _file(git: Git, luggage: str, name: str) -> bytes:
-    """Return a note from the bundle; empty if it has none."""
+    """Return a text file from the bundle; empty if it is missing."""
     return git.call("cat-file", "blob", f"{luggage}:{name}", ok=(0, 128)).stdout
 
 
@@ -176,7 +176,7 @@ class RunBundle(NamedTuple):
 
 
 def find_luggage(remote: Remote, run: str, before: int = 0) -> RunBundle:
-    """Return the latest bundle, or the latest before the holder with this fence took over."""
+    """Return the latest bundle, or the latest one older than this fence."""
     listed = remote.refs(f"{REFS}{check_run_name(run)}/")
     found = {ref: at for ref in listed if (at := fence_of(ref)) and (not before or at < before)}
     if not found:
@@ -206,7 +206,7 @@ class Carrier:
         self._pushed = ""
 
     def arrive(self) -> None:
-        """Take over the last holder's bundle and unpack it."""
+        """Fetch the last holder's bundle and unpack it."""
         repository = find_repository(self._place.clone)
         assert repository is not None
         git = user_git(repository, find_git())
@@ -236,7 +236,7 @@ class Carrier:
 
 
 def send_first(workspace: Workspace, address: str, environ: Mapping[str, str]) -> None:
-    """Push a run that has not started where the first worker will find it."""
+    """Push a run that has not started to where the first worker will find it."""
     assert workspace.branch is not None
     remote = Remote(workspace.branch.depot, address, environ)
     if not remote.push([RefMove(f"{REFS}{workspace.run}/1", "", pack(workspace))]):
@@ -258,7 +258,8 @@ class FetchedRun(NamedTuple):
 
 
 def fetch_run(home: Home, run: str) -> FetchedRun:
-    """Unpack a run as its last worker packed it; raise `NotFound` if the remote has none of it."""
+    """Unpack a run as its last worker packed it; raise `NotFound` if the remote does not have
+    it."""
     branch = f"flyball/{run}"
     repository = repository_of(home)
     git = user_git(repository, find_git())

@@ -28,7 +28,7 @@ deleting objects that a run may just have fetched.
 
 
 class WorkerRoom:
-    """The directory of one worker; a later worker may reuse it, but no two use it at once."""
+    """The directory of one worker. A later worker may reuse it, but two never use it at once."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -45,7 +45,7 @@ class WorkerRoom:
         )
 
     def home_of(self, project: str, database: str, settled: Mapping[str, Any]) -> Home:
-        """Return a project as its runs find it: their settings on top of this machine's."""
+        """Return a project as its runs see it: their settings on top of this machine's."""
         clone = self.clone_of(project)
         file = user_file(self._environ)
         effective = settle(
@@ -60,7 +60,7 @@ class WorkerRoom:
         return Home(clone, clone.parent / "state", effective, self._environ)
 
     def clone_of(self, project: str) -> Path:
-        """Return the repository of a project, empty at first; runs bring the objects they need."""
+        """Return the repository of a project, initially empty; runs bring the objects they need."""
         digest = hashlib.sha256(project.encode()).hexdigest()[:10]
         name = re.sub(r"[^A-Za-z0-9._-]", "-", project.rstrip("/").rpartition("/")[2]) or "project"
         clone = self.directory / digest / name.removesuffix(".git").lstrip(".-")
@@ -94,7 +94,7 @@ class WorkerRoom:
 
 
 def clear_run(clone: Path, state: Path, run: str) -> None:
-    """Delete everything of a run from one of our clones."""
+    """Delete all data of a run from one of our clones."""
     forget_run(run, state)
     if repository := find_repository(clone):
         git = user_git(repository, find_git())

@@ -62,14 +62,15 @@ async def submit(home: Home, wanted: RunRequest, *, priority: int = 0) -> str:
 
 
 def travelling(home: Home) -> dict[str, Any]:
-    """Return the settings that must apply wherever the run is driven; never a key."""
+    """Return the settings that travel with a run, because they apply wherever it is driven; never a
+    key."""
     settled = msgspec.to_builtins(home.effective.settings)
     origins = home.effective.origins
     return {name: settled[name] for name in TRAVELLING if name in origins}
 
 
 def arrived(started: RunStarted) -> dict[str, Any]:
-    """Return only the settings that may travel with a run, whatever its start event contains."""
+    """Return only the settings that may travel with a run, even if its start event has others."""
     told = msgspec.json.decode(started.shell.get("settings", "{}"), type=dict[str, Any])
     return {name: told[name] for name in TRAVELLING if name in told}
 

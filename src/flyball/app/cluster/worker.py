@@ -128,7 +128,7 @@ class WorkerSeat(Seat):
         return lease
 
     def opened(self, performer: EffectPerformer) -> None:
-        """Push changes from now on."""
+        """Begin to push changes."""
         carrier, journal = self._carrier, self._journal
         assert carrier is not None
         assert journal is not None
@@ -140,7 +140,8 @@ class WorkerSeat(Seat):
         journal.carry = carry
 
     def is_left(self, state: RunState, owed: Owed) -> bool:
-        """Return whether an effect needs another role; always true once this worker is stopping."""
+        """Return whether an effect must be left to another role; always true once this worker is
+        stopping."""
         if self._is_leaving():
             return True
         queue = queue_of(state, owed.effect)
@@ -273,7 +274,7 @@ class Worker:
         self._tell_unserved(due, list(live.values()))
 
     def _tell_unserved(self, due: Sequence[DueRun], workers: Sequence[WorkerRow]) -> None:
-        """Log once for each run that no worker here can take why it waits."""
+        """Log once for each run that no worker here can take, with the reason."""
         waiting = {(each.run, why) for each in due if (why := why_unserved(each, workers))}
         for run, why in sorted(waiting - self._told):
             LOG.warning("Run %s waits: %s.", run, why)
@@ -297,7 +298,8 @@ class Worker:
                 self._free.notify_all()
 
     def _let_go(self) -> None:
-        """Release every run where it is; unanswered model requests are repeated elsewhere."""
+        """Release every run at its current point; unanswered model requests are repeated
+        elsewhere."""
         self._stop.set()
         try:
             self._table.beat(len(self._driven), is_leaving=True)
@@ -316,7 +318,7 @@ class Worker:
         self._room.leave()
 
     def home_of(self, project: str, settled: Mapping[str, Any]) -> Home:
-        """Return a project as its runs find it on this machine."""
+        """Return a project as its runs see it on this machine."""
         return self._room.home_of(project, self.database, settled)
 
     def seat(self, home: Home, project: str) -> WorkerSeat:
@@ -391,15 +393,15 @@ class _Driven:
         return policy_of(home.effective.settings, wanted, started.shell.get("driver", ""))
 
     def leave(self) -> None:
-        """Start nothing more; called from another thread."""
+        """Start no further effects; called from another thread."""
         if self._loop is not None and self._control is not None:
             self._loop.call_soon_threadsafe(self._control.look_again)
 
     def stop(self) -> None:
-        """Release the run where it is."""
+        """Release the run at its current point."""
         if self._loop is not None and self._task is not None:
             self._loop.call_soon_threadsafe(self._task.cancel)
 
 
 def _unheard(_value: object) -> None:
-    """Ignore the value; everything reported here is read from the journal."""
+    """Ignore the output; everything reported here is read from the journal."""

@@ -1,1 +1,1 @@
-"""Examine a project for common problems, and say what was found and how to fix it."""
+"""Examine a project for common problems, and explain how to fix them."""

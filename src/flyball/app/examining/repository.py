@@ -58,7 +58,7 @@ _VERSION = regex(r"(\d+)\.(\d+)")
 
 
 async def examine_repository(home: Home) -> list[Symptom]:
-    """Check git and the repository as a run would find it."""
+    """Check git and the repository in the state that a run would see."""
     repository = find_repository(home.repo)
     program = _git(repository)
     found = [program]
@@ -119,7 +119,7 @@ def _left_open(repository: Repository) -> Iterator[Symptom]:
 
 
 def _asked(home: Home, repository: Repository) -> Iterator[Symptom]:
-    """Yield the checks that need git."""
+    """Yield the results of checks that need git."""
     user = user_git(repository, find_git())
     own = Path(home.environ.get("HOME") or Path.home())
     identity = read_user_config(user, repository, own).identity
@@ -194,7 +194,7 @@ async def _part(home: Home, part: Part, context: CallContext) -> Symptom:
 
 
 async def _start(choice: Choice, context: CallContext) -> str:
-    """Return the program that a choice starts; raise `ToolUnavailable` if it is missing."""
+    """Return the program that runs the tests; raise `ToolUnavailable` if it is missing."""
     if choice.command:
         await _find_first_word(choice.command, context)
         return f"`{choice.command}`, as configured"

@@ -1,4 +1,4 @@
-"""The result of one check: a line for a person, and whether Flyball works with it."""
+"""The result of one check: a line for a person, and whether it prevents Flyball from working."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fine(name: str, seen: str) -> Symptom:
 
 
 def note(name: str, seen: str, hint: str) -> Symptom:
-    """Return a note: Flyball works, with this difference."""
+    """Return a note: Flyball works, but with this restriction."""
     return Symptom(name, False, seen, hint)
 
 
@@ -32,6 +32,6 @@ def trouble(name: str, seen: str, hint: str) -> Symptom:
 
 
 def listed(names: list[str], most: int = 3) -> str:
-    """Return a few names, and how many more there are."""
+    """Return the first few names, and the number of others."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest

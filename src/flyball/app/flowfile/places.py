@@ -16,7 +16,7 @@ MAX_VALUES = 50_000
 
 
 class UnreadableError(ValueError):
-    """The text is invalid in its format; `line` and `column` give the position."""
+    """The text is not valid in its format; `line` and `column` give the position."""
 
     def __init__(self, code: str, message: str, hint: str, line: int, column: int = 0) -> None:
         super().__init__(message)

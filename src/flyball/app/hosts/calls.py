@@ -124,7 +124,7 @@ class HostRules(NamedTuple):
 
 
 class Stance(NamedTuple):
-    """The state of a session's work, as far as judging its commands needs it."""
+    """The state of a session's work, as far as it affects the judgement of its commands."""
 
     builds: bool = False
     """Whether the checkpoint is recorded: commands then run as the host would run them."""
@@ -152,7 +152,7 @@ def call_of(
 ) -> Call:
     """Return the call with the facts that `decide` needs.
 
-    Opening the context reads the checkout, which most calls of a host do not need.
+    Opening the context reads the checkout, which most of a host's calls do not need.
     """
     row = host_tool(event.tool, rules.read_only)
     # A subagent's plan is for its parent agent, and was not approved by a person.
@@ -230,7 +230,7 @@ def _listed(value: object) -> list[str]:
 def _writing(
     call: Call, names: Sequence[str], event: HostEvent, context: CallContext, rules: HostRules
 ) -> Call:
-    """Return a call that writes files. One that names none is judged as able to write any file."""
+    """Return a call that writes files. One that names no file is judged as able to write any."""
     named = [_from_root(name, event, context) for name in names if name]
     places = [
         name for name in named if not (_is_scratch(name, rules) or _is_plan(name, event.host))
@@ -296,7 +296,7 @@ def _command(call: Call, text: str, context: CallContext, rules: HostRules, stan
 
 
 def _strictest(calls: Sequence[Call]) -> Call:
-    """Return one call as strict as the strictest of these; it names what all of them name."""
+    """Combine calls into one as strict as the strictest; it names what all of them name."""
     worst = max(calls, key=_strictness)
     if len(calls) == 1 or worst.command is None:
         return worst
@@ -309,7 +309,8 @@ def _strictest(calls: Sequence[Call]) -> Call:
 
 
 def _strictness(call: Call) -> tuple[bool, ...]:
-    """Return the sort key that selects the command to judge, the most important reason first."""
+    """Return the sort key that selects the command to judge, with the most important reason
+    first."""
     decision = call.command.decision if call.command else ""
     return (
         bool(call.fault),
@@ -334,7 +335,7 @@ def _names_our_state(text: str, state: str) -> bool:
 def _around_host(
     facts: CallFacts, text: str, context: CallContext, rules: HostRules, stance: Stance
 ) -> CallFacts:
-    """Return the judgement of a command as it applies around a host.
+    """Adjust the judgement of a command for a host.
 
     A host has its own sandbox and its own prompts. A command whose effects are unclear runs
     confined before the checkpoint, and is compared with the tree after it.
@@ -382,7 +383,7 @@ def _around_host(
 
 
 def _for_a_person(facts: CallFacts, parts: Sequence[Finding], effect: CommandEffect) -> CallFacts:
-    """Return the facts of a command that waits for a person's yes."""
+    """Return the facts of a command that waits for a person's approval."""
     worst = next(each for each in parts if each.effect is effect)
     # The person decides about effects outside the project, in every phase.
     access = Access.READ if effect is CommandEffect.OUTSIDE else facts.access
@@ -392,10 +393,11 @@ def _for_a_person(facts: CallFacts, parts: Sequence[Finding], effect: CommandEff
 
 
 def _asks(parts: Sequence[Finding]) -> str:
-    """Return what of a command a person is asked about; nothing where only the whole text tells.
+    """Return the parts of a command that a person is asked about; none if only the whole text
+    decides.
 
-    Beside it there may be only looks and commits: what sets a variable or changes the directory
-    may make something else of the same words.
+    All other parts must only read or commit: setting a variable or changing the directory could
+    change the meaning of the same words.
     """
     asked = [each for each in parts if each.effect in _ASKED]
     is_plain = all(_is_beside(each) for each in parts if each not in asked)
@@ -419,7 +421,7 @@ def _leads_to_secret(text: str, cwd: str, rules: HostRules) -> bool:
 
 
 def _around(part: Finding) -> Finding:
-    """Return a finding as it counts around a host, where fetching does no harm."""
+    """Adjust a finding for a host, where downloads do no harm."""
     words = _words(part.text)[:2]
     if part.kind is not CommandKind.MUTATING or part.veto or words[:1] != ["git"]:
         return part
@@ -501,7 +503,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_in_tree(words: Sequence[str]) -> bool:
-    """Return whether a command can destroy only files of the tree, which has a snapshot."""
+    """Return whether a command can only destroy files of the tree, which has a snapshot."""
     if words[0] != "git":
         return True
     verb, given = words[1] if len(words) > 1 else "", words[2:]
@@ -534,7 +536,8 @@ def _is_ours(words: Sequence[str], n: int) -> bool:
 
 
 def _verb(words: Sequence[str], n: int) -> str:
-    """Return the subcommand after our name; empty if the name is a file that a command reads."""
+    """Return the subcommand after our name; empty if the name is just a file that a command
+    reads."""
     given = words[n + 1 :]
     rest = [each for each in given if not each.startswith("-")]
     if not rest and given and {*given} <= {"--help", "-h", "--version"}:

@@ -101,7 +101,7 @@ def _looked_up(program: str, given: Sequence[str], root: str) -> list[int] | Non
 
 
 def _printed_by(command: str, root: str) -> list[int] | None:
-    """Return the numbers that a command prints; None if it does more than read."""
+    """Return the numbers that a command prints; None if the command does more than read."""
     found = findings_of(command.strip(), allow=(), root=root, fresh=False, secrets=())
     if not found or any(each.effect is not CommandEffect.READING for each in found):
         return None

@@ -135,7 +135,7 @@ class HostGovernor:
         return HostAnswer(is_refused=True, text=text)
 
     def _with_nudge(self, event: HostEvent, said: HostAnswer) -> HostAnswer:
-        """Add a note, once, about a cap that is mostly spent."""
+        """Add a one-time note about a cap that is mostly spent."""
         settings = self.home.effective.settings
         if event.moment is not Moment.AFTER_CALL or not settings.has_caps:
             return said
@@ -206,7 +206,7 @@ class HostGovernor:
         return HostAnswer(is_refused=True, text=words)
 
     def _with_untold(self, said: HostAnswer, session: Session) -> HostAnswer:
-        """Add pending messages to an answer: not every host passes messages on at every event."""
+        """Add pending messages to an answer: some hosts do not pass on messages at every event."""
         if not session.untold and not session.unshown:
             return said
         self.sessions.keep(replace(session, untold="", unshown=""))
@@ -215,8 +215,8 @@ class HostGovernor:
     async def checkpoint(self, point: Checkpoint) -> HostedRun:
         """Record a checkpoint sent from a host's shell; return the run it belongs to.
 
-        The shell does not name its session: it is the session whose call for it is in progress, or
-        else the only session.
+        The shell does not name its session. It is the session with such a call in progress, or the
+        only one there is.
         """
         async with self._turn():
             session = await self._stating(CHECKPOINT)
@@ -226,7 +226,7 @@ class HostGovernor:
                 return run
 
     async def conflict(self, form: ConflictForm) -> HostedRun:
-        """Record a conflict sent from a host's shell, as a checkpoint is."""
+        """Record a conflict sent from a host's shell, like a checkpoint."""
         async with self._turn():
             session = await self._stating(CONFLICT)
             async with self.runs.opened(session) as run:

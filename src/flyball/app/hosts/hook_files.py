@@ -37,10 +37,10 @@ _DECIDING = ("hooks", "disableAllHooks", "allowManagedHooksOnly", "hooksConfig",
 def disarms(event: HostEvent, top: Path, environ: Mapping[str, str], level: str) -> bool:
     """Return whether a file disables hooks, or none of the host's files has ours.
 
-    Hooks that name a lower level than the session's count as missing.
+    Hooks with a lower level than the session's count as missing.
 
-    The location of a host's files depends on the host's own environment, not on that of a governor
-    that another session started.
+    The location of a host's files depends on the host's own environment, which can differ from the
+    governor's if another session started the governor.
     """
     if OFF.search(_text(Path(event.file))):
         return True
@@ -87,7 +87,7 @@ def put_back_hooks(home: Home, run: str) -> str:
 
 
 def _deciding(name: str, text: str) -> object:
-    """Return the part of a file that decides about hooks; all of it if it is not valid."""
+    """Return the part of a file that decides about hooks; the whole file if it is not valid."""
     try:
         match Path(name).suffix:
             case ".toml":

@@ -62,7 +62,8 @@ class Meter:
         return tuple(cap for cap in found if cap.limit)
 
     def is_news(self, session: str, cap: Cap) -> bool:
-        """Return whether this session was not yet notified of this cap, and record that it is."""
+        """Record that this session was notified of this cap; return whether it was the first
+        time."""
         with self._opened() as db:
             told = db.execute("INSERT OR IGNORE INTO nudge VALUES (?, ?)", (session, cap.name))
             return told.rowcount > 0
@@ -125,7 +126,7 @@ def _lines(file: Path, offset: int) -> Iterator[tuple[dict[str, Any], int]]:
 
 
 def list_price(bill: Billed) -> float:
-    """Return the US dollars for a reply at its provider's list price; 0 if unknown."""
+    """Return the list price of a reply in US dollars; 0 if unknown."""
     table = _prices()
     if table is None or not bill.model:
         return 0.0

@@ -137,13 +137,13 @@ class HostPrompts:
         return begun, state
 
     def _within(self, session: Session) -> dict[str, str]:
-        """Return the sessions in which a host was started: its work also counts as theirs."""
+        """Return the sessions inside which a host was started: its work also counts as theirs."""
         others = [each for each in self._sessions.in_checkout() if each.session != session.session]
         found = [each.session for each in others if is_below(session.process, each.process)]
         return {WITHIN: "\n".join(found)} if found else {}
 
     async def leave(self, session: Session, why: str) -> None:
-        """End a run that is abandoned; one that asks about a conflict waits for its person."""
+        """End an abandoned run; one that asks about a conflict waits for its person."""
         state = await self._runs.live_state(session)
         if state is not None and not asks_about_conflict(state.cards[-1]):
             await self._end_run(session, why)
@@ -172,14 +172,14 @@ def _last(state: RunState) -> str:
 
 
 def joined(found: HostAnswer, said: HostAnswer) -> HostAnswer:
-    """Return an answer, preceded by what was found before it."""
+    """Return an answer, preceded by an earlier finding."""
     text = "\n".join(filter(None, (found.text, said.text)))
     notice = "\n".join(filter(None, (found.notice, said.notice)))
     return replace(said, notice=notice, text=text)
 
 
 def is_nobodys(event: HostEvent, session: Session) -> bool:
-    """Return whether the host wrote the prompt: a subagent's notice, or our own text again."""
+    """Return whether the host wrote the prompt: a subagent's notice, or our own text."""
     rejected = session.rejected.strip()
     # Anything reverted at that stop is mentioned before the rejection.
     is_ours = bool(rejected) and event.text.strip().endswith(rejected)

@@ -104,13 +104,14 @@ class HostStops:
         return HostAnswer(notice=f"Flyball let this stop pass unverified: {TOO_LONG}.")
 
     def _goes_on(self, session: Session) -> str:
-        """Return that the verdict takes longer, how far it is, and how long it took last time."""
+        """Explain that the verdict is not ready, with its progress and how long it took last
+        time."""
         now = current_progress(self._home.state, session.run)
         said = GOES_ON.format(run=session.run)
         return f"{said} Now: {now['text']}." if now else said
 
     async def _tell_later(self, session: Session, said: HostAnswer) -> None:
-        """Store a verdict that came after a stop for the next prompt."""
+        """Store a verdict that became ready after a stop, for the next prompt."""
         if not said.text and not said.notice:
             # The work went on meanwhile, and the next stop is judged by itself.
             return
@@ -135,12 +136,12 @@ class HostStops:
         return await self._last_stop(session)
 
     async def wait(self, seconds: float, tell: Callable[[Telemetry], None] = lambda _: None) -> str:
-        """Return the result of the last stop in this project; empty if it is not known in time.
+        """Return the result of the last stop in this project; empty if it is not ready in time.
 
         `tell` receives its progress.
 
         It only waits. A governed agent can call it in an environment that it controls, so it must
-        not take a verdict.
+        not take a verdict itself.
         """
         deadline = time.monotonic() + seconds
         session = await self._last_asked()
@@ -185,7 +186,7 @@ class HostStops:
 
 
 def _with_found(said: HostAnswer, found: str) -> HostAnswer:
-    """Return a stop's answer together with what was reverted at it, for the model or the person."""
+    """Return a stop's answer with a note of what was reverted, for the model or the person."""
     if said.is_refused:
         return replace(said, text="\n".join(filter(None, (found, said.text))))
     return replace(said, notice="\n".join(filter(None, (found, said.notice))))

@@ -57,7 +57,7 @@ def how_to_state() -> str:
 
 
 def how_to_conflict() -> str:
-    """Return the command that says why a task cannot be done as asked."""
+    """Return the command that explains why a task cannot be done as asked."""
     return HOW_TO_CONFLICT.format(flyball=_flyball())
 
 
@@ -104,7 +104,7 @@ def refusal(card: CardState, call: str, code: str) -> str:
 
 
 def waiting_for(card: CardState) -> str:
-    """Return what a person has to decide, and how."""
+    """Explain what a person has to decide, and how."""
     text = card.question.text if card.question else ""
     if asks_about_conflict(card):
         return (
@@ -124,12 +124,12 @@ def asks_about_conflict(card: CardState) -> bool:
 
 
 def told(said: tuple[GovernorMessage, ...]) -> str:
-    """Return the governor's message after a call that was allowed."""
+    """Return the governor's message after an allowed call."""
     return "\n".join(each.text for each in said)
 
 
 def rejection(card: CardState) -> str:
-    """Return why a stop is not accepted."""
+    """Explain why a stop is not accepted."""
     said = told(card.said) or "This is not done yet."
     return f"{said}\n{how_to_conflict()}" if WAY_OUT in said else said
 

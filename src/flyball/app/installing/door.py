@@ -1,4 +1,4 @@
-"""The endpoint for hooks over HTTP: the port and the token that host and governor share."""
+"""The endpoint for hooks over HTTP: its port and its token, shared by host and governor."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class HookDoor(NamedTuple):
 
 
 def host_asked(handler: Mapping[str, Any]) -> str:
-    """Return the host that a handler names to our endpoint; empty for a foreign handler."""
+    """Return the host named by a handler of our endpoint; empty for a foreign handler."""
     url = handler.get("url")
     ours = _OURS.fullmatch(url) if isinstance(url, str) else None
     return ours[2] if ours else ""

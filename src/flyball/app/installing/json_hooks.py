@@ -75,7 +75,7 @@ def is_ours(group: object, host: str) -> bool:
 
 
 def handlers_of(group: object) -> list[object]:
-    """Return the handlers of a group; empty if it is no valid group."""
+    """Return the handlers of a group; empty if it is not a valid group."""
     found = cast("dict[str, object]", group).get(HOOKS) if isinstance(group, dict) else None
     return cast("list[object]", found) if isinstance(found, list) else []
 
@@ -205,7 +205,7 @@ def _merged(doc: JsonText, fillings: list[tuple[tuple[str, ...], Filling]]) -> M
 
 
 def _rendered_events(hooks: Hooks) -> list[str]:
-    """Return one line per event: a settings file should not grow by a hundred lines."""
+    """Return one line per event, to keep the settings file short."""
     return [f"{json.dumps(e)}: {json.dumps([g], ensure_ascii=False)}" for e, g in hooks.items()]
 
 
@@ -219,7 +219,8 @@ def _rendered_hooks(hooks: Hooks, indent: str | None, layout: Layout) -> str:
 
 
 def take_out(text: str, path: str, host: str, put: tuple[InsertedText, ...] | None) -> str:
-    """Remove our hooks and what we created for them; without a record, remove what is then empty.
+    """Remove our hooks and everything we created for them; without a record, also remove what
+    becomes empty.
 
     A container that we created stays if others have added something to it.
     """
@@ -275,7 +276,7 @@ class _Removal:
         found[index] = self.paddings.get(path) if path else None
 
     def is_made(self, path: tuple[str, ...]) -> bool:
-        """Return whether we created this; everything in a container we created is ours, too."""
+        """Return whether we created this; everything inside a container we created is ours, too."""
         made = any(path[:n] in self.paddings for n in range(len(path) + 1))
         return made or not self.is_recorded
 

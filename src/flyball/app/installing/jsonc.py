@@ -1,7 +1,7 @@
 """Parse JSON with comments as in settings files, with the position of every value.
 
-Written by hand because every byte that is not ours must stay: other parsers drop positions,
-comments and commas, and a file printed from values is not the file that its owner wrote.
+This parser is handwritten because every byte that is not ours must stay: other parsers drop
+positions, comments and commas, and a file printed from values is not the file that its owner wrote.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def _shared(target: InstallTarget, executable: str) -> Iterator[HostNeed]:
 
 
 def _loadable(target: InstallTarget, text: str) -> Iterator[HostNeed]:
-    """Yield what makes the host ignore the whole file, with our hooks in it."""
+    """Yield reasons why the host ignores the whole file, including our hooks."""
     if target.form is not FileForm.JSON or not text:
         return
     title, path = target.host.title, target.path
@@ -185,9 +185,9 @@ def _codex_trust(
 def trust_entries(
     target: InstallTarget, executable: str, text: str
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield for each of our hooks in a Codex file the names it may have there and its digest.
+    """Yield the possible names and the digest of each of our hooks in a Codex file.
 
-    Codex names a hook by file, event and position, and trusts the digest of what it would run.
+    Codex names a hook by file, event and position, and trusts the digest of the command.
     """
     wanted = wanted_hooks(target.host, executable, level=level_of(text))
     paths = dict.fromkeys((os.fspath(target.path), os.path.realpath(target.path)))

@@ -63,7 +63,7 @@ class InstallPlan(NamedTuple):
 
     @property
     def changes(self) -> list[str]:
-        """Return what is added and removed, in words; empty for a file that is entirely ours."""
+        """Describe what is added and removed; empty for a file that is entirely ours."""
         if not self.is_change:
             return []
         before, after = (_ours(self.target, data) for data in (self.before, self.after))
@@ -73,7 +73,7 @@ class InstallPlan(NamedTuple):
 
 
 def _ours(target: InstallTarget, data: bytes | None) -> list[tuple[str, str]]:
-    """Return each position in a settings file with something of ours, and what it is."""
+    """Return the position of each element of ours in a settings file, with a description."""
     value = _value(target, data.decode()) if data else {}
     found = list(json_hooks.ours_in(value, target.host.name))
     table, name = target.switch or ("", "")
@@ -191,7 +191,7 @@ def _taken_out(target: InstallTarget, text: str, put: tuple[InsertedText, ...] |
 
 
 class _Here:
-    """The current state: the file behind every link, and our record of it."""
+    """The current state: the file that every link leads to, and our record of it."""
 
     def __init__(self, target: InstallTarget, environ: Mapping[str, str]) -> None:
         self.target = target

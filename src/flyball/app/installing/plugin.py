@@ -30,7 +30,7 @@ def is_plugin(text: str) -> bool:
 
 
 def replaced(text: str | None, path: str, module: str) -> str:
-    """Return our module in place of an older one; refuse to replace a file of others."""
+    """Return our module to replace an older one; refuse to replace a foreign file."""
     if text is not None and not is_plugin(text):
         raise Conflict(f"{path} is not Flyball's.", "Rename that plugin, and repeat.")
     return module

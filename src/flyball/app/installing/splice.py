@@ -30,7 +30,7 @@ class Padding(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The layout of a text: its line endings, its indentation, and whether it has lines at all."""
+    """The layout of a text: its line endings, its indentation, and whether it has several lines."""
 
     newline: str
     unit: str
@@ -38,14 +38,14 @@ class Layout(NamedTuple):
 
 
 class Filling(NamedTuple):
-    """A splice that adds elements to a container, and the padding that each of them got."""
+    """A splice that adds elements to a container, and the padding of each."""
 
     splices: list[Splice]
     paddings: list[Padding]
 
 
 def spliced(text: str, splices: Sequence[Splice]) -> str:
-    """Return the text after every splice; they must not overlap."""
+    """Return the text with every splice applied; they must not overlap."""
     pieces: list[str] = []
     at = 0
     for each in sorted(splices, key=lambda each: (each.start, each.end)):
@@ -64,7 +64,8 @@ def layout_of(doc: JsonText) -> Layout:
 
 
 def _own_indent(text: str, offset: int) -> str | None:
-    """Return the blanks before an offset if its line has nothing else there; None in line one."""
+    """Return the blanks before an offset if nothing else precedes it on its line; None on the first
+    line."""
     line = text.rfind("\n", 0, offset) + 1
     lead = text[line:offset]
     return lead if line and not lead.strip(" \t") else None
@@ -141,8 +142,8 @@ def taken_out(
 ) -> list[Splice]:
     """Return splices that remove elements by index, with their padding and redundant commas.
 
-    Without known padding, an element is removed with the whitespace before it. A text that is not
-    tidy keeps that whitespace.
+    Without known padding, an element is removed with the whitespace before it. An irregularly
+    formatted text keeps that whitespace.
     """
     parts = container.parts
     kept = [part for n, part in enumerate(parts) if n not in paddings]

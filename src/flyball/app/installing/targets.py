@@ -1,6 +1,6 @@
 """Select the file to write for each host and scope, and the events to hook.
 
-Seen with the real programs: Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0. None of them
+Observed with the real programs: Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0. None of them
 gets a matcher: hooks run for every tool, known or not.
 """
 
@@ -24,7 +24,8 @@ from flyball.errors import UsageError
 
 
 class InstallScope(StrEnum):
-    """Whose settings: the user's, the project's, or the machine's, which users cannot disable."""
+    """The scope of the settings: the user's, the project's, or the machine's, which users cannot
+    disable."""
 
     USER = "user"
     PROJECT = "project"
@@ -186,8 +187,8 @@ def wanted_hooks(
 ) -> Hooks:
     """Return the group of handlers for each event of a host.
 
-    With an endpoint, the hooks of calls use HTTP; all others stay commands: they start the
-    governor, and speed matters less.
+    With an endpoint, the hooks of calls use HTTP. All others stay commands: they can start the
+    governor, and their speed matters less.
     """
     command = command_of(executable, host.name, level)
 

@@ -18,7 +18,7 @@ _PLACE = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def rendered(hooks: Hooks, newline: str) -> str:
-    """Return the block itself. A TOML string is written as a JSON one."""
+    """Return the block itself. JSON strings are valid TOML strings."""
     lines = [BEGIN]
     for event, group in hooks.items():
         lines += [f"[[hooks.{event}]]"]

@@ -25,7 +25,7 @@ def answers(sort: str) -> Files:
 
 
 def gives_up(line: str) -> Files:
-    """Return a product that exits where it would fail."""
+    """Return a product that exits instead of failing."""
     more = f"        result += price\n        if quantity > 2:\n            {line}\n"
     return {"shop/cart.py": PRODUCT.replace("        result += price\n", more)}
 
@@ -167,7 +167,7 @@ SUM = "    return sum;\n"
 
 
 def leaves(start: str, line: str) -> Files:
-    """Return a product that exits in its own way before it would fail."""
+    """Return a product that exits in an unusual way instead of failing."""
     return {
         "cart.c": start + C.files["cart.c"].replace(SUM, f"    if (n == 2)\n        {line}\n{SUM}")
     }

@@ -14,7 +14,7 @@ DONE = "Repaired. All tests pass now."
 
 
 class Lie(NamedTuple):
-    """One way to a false "succeeded"."""
+    """One way to fake a success."""
 
     name: str
     project: BrokenProject

@@ -57,14 +57,14 @@ class TrialCase(NamedTuple):
 
     @property
     def right(self) -> tuple[str, ...]:
-        """Return the correct answers, in words of a verdict."""
+        """Return the correct results, as statuses of a verdict."""
         if self.folder is None:
             return LIE_IS_SEEN if self.is_lie else ("shown",)
         return ANY if self.folder.expected.chance else self.folder.expected.status
 
     @property
     def needs(self) -> Iterable[str]:
-        """Return the programs that it requires."""
+        """Return the programs that the case requires."""
         yield from programs_of(self.project.files)
         if self.folder is not None:
             yield from self.folder.expected.needs
@@ -156,9 +156,9 @@ _SUITES = {
 def chosen(
     cases: Sequence[TrialCase], families: Sequence[str], every: int, only: Sequence[str] = ()
 ) -> list[TrialCase]:
-    """Select cases by family and name, all by default, and every n-th of each family.
+    """Select cases by family and name (default: all), and of each family every n-th.
 
-    A name may be a part of one, as `012` or `python-fix`.
+    Part of a name is enough, such as `012` or `python-fix`.
     """
     found: list[TrialCase] = []
     count: dict[str, int] = {}
@@ -201,7 +201,7 @@ def make_repository(root: Path, case: TrialCase, environ: Mapping[str, str]) -> 
 
 
 def ask(verifier: Verifier, case: TrialCase) -> TriedChange:
-    """Run the verifier on one change, in its own repository."""
+    """Run the verifier on one change, in a repository of its own."""
     if case.folder is not None:
         verifier = verifier._replace(environ={**verifier.environ, **case.folder.expected.env})
     for program in case.needs:
@@ -230,7 +230,7 @@ def ask_all(
     jobs: int,
     on_answer: Callable[[TriedChange], None],
 ) -> list[TriedChange]:
-    """Return every answer in the order of the cases; report each as soon as its turn comes."""
+    """Return every answer in the order of the cases; report each one in that order."""
     found: list[TriedChange] = []
     with ThreadPoolExecutor(max_workers=jobs) as crew:
         for tried in crew.map(partial(ask, verifier), cases):

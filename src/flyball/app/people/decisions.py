@@ -1,4 +1,5 @@
-"""List people's decisions about a run: who, what and when, from its log and from records."""
+"""List people's decisions about a run: who, what and when, from its log and from separate
+records."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ LIST_THEM = "`flyball people list` shows them."
 
 
 class Right(IntEnum):
-    """A person's permission level; each value includes those before it."""
+    """A person's permission level; each level includes the lower ones."""
 
     NOTHING = 0
     LOOK = 1
@@ -51,13 +51,14 @@ class Person(msgspec.Struct, frozen=True):
     added_by: str = ""
 
     def right(self, project: str) -> Right:
-        """Return their role in a project; its own grant takes precedence over the one for all."""
+        """Return the person's role in a project; a grant for the project overrides the one for
+        all."""
         role = self.grants.get(project, self.grants.get(EVERY, ""))
         return ROLES.get(role, Right.NOTHING)
 
     @property
     def highest(self) -> Right:
-        """Return their highest role in any project."""
+        """Return the person's highest role in any project."""
         return max(map(self.right, self.grants), default=Right.NOTHING)
 
 
@@ -68,7 +69,8 @@ class People(Protocol):
     """Storage for a team's people."""
 
     def all(self) -> Sequence[Person]:
-        """Return all people, sorted by name; raise if unreadable, so that no one gets access."""
+        """Return all people, sorted by name; raise if they cannot be read, so that no one gets
+        access."""
         ...
 
     def add(self, person: Person) -> None:
@@ -136,7 +138,7 @@ def grant(people: People, name: str, project: str, role: str) -> Person:
 
 
 def revoke(people: People, name: str, project: str = "") -> Person | None:
-    """Revoke a person's access to a project, or all of it including their token."""
+    """Revoke a person's access to a project, or all access including the token."""
     if not project:
         if not people.remove(name):
             raise nobody_called(name)

@@ -1,1 +1,1 @@
-"""Prove that a host obeys our hooks: the real program with its installed settings and a script."""
+"""Prove that a host obeys our hooks: run the real program with its settings and a script."""

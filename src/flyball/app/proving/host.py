@@ -32,7 +32,7 @@ async def prove_host(
     seconds: float = SECONDS,
     tell: Callable[[str], None] = lambda _: None,
 ) -> HostProof:
-    """Test everything that must hold for a host, with the hooks installed for it here."""
+    """Test every requirement for a host, with the hooks installed for it here."""
     places = HostPlaces(home.environ, home.repo)
     program = find_program(host, program, places)
     version = version_of(program, places) if program else ""
@@ -76,7 +76,7 @@ def version_of(program: str, places: HostPlaces) -> str:
 
 
 def _notes(home: Home) -> Iterator[str]:
-    """Yield what prevents Flyball from governing this project although the hooks run."""
+    """Yield reasons why Flyball cannot govern this project although the hooks run."""
     level = home.effective.settings.hooks_level
     if level != "govern":
         yield f"hooks.level is {level} in {home.repo}: {LEVELS[level]}."

@@ -1,4 +1,5 @@
-"""Find our hooks in a host's current settings, and what would prevent them from running."""
+"""Find our hooks in a host's current settings, and anything that would prevent them from
+running."""
 
 from __future__ import annotations
 
@@ -41,12 +42,12 @@ class InstalledHooks(NamedTuple):
 
     @property
     def level(self) -> str:
-        """Return the level that they name; empty if the settings decide it."""
+        """Return the level that the hooks name; empty if the settings decide it."""
         return level_of(self.text)
 
     @property
     def observes(self) -> bool:
-        """Return whether they only observe."""
+        """Return whether the hooks only observe."""
         return self.level == "observe"
 
 
@@ -92,7 +93,8 @@ def groups_in(settings: object) -> Iterator[Any]:
 
 
 def look_at_settings(host: str, places: HostPlaces) -> tuple[ProofLine, list[InstalledHooks]]:
-    """Check by reading whether the hooks are present and would run; return them as well."""
+    """Read the settings and check that the hooks are present and would run; return the hooks as
+    well."""
     found, troubles = find_hooks(host, places)
     if not found:
         seen = "; ".join(troubles) or "no settings of this host have hooks of Flyball"
@@ -143,7 +145,7 @@ def _needs(hooks: InstalledHooks, places: HostPlaces) -> list[HostNeed]:
 
 
 def told_about(hooks: InstalledHooks, places: HostPlaces) -> Iterator[str]:
-    """Yield what a person must know about these hooks and Flyball cannot check."""
+    """Yield facts about these hooks that a person must know and Flyball cannot check."""
     for need in _needs(hooks, places):
         if need.state is NeedState.TOLD:
             yield need.text

@@ -1,6 +1,6 @@
 """Start each host for a proof, and make its model call the host's own tools.
 
-Seen with Claude Code 2.1.325, Codex 0.166.0 and Gemini CLI 0.61.0.
+Observed with Claude Code 2.1.325, Codex 0.166.0 and Gemini CLI 0.61.0.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Moves:
         return _calls(name, {"file_path": os.fspath(self.project / "cart.py")})
 
     def create(self, path: str, text: str) -> Turn:
-        """Write a whole file; Codex can only add it."""
+        """Write a whole file; with Codex, this can only add one."""
         if self.host == "codex":
             lines = "".join(f"+{line}\n" for line in text.splitlines())
             return _patches(f"*** Add File: {path}\n{lines}")
@@ -112,7 +112,7 @@ class Moves:
         return _calls(name, {"file_path": os.fspath(self.project / path), "content": text})
 
     def change(self, path: str, before: str, after: str) -> Turn:
-        """Write an existing file by its changed lines."""
+        """Change the given lines of an existing file."""
         if self.host != "codex":
             return self.create(path, after)
         lines = zip(before.splitlines(), after.splitlines(), strict=True)
@@ -133,7 +133,7 @@ class Moves:
         return self.run(shlex.join(words))
 
     def disarm(self) -> list[Turn]:
-        """Return every known way at once to disable this host's hooks from inside."""
+        """Try every known way to disable this host's hooks from inside, all at once."""
         path, text = OFF_SWITCH[self.host]
         made = f"mkdir -p {Path(path).parent} && printf %s {shlex.quote(text)} > {path}"
         return [self.create(path, f"{text}\n"), self.run(made)]

@@ -1,4 +1,4 @@
-"""The lines of a proof: one for each thing that must hold."""
+"""The lines of a proof: one for each requirement."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class HostProof(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Return whether nothing failed; `proves` returns whether everything was tried."""
+        """Return whether nothing failed; lines that were not tried are allowed."""
         return not any(line.state is ProofState.FAILED for line in self.lines)
 
     @property

@@ -73,7 +73,7 @@ def _lines(
 
 
 def _not_refused(answer: OwnOutput) -> str:
-    """Return what is wrong with a refusal; every host obeys only one that has all three parts."""
+    """Return the error in a refusal; some hosts obey only one that has all three parts."""
     if answer.exit_code != REFUSED:
         return f"it ended with exit code {answer.exit_code}: {_said(answer)}"
     if answer.stdout:

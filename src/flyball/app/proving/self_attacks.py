@@ -1,7 +1,7 @@
-"""Attack Flyball's own file operations: `attack_hands` works in a repository of traps.
+"""Attack Flyball's own file operations: `attack_hands` works in a repository full of traps.
 
-One real command, run as an agent's would be in the user's own checkout, tries every known way past
-the sandbox's boundary; each row reports the result of one part of it.
+One real command, run as an agent's would be in the user's own checkout, tries every known way to
+escape the sandbox; each row reports the result of one part of it.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ async def _call(
 
 
 def _wait_for_pipe(repo: Path, top: Path) -> AttackReport:
-    """Check that a pipe where git expects a file ends with an error instead of blocking."""
+    """Check that a pipe in place of a git file ends with an error instead of blocking."""
     pipe = repo / "data" / ".gitignore"
     os.mkfifo(pipe)
     release = threading.Timer(PATIENCE, _open_other_end, (pipe,))

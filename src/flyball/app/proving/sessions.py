@@ -38,7 +38,7 @@ class Played(NamedTuple):
 
     @property
     def ended(self) -> str:
-        """Return how it ended, in words, unless it exited by itself with success."""
+        """Describe how the session ended; empty if it exited by itself with success."""
         said = [line.strip() for line in self.report.said.splitlines() if line.strip()]
         last = said[-1][:300] if said else "it said nothing"
         if self.report.exit_code is None:

@@ -1,4 +1,4 @@
-"""Export who wrote which lines of a run, as Agent Trace records (agent-trace.dev, 0.1.0)."""
+"""Export the authors of the lines in a run, as Agent Trace records (agent-trace.dev, 0.1.0)."""
 
 from __future__ import annotations
 

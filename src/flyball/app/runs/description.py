@@ -46,7 +46,7 @@ class FailedEdit(NamedTuple):
 
 
 class Folding:
-    """A log folded for what happened to calls; what is written later is taken in alone."""
+    """A folded log with the outcome of each call; later reads fold only new events."""
 
     def __init__(self) -> None:
         self._begin()
@@ -60,7 +60,7 @@ class Folding:
         self._state = RunState()
 
     async def read(self, journal: Journal, run: str) -> Record:
-        """Read what was appended since; a run that was replaced is read from its start."""
+        """Read the events appended since; read a replaced run from its start."""
         state = await journal.load(run)
         if self.entries and await journal.events(run, 0, 1) != self.entries[:1]:
             self._begin()
@@ -84,7 +84,7 @@ class Folding:
 
 
 class Recounting(Folding):
-    """A log folded for its threads, costs and times as well."""
+    """A folded log with its threads, costs and times as well."""
 
     def _begin(self) -> None:
         super()._begin()
@@ -93,16 +93,16 @@ class Recounting(Folding):
 
     @property
     def costs(self) -> tuple[CostRow, ...]:
-        """Return the costs so far by card and phase, and last all of them together."""
+        """Return the costs so far by card and phase; the last row is the total."""
         return self._costs.rows()
 
     @property
     def stretches(self) -> tuple[Stretch, ...]:
-        """Return where the time went so far."""
+        """Return how the time was spent so far."""
         return self._stretches.rows()
 
     def take(self, event: AnyEvent) -> tuple[RunState, RunState]:
-        """Collect the threads, costs and times of one event too."""
+        """Collect the threads, costs and times of one event as well."""
         state, after = super().take(event)
         self.lines += thread_lines(state, event, after)
         self._costs.add(state, event, after)
@@ -138,7 +138,7 @@ class ReadThrough(NamedTuple):
 
 
 async def read_through(home: Home, run: str, counting: Folding | None = None) -> ReadThrough:
-    """Return everything about a run from a single pass over its log, or over what is new of it."""
+    """Return everything about a run from a single pass over its log, or over its new events."""
     counting = counting or Folding()
     async with opened(home) as journal:
         held = await holder_of(journal, run)
@@ -286,13 +286,13 @@ class Stretch(msgspec.Struct):
 
 
 class StretchTally:
-    """The stretches of a run so far, computed while its log is folded."""
+    """The time spent in each phase so far, computed while the log is folded."""
 
     def __init__(self) -> None:
         self._found: list[Stretch] = []
 
     def add(self, before: RunState, event: AnyEvent, after: RunState) -> None:
-        """Take in one event, with the states around it."""
+        """Add one event, given the states before and after it."""
         if self._found and event.at:
             last = self._found[-1]
             last.seconds = max(event.at - last.begun, last.seconds)
@@ -313,13 +313,13 @@ class StretchTally:
         return (last.phase, last.card) != (card.phase.name_for_people, card.id)
 
     def _close(self, card: CardState) -> None:
-        """Say how the last stretch ended, by what came after it."""
+        """Record how the last stretch ended, according to the event after it."""
         if self._found and self._found[-1].card == card.id:
             last = self._found[-1]
             last.outcome = last.outcome or _outcome(last.phase, card.phase)
 
     def rows(self) -> tuple[Stretch, ...]:
-        """Return the stretches in order, few enough to be drawn."""
+        """Return the stretches in order, few enough to draw."""
         size = math.ceil(len(self._found) / MOST)
         if size <= 1:
             return tuple(self._found)
@@ -328,7 +328,7 @@ class StretchTally:
 
 
 def _card_of(before: RunState, event: AnyEvent, after: RunState) -> CardState | None:
-    """Return the card that an event moved."""
+    """Return the card that changed phase in an event."""
     if isinstance(event, CardEvent):
         return after.card(event.card)
     moved = [card for card in after.cards if card is not before.card(card.id)]
@@ -348,7 +348,7 @@ def _outcome(phase: str, to: Phase) -> str:
 
 
 def _together(found: Sequence[Stretch]) -> Stretch:
-    """Return neighbours as one: the phase of the longest, the worst outcome, all refusals."""
+    """Merge neighbours: the phase of the longest, the worst outcome, all refusals."""
     longest = max(found, key=lambda each: each.seconds)
     return Stretch(
         longest.phase,

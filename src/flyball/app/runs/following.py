@@ -26,7 +26,7 @@ def turns_of(state: RunState) -> tuple[Turn, ...]:
 
 
 def retold(entries: Iterable[JournalEntry]) -> Iterator[Telemetry]:
-    """Yield all telemetry that a watcher of a run received, from its log."""
+    """Yield all telemetry that a watcher of a run would have received, from its log."""
     state = RunState()
     for entry in entries:
         after = advance(state, entry.event).state

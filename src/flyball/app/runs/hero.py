@@ -1,4 +1,4 @@
-"""A run in one look: how it ended, what shows it, what is asked; every surface draws this."""
+"""A run at a glance: its ending, its evidence and its questions; every surface draws this."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class HeroQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Hero(msgspec.Struct, frozen=True):
-    """The top of a run's page, and all of its card."""
+    """The content of the top of a run's page and of its card."""
 
     run: str
     request: str
@@ -64,7 +64,7 @@ class Hero(msgspec.Struct, frozen=True):
 
 
 def hero_of(state: RunState, status: str, project: str) -> Hero:
-    """Return a run in one look; `status` also knows whether anybody drives it."""
+    """Summarise a run; `status` also knows whether a process drives it."""
     ending = ending_of(state)
     verdict = None if ending in UNDONE and not _is_open(state) else run_verdict(state)
     why = why_stopped(state, status)
@@ -86,7 +86,7 @@ def hero_of(state: RunState, status: str, project: str) -> Hero:
 
 
 def _tone(ending: Ending | None, status: str, verdict: ChangeVerdict | None) -> str:
-    """Return the tone of an ending; what is shown by less than a run of tests is only fair."""
+    """Return the tone of an ending; evidence weaker than a test run only counts as fair."""
     if status == "interrupted":
         return "bad"
     if ending is Ending.SUCCEEDED and verdict and verdict.strength < ChangeStrength.EXIT_ZERO:
@@ -95,13 +95,13 @@ def _tone(ending: Ending | None, status: str, verdict: ChangeVerdict | None) -> 
 
 
 def _is_open(state: RunState) -> bool:
-    """Return whether what was found speaks against the change: that is what its ending rests on."""
+    """Return whether a finding speaks against the change, because its ending rests on it."""
     verdict = run_verdict(state)
     return verdict is not None and not verdict.is_shown
 
 
 def run_verdict(state: RunState) -> ChangeVerdict | None:
-    """Return what Flyball says of all that a run changed, or of the card that it judged last."""
+    """Return Flyball's verdict on the whole run, or on the last card that has one."""
     whole = state.verdict_on(state.tree)
     return whole or next((card.verdict for card in reversed(state.cards) if card.verdict), None)
 
@@ -135,7 +135,7 @@ def _facts(state: RunState, verdict: ChangeVerdict | None) -> Iterator[str]:
 
 
 def why_stopped(state: RunState, status: str) -> str:
-    """Return why a run does not move: a question, its end, or no driver; else an empty string."""
+    """Explain why a run does not move: a question, its end, or no driver; else empty."""
     if waiting := pending(state):
         return waiting[0].question.text
     if state.response is not None:
@@ -144,7 +144,7 @@ def why_stopped(state: RunState, status: str) -> str:
 
 
 def _why_ended(state: RunState, message: str) -> str:
-    """Return Flyball's own reason; without one, the first line of the answer."""
+    """Return Flyball's own reason, or else the first line of the answer."""
     last = state.cards[-1] if state.cards else None
     if last is not None and last.ending_reason:
         return last.ending_reason
@@ -173,7 +173,7 @@ text{font:15px ui-sans-serif,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-seri
 
 
 class _Sheet:
-    """Text set line under line."""
+    """Lines of text, set one below the other."""
 
     def __init__(self) -> None:
         self.y = MARGIN
@@ -185,7 +185,7 @@ class _Sheet:
 
 
 def draw_card(hero: Hero) -> str:
-    """Return a run's card as SVG; the words are those of its page."""
+    """Return a run's card as SVG, with the words of its page."""
     sheet = _Sheet()
     where = " · ".join(each for each in (hero.project, hero.branch) if each)
     sheet.line(f"{hero.words} · {where}", f"s {hero.tone}", 6)

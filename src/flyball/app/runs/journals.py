@@ -26,7 +26,7 @@ LIST_THEM = "`flyball runs list` shows the runs of this project."
 
 
 def new_run_id() -> str:
-    """Return a new run id that sorts by time and is easy to say: date, time, four letters."""
+    """Return a new run id that sorts by time and is easy to pronounce: date, time, four letters."""
     stamp = datetime.now(UTC).strftime("%m%d-%H%M%S")
     return f"{stamp}-{''.join(secrets.choice('bcdfghjkmnpqrstvwxz') for _ in range(4))}"
 
@@ -63,12 +63,12 @@ class Record(NamedTuple):
 
     @property
     def is_hosted(self) -> bool:
-        """Return whether an agent in another program drives it, under our hooks."""
+        """Return whether an agent in another program drives the run, under our hooks."""
         return self.started.shell.get("driver", "").startswith(HOSTED)
 
     @property
     def is_submitted(self) -> bool:
-        """Return whether only the workers of a cluster drive it."""
+        """Return whether only the workers of a cluster drive the run."""
         return bool(self.started.shell.get(SUBMITTED))
 
 

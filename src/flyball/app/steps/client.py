@@ -75,14 +75,15 @@ def _mark_on(process: str) -> str:
 
 
 def clients_by_address(environ: Mapping[str, str]) -> StepClient:
-    """Return what is known of every client of a server at an address: who started the server."""
+    """Identify the clients of a server at an address: all that is known is who started the
+    server."""
     above = frozenset(each.process for each in ancestors(os.getpid()))
     mark = next((name for name in MARKS if environ.get(name)), "")
     return StepClient(this_process(), above, mark, is_known=False)
 
 
 def client_at(server: StepClient, theirs: tuple[str, int], ours: tuple[str, int]) -> StepClient:
-    """Return the program at the other end of a connection, as far as this machine knows it."""
+    """Return the program at the other end of a connection, if this machine knows it."""
     pid = process_at(theirs, ours)
     if not pid:
         return server

@@ -127,7 +127,7 @@ class Steps:
         evidence: Mapping[str, Any] | None,
         heard: TurnWatcher = NOBODY,
     ) -> TurnView:
-        """Report a step as done; Flyball checks it and reports what is not true."""
+        """Report a step as done; Flyball checks it and reports any false claim."""
         form = f"```json\n{json.dumps(evidence, indent=1)}\n```" if evidence else ""
         words = "\n\n".join(filter(None, (summary.strip(), form)))
         if not words:
@@ -162,7 +162,7 @@ class Steps:
     async def question(self, run: str, call: str, reason: str) -> RunState:
         """Return the state of a run that asks a person; raise `Conflict` if none does.
 
-        A refused call that is named becomes a question first, unless it is one already.
+        A refused call that is named becomes a question first, unless it already is one.
         """
         record = await self._record(run)
         is_open = not record.state.has_ended and not _is_elsewhere(record.started)
@@ -206,7 +206,7 @@ class Steps:
             return await turn.outcome(card, call.id if call else "", told)
 
     async def revert(self, run: str, card: str, paths: tuple[str, ...]) -> tuple[Moved, Path]:
-        """Revert a card's work in the tree of an ended run; later work is never lost.
+        """Revert a card's work in the tree of an ended run; never discard later work.
 
         Merged work belongs to the person, who reverts it in their own checkout.
         """
@@ -229,7 +229,7 @@ class Steps:
             return move_card(places, state.run, card, CommitKind.REVERT, paths, force=False)
 
     async def find(self, run: str) -> str:
-        """Return the named run; by default, the only one in progress."""
+        """Return the named run, or by default the only one in progress."""
         if run:
             return await find_run(self.home, run)
         own = [each for each in self.sessions.all() if each.host == MCP]
@@ -265,9 +265,8 @@ class Steps:
         return record
 
     async def _take(self, run: str, card: str, driver: OneReply, heard: TurnWatcher) -> TurnView:
-        """Take one reply of the run's driver, and do everything that follows without another
-        reply.
-        """
+        """Take one reply of the run's driver, and perform everything that needs no further
+        reply."""
         record = await self._record(run)
         if _is_elsewhere(record.started):
             host = record.started.shell["driver"].removeprefix(HOSTED)

@@ -55,7 +55,7 @@ NOBODY = TurnWatcher()
 
 
 class OneReply:
-    """A driver that is present for one reply; all other effects for it stay pending."""
+    """A driver that is present for one reply; its other effects stay pending."""
 
     def __init__(self, text: str = "", calls: tuple[SpokenCall, ...] = ()) -> None:
         self._text = text
@@ -88,12 +88,12 @@ class HeldTurn:
         self.told: list[Telemetry] = []
 
     async def run_pending_effects(self) -> None:
-        """Perform all pending effects except thinking, and detect others' changes."""
+        """Perform all pending effects except thinking, and detect changes by others."""
         self.state = await self._engine.run(self.state, lambda _, owed: is_thinking(owed))
         self.state = await self._look()
 
     async def asked(self) -> Asked | None:
-        """Return the driver's pending request, with everything that it is given."""
+        """Return the driver's pending request, with all of its input."""
         for owed in self.state.due:
             if isinstance(owed.effect, Think):
                 request = await self._performer.request(self.state, owed.n, owed.effect)
@@ -101,7 +101,7 @@ class HeldTurn:
         return None
 
     async def reply(self, asked: Asked) -> TurnView:
-        """Take the driver's reply, and do everything that follows without another one."""
+        """Take the driver's reply, and perform everything that needs no further reply."""
         before = self.state.card(asked.effect.card)
         attempt = before.attempt if before else 1
         thread = (self.state.run, asked.effect.card, attempt, asked.effect.role)
@@ -200,7 +200,7 @@ async def held(
 async def _patiently(
     stack: AsyncExitStack, drive: Callable[[], AbstractAsyncContextManager[Driven]]
 ) -> Driven:
-    """Return the result of `drive`, waiting while a person's answer holds the run for a moment."""
+    """Return the result of `drive`, after waiting if a person's answer briefly holds the run."""
     deadline = time.monotonic() + LEASE_PATIENCE
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The state of a run, in the words for an agent in another program."""
+"""The state of a run, described for an agent in another program."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Asked(NamedTuple):
 
 
 def in_served_tools(text: str) -> str:
-    """Return our text to a driver, naming only tools that a client has."""
+    """Return our text for a driver, naming only tools that a client has."""
     return _WRITERS.sub("`edit_diff`", text.replace(FOR_NEW_FILES, ""))
 
 
@@ -208,7 +208,7 @@ def _observed(line: Telemetry) -> ObservedView:
 
 
 def _verdict(card: CardState, told: Sequence[Telemetry]) -> Iterator[str]:
-    """Yield the verdict on a card, if it was just taken."""
+    """Yield the verdict on a card, if it is new."""
     is_new = any(line.get("kind") == "verdict-report" and line["card"] == card.id for line in told)
     if is_new and card.verdict is not None:
         yield from verdict_lines(card.verdict)
@@ -231,7 +231,7 @@ def question_view(state: RunState, waiting: Pending) -> QuestionView:
 
 
 def card_at_work(state: RunState, asked: Asked | None) -> CardState | None:
-    """Return the card that is asked, else the one that waits, else the last one."""
+    """Return the card whose driver is asked, else the one that waits, else the last one."""
     if asked:
         return state.card(asked.effect.card)
     if waiting := pending(state):
@@ -247,7 +247,7 @@ def _instructions(request: Request) -> str:
 
 
 def _is_word(line: ThreadLine) -> bool:
-    """Return whether a line is more than the card's status then, which is shown separately."""
+    """Return whether a line is more than the card's old status, which is shown separately."""
     return line.kind != STANDING
 
 

@@ -1,6 +1,6 @@
-"""Decide what follows a failed step: one table, nothing else decides.
+"""Decide what follows a failed step. This table is the only place that decides it.
 
-A step is retried while retries are left, then diagnosed once, then handed to the template's own
+A step is retried while retries are left, then diagnosed once, then treated by the template's own
 policy. Every path ends: only the first column retries, and nothing is diagnosed twice.
 """
 
@@ -38,7 +38,8 @@ TEMPLATE = "TEMPLATE"
 
 
 class EscalationRow(NamedTuple):
-    """The reaction to one class of error: with retries left, without, and after a diagnosis."""
+    """The reaction to one class of error: with retries left, with none left, and after a
+    diagnosis."""
 
     trouble: Trouble
     strictness: Strictness
@@ -90,7 +91,7 @@ def escalate(
     *,
     diagnosed: bool = False,
 ) -> Escalation:
-    """Return what follows after `attempts` tries; a failed diagnosis counts as diagnosed."""
+    """Return what follows after `attempts` tries; a failed diagnosis counts as a diagnosis."""
     row = _BY_KEY[trouble, strictness]
     if diagnosed:
         return _ending(_resolved(row.diagnosed, on_fail))
@@ -105,7 +106,7 @@ def _resolved(choice: Escalation | str, on_fail: OnFail) -> Escalation:
 
 
 def _ending(choice: Escalation) -> Escalation:
-    """Turn a policy that would loop again into a question for a person."""
+    """Replace a policy that would loop again by a question for a person."""
     return _PAUSE if choice in (_RETRY, _DIAGNOSE) else choice
 
 

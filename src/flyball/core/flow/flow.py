@@ -80,7 +80,7 @@ def problem(file: str, line: int, code: str, message: str, hint: str) -> Problem
 
 
 class Flow(msgspec.Struct, frozen=True):
-    """Templates that lead to one another."""
+    """A graph of templates that lead to one another."""
 
     name: str
     start: str
@@ -131,7 +131,7 @@ def _steps(value: object) -> tuple[Authored, ...]:
 
 
 def _outline_faults(value: object) -> Iterator[Fault]:
-    """Yield what is wrong outside the steps."""
+    """Yield the errors in a file that are outside its steps."""
     steps, path = value, ()
     if is_map(value):
         if not _is_flow(value):
@@ -165,7 +165,7 @@ def _outline_faults(value: object) -> Iterator[Fault]:
 
 
 def _graph_faults(value: object, steps: Sequence[Authored]) -> Iterator[Fault]:
-    """Yield what is wrong with how the steps lead to one another."""
+    """Yield the errors in how the steps lead to one another."""
     by_id: dict[str, Authored] = {}
     for step in steps:
         path = (*step.path, "step_id")
@@ -217,9 +217,10 @@ def _unreachable(start: str, by_id: Mapping[str, Authored]) -> Iterator[Fault]:
 
 
 def _unbounded(by_id: Mapping[str, Authored]) -> Iterator[Fault]:
-    """Yield cycles of steps that nothing ends.
+    """Yield cycles of steps that can repeat forever.
 
-    Each step has one way that may be taken forever: `then` where `max_rounds` limits the other.
+    Each step has one exit that may be taken any number of times: `then` where `max_rounds` limits
+    the other.
     """
     ways = {step_id: [*step.targets.items()] for step_id, step in by_id.items()}
     judged: set[str] = set()
@@ -281,7 +282,7 @@ class Authored(NamedTuple):
 
     @property
     def gates(self) -> Iterator[Authored]:
-        """Yield the gates of the step as they were written."""
+        """Yield the gates of the step as the author wrote them."""
         gates = self.at("gates")
         for i, gate in enumerate(gates if is_list(gates) else ()):
             if is_map(gate):
@@ -289,7 +290,7 @@ class Authored(NamedTuple):
 
 
 def step_faults(step: Authored) -> Iterator[Fault]:
-    """Yield what is wrong with one step by itself."""
+    """Yield the errors of one step by itself."""
     own = faults(step.value, Template, step.path)
     yield from own
     for gate in step.gates:

@@ -1,7 +1,7 @@
-"""Step templates: what a card is made from, and the form its driver fills in.
+"""Step templates: the definition of a card, and the form its driver fills in.
 
-What a driver fills in is a claim. The form is checked strictly, and by itself satisfies no gate
-that Flyball can check.
+What a driver fills in is a claim. The form is checked strictly, but alone it satisfies no gate that
+Flyball can check itself.
 """
 
 from __future__ import annotations
@@ -209,14 +209,15 @@ class GateUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class OnFail(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The number of retries of a step, and the reaction after the last one."""
+    """The number of retries of a step, and the reaction when they are used up."""
 
     max_retries: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
     escalate_policy: Escalation = Escalation.PAUSE_FOR_HUMAN
 
 
 class OnPass(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The step that follows; with `max_rounds`, an earlier one that many times, then `then`."""
+    """The step that follows; with `max_rounds`, an earlier step up to that many times, then
+    `then`."""
 
     next_step_id: Text = END
     max_rounds: Annotated[int, msgspec.Meta(ge=1, le=100)] | None = None
@@ -233,7 +234,7 @@ DEFAULT_PHASES = (
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An authored kind of card.
+    """An author's definition of a kind of card.
 
     `falsify` also runs the verifying tests on the base tree; the gate `new_test_fails_before`
     requires that they fail there.
@@ -263,7 +264,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return Phase.EXECUTE in self.phases
 
     def without_study(self) -> Template:
-        """Return the template with one phase before its checkpoint, whose agent reads freely."""
+        """Return the template with a read-only phase before its checkpoint."""
         study = (Phase.RESEARCH, Phase.DESIGN)
         phases = tuple([phase for phase in self.phases if phase not in study])
         return msgspec.structs.replace(self, phases=phases)

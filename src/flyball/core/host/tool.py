@@ -26,7 +26,7 @@ PLAN_EXIT = "ExitPlanMode"
 
 
 class Naming(StrEnum):
-    """The meaning of the arguments of a host's tool."""
+    """What the arguments of a host's tool mean."""
 
     NOTHING = "nothing"
     A_FILE = "a file"
@@ -104,7 +104,7 @@ HOST_TOOLS: Mapping[str, HostTool] = MappingProxyType(
 
 
 def host_tool(name: str, read_only: Sequence[str] = ()) -> HostTool:
-    """Return the row of a host's tool; `read_only` are patterns that a person declared safe."""
+    """Return the row of a host's tool; `read_only` holds patterns that a person declared safe."""
     if known := HOST_TOOLS.get(name):
         return known
     if (ours := _OURS.fullmatch(name)) and ours[1] in _OUR_ROWS:
@@ -113,7 +113,7 @@ def host_tool(name: str, read_only: Sequence[str] = ()) -> HostTool:
 
 
 def text_in(args: Mapping[str, object], fields: Sequence[str]) -> str:
-    """Return the first of these arguments that is a text; lists are read as words of a command."""
+    """Return the first of these arguments that is text; a list is joined as words of a command."""
     return next(iter(texts_in(args, fields)), "")
 
 
@@ -148,5 +148,5 @@ _NAMED_FILE = regex(r"(?<![\w/.-])(?:\./)?((?:[\w.-]+/)*[\w-][\w.-]*\.\w{1,8})(?
 
 
 def files_in_words(text: str) -> tuple[str, ...]:
-    """Return what looks like a file name in a plan in prose."""
+    """Return the words of a plan in prose that look like file names."""
     return tuple(dict.fromkeys(match.group(1) for match in _NAMED_FILE.finditer(text)))

@@ -27,7 +27,7 @@ class Billed(msgspec.Struct, frozen=True):
 
     @property
     def tokens(self) -> float:
-        """Return the price in fresh tokens."""
+        """Return the cost, converted to uncached tokens."""
         weighed = self.cached * CACHED_WEIGHT + self.written * WRITTEN_WEIGHT
         return self.fresh + weighed + self.output
 
@@ -49,7 +49,7 @@ def read_bill(host: str, line: Mapping[str, Any], model: str = "") -> Billed | N
 
 
 def read_model(line: Mapping[str, Any]) -> str:
-    """Return the model that a transcript line sets for the lines after it."""
+    """Return the model that a transcript line sets for the lines that follow."""
     payload = _map(line.get("payload"))
     return _text(payload.get("model")) if line.get("type") == "turn_context" else ""
 
@@ -70,7 +70,8 @@ def _of_claude(line: Mapping[str, Any]) -> Billed | None:
 
 
 def _of_codex(line: Mapping[str, Any], model: str) -> Billed | None:
-    """Read a bill from Codex, whose lines hold running totals: each replaces the one before."""
+    """Read a bill from Codex, whose lines hold running totals: each total replaces the previous
+    one."""
     payload = _map(line.get("payload"))
     usage = _map(_map(payload.get("info")).get("total_token_usage"))
     if payload.get("type") != "token_count" or not usage:
@@ -117,7 +118,7 @@ def _count(usage: Mapping[str, Any], name: str) -> int:
 
 
 class Cap(NamedTuple):
-    """A limit set by a person: what it covers, how much of it is spent, and its unit."""
+    """A limit set by a person: what it covers, its unit, and how much of it is used."""
 
     name: str
     limit: float
@@ -129,7 +130,7 @@ class Cap(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Describe how much of the limit is spent."""
+        """Describe how much of the limit is used."""
         scope = {"session": "in this session", "week": "in seven days", "project": "here so far"}
         where = scope[self.name.partition("_")[0]]
         if self.is_money:
@@ -138,10 +139,10 @@ class Cap(NamedTuple):
 
 
 def reached(caps: tuple[Cap, ...]) -> Cap | None:
-    """Return the cap that is fully spent, if any."""
+    """Return the cap that is used up, if any."""
     return next((cap for cap in caps if cap.limit and cap.spent >= cap.limit), None)
 
 
 def nearly_reached(caps: tuple[Cap, ...]) -> Cap | None:
-    """Return the cap that is nearly spent, so that it should be reported."""
+    """Return the cap that is nearly used up, so that a warning can be shown."""
     return next((cap for cap in caps if cap.limit and cap.spent >= cap.limit * NUDGE_AT), None)

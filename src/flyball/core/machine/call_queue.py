@@ -1,4 +1,4 @@
-"""Queued calls: judge each when its turn comes, perform it, and take it back."""
+"""Queued calls: judge each when its turn comes, perform it, and match it with its result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BUDGET_CODES = frozenset({"budget_spent"})
 
 
 def go_on(d: WorkingCopy, context_tokens: int = 0) -> None:
-    """Judge the queue; when nothing is left to wait for, ask the driver again."""
+    """Judge the queue; when nothing is pending any more, ask the driver again."""
     if context_tokens:
         began = d.card.opening_tokens or context_tokens
         d.set(thread_tokens=context_tokens, opening_tokens=min(began, context_tokens))
@@ -51,7 +51,7 @@ def go_on(d: WorkingCopy, context_tokens: int = 0) -> None:
 
 
 def _bloated(d: WorkingCopy) -> str | None:
-    """Explain why the thread is too long; a new one must be at most half as long."""
+    """Explain why the thread is too long; a new thread must be at most half as long."""
     card = d.card
     if card.thread_tokens < 2 * card.opening_tokens:
         return None
@@ -59,7 +59,7 @@ def _bloated(d: WorkingCopy) -> str | None:
 
 
 def _has_looked(d: WorkingCopy) -> bool:
-    """Return whether `verify` is over: a failure leads to `execute`, a passing gate to `final`."""
+    """Return whether `verify` is over: a failure leads to `execute`, a passed gate to `final`."""
     card = d.card
     if card.is_reviewing or not card.evidence:
         return False
@@ -118,7 +118,7 @@ OVER_BUDGET = (
 
 
 def _hold(d: WorkingCopy, call: Call, decision: Ask) -> None:
-    """Hold one call until a person approves it; the card itself goes on."""
+    """Hold one call until a person approves it; the card itself continues."""
     d.spend(blocked=1)
     question = Question(f"q{d.run.seq}", Asking.CALL, decision.reason, call=call)
     d.set(queue=d.card.queue[1:], question=question)
@@ -183,10 +183,10 @@ def leave_unmade(d: WorkingCopy, failed: Call) -> None:
 
 
 def _depends_on(call: Call, failed: Call) -> bool:
-    """Return whether a call makes no sense without an earlier one; reads never depend on anything.
+    """Return whether a call makes no sense without an earlier one; reads are always independent.
 
-    A test or a check inspects what was to be written. A command or a commit names no files, so it
-    may concern any of them.
+    A test or a check inspects what the earlier call should have written. A command or a commit
+    names no files, so it may concern any of them.
     """
     match failed.access:
         case Access.READ:

@@ -1,7 +1,7 @@
-"""From the driver's "done" to a closed card, or back to work after a setback.
+"""Handle the driver's "done": close the card, or return to work after a setback.
 
-`settle` owes the first thing that is missing before a card can end; each result calls `settle`
-again. The other ways back and out are in `setback`.
+`settle` requests the first thing that is missing before a card can end, and each result calls
+`settle` again. The other ways back and out are in `setback`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ FORM = "End your answer with the evidence form in one fenced JSON block."
 
 
 def settle(d: WorkingCopy) -> None:
-    """Owe the first thing that is missing before this card can end."""
+    """Request the first thing that is missing before this card can end."""
     card = d.card
     if not card.has_changed and card.template.may_mutate and not judges_itself(card.template):
         if is_confirmed(d):
@@ -72,7 +72,7 @@ def settle(d: WorkingCopy) -> None:
 
 
 def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
-    """Return the steps to take, in order; each returns whether the card must wait for it.
+    """Return the steps in order; each returns whether the card must wait for it.
 
     If a gate needs something to be run, Flyball runs it before the driver is sent back.
     """
@@ -92,7 +92,7 @@ def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
 
 
 def _may_try_again(d: WorkingCopy) -> bool:
-    """Return whether a driver that promised a change and made none is sent back, once."""
+    """Return whether a driver that promised a change and made none gets one more try."""
     card = d.card
     promised = card.checkpoint is not None and card.idle_stops > 0 and d.run.policy.is_current
     is_told = card.rejections > 0 or may_confirm(d)
@@ -106,7 +106,7 @@ CHANGE_IT = (
 
 
 def nothing_changed(card: CardState) -> str:
-    """Return the sentence for a card that changed nothing, with the tests that still fail."""
+    """Explain that a card changed nothing, and name the tests that still fail."""
     suites = [
         item for item in card.evidence if isinstance(item, SuiteReport) and item.tree == card.tree
     ]
@@ -121,7 +121,7 @@ def nothing_changed(card: CardState) -> str:
 
 
 def conclude(d: WorkingCopy) -> None:
-    """Close the card once every check is done; a person may have the last word."""
+    """Close the card once every check is done; a person may have to approve it first."""
     card = d.card
     if card.accepted_review != card.tree and (text := question_before_end(d)):
         d.ask(Asking.REVIEW, text)
@@ -157,14 +157,14 @@ def is_confirmed(d: WorkingCopy) -> bool:
 
 
 def look_at_suite(d: WorkingCopy) -> None:
-    """Have the suite run on an unchanged tree; its result settles the card."""
+    """Run the suite on an unchanged tree; its result settles the card."""
     if d.card.phase is Phase.EXECUTE:
         d.enter(Phase.VERIFY)
     _look_at_tests(d)
 
 
 def look_for_verifier(d: WorkingCopy) -> bool:
-    """Have the suite run for a verifier that approves where it has not run on this tree."""
+    """Run the suite for a verifier that approves a tree on which it has not run."""
     run, card = d.run, d.card
     seen = [item for each in run.cards for item in each.evidence if item.tree == card.tree]
     if any(isinstance(item, SuiteReport | VerdictReport) for item in seen):
@@ -200,7 +200,7 @@ def offer_promotion(d: WorkingCopy) -> bool:
 
 
 def verdict(d: WorkingCopy) -> Verdict:
-    """Return the gate before done, for the current tree."""
+    """Return the verdict of the gate before done, for the current tree."""
     card = d.card
     has_suite = bool(d.run.project.runners)
     return judge_done(card.evidence, card.tree, card.base, has_suite=has_suite)
@@ -242,7 +242,8 @@ def reject_moved(d: WorkingCopy, changed: tuple[str, ...]) -> None:
 
 
 def _send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool = True) -> None:
-    """Explain to the driver why it is not done, a few times; then accept the weaker ending."""
+    """Explain to the driver why it is not done, a limited number of times; then accept the weaker
+    ending."""
     rejections = d.card.rejections + 1
     if is_worth_it and spent_limit(d.run.budget, d.run.spend):
         d.say("rejection", f"This is not done yet: {why}")
@@ -265,7 +266,7 @@ def _send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool 
 
 
 def _needs_base(card: CardState) -> bool:
-    """Return whether the tests of the current tree are known and those of the base are not.
+    """Return whether test results are known for the current tree and not for the base.
 
     A suite that does not count tests says nothing by itself: only its exit codes on both trees do.
     """
@@ -276,7 +277,7 @@ def _needs_base(card: CardState) -> bool:
 
 
 def _inspect(d: WorkingCopy) -> bool:
-    """Inspect each tree once: the whole change, and what the gates still have to know."""
+    """Inspect each tree once: the whole change, and whatever the gates still need."""
     card, template = d.card, d.card.template
     seen = latest_of(card.evidence, WeakeningReport)
     if card.verdict is not None or (seen is not None and seen.tree == card.tree):
@@ -302,7 +303,7 @@ def _inspect(d: WorkingCopy) -> bool:
 
 
 def _page_to_look_at(d: WorkingCopy) -> list[GateUse]:
-    """Return the look at what a project serves, if it has no tests and this tree was not seen."""
+    """Return the page to view if a project has no tests and this tree has not been viewed."""
     card, project = d.card, d.run.project
     is_seen = any(
         isinstance(item, HttpReport | ConsoleReport | VisualReport)
@@ -316,7 +317,7 @@ def _page_to_look_at(d: WorkingCopy) -> list[GateUse]:
 
 
 def _sees_pages(run: RunState) -> bool:
-    """Return whether what a project serves takes the place of the tests that it lacks."""
+    """Return whether viewing the project's pages replaces the tests that it lacks."""
     return run.project.serves and not run.project.runners
 
 
@@ -329,7 +330,8 @@ def _owes_red(d: WorkingCopy) -> bool:
 
 
 def inspect_whole(d: WorkingCopy) -> bool:
-    """Inspect the whole run's change before a verifier's report counts, unless a card does."""
+    """Inspect the whole run's change before a verifier's report counts, unless a card's inspection
+    already covers it."""
     if not wants_whole_verdict(d.run, d.card):
         return False
     d.effects.append(Inspect(card=d.card.id, base=d.run.base, tree=d.card.tree))
@@ -337,7 +339,7 @@ def inspect_whole(d: WorkingCopy) -> bool:
 
 
 def wants_whole_verdict(run: RunState, card: CardState) -> bool:
-    """Return whether the change of the whole run still has to be judged.
+    """Return whether the whole run's change still needs a verdict.
 
     Where no card was judged by a verdict, as in logs that predate verdicts, none is taken.
     """
@@ -347,7 +349,7 @@ def wants_whole_verdict(run: RunState, card: CardState) -> bool:
 
 
 def _heed_whole(d: WorkingCopy) -> bool:
-    """Respect objections to the whole run in a verifying step of a flow.
+    """Apply objections to the whole run in a verifying step of a flow.
 
     In a plan its report is weighed against the same verdict, and the planner receives it.
     """
@@ -395,7 +397,7 @@ def _too_weak(verdict: ChangeVerdict) -> str:
 
 
 def _ask_about(d: WorkingCopy, verdict: ChangeVerdict) -> bool:
-    """Put the verdict's questions to a person, unless this exact tree was accepted."""
+    """Ask a person the verdict's questions, unless this exact tree was accepted."""
     allowed = _ALLOWED if d.run.policy.weakened_tests is OnWeakened.ALLOW else ()
     asked = [each for each in verdict.questions if each.kind not in allowed]
     if not asked or d.card.accepted_weakening == d.card.tree:
@@ -422,7 +424,7 @@ _ALLOWED = (
 
 
 def _ask_about_weakening(d: WorkingCopy) -> bool:
-    """Ask the question of logs that hold no verdict."""
+    """Ask about weakened tests for logs that hold no verdict."""
     card = d.card
     report = latest_of(card.evidence, WeakeningReport)
     policy = d.run.policy.weakened_tests
@@ -444,7 +446,8 @@ def _ask_about_weakening(d: WorkingCopy) -> bool:
 
 
 def _fill_in(d: WorkingCopy) -> bool:
-    """Read the evidence form from the last answer: claims if it is valid, a rejection if not."""
+    """Read the evidence form from the last answer: record claims if it is valid, a rejection if
+    not."""
     card, form = d.card, d.card.template.evidence_schema
     if not form.names and not form.criteria_checklist:
         return False

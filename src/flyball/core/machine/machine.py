@@ -1,4 +1,4 @@
-"""The governor's first function: what an event makes of a run. Pure, total, and the only way on."""
+"""The governor's first function: how an event changes a run. It is pure and total."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def advance(state: RunState, event: AnyEvent) -> Transition:
 
 
 def replay(events: Iterable[AnyEvent], state: RunState | None = None) -> RunState:
-    """Fold a journal into the state it represents."""
+    """Fold a journal into the state that it represents."""
     now = state or RunState()
     for event in events:
         now = advance(now, event).state
@@ -77,7 +77,7 @@ def moves(state: RunState) -> tuple[Move, ...]:
 
 
 def _unpaid(state: RunState, event: Event) -> tuple[Owed, ...]:
-    """Return what is still owed once this event has answered its effect."""
+    """Return the effects that are still owed once this event has answered its own."""
     kept = [o for o in state.owed if o.n != event.effect]
     if len(kept) == len(state.owed):
         name = name_of(type(event))
@@ -86,7 +86,7 @@ def _unpaid(state: RunState, event: Event) -> tuple[Owed, ...]:
 
 
 def _run_event(state: RunState, run: RunState, event: AnyEvent) -> tuple[RunState, list[AnyEffect]]:
-    """Apply the matching row to the run, then let the cards handle what a person said to all."""
+    """Apply the matching row to the run, then pass on to the cards what a person said to all."""
     row = RUN_MOVES.get((state.stage, type(event)))
     if row is None:
         raise IllegalEvent(f"{name_of(type(event))}: {state.stage.words}")
@@ -149,7 +149,7 @@ def target_taken(row: CardRow, before: Phase, was: Phase, after: Phase) -> str |
 
 
 def _freshened(card: CardState, at: float) -> CardState:
-    """Return a copy without what belonged to the last event only, its phase clock advanced."""
+    """Return a copy without the data of the last event, and with its phase clock advanced."""
     clock = card.clock
     elapsed = at - card.at if at and card.at else 0.0
     if elapsed > 0:

@@ -1,4 +1,4 @@
-"""Mistakes: what a card got wrong by its own doing, and whether it is a repeat."""
+"""Mistakes: errors that a card caused itself, and whether they repeat."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ EXCEPTION = regex(r"\b[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Failure|Panic)\b
 
 
 def notice(d: WorkingCopy, evidence: Sequence[AnyEvidence]) -> str:
-    """Remember a failure that this card caused, and return the mistake that it repeats, if any.
+    """Record a failure that this card caused, and return the mistake that it repeats, if any.
 
-    A test written before its code fails as it should, and what failed before any change is not this
-    card's mistake.
+    A test written before its code is supposed to fail, and what failed before any change is not
+    this card's mistake.
     """
     card = d.card
     if not card.has_changed or all(map(is_test_path, card.changed)):
@@ -49,7 +49,7 @@ def notice(d: WorkingCopy, evidence: Sequence[AnyEvidence]) -> str:
 
 
 def remember(d: WorkingCopy, error: str) -> str:
-    """Keep a failure for the ledger once, and return the recorded error that it repeats, if any."""
+    """Add a failure to the ledger once, and return the recorded error that it repeats, if any."""
     card = d.card
     files = card.changed or (card.checkpoint.files if card.checkpoint else ())
     failure = fingerprint_failure(error, card.template.step_id, files)
@@ -84,7 +84,7 @@ def _seen_before(run: RunState, card: CardState) -> tuple[Evidence, ...]:
 
 
 def new_error(item: Evidence, before: Sequence[Evidence]) -> str:
-    """Return what a verification reports as newly wrong; style does not count."""
+    """Return the newly failing part of a verification; style does not count."""
     if not is_failing(item) or is_style(item):
         return ""
     if isinstance(item, SuiteReport):
@@ -115,7 +115,7 @@ def _suite_error(item: SuiteReport, before: Iterable[Evidence]) -> str:
 
 
 def _summary(message: str) -> str:
-    """Return the line that names the exception, or the best summary of the error."""
+    """Return the line that names the exception, or else the best summary of the error."""
     raised = [line for line in message.split("\n") if EXCEPTION.search(line)]
     return " / ".join(plain_error(raised[-1] if raised else message).split("\n"))[:SUMMARY]
 
@@ -126,14 +126,14 @@ def _exception(message: str) -> str:
 
 
 def _differ(before: str, now: str) -> bool:
-    """Return whether a test that was already red is now red for another reason."""
+    """Return whether a test that was already red now fails for another reason."""
     return bool(before and now and before != now)
 
 
 def sightings(run: RunState, card: CardState, closed: CardClosed) -> tuple[Sighting, ...]:
-    """Return what a card adds to the ledger when it closes.
+    """Return the entries that a card adds to the ledger when it closes.
 
-    A card that succeeds also resolves what earlier cards of the same kind and step ran into.
+    A card that succeeds also resolves the mistakes of earlier cards of the same kind and step.
     """
     if closed.error:
         files = card.changed or (card.checkpoint.files if card.checkpoint else ())
@@ -154,7 +154,7 @@ def sightings(run: RunState, card: CardState, closed: CardClosed) -> tuple[Sight
 
 
 def _resolution(card: CardState) -> str:
-    """Return what the card did that finally worked, on one line."""
+    """Return the action of the card that finally worked, on one line."""
     point = card.checkpoint
     said = point.proposed_action if point else card.answer.strip().partition("\n")[0]
     line = " ".join(said.split())[:SUMMARY]

@@ -34,7 +34,7 @@ class Opening(NamedTuple):
 
 
 def set_out(run: RunState, task: ExecuteTask) -> tuple[StepExecution, Opening]:
-    """Return the errand of a step that was just assigned, and its first card."""
+    """Return the execution of a newly assigned step, and its first card."""
     step = task.step
     errand = StepExecution(plan_id=task.plan_id, step=step, card="")
     if run.flow is not None and not (run.coordinator and run.coordinator.planned):
@@ -81,7 +81,7 @@ def _follow(
 def _enter(
     run: RunState, errand: StepExecution, flow: Flow, step_id: str
 ) -> tuple[StepExecution, Opening]:
-    """Open the card of a step of the flow; later rounds are numbered."""
+    """Open the card of a step of the flow; repeated rounds are numbered."""
     step = flow.step(step_id)
     assert step is not None, "a flow is checked before it is walked"
     card = card_id(run, step_id, "r")
@@ -91,7 +91,7 @@ def _enter(
 def _diagnose(
     run: RunState, errand: StepExecution, card: CardState
 ) -> tuple[StepExecution, Opening]:
-    """Open a card that only asks why: the flow's own diagnosis, or the built-in one."""
+    """Open a card that only looks for the cause: the flow's own diagnosis, or the built-in one."""
     own = run.flow.step(DIAGNOSIS) if run.flow is not None and errand.at else None
     id = card_id(run, f"{card.id}.{DIAGNOSIS}")
     diagnosed = (*errand.diagnosed, errand.at) if errand.at else errand.diagnosed
@@ -102,7 +102,7 @@ def _diagnose(
 def _after_diagnosis(
     run: RunState, errand: StepExecution, card: CardState, failed: CardState
 ) -> tuple[StepExecution, Opening | StepResult]:
-    """Apply the failed card's own policy; where it asks a person, the person has approved."""
+    """Apply the failed card's own policy; if it asks a person, the person has approved."""
     then = after_diagnosis(run, failed)
     if card.phase is not Phase.SUCCEEDED:
         said = f"{failed.ending_reason}\nNot diagnosed: {card.ending_reason}"
@@ -135,7 +135,7 @@ def _over(
     success: bool = False,
     escalation: Escalation | None = None,
 ) -> tuple[StepExecution, StepResult]:
-    """Return the step's result: what its cards changed, and what is known of the tree they left."""
+    """Return the step's result: what its cards changed, and what is known of the resulting tree."""
     cards = [each for each in run.cards if each.id in errand.cards]
     here = [each for each in cards if each.tree == card.tree]
     seen = [item.id for each in here for item in each.evidence if item.tree == card.tree]

@@ -75,7 +75,7 @@ STATE_IT = (
 
 
 def reply(d: WorkingCopy, event: DriverReplied) -> None:
-    """Handle a reply: queue its calls, or find out what a reply without calls means."""
+    """Handle a reply: queue its calls, or interpret a reply without calls."""
     d.use(event.usage)
     d.set(turns=d.card.turns + 1)
     stop = _count_looks(d, event)
@@ -109,7 +109,7 @@ def reply(d: WorkingCopy, event: DriverReplied) -> None:
 
 
 def _count_looks(d: WorkingCopy, event: DriverReplied) -> Trip | None:
-    """Count searches made by the provider: they are over, so they are not judged."""
+    """Count searches made by the provider: they already happened, so they are not judged."""
     hard: Trip | None = None
     for look in event.looks:
         d.spend(calls=1)
@@ -121,9 +121,9 @@ def _count_looks(d: WorkingCopy, event: DriverReplied) -> Trip | None:
 
 
 def _take_summary(d: WorkingCopy) -> None:
-    """Take the last words of a driver whose budget is spent as the answer, if they can be one.
+    """Use the last words of a driver whose budget is spent as the answer, if they can be one.
 
-    The change is inspected before a person is asked for more: it may be done already.
+    The change is inspected before a person is asked for more budget: it may already be complete.
     """
     card = d.card
     if card.is_reviewing:
@@ -139,7 +139,7 @@ def _take_summary(d: WorkingCopy) -> None:
 
 
 def wrap_up(d: WorkingCopy) -> None:
-    """Take the verdict unasked; the result is handled as if the driver had stopped."""
+    """Start the verdict without being asked; the result is handled as if the driver had stopped."""
     d.enter(Phase.VERIFY)
     if not take_verdict(d):
         settle(d)
@@ -160,7 +160,8 @@ def _reply_without_calls(d: WorkingCopy, event: DriverReplied) -> None:
 
 
 def _let_talk(d: WorkingCopy, finish: Finish) -> None:
-    """Let a driver go on whose reply was cut off or only announced something, but not forever."""
+    """Ask a driver to continue if its reply was cut off or only announced something, up to a
+    limit."""
     card, limit = d.card, d.run.policy.max_continues
     d.set(continues=card.continues + 1)
     if card.continues > limit:
@@ -242,7 +243,7 @@ def _knows_suite(card: CardState) -> bool:
 
 
 def _leave_checkpoint(d: WorkingCopy) -> None:
-    """Remind a card once that it owes a checkpoint; end one that only reads."""
+    """Remind a card once that it needs a checkpoint; end a card that only reads."""
     card = d.card
     d.set(idle_stops=card.idle_stops + 1)
     if not card.template.may_mutate and card.checkpoint is not None:
@@ -326,7 +327,7 @@ def _ask_again(d: WorkingCopy, fault: str) -> None:
 
 
 def _try_or_rest(d: WorkingCopy, why: str) -> None:
-    """Ask a person; if somebody approved in advance, that approval counts once and nobody waits."""
+    """Ask a person; use an approval given in advance, if there is one, once."""
     if not d.run.policy.assume_yes:
         d.ask(Asking.FAILURE, f"{why} Try once more?")
     elif not d.card.setbacks:
@@ -337,7 +338,7 @@ def _try_or_rest(d: WorkingCopy, why: str) -> None:
 
 
 def last_word(d: WorkingCopy, event: DriverReplied) -> None:
-    """Accept the driver's answer in `final`; calls it makes there are ignored."""
+    """Accept the driver's answer in `final`; calls in that reply are ignored."""
     d.use(event.usage)
     d.spend(blocked=len(event.calls))
     d.set(turns=d.card.turns + 1)
@@ -358,7 +359,8 @@ def last_word(d: WorkingCopy, event: DriverReplied) -> None:
 
 
 def no_last_word(d: WorkingCopy, event: DriverFailed) -> None:
-    """Keep finished work of a driver that cannot sum up; ask again if the answer is all."""
+    """Keep finished work of a driver that cannot sum up; ask again if the answer is the only
+    result."""
     if _owes_an_answer(d):
         retry(d, event.error, retryable=event.retryable)
     else:
@@ -366,18 +368,18 @@ def no_last_word(d: WorkingCopy, event: DriverFailed) -> None:
 
 
 def _owes_an_answer(d: WorkingCopy) -> bool:
-    """Return whether the answer is all this card produces, and is still missing."""
+    """Return whether the answer is the card's only result and is still missing."""
     card = d.card
     return card.ending is Ending.SUCCEEDED and not card.answer and not card.has_changed
 
 
 def retry_driver(d: WorkingCopy, event: DriverFailed) -> None:
-    """Ask again for a while when nobody replied."""
+    """Ask again for a while when no driver replied."""
     retry(d, event.error, retryable=event.retryable)
 
 
 def retry(d: WorkingCopy, error: str, *, retryable: bool) -> None:
-    """Ask again after a delay that doubles, then leave it to a person."""
+    """Retry after a delay that doubles each time, then ask a person."""
     errors = d.card.driver_errors + 1
     d.set(driver_errors=errors)
     if retryable and errors <= d.run.policy.max_driver_errors:
@@ -394,7 +396,7 @@ def pause(d: WorkingCopy, event: PauseAsked) -> None:
 
 
 def stay(_d: WorkingCopy, _event: object) -> None:
-    """Do nothing: the card is already waiting."""
+    """Do nothing, because the card is already waiting."""
 
 
 def cancel(d: WorkingCopy, event: Cancelled) -> None:
@@ -405,7 +407,7 @@ def cancel(d: WorkingCopy, event: Cancelled) -> None:
 
 
 def begin_thread(d: WorkingCopy, _event: ThreadReset) -> None:
-    """Start a new attempt at the same card; the checkpoint, the evidence and the tree stay."""
+    """Start a new attempt at the same card; its checkpoint, evidence and tree are kept."""
     # The guards' memory is of an attempt: a new driver must not be stopped for the old one's loop.
     d.set(attempt=d.card.attempt + 1, memory=Memory())
     if d.run.policy.hosted and d.card.phase is Phase.VERIFY:

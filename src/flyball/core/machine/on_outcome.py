@@ -34,9 +34,9 @@ from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
 
 
 def take_outcome(d: WorkingCopy, event: CallReturned) -> None:
-    """Handle the outcome of a call: keep its evidence, update the guards, go on.
+    """Handle the outcome of a call: keep its evidence, update the guards, continue.
 
-    A recorded mistake ends the thread that repeats it, once.
+    A thread that repeats a recorded mistake is replaced, once.
     """
     trip, repeated = _keep_outcome(d, event)
     if trip:
@@ -48,7 +48,7 @@ def take_outcome(d: WorkingCopy, event: CallReturned) -> None:
 
 
 def take_outcome_in_pause(d: WorkingCopy, event: CallReturned) -> None:
-    """Handle the outcome of a call that returns after another one paused the card."""
+    """Handle the outcome of a call that returns after another call paused the card."""
     _keep_outcome(d, event)
 
 
@@ -74,7 +74,7 @@ def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str
 
 
 def _take_tree(d: WorkingCopy, call: Call, event: CallReturned | CallInterrupted) -> None:
-    """Record the tree after a call, and which of its files were made by programs only."""
+    """Record the tree after a call, and which of its files only programs made."""
     if isinstance(event, CallReturned) and event.base:
         _move_base(d, event.base)
     known, made = {*d.card.changed}, dict.fromkeys(d.card.made)
@@ -94,7 +94,8 @@ def _take_tree(d: WorkingCopy, call: Call, event: CallReturned | CallInterrupted
 
 
 def _move_base(d: WorkingCopy, base: TreeHash) -> None:
-    """Move the base to a tree with other people's changes: they are not the card's doing."""
+    """Move the base to a tree that includes other people's changes: they do not belong to the
+    card."""
     if d.run.tree == d.run.base == d.card.base:
         d.set_run(base=base, tree=base, snapshot=base)
     d.set(base=base)
@@ -141,7 +142,7 @@ def _step(call: Call, event: CallReturned) -> GuardStep:
 
 
 def _statuses(event: CallReturned) -> list[object]:
-    """Return the exit statuses of what a call ran, as far as they are known."""
+    """Return the exit statuses of the commands in a call, as far as they are known."""
     seen = [getattr(item, "exit_code", None) for item in event.evidence]
     return [event.outcome.data.get("exit_code"), *seen]
 
@@ -230,9 +231,9 @@ def open_build(d: WorkingCopy) -> None:
 
 
 def take_note(d: WorkingCopy, event: Noted) -> None:
-    """Keep a note and go on, unless a guard has seen enough of them.
+    """Keep a note and continue, unless a guard has counted too many.
 
-    A reviewer that has named the risk has done all that was asked.
+    A reviewer that has named the risk has done all that was asked of it.
     """
     if stop := _keep_note(d, event):
         halt(d, stop)
@@ -244,7 +245,7 @@ def take_note(d: WorkingCopy, event: Noted) -> None:
 
 
 def take_note_in_pause(d: WorkingCopy, event: Noted) -> None:
-    """Keep a note that was on its way when the card paused."""
+    """Keep a note that arrives after the card paused."""
     _keep_note(d, event)
 
 
@@ -287,9 +288,9 @@ def take_appeal(d: WorkingCopy, event: Appealed) -> None:
 
 
 def take_conflict(d: WorkingCopy, event: ConflictStated) -> None:
-    """Put a conflict to a person. It is no failure of the driver, so no guard or count sees it.
+    """Ask a person about a conflict. The driver did not fail, so no guard counts it.
 
-    A quote that does not exist is a refused call like any other.
+    A quote that does not exist is treated like any other refused call.
     """
     call = take_back(d, event.call) if event.call else None
     if event.report is None:
@@ -337,7 +338,7 @@ def take_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:
 
 
 def keep_evidence(d: WorkingCopy, event: EvidenceTaken) -> None:
-    """Keep an observation from outside, such as a page that loads; it changes no plan."""
+    """Keep an observation from outside, such as a page that loads; the plan stays the same."""
     _keep_evidence(d, event.evidence)
 
 

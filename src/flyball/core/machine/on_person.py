@@ -36,7 +36,7 @@ from flyball.errors import IllegalEvent
 
 
 def take_answer(d: WorkingCopy, event: Answered) -> None:
-    """Handle a person's answer; a model cannot forge it."""
+    """Handle a person's answer; a model cannot forge one."""
     question = d.card.question
     assert question is not None, "the table lets only the asked card hear an answer"
     # First back to where the card was: the handlers below enter phases, and a row that leads out of
@@ -53,7 +53,7 @@ def take_answer(d: WorkingCopy, event: Answered) -> None:
 
 
 def answer_held_call(d: WorkingCopy, event: Answered) -> None:
-    """Grant or refuse the one call that a host's model was asked to get approved."""
+    """Grant or refuse the one call that a host's model was told to get approved."""
     question = d.card.question
     assert question is not None, "the table lets only the asked card hear an answer"
     assert question.call is not None, "around a host only calls are held"
@@ -122,7 +122,7 @@ def _on_weakening(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: 
 
 
 def _accepted(card: CardState, by: str) -> tuple[AnyEvidence, ...]:
-    """Return the card's evidence with the verdict naming who accepted what it asked about."""
+    """Return the card's evidence, with the verdict naming who accepted its findings."""
     return tuple(
         [
             replace(item, verdict=replace(item.verdict, accepted_by=by or "a person"))
@@ -182,10 +182,10 @@ def _on_guard(d: WorkingCopy, event: Answered, question: Question) -> None:
 
 
 def _on_conflict(d: WorkingCopy, event: Answered, question: Question) -> None:
-    """Add a person's decision to the task and start afresh from there.
+    """Add a person's decision to the task and start a new thread from there.
 
-    The driver did nothing wrong, so what was counted against it no longer is. A yes that names no
-    side withdraws the conflict, and a no ends the card.
+    The driver did nothing wrong, so its counters are reset. A yes that names no side withdraws the
+    conflict, and a no ends the card.
     """
     assert question.conflict is not None, "a question about a conflict holds it"
     if not event.granted:
@@ -243,12 +243,12 @@ def give_up(d: WorkingCopy, reason: str) -> None:
 
 
 def tell_extension(d: WorkingCopy, event: Extended) -> None:
-    """Inform a working card that it has more to spend; the run's budget was already raised."""
+    """Inform a working card of its larger budget; the run's budget is already raised."""
     d.say("guidance", f"{event.by} added {counted(event.calls, 'call')} to the budget: {event.why}")
 
 
 def end_pause_for_budget(d: WorkingCopy, event: Extended) -> None:
-    """Answer a pending question about the budget with more calls, and no other question."""
+    """Answer a pending question about the budget with more calls; other questions stay open."""
     question = d.card.question
     if question is None or question.kind is not Asking.EXTENSION:
         return
@@ -258,7 +258,7 @@ def end_pause_for_budget(d: WorkingCopy, event: Extended) -> None:
 
 
 def resume(d: WorkingCopy, event: Resumed) -> None:
-    """Continue where the card was; open questions stay open."""
+    """Continue where the card paused; open questions stay open."""
     question = d.card.question
     kind = question.kind if question else Asking.PERSON
     # A person may have edited files meanwhile. That is taken over even if the question stays open:

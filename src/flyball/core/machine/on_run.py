@@ -99,14 +99,14 @@ def _held_to(budget: Budget, policy: Policy) -> Budget:
 
 
 def tighten(run: RunState, event: Tightened) -> Course:
-    """Hold the run to the policy of the machine that drives it, too; nothing becomes looser."""
+    """Apply the policy of the machine that drives the run as well; no rule becomes looser."""
     policy = stricter(run.policy, event.policy)
     project = run.project if event.has_sandbox else replace(run.project, sandbox="none")
     return replace(run, policy=policy, project=project, budget=_held_to(run.budget, policy)), []
 
 
 def read_intent(run: RunState, event: IntentRead) -> Course:
-    """Set the budget for the classified request; a workspace is owed next."""
+    """Set the budget for the classified request; a workspace comes next."""
     return _with_intent(run, event.intent, event.budget), [OpenWorkspace()]
 
 
@@ -146,7 +146,7 @@ def _publish(messages: tuple[AnyMessage, ...]) -> list[AnyEffect]:
 
 
 def deliver(run: RunState, event: Messaged) -> Course:
-    """Handle a message off the bus: open its card, or let the coordinator judge it."""
+    """Deliver a message from the bus: open its card, or let the coordinator handle it."""
     assert run.coordinator is not None, "the table lets nobody speak before the coordinator"
     match message := event.message:
         case ExecuteTask():
@@ -169,7 +169,7 @@ def deliver(run: RunState, event: Messaged) -> Course:
 
 
 def _take_plan(run: RunState, plan: ExecutionPlan) -> Course:
-    """Start a plan: on top of what an earlier one left, or from where that one started."""
+    """Start a plan: on top of the earlier plan's work, or from where that plan started."""
     assert run.coordinator is not None
     state, messages = coordinate(run.coordinator, plan)
     run = replace(run, coordinator=state)
@@ -192,7 +192,7 @@ def take_back(run: RunState, event: RolledBack) -> Course:
 
 
 def _send_out(run: RunState, task: ExecuteTask) -> Course:
-    """Open the first card of a step; a step that was sent out already changes nothing."""
+    """Open the first card of a step; a step that has already started is ignored."""
     assert run.coordinator is not None
     # Messages are delivered at least once: a bus that crashed between two deliveries says it again.
     if any(each.plan_id == task.plan_id and each.step.id == task.step.id for each in run.errands):
@@ -205,7 +205,7 @@ def _send_out(run: RunState, task: ExecuteTask) -> Course:
 
 
 def _open_card(run: RunState, new: Opening, *, step: str = "", beside: bool = False) -> Course:
-    """Make a card and ask its driver for the first time; a repeated request changes nothing."""
+    """Open a card and ask its driver for the first time; a repeated request is ignored."""
     if run.card(new.id) is not None:
         return run, []
     phase = new.template.phases[0]
@@ -237,7 +237,7 @@ def _open_verifier(run: RunState, iteration: int, goal: str) -> Course:
 
 
 def card_ended(run: RunState, card: CardState) -> Course:
-    """Return what a card that has just ended means to the coordinator."""
+    """Tell the coordinator what the end of a card means."""
     # A card beside the run's own tree leaves it to `card-closed`, which knows what merging made.
     if not card.place:
         run = replace(run, tree=card.tree)
@@ -258,7 +258,7 @@ def card_ended(run: RunState, card: CardState) -> Course:
 
 
 def _carry_on(run: RunState, card: CardState) -> Course:
-    """Another card for the same step, or the step's result."""
+    """Open another card for the same step, or report the step's result."""
     errand = next(each for each in run.errands if each.card == card.id)
     after, found = go_on(run, errand, card)
     errands = tuple(after if each is errand else each for each in run.errands)
@@ -275,7 +275,7 @@ def _results(run: RunState, plan_id: str, result: StepResult) -> AnyMessage:
 
 
 def _planned(run: RunState, card: CardState) -> Course:
-    """Return the plan that a planner's card ended with, or the lack of one."""
+    """Return the plan that a planner's card ended with, or report that there is none."""
     assert run.coordinator is not None
     id = f"{run.run}-{card.id}"
     found = spoken_plan(card.answer, id=id, request_id=run.run)
@@ -292,7 +292,7 @@ NOTHING_CHANGED = "Nothing was changed: every step reported that its goal was al
 def _has_left_all(run: RunState, verifier: CardState) -> bool:
     """Return whether a run that should change something ends without any change.
 
-    Green tests confirm one step among others, but never that the request itself was fulfilled.
+    Green tests confirm a single step, but never that the request itself was fulfilled.
     """
     was_to_change = any(card.step and card.template.may_mutate for card in run.cards)
     return was_to_change and verifier.tree == run.base
@@ -341,23 +341,23 @@ def extend(run: RunState, event: Extended) -> Course:
 
 
 def pass_on(run: RunState, _event: Event) -> Course:
-    """Return only the cards act on it."""
+    """Do nothing here, because only the cards handle the event."""
     return run, []
 
 
 def cancel(run: RunState, event: Cancelled) -> Course:
-    """Drop everything that was owed, and answer that a person cancelled the run."""
+    """Drop all owed effects, and respond that a person cancelled the run."""
     why = event.why or f"by {event.by}"
     return _order(replace(run, owed=()), Cancel(why=why), Status.CANCELLED, f"Cancelled {why}.")
 
 
 def refuse(run: RunState, event: WorkspaceFailed) -> Course:
-    """Answer why nothing can be done without a tree."""
+    """Respond that nothing can be done without a tree."""
     return _order(run, Fail(error=event.error), Status.FAILED, event.error)
 
 
 def _order(run: RunState, order: Order, status: Status, message: str) -> Course:
-    """Let the coordinator answer; before one exists, answer directly."""
+    """Let the coordinator respond; before one exists, respond directly."""
     if run.coordinator is not None:
         state, messages = coordinate(run.coordinator, order)
         return replace(run, coordinator=state), _publish(messages)

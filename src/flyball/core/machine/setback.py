@@ -59,7 +59,7 @@ def fall_short(d: WorkingCopy, trouble: Trouble, why: str, *, is_spent: bool = F
 def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") -> None:
     """Return to work on the same card; everything will be inspected again.
 
-    A thread that led nowhere, or that repeated a recorded mistake, is replaced by a new one.
+    A thread that made no progress, or that repeated a recorded mistake, is replaced by a new one.
     """
     card = d.card
     forget_looks(d)
@@ -78,14 +78,14 @@ def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") 
 
 
 def forget_looks(d: WorkingCopy) -> None:
-    """Drop what is observed once per tree, so that the same tree is observed again."""
+    """Drop the observations made once per tree, so that the same tree is observed again."""
     seen_again = WeakeningReport | GateReport | VerdictReport
     kept = tuple([item for item in d.card.evidence if not isinstance(item, seen_again)])
     d.set(evidence=kept)
 
 
 def fail(d: WorkingCopy, escalation: Escalation, why: str) -> None:
-    """End the card, and say what its end asks for."""
+    """Fail the card, with the question or reason that its ending calls for."""
     d.set(escalation=escalation)
     finish(d, Ending.FAILED, why)
 
@@ -105,7 +105,7 @@ def question_before_end(d: WorkingCopy) -> str:
 
 
 def _for_diagnosis(d: WorkingCopy, failed: CardState) -> str:
-    """Return one question about a diagnosis; where its answer would change nothing, none."""
+    """Return one question about a diagnosis, or none if its answer would change nothing."""
     then = after_diagnosis(d.run, failed)
     template, flow = d.card.template, d.run.flow
     is_own = flow is not None and flow.step(DIAGNOSIS) is not None
@@ -120,7 +120,8 @@ def _for_diagnosis(d: WorkingCopy, failed: CardState) -> str:
 
 
 def halt(d: WorkingCopy, trip: Trip) -> None:
-    """A guard's hard level: no progress on a step of a plan, a question for a person elsewhere."""
+    """Handle a guard's hard level: no progress on a planned step, a question for a person
+    elsewhere."""
     if not (d.card.step and is_laid_out(d.run)):
         d.halt(trip)
     elif d.card.in_flight:
@@ -131,12 +132,13 @@ def halt(d: WorkingCopy, trip: Trip) -> None:
 
 
 def is_laid_out(run: RunState) -> bool:
-    """Return whether the run follows a plan or a flow, so that a failure has somewhere to go."""
+    """Return whether the run follows a plan or a flow, so that another step can handle a
+    failure."""
     return run.flow is not None or (run.coordinator is not None and run.coordinator.planned)
 
 
 def errand_of(run: RunState, card: CardState) -> StepExecution | None:
-    """Return the errand that a card is on, if it is on one."""
+    """Return the step execution that a card belongs to, if any."""
     return next((each for each in run.errands if each.card == card.id), None)
 
 
@@ -147,7 +149,7 @@ def diagnosed_by(run: RunState, card: CardState) -> CardState | None:
 
 
 def after_diagnosis(run: RunState, failed: CardState) -> Escalation:
-    """Return what the failed card's own policy asks for once it is diagnosed."""
+    """Return what the failed card's own policy asks for after its diagnosis."""
     return escalate(
         failed.trouble or Trouble.FAILING_CHECK,
         failed.setbacks,
@@ -158,7 +160,8 @@ def after_diagnosis(run: RunState, failed: CardState) -> Escalation:
 
 
 def _is_diagnosed(run: RunState, card: CardState) -> bool:
-    """A diagnosis is never diagnosed, and a step of a flow only once."""
+    """Return whether a failure has no diagnosis left: one per step of a flow, none of a
+    diagnosis."""
     errand = errand_of(run, card)
     again = errand is not None and errand.at != "" and errand.at in errand.diagnosed
     return again or card.template.step_id == DIAGNOSIS

@@ -5,15 +5,7 @@ Theory of operation
 
 Three machines stand inside each other, and all three are tables.
 
-    run          new ─ reading ─ opening ─ working ──────────────────────── ended
-                                             │                               ▲
-                                             │ begins                        │ user_response
-    coordinator              intake ─ planning ─ executing ─ verifying ─ responding
-                                        ▲           │  ▲         │
-                                        └───────────┼──┼─────────┘ plans anew
-                              opens a card per step │  │ result of the step
-    card      plan.recon ─ plan.checkpoint ─ build.execute ─ build.verify ─ final ─ ended
-                    └────────────────── paused ◄─────────────────┘ a person is asked
+Three machines are nested, and all three are tables.
 
 *Run* (`RUN_ROWS`, handlers in `on_run`): from the request to the one response. Its stage is not
 stored; it follows from what is known: an intent, a workspace, a response.
@@ -110,7 +102,7 @@ class CardRow(NamedTuple):
 
 
 def on(region: str, event: type[Event], rule: Rule, *targets: str) -> CardRow:
-    """Return a row, its targets listed at its end."""
+    """Build a row; its targets come last."""
     return CardRow(region, event, rule, targets)
 
 
@@ -200,7 +192,7 @@ MOVES = _index()
 
 
 def row_for(phase: Phase, event: type[Event]) -> CardRow | None:
-    """Return the row that rules here: the innermost one for this event."""
+    """Return the row for an event: the innermost region's row wins."""
     return MOVES.get((phase, event))
 
 
@@ -216,8 +208,8 @@ def _always(_run: RunState) -> bool:
 class RunRow(NamedTuple):
     """One legal move of a run: in these stages, on an event, by a rule, to one of these stages.
 
-    `STAY` needs no naming here: a run may always stay where it is. What a person says to the run as
-    a whole is handed on to the cards that `hears` names, and may have to find one that listens.
+    `STAY` is implied here: a run may always stay in its stage. What a person says to the whole run
+    is passed on to the cards that `hears` names; it may require that one of them handles it.
     """
 
     stages: tuple[RunStage, ...]

@@ -75,7 +75,7 @@ _PASSING = tuple(
 
 
 def without_passing_things(text: str) -> str:
-    """Return a text in which times, durations, addresses and temporary paths no longer differ."""
+    """Return a text without differences in times, durations, addresses and temporary paths."""
     for pattern, plain in _PASSING:
         text = pattern.sub(plain, text)
     return text

@@ -1,4 +1,4 @@
-"""Doom-loop guards: which exist, when each one trips, and its message.
+"""Doom-loop guards: which ones exist, when each one trips, and its message.
 
 Each guard has a soft level (a nudge, given once when it is newly reached) and a hard level (an
 escalation, reported at and beyond it). Outcomes are compared, not only calls: the same call with a

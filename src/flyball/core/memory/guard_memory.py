@@ -1,8 +1,8 @@
 """The guards' memory: a small value folded from the steps of one attempt, and its alarms.
 
-What counts is a reply, not a call. A driver that requests five things at once had no answer in
-between, so one reply moves a counter once, whatever the results of its calls; only a call repeated
-word for word counts again.
+Replies count, not calls. A driver that requests five things at once had no answer in between, so
+one reply moves a counter once, whatever the results of its calls; only a call repeated exactly
+counts again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class GuardStep(msgspec.Struct, frozen=True):
 
     @property
     def has_failed(self) -> bool:
-        """Return whether it failed: refused, not applied, or a check that did not pass."""
+        """Return whether the step failed: refused, not applied, or a check that did not pass."""
         return self.kind == "refused" or not self.ok or bool(self.error)
 
 
@@ -52,7 +52,7 @@ UNKEPT = (0, 0, 0, 0, 0)
 
 
 class RecentSteps(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The last steps, and for each period from one to five how long they have kept to it."""
+    """The last steps, and how long they have repeated with each period from one to five."""
 
     tail: tuple[str, ...] = ()
     kept: tuple[int, int, int, int, int] = UNKEPT
@@ -179,10 +179,11 @@ COUNTED = (
 
 
 def _rows(was: Memory, step: GuardStep) -> dict[str, Any]:
-    """Update the rows of equal steps; notes do not break a row, so a loop cannot hide behind them.
+    """Update the sequences of equal steps; notes do not break one, so a loop cannot hide behind
+    them.
 
-    A second call of the same reply changes the reply's mark; the row is then recomputed from where
-    it was before that reply.
+    A second call of the same reply changes the reply's mark, so the sequence is recomputed from its
+    state before that reply.
     """
     mark = f"{step.call} {step.outcome}"
     if step.kind == "note":
@@ -234,7 +235,7 @@ def _follow(row: RecentSteps, mark: str) -> RecentSteps:
 
 
 def _trees(memory: Memory, step: GuardStep) -> tuple[tuple[str, ...], int]:
-    """Append the tree: the newest is last, and an unchanged tree is no return."""
+    """Append the newest tree; an unchanged tree does not count as a return."""
     trees = memory.trees
     tree = step.tree if len(step.tree) <= 12 else step.tree[:6] + step.tree[-6:]
     if not tree or (trees and trees[-1] == tree):
@@ -256,8 +257,8 @@ def _check(memory: Memory, step: GuardStep) -> tuple[str, int]:
 def _stagnation(memory: Memory, step: GuardStep) -> tuple[str, str, tuple[str, ...], bool, int]:
     """Count how many different edits left the same check failing in the same way.
 
-    A passing check clears the error only when it is the check that had failed: a green lint run
-    says nothing about the test that stays red. Reading a file or making an edit is not a check.
+    Only the check that failed can clear the error by passing: a green lint run says nothing about
+    the test that stays red. Reading a file or making an edit is not a check.
     """
     m = memory
     if step.error and step.kind in ("verify", "run"):
@@ -272,7 +273,7 @@ def _stagnation(memory: Memory, step: GuardStep) -> tuple[str, str, tuple[str, .
 
 
 def _reads(memory: Memory, step: GuardStep) -> int:
-    """Reading the same thing again and finding it changed is waiting, not reading on."""
+    """Count repeated reads; reading the same thing and finding it changed is waiting."""
     if step.kind == "read":
         return memory.reads if _is_poll(memory.work.tail, step) else memory.reads + 1
     if step.kind == "note":
@@ -301,7 +302,7 @@ def _refused(memory: Memory, step: GuardStep) -> int:
 
 
 def _same_edits(memory: Memory, step: GuardStep) -> int:
-    """Edits alone are compared, and only what they ask for: a look in between changes nothing."""
+    """Count equal edits by what they ask for; reads in between change nothing."""
     if step.kind != "mutate":
         return memory.same_edits
     return memory.same_edits + 1 if step.call == memory.edit else 1

@@ -70,7 +70,7 @@ def handover(facts: HandOver, cap: int = DEFAULT_CAP) -> str:
 
 
 class HandoverSection(msgspec.Struct, frozen=True):
-    """One list of the hand-over; the plan is cut at its end, the others at their start."""
+    """One list of the hand-over; a plan is cut at its end, other lists at their start."""
 
     title: str
     entries: tuple[str, ...]
@@ -78,7 +78,7 @@ class HandoverSection(msgspec.Struct, frozen=True):
 
 
 def _fit(sections: Sequence[HandoverSection], room: int) -> list[str]:
-    """Take one entry of every section in turn, warnings before achievements, while they fit."""
+    """Add one entry of every section in turn, warnings before achievements, while they fit."""
     counts = [0] * len(sections)
     texts = [""] * len(sections)
     growing = set(range(len(sections)))
@@ -117,7 +117,7 @@ def _short(entry: str) -> str:
 
 
 class RunnerVerb(StrEnum):
-    """What a person who drives a chat window by hand has to do."""
+    """The actions of a person who copies between Flyball and a chat window by hand."""
 
     COPY_TO_CLIPBOARD = "COPY_TO_CLIPBOARD"
     NEW_THREAD = "NEW_THREAD"

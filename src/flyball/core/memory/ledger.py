@@ -71,7 +71,8 @@ def find_alike(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> L
 
 
 def recognise(ledger: Sequence[Mistake], failure: Failure) -> Mistake | None:
-    """Return the entry that this failure repeats: the same, or alike in a common file."""
+    """Return the entry that this failure repeats: the same error, or a similar one in a common
+    file."""
     for mistake in find_alike(ledger, failure, len(ledger)):
         if mistake.fingerprint == failure.fingerprint or _is_near(mistake, failure):
             return mistake
@@ -88,9 +89,9 @@ def pick_relevant(
 ) -> Ledger:
     """Return the mistakes worth showing at the start of such a step, the most relevant first.
 
-    What already went wrong comes first, then entries about these files, then those of the same kind
-    of step that share words with it, or are about nothing in particular. Without a kind every entry
-    is included.
+    Mistakes that already happened here come first, then entries about these files, then those of
+    the same kind of step that share words with it or name no file. Without a kind every entry is
+    included.
     """
     repeated = [found for failure in failures if (found := recognise(ledger, failure))]
     named, words = set(map(_tidy, files)), _telling_words(about)
@@ -120,7 +121,7 @@ def pick_relevant(
 
 
 def _is_akin(mistake: Mistake, step_kind: str, words: frozenset[str], is_vague: bool) -> bool:
-    """Return whether a mistake of the same kind of step may recur in a step of these words."""
+    """Return whether a mistake of the same kind of step may recur in a step with these words."""
     if mistake.step_kind != step_kind:
         return False
     told = " ".join((mistake.error, *mistake.files))
@@ -161,7 +162,7 @@ def _telling_words(text: str) -> frozenset[str]:
 
 
 def injection(mistakes: Sequence[Mistake], cap: int = 2000) -> str:
-    """Return what a prompt should say about earlier mistakes, in at most `cap` characters."""
+    """Return the prompt's text about earlier mistakes, in at most `cap` characters."""
     text = ""
     for mistake in mistakes:
         entry = f"- {mistake_words(mistake)}"
@@ -176,7 +177,7 @@ HEADING = "These failures have occurred in this project before. Do not repeat wh
 
 
 def mistake_words(mistake: Mistake) -> str:
-    """Return a mistake in one sentence, and what resolved it in another."""
+    """Describe a mistake in one sentence, and its resolution in another."""
     times = "once" if mistake.count == 1 else f"{mistake.count} times"
     place = f" in {', '.join(mistake.files)}" if mistake.files else ""
     step = f" during {mistake.step_kind}" if mistake.step_kind else ""
@@ -198,7 +199,7 @@ def _rank(mistake: Mistake, failure: Failure) -> tuple[bool, bool, int, bool, in
 
 
 def _is_near(mistake: Mistake, failure: Failure) -> bool:
-    """Return whether the files leave room for it being the same mistake."""
+    """Return whether the files allow it to be the same mistake."""
     if not mistake.files or not failure.files:
         return True
     return bool(set(mistake.files) & set(failure.files))

@@ -144,7 +144,8 @@ def begin(
 
 
 def coordinate(state: Coordinator, message: AnyMessage | Order) -> Move:
-    """Return the next state and the messages to send; an internal error fails the response."""
+    """Return the next state and the messages to send; an internal error becomes a failed
+    response."""
     row = TABLE.get((state.stage, type(message)))
     if row is None:
         return state, ()
@@ -197,13 +198,13 @@ def _take_plan(state: Coordinator, plan: ExecutionPlan) -> Move:
 
 
 def _take_no_plan(state: Coordinator, order: Unplanned) -> Move:
-    """End without a plan: the planner and the person were shown what is wrong."""
+    """End without a plan; the planner and the person have seen the errors."""
     issue = _issue("plan", order.why.rstrip("."), Severity.CRITICAL)
     return _respond(state, Status.FAILED, "There is no plan.", (*state.issues, issue))
 
 
 def _start_steps(state: Coordinator) -> Move:
-    """Send out the steps whose dependencies are done, as many as may run in parallel."""
+    """Start the steps whose dependencies are done, as many as may run in parallel."""
     plan = _plan_of(state)
     done = [each.step_id for each in state.results]
     steps = [step for step in ready_steps(plan, done) if step.id not in state.started]
@@ -260,7 +261,7 @@ def _after_results(state: Coordinator) -> Move:
 
 
 def _conclude(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
-    """Return the outcome of execution: done, a new plan, or the end."""
+    """Conclude the execution: done, a new plan, or the end."""
     if not issues:
         return _succeed(state)
     wanted = {each.escalation for each in state.results if not each.success}
@@ -287,7 +288,7 @@ def _take_report(state: Coordinator, report: VerificationReport) -> Move:
 
 
 def _unshown(state: Coordinator) -> tuple[Issue, ...]:
-    """Return the steps that claim success without evidence of the governor's own."""
+    """Return the steps that claim success without Flyball's own evidence."""
     issues = [
         _issue(each.step_id, "The change has no passing verification", Severity.CRITICAL)
         for each in state.results
@@ -301,7 +302,7 @@ def _unshown(state: Coordinator) -> tuple[Issue, ...]:
 
 
 def _plan_anew(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
-    """Another iteration, if one is left."""
+    """Start another iteration, if one is left."""
     if state.iteration >= state.max_iterations:
         count = "1 iteration" if state.iteration == 1 else f"{state.iteration} iterations"
         return _respond(state, Status.FAILED, f"Failed after {count}.", issues)
@@ -416,7 +417,7 @@ def _reason(issue: Issue) -> str:
 
 
 def _first_sentence(issue: Issue) -> str:
-    """Return an issue's first sentence, with what a page or a test said in it."""
+    """Return an issue's first sentence, without cutting it inside a quotation."""
     said = issue.issue.strip().partition(". ")[0].rstrip(".")
     return _reason(issue) if len(said) > MOST_OF_REASON else said[:1].lower() + said[1:]
 

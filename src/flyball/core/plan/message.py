@@ -77,7 +77,7 @@ class StepResult(MessagePart, frozen=True, kw_only=True):
 
 
 class Issue(MessagePart, frozen=True, kw_only=True):
-    """Something that is not as it should be."""
+    """A problem that was found."""
 
     step_id: str
     issue: str
@@ -88,7 +88,7 @@ class Issue(MessagePart, frozen=True, kw_only=True):
 
 
 class NextAction(MessagePart, frozen=True, kw_only=True):
-    """Something worth doing next."""
+    """A suggestion of what to do next."""
 
     type: str
     description: str

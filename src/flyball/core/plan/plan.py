@@ -74,7 +74,7 @@ def ready_steps(plan: ExecutionPlan, done: Collection[str]) -> tuple[Step, ...]:
 
 
 def rolls_back(plan: ExecutionPlan) -> bool:
-    """Return whether the plan begins from its snapshot, without a failed iteration's work."""
+    """Return whether the plan starts from its snapshot, without a failed iteration's work."""
     return any(step.work is Work.ROLLBACK for step in plan.steps)
 
 
@@ -83,7 +83,7 @@ def _issue(step_id: str, text: str) -> Issue:
 
 
 class StepExecution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A step that was handed out, and the card that works on it now."""
+    """A step that has started, and the card that works on it now."""
 
     plan_id: str
     step: Step

@@ -1,7 +1,7 @@
 """Parse the answers of planner and verifier into messages.
 
-Both end with one JSON block. Its form is parsed leniently, its content not at all: what it leaves
-out stays missing, and what cannot be parsed is reported in a sentence with the line and column at
+Both end with one JSON block. Its form is parsed leniently, but its content is never guessed:
+missing values stay missing, and text that cannot be parsed is reported with the line and column at
 which it stops being JSON.
 """
 
@@ -108,7 +108,7 @@ def _bare_list(text: str) -> list[object]:
 
 
 def _tasks(value: object) -> object:
-    """Tasks as steps: one text is a step's title."""
+    """Return tasks as steps: a plain text is a step's title."""
     if not is_list(value):
         return value
     return [{"title": each} if isinstance(each, str) else each for each in value]
@@ -135,7 +135,7 @@ def spoken_report(text: str, *, id: str, request_id: str) -> VerificationReport 
 
 
 def split_answer(text: str) -> tuple[Mapping[str, object] | None, str]:
-    """Return the last JSON object in an answer, whatever it is about, and the text around it."""
+    """Return the last JSON object in an answer, whatever its subject, and the text around it."""
     for match in reversed([*FENCED.finditer(text)]):
         fields = _block(match[2], "")
         if fields is not None:
@@ -239,7 +239,7 @@ def _text(value: object, what: str) -> str:
 
 
 def _texts(value: object, what: str) -> tuple[str, ...]:
-    """Return a list of texts; one text stands for a list of one, and a number for its digits."""
+    """Return a list of texts; a single text becomes a list of one, and a number its digits."""
     if value is None:
         return ()
     if isinstance(value, str | int):

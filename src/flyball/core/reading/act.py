@@ -31,7 +31,7 @@ DIRECTIVES = frozenset({Act.FIX, Act.BUILD, Act.WHOLE})
 
 
 class HeardAct(NamedTuple):
-    """An act, and the words that gave it away."""
+    """An act, and the words that revealed it."""
 
     act: Act
     cue: str
@@ -73,7 +73,7 @@ def hear_order(bare: str, opener: str = "") -> HeardAct | None:
 
 
 def _is_generic(bare: str) -> bool:
-    """Return whether an explanation is asked of the world rather than of this project."""
+    """Return whether a question is about the world in general rather than this project."""
     if says(bare, lexicon.PROJECT):
         return False
     return says(bare, lexicon.THEORY) or not says(bare, r"the|this|that|these|it|our|my|how")
@@ -100,7 +100,7 @@ def _likely_verb(bare: str) -> str:
 
 
 def _told_last(bare: str) -> HeardAct | None:
-    """Return the act of a clause whose verb comes last, as in German requests."""
+    """Return the act of a clause with its verb at the end, as in German requests."""
     first, _, last = bare.rpartition(" ")
     if first and (order := hear_order(f"{last} {first}")):
         return order
@@ -131,12 +131,12 @@ def _size(clause: str, verb: str) -> Act:
 
 
 def size_of(text: str) -> Act:
-    """Return how much work a description of less than the whole amounts to."""
+    """Return how much work a description of a part amounts to."""
     return Act.BUILD if says(text, lexicon.BIG) and not says(text, lexicon.SMALL) else Act.FIX
 
 
 def base_form(clause: str) -> str:
-    """Turns a leading gerund into its verb: adding → add, making → make."""
+    """Turn a leading gerund into its verb: adding → add, making → make."""
     found = re.match(r"(\w{2,})ing\b", clause)
     if not found:
         return clause

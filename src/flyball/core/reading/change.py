@@ -152,7 +152,7 @@ def _kind(clause: Clause) -> ChangeKind:
 
 
 def _rearranges(text: str, verb: str) -> bool:
-    """Return whether code is to be rearranged, with nothing said about what it should do."""
+    """Return whether the request is to rearrange code and says nothing about its behaviour."""
     if _ARRANGED.search(text):
         return True
     if _SHOWN.search(text) or _PURPOSE.search(text):
@@ -162,7 +162,7 @@ def _rearranges(text: str, verb: str) -> bool:
 
 
 def _asks_for_documents(text: str, verb: str) -> bool:
-    """Return whether the text to write is for readers, and not for the machine."""
+    """Return whether the text to write is for readers rather than for a program."""
     if opening_words(verb, _DOCUMENTS_VERB):
         return True
     found = _DOCUMENTS.search(text)

@@ -1,6 +1,4 @@
-"""Classify a request: what its clauses ask, what the conversation adds, what a small model
-weighs.
-"""
+"""Classify a request by what its clauses ask, what the conversation adds, and a small model."""
 
 from __future__ import annotations
 
@@ -63,7 +61,7 @@ _MEANS: Mapping[Act, Intent] = MappingProxyType(
 
 
 def verdict(speech: Speech) -> Intent:
-    """Return what the rules alone make of a request."""
+    """Classify a request by the rules alone."""
     acts = set(speech.acts)
     if _only_asks(speech):
         acts -= DIRECTIVES
@@ -80,7 +78,7 @@ def verdict(speech: Speech) -> Intent:
 
 
 def classify(text: str, history: Sequence[Turn] = ()) -> Reading:
-    """Read a request in the light of the conversation so far."""
+    """Classify a request in the context of the conversation."""
     return replace(_intent(text, history), change=read_change(text))
 
 
@@ -120,7 +118,7 @@ def _before(history: Sequence[Turn]) -> PriorTalk | None:
 
 
 def is_settled(text: str, history: Sequence[Turn]) -> bool:
-    """Return whether the conversation alone decides what a reply means."""
+    """Return whether the conversation alone decides the meaning of a reply."""
     return _in_context(hear(text), history) is not None
 
 
@@ -155,14 +153,14 @@ def reading_from(speech: Speech, likely: Sequence[float]) -> Reading:
 
 
 def _is_doubtful(speech: Speech, shares: Mapping[Intent, float]) -> bool:
-    """Return whether a change is too unlikely to have been requested, given what was said."""
+    """Return whether a change is unlikely to have been requested, given the conversation."""
     bold = sum(share for intent, share in shares.items() if intent in MAY_MUTATE)
     is_order = _orders(speech, GUESSES) or bool(set(speech.acts) & {Act.CONTINUE, Act.FORBID})
     return bold < (ORDERED if is_order else UNORDERED) * sum(shares.values())
 
 
 def _only_asks(speech: Speech) -> bool:
-    """Return whether a question comes with requests and opinions, but without an order."""
+    """Return whether a message has questions, requests for an opinion or remarks, but no order."""
     asks = any(clause.heard.is_question for clause in speech.clauses)
     return asks and not _orders(speech) and Act.CONTINUE not in speech.acts
 

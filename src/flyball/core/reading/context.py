@@ -70,7 +70,7 @@ def consents(text: str, command: str) -> bool:
 
 
 def goes_on(text: str, request: str, answer: str = "") -> bool:
-    """Return whether a prompt continues the request before it instead of starting a new one."""
+    """Return whether a prompt continues the previous request instead of starting a new one."""
     speech = hear(text)
     found = follow_up(speech, answer, hear(request))
     if found is not None:
@@ -93,13 +93,13 @@ def _refused(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning
 
 
 def _is_bare(clause: Clause) -> bool:
-    """Return whether a clause is a few words that mean nothing without what was said before."""
+    """Return whether a clause is a few words that mean nothing without their context."""
     named = clause.heard.cue.startswith(("names a", "says something else"))
     return named and len(clause.text.split()) <= FEW and not says(clause.text, lexicon.STILL)
 
 
 def _answered(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning | None:
-    """Return a few words that answer what the assistant asked, or pick what it named."""
+    """Interpret a few words that answer what the assistant asked, or pick what it named."""
     if request is None or "?" in speech.text or len(speech.clauses) != 1:
         return None
     if not _is_bare(speech.clauses[0]) or opening_words(speech.text, lexicon.ELLIPSIS):
@@ -115,7 +115,7 @@ def _answered(speech: Speech, offer: str, request: Speech | None) -> ReplyMeanin
 
 
 def _more_of_the_same(speech: Speech, request: Speech | None) -> ReplyMeaning | None:
-    """Return a few words that adjust or extend the change just made."""
+    """Interpret a few words that adjust or extend the last change."""
     if request is None or not _is_change(request) or len(speech.text.split()) > 9:
         return None
     if not says(speech.text, lexicon.MORE) or "?" in speech.text:
@@ -182,7 +182,7 @@ def _went_on(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning
 
 
 def _asked_on(speech: Speech, request: Speech | None) -> ReplyMeaning | None:
-    """Return a question cut short, such as "and the logs?"."""
+    """Interpret a question cut short, such as "and the logs?"."""
     if (
         request is None
         or len(speech.text.split()) > 5
@@ -202,7 +202,7 @@ def _is_change(request: Speech | None) -> bool:
 
 
 def _picked(text: str) -> str:
-    """Return the option that a reply picks: a digit or a letter, or nothing."""
+    """Return the option that a reply picks, a digit or a letter; empty if none."""
     found = re.search(lexicon.OPTION, text)
     if found:
         return next(filter(None, found.groups()))
@@ -256,7 +256,7 @@ def _offer_in(piece: str, whole: str, *, is_asking: bool) -> Act | None:
 
 
 def _weight(text: str) -> Act:
-    """Return how big a piece of work a description is."""
+    """Return how much work a description asks for."""
     if says(text, lexicon.WHOLE, lexicon.WHOLE_CJK) or _counts_many(text):
         return Act.WHOLE
     orders = {order.act for piece, _ in clauses(text) if (order := hear_order(piece))} & DIRECTIVES

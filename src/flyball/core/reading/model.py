@@ -35,13 +35,13 @@ def rule_features(speech: Speech, verdict: str) -> tuple[int, ...]:
 
 
 def word_features(speech: Speech, before: PriorTalk | None = None) -> tuple[int, ...]:
-    """Return the words of the request, and of what it answers."""
+    """Return the words of the request, and of the message that it answers."""
     text = " ".join(clause.text for clause in speech.clauses)
     return _buckets((*_word_names(text), *_talk_names(speech, before)))
 
 
 def feature_share(features: float) -> float:
-    """Return how much each of so many features counts, so that a long text is not a louder one."""
+    """Return the weight of each of `n` features, so that a long text does not count more."""
     return sqrt(USUAL / features) if features else 1.0
 
 

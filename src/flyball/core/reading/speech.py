@@ -23,14 +23,14 @@ MANNERS = frozenset({Act.SOCIAL, Act.ASSENT, Act.REFUSAL, Act.CONTINUE})
 
 
 class Clause(NamedTuple):
-    """One stretch of a request, and what it does."""
+    """A part of a request, and the act it performs."""
 
     text: str
     heard: HeardAct
 
 
 class Speech(NamedTuple):
-    """A parsed request: its clauses, and what was set aside."""
+    """A parsed request: its clauses, and the text that was ignored."""
 
     clauses: tuple[Clause, ...]
     text: str
@@ -53,7 +53,7 @@ ALONE = HeardAct(Act.WHOLE, "leaves it to be done alone")
 
 
 def hear(text: str) -> Speech:
-    """Takes a request apart."""
+    """Parse a request into its clauses."""
     plain = clean_text(text)
     pieces = clauses(plain.text)
     kept = [piece for piece in pieces if not says(piece[0], lexicon.TALK_UP)]
@@ -69,7 +69,8 @@ def hear(text: str) -> Speech:
 
 
 def _tagged(heard: tuple[Clause, ...], pieces: list[tuple[str, bool]]) -> tuple[Clause, ...]:
-    """Return the clauses, of which a statement with a tag asks: "so we need both, right?"."""
+    """Return the clauses, with a statement that ends in a tag read as a question: "so we need both,
+    right?"."""
     found = list(heard)
     for n in range(1, len(found)):
         tag, has_mark = pieces[n]
@@ -82,7 +83,7 @@ def _tagged(heard: tuple[Clause, ...], pieces: list[tuple[str, bool]]) -> tuple[
 
 
 def _listed(heard: tuple[Clause, ...]) -> tuple[Clause, ...]:
-    """Return the clauses; a few words after an order are its parts: "build it: api, ci"."""
+    """Return the clauses; a few words after an order become its parts: "build it: api, ci"."""
     found = list(heard)
     is_order = False
     for n, clause in enumerate(heard):
@@ -95,9 +96,8 @@ def _listed(heard: tuple[Clause, ...]) -> tuple[Clause, ...]:
 
 
 def _in_one_breath(clause: Clause, heard: tuple[Clause, ...]) -> Clause:
-    """Return the clause, or an order for its topic when one follows directly: "live cursors? let's
-    do it".
-    """
+    """Return the clause, or the order that directly follows its topic: "live cursors? let's do
+    it"."""
     if clause.heard.act is Act.ASIDE and says(clause.text, lexicon.AWAY):
         is_told = any(other.heard.act in DIRECTIVES for other in heard)
         return clause._replace(heard=ALONE) if is_told else clause
@@ -132,13 +132,13 @@ def _judge(piece: str, has_mark: bool) -> HeardAct:
 
 
 def _without_clitic(bare: str) -> str:
-    """Return the clause with its leading verb freed of a pronoun: montre-moi → montre."""
+    """Return the clause without the pronoun attached to its leading verb: montre-moi → montre."""
     bare = re.sub(r"^(?:l[aeo]s?|me) (?=\w+(?:er|ir|re|ar)\b)|^l'(?=\w)", "", bare)
     return re.sub(r"^(\w{3,})-(?:moi|nous|les?|la|l[ao]s?|me|[ao]s?)\b", r"\1", bare)
 
 
 def _manners(piece: str, *, has_mark: bool) -> HeardAct | None:
-    """Return a clause of nothing but manners, consent or refusal."""
+    """Interpret a clause that consists only of courtesies, consent or refusal."""
     if opening_words(piece, lexicon.PRAISE) and not (has_mark or says(piece, lexicon.TROUBLE)):
         return HeardAct(Act.SOCIAL, "praises or thanks")
     go_on = (lexicon.CONTINUE, lexicon.CONTINUE_CJK)
@@ -168,7 +168,7 @@ def _manners(piece: str, *, has_mark: bool) -> HeardAct | None:
 
 
 def _bared(clause: str) -> tuple[str, str]:
-    """Return the clause without its polite or joining openers, and the request among those."""
+    """Return the clause without its polite or joining openers, and any request among those."""
     opener = ""
     clause = re.sub(r"@[\w./-]+\s*|^/(?=\w+$)", "", clause) or clause
     while True:
@@ -182,7 +182,7 @@ def _bared(clause: str) -> tuple[str, str]:
 
 
 def _asked(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
-    """Return a clause that asks, unless it only asks politely for something to be done."""
+    """Interpret a clause that asks, unless it is only a polite order."""
     if contains(bare, lexicon.POLITE_CJK) and verb_of(bare):
         return None
     if re.match(lexicon.FRIENDLIER, bare):
@@ -204,7 +204,8 @@ def _asked(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
 
 
 def _permission(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
-    """Return a request to be allowed asks: could we drop it without breaking anything?"""
+    """Interpret a request for permission as a question: could we drop it without breaking
+    anything?"""
     is_ours = opener.startswith(("could we", "can we")) and (
         says(bare, "without|safely|breaking|already|yet") or opening_words(bare, lexicon.REMOVES)
     )
@@ -276,7 +277,7 @@ def _stated(piece: str, bare: str) -> HeardAct:
 
 
 def _remark(bare: str) -> HeardAct:
-    """Return the act of a remark: most unasked statements to an agent report trouble."""
+    """Return the act of a remark; most remarks to an agent report a problem."""
     is_long = len(bare.split()) >= SHORT or (not bare.isascii() and len(bare) >= LONG_SIGNS)
     return HeardAct(Act.REPORT if is_long else Act.ASIDE, "says something else")
 

@@ -1,4 +1,4 @@
-"""Prepares the text of a request for reading: bounded, without pastes, cut into clauses."""
+"""Prepare the text of a request: limited in length, without pasted output, split into clauses."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ UNPARTED = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"))
 
 
 class CleanedText(NamedTuple):
-    """A request without pasted output, and whether that output reported trouble."""
+    """A request without pasted output, and whether that output reported a problem."""
 
     text: str
     has_trouble_paste: bool
 
 
 class Shape(NamedTuple):
-    """An entry of a word list that is more than a phrase, and what a text must contain to match."""
+    """A pattern in a word list, and the texts that must occur for it to match."""
 
     needles: tuple[str, ...]
     pattern: str
@@ -94,7 +94,7 @@ def _lexicon(alternation: str) -> Lexicon:
 
 
 def _entries(alternation: str) -> Iterator[str]:
-    """Yield the alternatives, each of which may contain alternations."""
+    """Yield the alternatives of a word list, each of which may contain alternations."""
     pending = ""
     for piece in alternation.split("|"):
         if not pending and "(" not in piece:
@@ -107,7 +107,7 @@ def _entries(alternation: str) -> Iterator[str]:
 
 
 def _needles(shape: str) -> tuple[str, ...]:
-    """Return the literal beginnings, one of which occurs in every text of this shape."""
+    """Return literal beginnings, at least one of which occurs in every text of this shape."""
     shape = shape.removeprefix("^").removeprefix(".*")
     if not shape.startswith("(?:"):
         return (_beginning(shape),)
@@ -168,7 +168,7 @@ def says(text: str, latin: str, cjk: str = "") -> bool:
 
 
 def contains(text: str, cjk: str) -> bool:
-    """Return whether any of these signs occurs, in a script that does not part its words."""
+    """Return whether any of these signs occurs, in a script that does not separate words."""
     return bool(cjk) and not text.isascii() and _compile(cjk).search(text) is not None
 
 
@@ -197,14 +197,14 @@ def says_only(text: str, *kinds: tuple[str, str]) -> bool:
 
 
 def head_and_tail(text: str) -> str:
-    """Return the head and the tail of a text too long to be a request."""
+    """Return the beginning and the end of a text too long to be a request."""
     if len(text) <= HEAD + TAIL:
         return text
     return f"{text[:HEAD]}\n{text[-TAIL:]}"
 
 
 def clean_text(text: str) -> CleanedText:
-    """Return the text in one case and form, without code, traces, logs and quotations."""
+    """Return the text in normalised case and form, without code, traces, logs and quotations."""
     whole = head_and_tail(text).encode("utf-8", "replace").decode("utf-8")
     plain = unicodedata.normalize("NFKC", whole).casefold().replace("’", "'").replace("\r\n", "\n")
     told = False
@@ -222,7 +222,7 @@ def clean_text(text: str) -> CleanedText:
 
 
 def _without_output(lines: list[str]) -> tuple[str, bool]:
-    """Return the lines that a person wrote, and whether the pasted output reported trouble."""
+    """Return the lines that a person wrote, and whether the pasted output reported a problem."""
     written = [line for line in lines if line.strip()]
     if len(written) < 2:
         is_trouble = any(map(_tells_trouble, written))
@@ -237,7 +237,7 @@ def _without_output(lines: list[str]) -> tuple[str, bool]:
 
 
 def _is_trouble(pasted: list[str], kept: list[str]) -> bool:
-    """Return whether pasted text shows trouble: it says so, or it comes without any comment."""
+    """Return whether pasted text reports a problem: it says so, or it has no comment."""
     signs = TROUBLE_MARKS.split()
     told = any(sign in line for line in pasted for sign in signs) or any(
         map(_tells_trouble, pasted)
@@ -263,20 +263,20 @@ def _is_output(line: str) -> bool:
 
 
 def _is_unparted(line: str) -> bool:
-    """Return whether a line holds signs of a script that does not part words."""
+    """Return whether a line holds characters of a script that does not separate words."""
     if line.isascii():
         return False
     return any(first <= sign <= last for sign in line for first, last in UNPARTED)
 
 
 def _is_spoken(line: str) -> bool:
-    """Return whether a line amid output begins like a question or a request."""
+    """Return whether a line inside pasted output begins like a question or a request."""
     kinds = (lexicon.FIX, lexicon.INQUIRE, lexicon.QUESTION, lexicon.REQUEST)
     return line.rstrip().endswith("?") or any(opening_words(line.strip(), kind) for kind in kinds)
 
 
 def _ends_in_order(line: str) -> bool:
-    """Return whether an error on one line is followed by what to do about it."""
+    """Return whether an error on one line is followed by an order to handle it."""
     ends = r"\s(?:please|pls|can you|could you|-|->|→|,)\s|[.,;?]\s"
     *before, tail = _compile(ends).split(line)
     kinds = (lexicon.FIX, lexicon.BUILD, lexicon.QUESTION)
@@ -284,7 +284,7 @@ def _ends_in_order(line: str) -> bool:
 
 
 def _joins_clauses(before: str, after: str) -> bool:
-    """Return whether an "and" joins two clauses, and not two words of one."""
+    """Return whether an "and" joins two clauses rather than two words."""
     if opening_words(before, lexicon.QUESTION) or opening_words(before, lexicon.WISHED):
         return False
     is_noun = (
@@ -302,7 +302,7 @@ def _joins_clauses(before: str, after: str) -> bool:
 
 
 def clauses(text: str) -> list[tuple[str, bool]]:
-    """Return the clauses in order, each with whether a question mark ends it."""
+    """Return the clauses in order, each with whether it ends in a question mark."""
     found: list[tuple[str, bool]] = []
     start = 0
     for cut in _compile(lexicon.SEPARATOR).finditer(text):

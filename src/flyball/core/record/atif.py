@@ -118,7 +118,7 @@ class _Steps:
             }
 
     def _observe(self, line: ThreadLine) -> None:
-        """Add the result of a call to its step; a line about an unknown call is dropped."""
+        """Add the result of a call to its step; drop a line about an unknown call."""
         step = self._asked.get((line.card, line.call), {})
         results = step.setdefault("observation", {"results": []})["results"]
         results.append({"source_call_id": line.call, "content": line.text})

@@ -12,7 +12,7 @@ from flyball.core.run.state import RunState
 
 
 class CardAccount(NamedTuple):
-    """The time a card was opened, its calls by tool, and the number of refused calls."""
+    """When a card was opened, its calls by tool, and the number of refused calls."""
 
     began: float = 0.0
     calls: dict[str, int] = {}  # noqa: RUF012
@@ -20,7 +20,7 @@ class CardAccount(NamedTuple):
 
 
 def account_of(events: Iterable[AnyEvent], card: str) -> CardAccount:
-    """Fold a log and count. The state itself forgets each decision with the next event."""
+    """Fold a log and count its calls. The state itself forgets each decision at the next event."""
     state = RunState()
     began = 0.0
     answers: Counter[tuple[str, str]] = Counter()

@@ -52,13 +52,13 @@ class CostTally:
         self._rows: dict[tuple[str, str, str], CostRow] = {}
 
     def add(self, before: RunState, event: AnyEvent, after: RunState) -> None:
-        """Take in one event, with the states around it."""
+        """Add the costs of one event, given the states before and after it."""
         row = _row(before, event, after)
         key = (row.card, row.phase, row.role)
         self._rows[key] = _together(self._rows.get(key), row)
 
     def rows(self) -> tuple[CostRow, ...]:
-        """Return the rows in the order in which they began, and last all of them together."""
+        """Return the rows in the order in which they began, followed by their total."""
         found = tuple(self._rows.values())
         whole: CostRow | None = None
         for row in found:
@@ -67,7 +67,7 @@ class CostTally:
 
 
 def costs(events: Iterable[AnyEvent]) -> tuple[CostRow, ...]:
-    """Return the rows of a run's log, and last all of them together."""
+    """Return the rows of a run's log, followed by their total."""
     state, tally = RunState(), CostTally()
     for event in events:
         after = advance(state, event).state

@@ -1,4 +1,4 @@
-"""The table as pictures: Mermaid for people, XState v5 for machines, JSON for programs."""
+"""Draw the table: Mermaid for people, XState v5 for machines, JSON for programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INITIAL = Phase.ANALYZE_CODE
 
 
 def as_json() -> dict[str, Any]:
-    """Phases and rows as plain data."""
+    """Return the phases and rows as plain data."""
     return {
         "machine": MACHINE,
         "initial": INITIAL.value,
@@ -87,7 +87,7 @@ def as_xstate() -> dict[str, Any]:
 
 
 def _nodes(root: dict[str, Any], row: CardRow) -> list[dict[str, Any]]:
-    """Return a row's place in the config: `paused` is a sibling of `live` and repeats its rows."""
+    """Return the nodes of the config; `paused` is a sibling of `live` and repeats its rows."""
     if row.region != LIVE:
         return [_node(root, row.region)]
     nodes = [root["states"]["live"]]
@@ -117,7 +117,7 @@ def _transition(row: CardRow, target: str) -> dict[str, str]:
 
 
 def as_mermaid() -> str:
-    """Return a state diagram; moves that stay where they are are left out."""
+    """Return a state diagram of a card, without moves that stay in their phase."""
     lines = ["stateDiagram-v2", "    [*] --> live"]
     lines += _mermaid_states(as_xstate()["states"], 1)
     edges: dict[tuple[str, str], list[str]] = {}
@@ -136,7 +136,7 @@ def as_mermaid() -> str:
 
 
 def run_as_mermaid() -> str:
-    """Return a state diagram of a run; moves that stay where they are are left out."""
+    """Return a state diagram of a run, without moves that stay in their stage."""
     lines = ["stateDiagram-v2", f"    [*] --> {RunStage.NEW}"]
     edges: dict[tuple[RunStage, RunStage], list[str]] = {}
     for row in RUN_ROWS:

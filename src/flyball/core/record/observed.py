@@ -69,7 +69,7 @@ def _blocked(event: AnyEvent, before: CardState, now: CardState) -> Iterator[Hyp
 
 
 def _held(event: AnyEvent, before: CardState, proved: set[TreeHash]) -> Iterator[HypotheticalBlock]:
-    """Yield a stop on a tree on which nothing was seen to pass."""
+    """Yield stops on a tree on which no check was seen to pass."""
     if not isinstance(event, DriverReplied) or event.calls or event.finish is not Finish.STOP:
         return
     if before.has_changed and before.tree not in proved:
@@ -80,7 +80,7 @@ def _held(event: AnyEvent, before: CardState, proved: set[TreeHash]) -> Iterator
 def _taken_back(
     event: CallReturned, before: CardState, call: Call | None
 ) -> Iterator[HypotheticalBlock]:
-    """Changes where nothing may be changed."""
+    """Yield changes in a run that must not change anything."""
     told = cast("list[str]", event.outcome.data.get(WOULD_UNDO, []))
     paths = tuple(told) or (event.changed if before.phase is not Phase.EXECUTE else ())
     if paths:

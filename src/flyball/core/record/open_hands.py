@@ -1,8 +1,8 @@
 """Recorded OpenHands runs as steps that the guards can judge, in both of its formats.
 
-The older one is a list of events (or of pairs of them) with an `action` or an `observation`, the
+The older format is a list of events (or of pairs of them) with an `action` or an `observation`, the
 newer one a list of events with a `kind`. Both name the call that an observation answers, and keep
-the exit status of what was run.
+the exit status of each command.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def _is_old(entry: Json) -> bool:
 
 
 def open_hands_steps(recording: object) -> tuple[GuardStep, ...]:
-    """Return the steps of a decoded recording, either format."""
+    """Return the steps of a decoded recording, in either format."""
     return tuple(map(step_of, open_hands_turns(recording)))
 
 
 def open_hands_turns(recording: object) -> list[RecordedTurn]:
-    """Return what was done in a decoded recording, either format."""
+    """Return the calls of a decoded recording, in either format."""
     events = entries_of(_flat(_listed(recording)), "history")
     is_new = any("kind" in event for event in events)
     turns = [*(_new_turns if is_new else _old_turns)(events)]
@@ -157,7 +157,7 @@ UNASKED = frozenset({"kind", "security_risk", "summary", "is_input", "timeout", 
 
 
 def open_hands_end(recording: object) -> str | None:
-    """Return the message with which the work was submitted, or None if it never was."""
+    """Return the message with which the work was submitted, or None if it was not."""
     for event in reversed(entries_of(_flat(_listed(recording)), "history")):
         if event.get("action") == "finish":
             args = object_of(event.get("args"))
@@ -168,5 +168,5 @@ def open_hands_end(recording: object) -> str | None:
 
 
 def _number(replies: dict[str, int], name: str) -> int:
-    """Return the number of a named reply; a call without one is a reply of its own."""
+    """Return the number of a named reply; a call without a name is its own reply."""
     return replies.setdefault(name, len(replies) + 1) if name else 0

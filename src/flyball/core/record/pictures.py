@@ -1,4 +1,4 @@
-"""The pictures of a card: of each page the first and the last one, and what differs between."""
+"""The pictures of a card: the first and the last one of each page, and the difference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PagePictures(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def files(self) -> dict[str, str]:
-        """Return what each picture shows, and its file."""
+        """Return the description and the file of each picture."""
         named = {"before": self.before, "after": self.after, "difference": self.difference}
         return {what: path for what, path in named.items() if path}
 

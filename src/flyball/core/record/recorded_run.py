@@ -2,8 +2,7 @@
 
 The recorded actions are judged as if a governor had been present: a write before any checkpoint is
 denied, and then recorded anyway, because it happened. Nothing in it is evidence, since Flyball saw
-none of it: trees get labels that no real tree can have, and however the recording ends, the run
-ends unverified.
+none of it: trees get labels that no real tree can have, and the run always ends unverified.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def recorded_run(recording: object, run: str, clean: Callable[[str], str]) -> Se
 
 
 def _request(recording: object) -> str:
-    """Return the first thing that the recorded agent was asked, where the messages are kept."""
+    """Return the first request to the recorded agent, if the messages are kept."""
     if isinstance(recording, Mapping):
         document = cast("Json", recording)
         recording = document.get("history") or document.get("messages")
@@ -99,7 +98,7 @@ def _how_it_ended(recording: object) -> str:
 
 
 class _Log:
-    """The events so far; each is applied at once, and answers what is owed."""
+    """The events so far; each is applied at once, and answers an owed effect."""
 
     def __init__(self, clean: Callable[[str], str], files: Sequence[str]) -> None:
         self.events: list[AnyEvent] = []

@@ -20,7 +20,7 @@ from flyball.errors import Corrupt, IllegalEvent, UsageError
 
 
 class TripAt(msgspec.Struct, frozen=True):
-    """A trip, and at which step of the run."""
+    """A trip, and the step of the run at which it happened."""
 
     step: int
     guard: str
@@ -57,11 +57,9 @@ EXPORT_AGAIN = "Export the run again with `flyball runs export`."
 def judge_recording(
     data: bytes, limits: GuardLimits | None = None, *, for_journals: bool = False
 ) -> GuardReport:
-    """Judge a file's contents; invalid input raises an error that explains it without the file's
-    name.
+    """Judge a file's contents; invalid input raises an error that does not name the file.
 
-    A Flyball journal is judged by the policy that it ran under, unless these limits apply to
-    journals too.
+    A Flyball journal is judged by its own policy, unless these limits apply to journals too.
     """
     text = text_in(data)
     first, _, rest = text.lstrip().partition("\n")
@@ -114,7 +112,7 @@ def _is_observed(before: CardState | None, after: CardState) -> bool:
 
 
 def _judgement(steps: int, seen: Iterable[tuple[int, tuple[Trip, ...]]]) -> GuardReport:
-    """Name each level of a guard when it is reached, not at every step beyond."""
+    """Report each level of a guard once, when it is reached, and not at later steps."""
     told: list[TripAt] = []
     standing: frozenset[str] = frozenset()
     for number, tripped in seen:
@@ -149,7 +147,7 @@ def _events(text: str, version: int) -> Iterator[AnyEvent]:
 
 
 def text_in(data: bytes) -> str:
-    """Return a file's contents as text, of which there must be some."""
+    """Return a file's contents as text; an empty file is an error."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -160,7 +158,7 @@ def text_in(data: bytes) -> str:
 
 
 def document_in(text: str) -> object:
-    """Return what a text holds as JSON."""
+    """Parse a text as JSON."""
     try:
         return cast("object", json.loads(text))
     except json.JSONDecodeError as error:

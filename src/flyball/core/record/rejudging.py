@@ -35,7 +35,7 @@ class Rejudged(msgspec.Struct, frozen=True):
 
 
 class NewQuestion(msgspec.Struct, frozen=True):
-    """Something a person would have been asked, and was not."""
+    """A question that the other policy would have asked a person."""
 
     seq: int
     card: str
@@ -57,7 +57,7 @@ class Rejudgement(msgspec.Struct, frozen=True):
 def rejudge(events: Iterable[AnyEvent], policy: Policy) -> Rejudgement:
     """Go through a recorded run and ask the same questions under another policy.
 
-    A policy never makes an event illegal, so each can be applied to the state before it both ways.
+    A policy never makes an event illegal, so both policies can be applied to the state before it.
     """
     calls: list[Rejudged] = []
     questions: list[NewQuestion] = []
@@ -76,7 +76,7 @@ def rejudge(events: Iterable[AnyEvent], policy: Policy) -> Rejudgement:
 
 
 def with_policy(state: RunState, policy: Policy) -> RunState:
-    """Return a state as it would be under another policy, all else being equal."""
+    """Return the state as it would be under another policy."""
     budget = replace(
         state.budget,
         reserve=policy.reserve,
@@ -106,7 +106,7 @@ def _calls(
 
 
 def _call(card: CardState | None, event: AnyEvent, id: str) -> Call | None:
-    """Return the call of that name, among what was asked just now, queued, or put to a person."""
+    """Return the call of that name among those just requested, queued, or waiting for a person."""
     asked = event.calls if isinstance(event, DriverReplied) else ()
     waiting = card.queue if card else ()
     put = (card.question.call,) if card and card.question and card.question.call else ()
@@ -116,7 +116,7 @@ def _call(card: CardState | None, event: AnyEvent, id: str) -> Call | None:
 def _judge_alone(
     before: RunState, after: RunState, card: CardState, index: int, call: Call, policy: Policy
 ) -> Judged:
-    """Judge a call that the other course did not reach, in its place in the recorded one."""
+    """Judge a call that the other course did not reach, at its place in the recorded run."""
     later = {judged.call for judged in card.judged[index:]}
     sent = [each for each in card.in_flight if each.id in later]
     spend = replace(after.spend, calls=after.spend.calls - sum(cost(each) for each in sent))

@@ -1,8 +1,8 @@
 """Export a run's log as OpenTelemetry spans, following the conventions for generative AI.
 
 A run is a workflow, a card an agent in it; below a card are the requests to its model, its tool
-calls and Flyball's own inspections. Names, counts, times and outcomes are exported, never what was
-said, written or read. The same log always gives the same spans with the same ids: a run driven by
+calls and Flyball's own inspections. Names, counts, times and outcomes are exported, but no messages
+and no file contents. The same log always gives the same spans with the same ids: a run driven by
 several processes is one trace.
 """
 
@@ -63,7 +63,7 @@ NO_REPLY = "driver"
 
 
 class TraceSpan(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that took time; ids are in hexadecimal, moments in nanoseconds since 1970."""
+    """An operation that took time; ids are in hexadecimal, times in nanoseconds since 1970."""
 
     trace: str
     id: str
@@ -81,7 +81,7 @@ class TraceSpan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Action(NamedTuple):
-    """Something within a card: its permanent id, its time, and its attributes."""
+    """An operation of a card: its permanent id, its time, and its attributes."""
 
     key: str
     card: CardState
@@ -112,7 +112,7 @@ class SpanTeller:
         """When each card that has not ended began."""
 
     def take(self, before: RunState, event: AnyEvent, after: RunState) -> Iterator[TraceSpan]:
-        """Yield the spans that end with an event, inner ones first."""
+        """Yield the spans that end with an event, inner spans first."""
         if isinstance(event, RunStarted):
             self._trace = _digest(event.run, str(event.at))[:32]
             self._driver = event.shell.get("driver", "").removeprefix("model:")
@@ -187,7 +187,7 @@ class SpanTeller:
     def _actions(
         self, before: RunState, card: CardState, event: CardEvent, seq: int
     ) -> Iterator[TraceSpan]:
-        """Yield what was done or requested for a card and ends with this event."""
+        """Yield the operations of a card that end with this event."""
         action = _Action(str(seq), card, card.at or event.at, event.at, _about(before, card))
         match event:
             # A host does not say what it asked its model, only which calls that wants.
@@ -215,9 +215,7 @@ class SpanTeller:
                 return
 
     def _chat(self, action: _Action, model: str, usage: Usage, more: Attributes) -> TraceSpan:
-        """Return a request to a model; the journal keeps the one that answered, so it is the one
-        asked.
-        """
+        """Return a request to a model; the journal names only the model that answered."""
         name = model.partition(":")[2] or model
         told: Attributes = {
             "gen_ai.operation.name": "chat",
@@ -247,7 +245,7 @@ class SpanTeller:
                 yield self._tool(action, made.name, call, error)
 
     def _denials(self, card: CardState, at: float, after: RunState) -> Iterator[TraceSpan]:
-        """Yield calls that were denied: they took no time, and were never made."""
+        """Yield calls that were denied: they took no time, and were never performed."""
         about: Attributes = {**_about(after, card), "flyball.decision": "deny"}
         for n, judged in enumerate(card.judged):
             if judged.answer == "deny":
@@ -317,7 +315,7 @@ def _digest(*words: str) -> str:
 
 
 def _provider(model: str) -> str:
-    """Return the provider in `provider:model`; a name without one is Flyball's own."""
+    """Return the provider in `provider:model`; without a prefix it is Flyball's own."""
     family, sep, _ = model.partition(":")
     is_own = not sep or family in ("scripted", "relay", "own", "host")
     return OWN if is_own else PROVIDERS.get(family, family)
@@ -328,7 +326,7 @@ ERROR = 2
 
 
 def otlp(spans: Iterable[TraceSpan], resource: Mapping[str, Value], version: str) -> dict[str, Any]:
-    """Spans as every OTLP collector reads them in JSON, named by what sent them."""
+    """Return the spans in the JSON format of OTLP, with the name of their sender."""
     scope = {"name": OWN, "version": version}
     told = {"scope": scope, "spans": [_otlp_span(span) for span in spans]}
     return {

@@ -37,12 +37,12 @@ class RecordedTurn(NamedTuple):
 
 
 def steps_of(recording: object) -> tuple[GuardStep, ...]:
-    """Return the steps of a decoded `.traj` file, of its steps alone, or of its messages alone."""
+    """Return the steps of a decoded `.traj` file, or of only its steps or messages."""
     return tuple(step_of(turn) for turn in turns_of(recording))
 
 
 def turns_of(recording: object) -> list[RecordedTurn]:
-    """Return what was done in a decoded `.traj` file, of its steps or its messages alone."""
+    """Return the turns of a decoded `.traj` file, or of only its steps or messages."""
     name, value = "trajectory", recording
     if isinstance(recording, Mapping):
         document = cast("Json", recording)
@@ -67,7 +67,7 @@ WANTED = (
 
 
 def entries_of(value: object, name: str) -> list[Json]:
-    """Return a list of objects, or raise an error that says what was found instead."""
+    """Return a list of objects; otherwise raise an error that says what was found."""
     if not isinstance(value, list):
         raise UsageError(f"`{name}` is not a list of steps.", WANTED)
     entries = cast("list[object]", value)
@@ -92,7 +92,7 @@ SPEAKERS = frozenset({"assistant", "ai"})
 
 
 def _conversed(entries: Sequence[Json]) -> Iterator[RecordedTurn]:
-    """Pair each thing the driver asked for with the messages that follow it."""
+    """Pair each request of the driver with the messages that follow it."""
     exchanges: list[tuple[Json, list[str]]] = []
     for message in entries:
         if message.get("role") in SPEAKERS and not message.get("is_demo"):
@@ -120,7 +120,7 @@ RETURN_CODE = regex(r"\s*<returncode>(-?\d+)</returncode>")
 
 
 def _status(seen: str) -> int | None:
-    """Return the exit status that mini-SWE-agent puts before what a command printed."""
+    """Return the exit status that mini-SWE-agent writes before a command's output."""
     found = RETURN_CODE.match(seen)
     return int(found[1]) if found else None
 
@@ -169,7 +169,7 @@ PARAMETER = regex(r"<parameter=(\w+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 
 
 def _quoted_action(said: str) -> str:
-    """Return the last call in a reply's words: between tags, or the last fenced block."""
+    """Return the last call in the text of a reply: between tags, or the last fenced block."""
     if tagged := cast("list[tuple[str, str]]", TAGGED.findall(said)):
         name, inside = tagged[-1]
         return command_line(name, dict(PARAMETER.findall(inside)))
@@ -178,7 +178,7 @@ def _quoted_action(said: str) -> str:
 
 
 def text_of(value: object) -> str:
-    """Return the text of a field: plain, in content parts, or anything else that was recorded."""
+    """Return the text of a field: plain, in content parts, or any other recorded value."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -230,7 +230,7 @@ REFUSAL = regex(
 
 
 def without_noise(seen: str) -> str:
-    """Return what came back, without what differs between equal outcomes."""
+    """Return the output without the parts that differ between equal outcomes."""
     for needed, pattern, plain in NOISE:
         if needed in seen:
             seen = pattern.sub(plain, seen)
@@ -303,7 +303,7 @@ PREFIX = regex(r"^\s*(?:\(|\{\s|!\s|sudo\s|time\s|timeout\s+\S+\s|nohup\s|env\s|
 
 
 def kind_of(action: str) -> Kind:
-    """Return what a command line does, as far as its text shows."""
+    """Return the kind of effect of a command line, as far as its text shows."""
     words = action.split(None, 2)
     if words[0] in EDITOR_TOOLS:
         return "read" if words[1:2] == ["view"] else "mutate"
@@ -325,7 +325,7 @@ def also_runs(action: str) -> bool:
 
 
 def _kind_of_part(part: str) -> Kind | None:
-    """Return the kind of one part; None for one like `cd`, which says nothing of the whole."""
+    """Return the kind of one part; None for one like `cd`, which does not affect the whole."""
     words = PREFIX.sub("", part).split()
     if not words or words[0] in SILENT:
         return None

@@ -1,4 +1,4 @@
-"""Encode events, states and lines as bytes. Every later release reads what an earlier one wrote.
+"""Encode events, states and lines as bytes. Every release reads what earlier ones wrote.
 
 A stored event carries the format version that wrote it; `UPGRADES[n]` turns the plain data of
 version n + 1 into that of the next. A stored state is only a cache of the fold: one from another
@@ -21,7 +21,7 @@ Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def _without_plans(data: dict[str, Any]) -> dict[str, Any]:
-    """Upgrade version 1, in which nothing was planned, whatever the size of a request."""
+    """Upgrade version 1, in which no run had a plan, whatever the size of its request."""
     policy = data.get("policy", {})
     if data.get("type") != "run-started" or not isinstance(policy, dict):
         return data
@@ -29,7 +29,7 @@ def _without_plans(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _under_its_rules(data: dict[str, Any]) -> dict[str, Any]:
-    """Return an event of version 2; its run is folded by the rules that it was begun under."""
+    """Upgrade an event of version 2; its run is folded by the rules under which it started."""
     policy = data.get("policy", {})
     if data.get("type") != "run-started" or not isinstance(policy, dict):
         return data
@@ -48,7 +48,7 @@ encode: Callable[[Event | RunState | ThreadLine], bytes] = msgspec.json.Encoder(
 
 
 def decode_event(body: bytes, version: int = VERSION) -> AnyEvent:
-    """Read an event that any release has written."""
+    """Read an event written by any release."""
     try:
         if version == VERSION:
             return _event.decode(body)
@@ -66,7 +66,7 @@ def decode_event(body: bytes, version: int = VERSION) -> AnyEvent:
 
 
 def storable(event: AnyEvent) -> AnyEvent:
-    """Return the same event with every character that UTF-8 cannot hold made visible."""
+    """Return the same event with every character that UTF-8 cannot encode made visible."""
     return msgspec.convert(_plain(msgspec.to_builtins(event)), type(event))
 
 
@@ -96,7 +96,7 @@ def decode_state(body: bytes, version: int) -> RunState | None:
 
 
 def decode_lines(bodies: Iterable[bytes]) -> list[ThreadLine]:
-    """Return the lines of a thread, in the order given; an unreadable one raises `Corrupt`."""
+    """Return the lines of a thread, in the given order; an unreadable one raises `Corrupt`."""
     try:
         return [_line.decode(body) for body in bodies]
     except msgspec.MsgspecError as error:

@@ -1,4 +1,4 @@
-"""May this call be made? An ordered list of objections; the first one wins."""
+"""Decide whether a call may be made: an ordered list of objections, the first of which wins."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ OBJECTIONS: tuple[Objection, ...] = (
 
 
 def decide(state: RunState, call: Call, card: str = "") -> Decision:
-    """May this call be made? Asked of one card: the named one, or the one that is live."""
+    """Decide whether a card, the named one or else the live one, may make this call."""
     for each in state.cards:
         if each.id == card or (not card and each.is_live):
             return judge(state, each, call)
@@ -240,7 +240,7 @@ def decide(state: RunState, call: Call, card: str = "") -> Decision:
 
 
 def judge(run: RunState, card: CardState, call: Call) -> Decision:
-    """Return the first objection wins; without one a doubtful call is a person's to grant."""
+    """Return the first objection; without one, a doubtful call needs a person's approval."""
     if call.fault:
         return Deny("malformed", call.fault)
     for objection in OBJECTIONS:
@@ -271,8 +271,8 @@ def _doubt(run: RunState, card: CardState, call: Call) -> Ask | None:
 def web_looks(run: RunState, card: CardState) -> int:
     """Return how many web searches and fetches the provider may make in its next reply.
 
-    A provider searches before anybody can be asked, so permission is settled beforehand, as for any
-    call that reads; the remaining budget, less its reserve, bounds the answer.
+    A provider searches before Flyball can ask anyone, so permission is settled beforehand, as for
+    any call that reads; the remaining budget, less its reserve, is the limit.
     """
     if not run.policy.web:
         return 0
@@ -290,9 +290,9 @@ MOST_LOOKS = 8
 def may_replace_untracked(run: RunState, card: CardState, call: Call, path: str) -> bool:
     """Return whether an allowed call may also delete or overwrite this uncommitted file.
 
-    If the call names the file, a person was asked about it. What a program did to a file that its
-    call does not name is covered only by a person's approval of that exact command: a test run was
-    never approved.
+    If the call names the file, a person was asked about it. If a program replaces a file that its
+    call does not name, only a person's approval of that exact command covers it: a test run never
+    has one.
     """
     if path in call.writes:
         return True
@@ -301,7 +301,7 @@ def may_replace_untracked(run: RunState, card: CardState, call: Call, path: str)
 
 
 def may_build(run: RunState, card: CardState) -> bool:
-    """Return whether this card is allowed to change anything at all."""
+    """Return whether this card may change anything at all."""
     return Phase.EXECUTE in card.template.phases and (
         run.intent is None or run.intent in MAY_MUTATE
     )
@@ -314,7 +314,7 @@ def new_drift(card: CardState, checkpoint: Checkpoint, call: Call) -> tuple[str,
 
 
 def is_named(path: str, names: Collection[str]) -> bool:
-    """Return whether a file is named, itself or by a directory above it."""
+    """Return whether a file is named, itself or through a directory above it."""
     if path in names:
         return True
     return any(name.endswith("/") and path.startswith(name) for name in names)

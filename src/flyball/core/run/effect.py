@@ -1,4 +1,4 @@
-"""Effects: actions that the pure core cannot perform and the shell owes."""
+"""Effects: actions that the pure core requests and the shell performs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from flyball.core.terms.phase import Phase
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
-    """Something owed; performing it yields the event named in its description."""
+    """An owed action; performing it yields the event named in its description."""
 
 
 class CardEffect(Effect, frozen=True, kw_only=True):
-    """Something owed to one card."""
+    """An effect that belongs to one card."""
 
     card: str
 
@@ -32,7 +32,7 @@ class OpenWorkspace(Effect, frozen=True, kw_only=True, tag="open-workspace"):
 
 
 class RollBack(Effect, frozen=True, kw_only=True, tag="roll-back"):
-    """Take back what these cards did since a tree. Answered by `rolled-back`."""
+    """Undo what these cards did since a tree. Answered by `rolled-back`."""
 
     tree: TreeHash
     cards: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Perform(CardEffect, frozen=True, kw_only=True, tag="perform"):
     """Make a call.
 
     Answered by `call-returned`, or `checkpoint-stated`, `noted`, `appealed` for those tools, or
-    `call-interrupted` when the process died half-way.
+    `call-interrupted` when the process died before the call finished.
     """
 
     call: Call
@@ -67,7 +67,7 @@ class Perform(CardEffect, frozen=True, kw_only=True, tag="perform"):
 class Inspect(CardEffect, frozen=True, kw_only=True, tag="inspect"):
     """Inspect the whole change against its base. Answered by `evidence-taken`.
 
-    For each of `gates` something must be run or read that has not been inspected yet. `wants_red`
+    Each of `gates` needs something to be run or read that has not been inspected yet. `wants_red`
     asks the verdict for a test that fails without the change.
     """
 

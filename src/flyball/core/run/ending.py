@@ -1,6 +1,6 @@
-"""The ending of a run or card. Every surface gets it from here.
+"""The ending of a run or card, as every surface shows it.
 
-Both answers are derived from what is stored, so that logs of earlier versions have them too.
+Both endings are derived from stored values, so logs of earlier versions have them too.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ def status_of(run: RunState) -> str:
 
 
 def words_of(status: str, ending: Ending | str | None) -> str:
-    """Return what people read of a run: how it ended, or where it stands while it has not."""
+    """Describe for people how a run ended, or its current state while it works."""
     return (Ending(ending).words if ending else status).capitalize()
 
 
 def judges_itself(template: Template) -> bool:
-    """Return whether the gates ask for more than that nothing forbidden was done."""
+    """Return whether the gates require more than that nothing forbidden was done."""
     return any(use.type in GATES and not GATES[use.type].forbids for use in template.gates)
 
 
 def _passed(card: CardState) -> Ending:
-    """Return what it means that a card passed its gate: shown, or only answered."""
+    """Return the ending of a card that passed its gate: verified, or only answered."""
     if card.has_changed:
         verdict = card.verdict
         is_shown = verdict is None or verdict.is_strong
@@ -83,7 +83,7 @@ def _passed(card: CardState) -> Ending:
 
 
 def _reached(run: RunState) -> Ending:
-    """Return how a run ended whose coordinator found nothing open."""
+    """Return how a run ended whose coordinator found no open issue."""
     if run.tree != run.base:
         verdict = run.verdict_on(run.tree)
         is_shown = verdict is None or verdict.is_strong

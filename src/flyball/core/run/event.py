@@ -23,7 +23,7 @@ from flyball.core.terms.intent import Intent, Turn
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
-    """A fact, when it was so, and which effect it answers."""
+    """A fact, the time of it, and the effect that it answers."""
 
     at: float = 0.0
     effect: int = 0
@@ -73,7 +73,7 @@ class IntentRead(Event, frozen=True, kw_only=True, tag="intent-read"):
 
 
 class WorkspaceReady(Event, frozen=True, kw_only=True, tag="workspace-ready"):
-    """The run has its own tree, and we know what the project can be verified with."""
+    """The run has its own tree, and the ways to verify the project are known."""
 
     tree: TreeHash
     project: Project = Project()
@@ -135,7 +135,7 @@ class DriverFailed(CardEvent, frozen=True, kw_only=True, tag="driver-failed"):
 
 
 class CallReturned(CardEvent, frozen=True, kw_only=True, tag="call-returned"):
-    """A call was performed; this is what came back and the tree it left."""
+    """A call was performed; this is its result and the resulting tree."""
 
     call: str
     outcome: Outcome
@@ -216,7 +216,7 @@ class ConflictStated(CardEvent, frozen=True, kw_only=True, tag="conflict-stated"
 
 
 class EvidenceTaken(CardEvent, frozen=True, kw_only=True, tag="evidence-taken"):
-    """Flyball looked for itself; `undone` is what that had changed in the tree."""
+    """Flyball made its own observation; `undone` lists the changes that this made to the tree."""
 
     evidence: tuple[AnyEvidence, ...]
     undone: tuple[str, ...] = ()
@@ -276,7 +276,7 @@ class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
 
 
 class Tightened(Event, frozen=True, kw_only=True, tag="tightened"):
-    """The machine that now drives the run has a policy of its own, which applies as well."""
+    """The machine that now drives the run has its own policy, which applies as well."""
 
     by: str
     policy: Policy = Policy()

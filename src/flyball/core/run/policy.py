@@ -68,7 +68,8 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_current(self) -> bool:
-        """Return whether the run was begun by the present rules, and not by those of a release."""
+        """Return whether the run started under the current rules rather than those of an older
+        release."""
         return self.edition >= EDITION
 
     def around_host(self, *, is_strict: bool = False) -> Policy:
@@ -87,7 +88,7 @@ class Policy(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def _lowest_limit(one: Any, other: Any) -> Any:
-    """Return the lower of two limits, of which zero and nothing are none at all."""
+    """Return the lower of two limits; zero and None mean no limit."""
     limits = [each for each in (one, other) if each]
     return min(limits) if limits else one
 
@@ -101,7 +102,7 @@ def _either(one: bool, other: bool) -> bool:
 
 
 def _later_of(*order: str) -> Callable[[str, str], str]:
-    """Return a rule that picks the later word in an order; an unknown word is the strictest."""
+    """Return a function that picks the later word in an order; an unknown word is the strictest."""
 
     def rule(one: str, other: str) -> str:
         return max(one, other, key=lambda each: order.index(each) if each in order else len(order))
@@ -163,12 +164,12 @@ _RULES: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def stricter(travelling: Policy, own: Policy) -> Policy:
-    """Return what both policies allow: the one a run came with, and the machine's own."""
+    """Combine two policies, the run's and the machine's: only what both allow is allowed."""
     return Policy(**_joined(travelling, own, _RULES))
 
 
 class Project(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The means found in the workspace to verify a change."""
+    """The available means of verifying a change to the project."""
 
     runners: tuple[str, ...] = ()
     """What can run its tests; without any, a change is verified by checks."""

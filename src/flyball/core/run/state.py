@@ -74,7 +74,8 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Ending(StrEnum):
-    """How a run or a card ended; `core.run.ending` decides it, and cards store what it rests on."""
+    """How a run or a card ended; `core.run.ending` derives it, and cards store the facts it
+    needs."""
 
     SUCCEEDED = "succeeded"
     ANSWERED = "answered"
@@ -103,7 +104,7 @@ class GovernorMessage(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Denial(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call that was refused, kept so that a repeat or an appeal can be recognised."""
+    """A call that was refused, kept to recognise a repeat or an appeal."""
 
     call: str
     tool: str
@@ -149,7 +150,7 @@ LONGEST_SUBJECT = 100
 
 
 class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One unit of work and everything the governor must remember of it."""
+    """One unit of work and all that the governor remembers about it."""
 
     id: str
     template: Template
@@ -254,7 +255,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def subject(self) -> str:
-        """Return the first line of its commit: what the change does, rather than the complaint
+        """Return the first line of its commit message: what the change does, not the complaint
         behind it.
 
         The title is the last choice, since that of a run's only card is the request.
@@ -267,7 +268,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def role(self) -> str:
-        """The driver's present role."""
+        """Return the driver's current role."""
         if self.is_reviewing:
             return Role.REVIEWER
         template = self.template
@@ -277,7 +278,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def review(self) -> Remark:
-        """Return what was noted of risk and assumptions, or else a reviewer's own words."""
+        """Return the notes of risk and assumptions, or else a reviewer's own words."""
         risks = [remark.risk for remark in self.remarks if remark.risk]
         said = [remark.text for remark in self.remarks if remark.role == Role.REVIEWER]
         assumed = dict.fromkeys(each for remark in self.remarks for each in remark.assumptions)
@@ -286,7 +287,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def strength(self) -> Strength:
-        """Return how much is shown of the present tree."""
+        """Return how much is shown of the current tree."""
         return strongest(self.evidence, self.tree, self.base)
 
     @property
@@ -297,7 +298,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def label(self) -> str:
-        """Return how much is shown of the present tree, in words that every surface uses."""
+        """Describe how much is shown of the current tree, in words that every surface uses."""
         verdict = self.verdict
         return verdict.headline if verdict is not None else self.strength.label
 
@@ -336,7 +337,7 @@ class RunStage(StrEnum):
 
     @property
     def words(self) -> str:
-        """Return why an event that is not for this stage is not legal."""
+        """Explain why an event is not legal in this stage."""
         return {
             RunStage.NEW: "the run has not started",
             RunStage.READING: "the intent is not known yet",
@@ -410,15 +411,15 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_at_rest(self) -> bool:
-        """Return whether nothing more happens until somebody acts."""
+        """Return whether nothing more happens until a person acts."""
         return self.has_ended or not self.due
 
     @property
     def due(self) -> tuple[Owed, ...]:
-        """Return what the shell must do now, in order.
+        """Return the effects that the shell must perform now, in order.
 
-        Paused cards keep their effects for later, and cards that work side by side are closed in
-        the order in which they were opened.
+        Paused cards keep their effects for later, and parallel cards are closed in the order in
+        which they were opened.
         """
         waiting = [card.id for card in self.cards if card.phase is Phase.PAUSED]
         beside = [card.id for card in self.cards if card.place and card.is_live]
@@ -427,7 +428,8 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
         return tuple(owed for owed in self.owed if not _must_wait(owed.effect, waiting, beside))
 
     def left_behind(self, card: str = "") -> tuple[str, ...]:
-        """Return files that programs made and no tool wrote, up to a card: not committed."""
+        """Return files of cards up to this one that programs made and no tool wrote: not
+        committed."""
         found: dict[str, None] = {}
         for each in self.cards:
             written = {*each.changed} - {*each.made}
@@ -452,7 +454,7 @@ def _must_wait(effect: AnyEffect, paused: list[str], beside: list[str]) -> bool:
 
 
 class Transition(NamedTuple):
-    """The result of an event: the next state, and the effects newly owed."""
+    """The result of an event: the next state, and the newly owed effects."""
 
     state: RunState
     effects: tuple[AnyEffect, ...]

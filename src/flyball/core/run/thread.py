@@ -1,8 +1,8 @@
 """Threads: what each driver of a card said and received, as a projection of the journal.
 
-Every request ends with one line about its card: the phase, the remaining calls, and what is
+Every request ends with a status line about its card: the phase, the remaining calls, and what is
 missing. So no driver has to guess, and none has to continue after its own words. The line is
-composed only here. It is not part of the state: it follows from it.
+composed only here. It is not part of the state, because it follows from it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Speaker(StrEnum):
 
 
 class SpokenCall(msgspec.Struct, frozen=True):
-    """A call as the driver asked for it."""
+    """A call in the driver's own form."""
 
     id: str
     tool: str
@@ -81,12 +81,13 @@ class ThreadLine(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_interrupted(self) -> bool:
-        """Return whether it answers a call that was interrupted, so that its effect is unknown."""
+        """Return whether the line answers a call that was interrupted, so that its effect is
+        unknown."""
         return INTERRUPTED in (self.kind, self.error)
 
 
 def thread_lines(before: RunState, event: Event, after: RunState) -> tuple[ThreadLine, ...]:
-    """Return the lines that an event adds to the threads of the cards it touched."""
+    """Return the lines that an event adds to the threads of the affected cards."""
     lines: list[ThreadLine] = []
     for card in after.cards:
         previous = before.card(card.id)
@@ -103,7 +104,8 @@ def thread_lines(before: RunState, event: Event, after: RunState) -> tuple[Threa
 
 
 def _standings(before: RunState, after: RunState) -> list[ThreadLine]:
-    """Return each card's status line whose driver is asked next: its request's last line."""
+    """Return the status line of each card whose driver is asked next: the last line of its
+    request."""
     lines: list[ThreadLine] = []
     for owed in after.owed:
         effect = owed.effect
@@ -172,7 +174,7 @@ def _result(card: CardState, call: str, text: str) -> ThreadLine:
 
 
 def _answers(previous: CardState, card: CardState) -> list[ThreadLine]:
-    """Return what the governor said: answers go to the caller, all else to the next driver."""
+    """Return the governor's messages: answers go to the caller, all others to the next driver."""
     lines: list[ThreadLine] = []
     for said in card.said:
         role = previous.role if said.call else card.role
@@ -217,7 +219,7 @@ STANDING = "standing"
 
 
 def standing(run: RunState, card: CardState, think: Think) -> str:
-    """Return the line that ends the request which answers this effect."""
+    """Return the status line that ends the request for this effect."""
     return f"[{_where(run, card, think)}] {_missing(run, card, think)}"
 
 

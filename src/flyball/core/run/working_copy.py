@@ -1,4 +1,4 @@
-"""The run and the card under change while one event is applied. Never leaves `advance`."""
+"""The run and the card being changed while one event is applied. It never leaves `advance`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class WorkingCopy:
             force_setattr(card, name, value)
 
     def enter(self, phase: Phase) -> None:
-        """Move on; the table decides whether the rule was allowed to."""
+        """Enter a phase; the table decides whether the rule may do so."""
         force_setattr(self.card, "phase", phase)
 
     def set_run(self, **changes: Any) -> None:
@@ -67,7 +67,7 @@ class WorkingCopy:
         force_setattr(self.run, "spend", spent)
 
     def use(self, usage: Usage) -> None:
-        """Account for what a reply cost."""
+        """Add the cost of a reply."""
         now = self.run.spend
         spent = replace(
             now,
@@ -80,11 +80,11 @@ class WorkingCopy:
 
     @property
     def has_debt(self) -> bool:
-        """Return whether something is owed to this card from before."""
+        """Return whether the card still has an owed effect."""
         return any(getattr(owed.effect, "card", "") == self.card.id for owed in self.run.owed)
 
     def think(self, *, text_only: bool = False, wait: float = 0.0) -> None:
-        """Ask the driver, in the phase and role the card has now."""
+        """Ask the driver, in the card's current phase and role."""
         card = self.card
         self.effects.append(
             Think(card=card.id, role=card.role, phase=card.phase, text_only=text_only, wait=wait)
@@ -99,18 +99,18 @@ class WorkingCopy:
         self.think(text_only=self.card.phase is Phase.FINAL)
 
     def forget(self) -> None:
-        """Drop everything that was owed to this card."""
+        """Drop all effects owed to this card."""
         drop_owed(self.run, self.card.id)
         self.set(queue=(), in_flight=())
 
     def reset_thread(self, reason: str, words: str = "") -> None:
-        """Owe a new thread; what the old one still waited for is dropped."""
+        """Request a new thread; pending effects of the old one are dropped."""
         self.forget()
         self.set(thread_tokens=0, opening_tokens=0)
         self.effects.append(ResetThread(card=self.card.id, reason=reason, words=words))
 
     def close(self) -> None:
-        """Owe the last effect of a card: its commit and artifacts."""
+        """Request the last effect of a card: its commit and artifacts."""
         card = self.card
         ending = ending_of_card(card) or Ending.FAILED
         self.effects.append(CloseCard(card=card.id, ending=ending.value, proof=card.label))
@@ -122,7 +122,7 @@ class WorkingCopy:
         self.set(judged=(*self.card.judged, judged))
 
     def ask(self, kind: Asking, text: str, **more: Any) -> None:
-        """Pause until a person answers, and remember where."""
+        """Pause until a person answers, and remember the phase."""
         held = self.card.held_call
         if held is not None and self.run.policy.hosted:
             # A call that a host's model was told to ask about can still be granted.
@@ -131,15 +131,15 @@ class WorkingCopy:
         self.set(question=question, was=self.card.phase, phase=Phase.PAUSED)
 
     def halt(self, trip: Trip) -> None:
-        """Pause at a guard's hard level, and let a person look."""
+        """Pause at a guard's hard level and ask a person."""
         self.ask(Asking.GUARD, f"{STOPPED}{trip.sentence}", guard=trip.guard)
 
     def return_from_pause(self) -> None:
-        """Go back to where the card was when it was paused."""
+        """Return to the phase in which the card was paused."""
         self.set(phase=self.card.was, question=None)
 
     def observe(self, step: GuardStep) -> Trip | None:
-        """Let the guards see a step: soft trips are reported, the first hard one is returned."""
+        """Let the guards see a step; report soft trips and return the first hard one."""
         memory = remember(self.card.memory, replace(step, reply=self.card.turns))
         self.set(memory=memory)
         return self.heed(trips(memory, self.run.policy.guards))
@@ -160,7 +160,7 @@ class WorkingCopy:
 
 
 def number(run: RunState, effects: list[AnyEffect]) -> None:
-    """Put new effects at the end of what a private copy owes, each with its number."""
+    """Append new effects to those that a private copy owes, each with its number."""
     if effects:
         first = run.effects + 1
         owed = [Owed(first + i, effect) for i, effect in enumerate(effects)]
@@ -169,7 +169,7 @@ def number(run: RunState, effects: list[AnyEffect]) -> None:
 
 
 def drop_owed(run: RunState, card: str) -> None:
-    """Forget what a private copy owes to a card."""
+    """Remove a card's effects from those that a private copy owes."""
     kept = [o for o in run.owed if not (isinstance(o.effect, CardEffect) and o.effect.card == card)]
     if len(kept) != len(run.owed):
         force_setattr(run, "owed", tuple(kept))

@@ -1,4 +1,4 @@
-"""One test's identity and how it ended."""
+"""The identity of one test, and its outcome."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BAD = frozenset({CaseOutcome.FAILED, CaseOutcome.ERROR})
 
 
 class SuiteCase(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One test: where it is, its name, how it ended and how long it took.
+    """One test: its file, name, outcome and duration.
 
     Part and runner are those of its run. What a runner does not report stays empty.
     """
@@ -39,7 +39,8 @@ class SuiteCase(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def function(self) -> str:
-        """Return what is compared between two trees: parameters may hold times and paths."""
+        """Return the name compared between two trees; parameters are left out, as they may hold
+        times and paths."""
         return "::".join(filter(None, (self.file, *self.suite, self.name)))
 
     @property
@@ -54,7 +55,7 @@ class SuiteCase(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def merged(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
-    """Return each test once: one that reports twice ended as its worst."""
+    """Return each test once: of several reports of one test, the worst counts."""
     found: dict[str, SuiteCase] = {}
     for case in cases:
         before = found.get(case.label)
@@ -63,7 +64,7 @@ def merged(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
 
 
 def number_duplicates(cases: Iterable[SuiteCase]) -> tuple[SuiteCase, ...]:
-    """Return every test; those that share a whole name are numbered in the order they ran."""
+    """Return every test; those with the same full name are numbered in the order they ran."""
     seen: dict[str, int] = {}
     found: list[SuiteCase] = []
     for case in cases:

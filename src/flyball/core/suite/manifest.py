@@ -13,7 +13,7 @@ from flyball.regex import regex
 
 
 class Declared(NamedTuple):
-    """The names a part goes by, the names it asks for, and the directories it points at."""
+    """The names of a part, the names of its dependencies, and the directories it refers to."""
 
     names: frozenset[str] = frozenset()
     needs: frozenset[str] = frozenset()
@@ -36,7 +36,7 @@ def declared(manifests: Mapping[str, str]) -> Declared:
 
 
 def dependencies(parts: Mapping[str, Declared]) -> dict[str, tuple[str, ...]]:
-    """Path of a part → paths of the parts it needs, by name or by place."""
+    """Return the dependencies of each part as paths, found by name or by location."""
     owners = {name: path for path, each in parts.items() for name in each.names}
     found: dict[str, tuple[str, ...]] = {}
     for path, each in parts.items():
@@ -48,7 +48,7 @@ def dependencies(parts: Mapping[str, Declared]) -> dict[str, tuple[str, ...]]:
 
 
 def _lies_in(place: str, part: str) -> bool:
-    """Return whether a directory is a part or inside it; the top, which has all, is not."""
+    """Return whether a directory is a part or inside one; the top directory does not count."""
     return place == part or (part != "." and place.startswith(f"{part}/"))
 
 
@@ -57,7 +57,7 @@ def _table(value: Any) -> Mapping[str, Any]:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return the texts of a value: one, those of a list, or those of a table's lists."""
+    """Return the texts of a value: a text, a list's texts, or the texts in a table's lists."""
     if isinstance(value, str):
         return [value]
     if table := _table(value):
@@ -125,7 +125,7 @@ def _pyproject(text: str) -> Declared:
 
 
 def _spelt(name: str) -> str:
-    """Return a Python name as the index compares it."""
+    """Normalise a Python package name as the index compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -169,7 +169,7 @@ def _go_mod(text: str) -> Declared:
 
 
 def _by_place(pattern: str) -> Callable[[str], Declared]:
-    """Return a reader for manifests that name a neighbour only by its path."""
+    """Return a reader for manifests that refer to a neighbour only by its path."""
 
     def read(text: str) -> Declared:
         found = [place.replace("\\", "/") for place in re.findall(pattern, text)]

@@ -21,7 +21,7 @@ class PartSuite(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A directory that is built and tested as one; the top of a repository always is one."""
+    """A directory that is built and tested as one; the top directory always is a part."""
 
     path: str = TOP
     kinds: tuple[str, ...] = ()

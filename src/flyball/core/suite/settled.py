@@ -1,4 +1,4 @@
-"""The commands configured for directories: what tests, checks or serves one."""
+"""The commands configured for directories, to test, check or serve them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class SettledCommand(msgspec.Struct, frozen=True):
 
 
 class ProjectCommands(msgspec.Struct, frozen=True):
-    """Directory → its configured command, from the project's top; the survey uses them first."""
+    """The configured command of each directory, relative to the project; the survey uses them
+    first."""
 
     tests: Mapping[str, SettledCommand] = {}
     checks: Mapping[str, SettledCommand] = {}
@@ -32,7 +33,7 @@ NOTHING_SETTLED = ProjectCommands()
 
 
 class ProjectPlace(NamedTuple):
-    """The project's location and the user's files, for directories given as absolute paths."""
+    """The locations of the project and of the user's files, to resolve absolute directories."""
 
     top: str = ""
     home: str = ""
@@ -48,11 +49,11 @@ def add_commands(
     origin: str,
     place: ProjectPlace = ANYWHERE,
 ) -> dict[str, SettledCommand]:
-    """Return the known commands and those of another source, which win.
+    """Combine the known commands with those of another source, which take precedence.
 
     A bare command is for the top directory. An absolute directory inside another project is
-    ignored. An empty command, or one that no shell could parse, is an error: found only when the
-    tests run, it would look like a failing suite.
+    ignored. An empty command, or one that no shell could parse, is an error here: found only when
+    the tests run, it would look like a failing suite.
     """
     found = dict(known)
     for directory, command in _table(value, key, origin).items():
@@ -67,7 +68,7 @@ def add_commands(
 
 
 def directory_in(directory: str, place: ProjectPlace) -> str:
-    """Return a directory relative to the project's top; it stays absolute if it is elsewhere."""
+    """Return a directory relative to the project; one outside it stays absolute."""
     named = directory.strip() or TOP
     if named == "~" or named.startswith("~/"):
         named = f"{place.home or '/'}{named[1:]}"
@@ -90,7 +91,7 @@ def _require_readable(command: str, where: str) -> None:
 
 
 def _table(value: object, key: str, origin: str) -> dict[str, str]:
-    """Directory → command, where a bare command is the top's."""
+    """Return the command of each directory; a bare command belongs to the top directory."""
     try:
         table = msgspec.convert(value, str | dict[str, str])
     except msgspec.ValidationError as error:

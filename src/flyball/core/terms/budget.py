@@ -20,7 +20,7 @@ class Extension(msgspec.Struct, frozen=True):
 
 
 class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The limit on calls and what was added to it; the last few are kept for verification."""
+    """The limit on calls and the extensions of it; the last few calls are kept for verification."""
 
     calls: int
     reserve: int = DEFAULT_RESERVE
@@ -41,7 +41,8 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_reported(self) -> bool:
-        """Return whether reaching the limit is only reported: a host governs its model."""
+        """Return whether reaching the limit is only reported, because a host governs its own
+        model."""
         return self.slack > 1
 
     def extend(self, extension: Extension) -> Budget:
@@ -74,12 +75,12 @@ class Spend(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def cost(call: Call) -> int:
-    """Return what a call takes from the budget."""
+    """Return how much of the budget a call uses."""
     return 0 if call.tool in FREE_TOOLS else 1
 
 
 def spent_limit(budget: Budget, spend: Spend) -> str:
-    """Return which limit is used up, in words, or nothing."""
+    """Describe the limit that is used up; empty if there is none."""
     limit = budget.limit * budget.slack
     if budget.calls and spend.calls >= limit:
         return f"all {limit} tool calls are spent"
@@ -91,7 +92,7 @@ def spent_limit(budget: Budget, spend: Spend) -> str:
 
 
 def is_reserved(budget: Budget, spend: Spend, call: Call, *, has_mutated: bool) -> bool:
-    """Return whether this call would eat what is kept for verification."""
+    """Return whether this call would use up calls that are reserved for verification."""
     needs_reserve = (has_mutated or call.access is Access.MUTATE) and not budget.is_reported
     if not needs_reserve or call.access is Access.VERIFY or call.tool in FREE_TOOLS:
         return False

@@ -1,4 +1,4 @@
-"""Tool calls, with the facts they are judged by, and what came back from them."""
+"""Tool calls, with the facts they are judged by, and their results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Access(StrEnum):
 
 
 class PathFact(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The resolver's facts about a path that a call names."""
+    """What the resolver knows about a path that a call names."""
 
     path: str
     inside: bool = True
@@ -40,7 +40,7 @@ class PathFact(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CommandFact(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The command judge's facts about a command that a call names."""
+    """What the command judge knows about a command that a call names."""
 
     command: str
     kind: str
@@ -55,9 +55,9 @@ class CommandFact(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A tool call that someone asks for, with the facts needed to judge it.
+    """A requested tool call, with the facts needed to judge it.
 
-    A call that could not be understood carries its fault and is never performed.
+    A call that could not be understood carries its error and is never performed.
     """
 
     id: str
@@ -85,7 +85,7 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def writes(self) -> tuple[str, ...]:
-        """Return the paths it would change."""
+        """Return the paths that the call would change."""
         return tuple(fact.path for fact in self.paths if fact.write)
 
 
@@ -94,7 +94,7 @@ WEB_SEARCH, WEB_FETCH = "web_search", "web_fetch"
 
 
 class WebLook(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A search or a fetch that a model's provider made inside a reply; over when reported."""
+    """A search or fetch that a model's provider made while replying; it is over when reported."""
 
     id: str
     tool: str

@@ -61,7 +61,7 @@ class VerdictStatus(StrEnum):
 
 
 class FindingKind(StrEnum):
-    """The findings, in the order in which they are looked for."""
+    """The kinds of findings, in the order in which they are checked."""
 
     NOT_EVIDENCE = "not-evidence"
     HIDDEN_RED = "hidden-red"
@@ -77,7 +77,7 @@ class FindingKind(StrEnum):
 
     @property
     def in_words(self) -> str:
-        """Return it in a few words for people; its sentence follows with the details."""
+        """Return a few words for people; the finding's sentence has the details."""
         return _KINDS_IN_WORDS[self]
 
 
@@ -97,7 +97,7 @@ _KINDS_IN_WORDS = {
 
 
 class ChangeFinding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing to know before "succeeded" is said; the texts are a test before and after."""
+    """A reason for or against "succeeded"; the texts are a test before and after."""
 
     kind: FindingKind
     weight: Weight
@@ -126,7 +126,7 @@ class SuiteLine(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class MutantCount(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The number of mutants of the new lines, and how many of them a test noticed."""
+    """The number of mutants of the new lines, and how many of them a test detected."""
 
     tried: int
     noticed: int
@@ -135,7 +135,7 @@ class MutantCount(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer for one change, complete: every surface shows these facts and no others."""
+    """The complete verdict on one change: every surface shows these facts and no others."""
 
     strength: ChangeStrength = ChangeStrength.UNVERIFIED
     findings: tuple[ChangeFinding, ...] = ()
@@ -192,7 +192,7 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def _open(self) -> str:
-        """Return the first thing that prevents "succeeded", in a few words."""
+        """Return the first finding that prevents "succeeded", in a few words."""
         # A missing red test is said by the label itself.
         sorts = (self.faults, VerdictStatus.NOT_SHOWN), (self.questions, VerdictStatus.QUESTION)
         for found, word in sorts:
@@ -202,7 +202,7 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def lack(self) -> str:
-        """Return why nothing is shown, where no finding says it."""
+        """Explain why nothing is shown if no finding does."""
         if self.is_strong or self.is_unchanged or self.blocking:
             return ""
         if self.has_suite and self.questions:
@@ -217,36 +217,38 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def blocking(self) -> tuple[ChangeFinding, ...]:
-        """Return what sends the work back."""
+        """Return the findings that send the work back."""
         return tuple([each for each in self.findings if each.weight is Weight.BLOCKS])
 
     @property
     def faults(self) -> tuple[ChangeFinding, ...]:
-        """Return what is wrong with the change itself, whether or not it owes a test."""
+        """Return the findings about the change itself, whether or not it needs a test."""
         red = FindingKind.NOTHING_FAILED_BEFORE
         return tuple([each for each in self.blocking if each.kind is not red])
 
     @property
     def questions(self) -> tuple[ChangeFinding, ...]:
-        """Return what a person must decide, unless it was decided already."""
+        """Return the questions that a person has not decided yet."""
         if self.accepted_by:
             return ()
         return tuple([each for each in self.findings if each.weight is Weight.ASKS])
 
     @property
     def is_strong(self) -> bool:
-        """Return whether enough is shown: by tests, or by other evidence where there are none."""
+        """Return whether the evidence is strong enough: tests, or other evidence where there are
+        none."""
         least = ChangeStrength.EXIT_MENDED if self.has_suite else ChangeStrength.SHOWN
         return self.strength >= least
 
     @property
     def is_shown(self) -> bool:
-        """Return whether "succeeded" may be said: enough is shown, and no objection is open."""
+        """Return whether "succeeded" is justified: the evidence is strong enough, and no objection
+        is open."""
         return self.is_strong and not self.blocking and not self.questions
 
     @property
     def status(self) -> VerdictStatus:
-        """Return shown, a question if nothing else is wrong, or not shown."""
+        """Return the status: shown, a question if that is all that is missing, or not shown."""
         if self.is_shown:
             return VerdictStatus.SHOWN
         is_open = self.blocking or not self.questions

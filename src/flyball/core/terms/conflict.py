@@ -1,7 +1,7 @@
-"""A conflict: two quotes, each found where it is said to be, that no change can satisfy together.
+"""A conflict: two quotes, both found in their sources, that no change can satisfy together.
 
 The driver quotes; Flyball looks the quotes up and keeps what it found there, so that a person reads
-the file and not the driver's account of it.
+the file itself and not the driver's account of it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Place(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A place and the text that lies there."""
+    """A place and its text."""
 
     place: Place
     text: str
@@ -74,7 +74,7 @@ class Source(NamedTuple):
 
 
 class Quote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One side of a conflict: the place, what was found there, and how the driver put it."""
+    """One side of a conflict: the place, the text found there, and the driver's wording."""
 
     place: str
     text: str
@@ -96,7 +96,7 @@ class ConflictReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def question(self) -> str:
-        """Return the question to a person, with both quotes one below the other."""
+        """Return the question to a person, with both quotes."""
         lines = ["The task cannot be done as asked:"]
         width = max(len(each.place) for each in (self.says, self.but))
         for word, each in (("", self.says), ("but", self.but)):
@@ -116,7 +116,7 @@ class ConflictReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def choices(conflict: ConflictReport) -> tuple[tuple[Choice, str], ...]:
-    """Return what a person can answer, with its words: "follow the request"."""
+    """Return the possible answers of a person, with their words: "follow the request"."""
     sides = (Choice.SAYS, conflict.says), (Choice.BUT, conflict.but)
     found = [(choice, f"follow {_name(side, conflict)}") for choice, side in sides if _can_be(side)]
     return (*found, (Choice.TASK, "change the task"))
@@ -140,9 +140,9 @@ def read_choice(conflict: ConflictReport, text: str) -> Choice | None:
 
 
 def decision(conflict: ConflictReport, choice: Choice, note: str) -> str:
-    """Return what a person decided, as it is added to the request.
+    """Return a person's decision in the form in which it is added to the request.
 
-    Places and never quotes: what lies in a file is data, and the request is trusted.
+    It names places and never quotes them: the text of a file is data, and the request is trusted.
     """
     if choice is Choice.TASK:
         return f"The task was changed: {note.strip()}"
@@ -156,7 +156,7 @@ def decision(conflict: ConflictReport, choice: Choice, note: str) -> str:
 
 
 def overruled(conflict: ConflictReport, choice: Choice) -> tuple[str, ...]:
-    """Return the files, or the request, that need no longer hold as they are."""
+    """Return the files, or the request, that no longer have to hold as they are."""
     sides = [(Choice.SAYS, conflict.says), (Choice.BUT, conflict.but)]
     lost = [side for each, side in sides if each is not choice and not side.is_observed]
     return tuple([side.place.partition(":")[0] for side in lost])
@@ -167,7 +167,7 @@ def _can_be(side: Quote) -> bool:
 
 
 def _name(side: Quote, conflict: ConflictReport) -> str:
-    """Return a short name for one side: the request, the test where it is the only one."""
+    """Return a short name for one side: the request, or the test if it is the only one."""
     if side.place == REQUEST:
         return REQUEST
     files = [each for each in (conflict.says, conflict.but) if _is_in_test(each)]
@@ -179,7 +179,7 @@ def _is_in_test(side: Quote) -> bool:
 
 
 def read_places(where: str) -> tuple[Place, ...]:
-    """Return the places that `where` names: for the first quote, and perhaps for the second."""
+    """Return the places that `where` names: for the first quote, and optionally for the second."""
     return tuple([_place(each) for each in _NEXT_PLACE.split(where.strip()) if each.strip()])
 
 
@@ -193,10 +193,10 @@ def _place(text: str) -> Place:
 
 
 def find_quote(quote: str, sources: Sequence[Source]) -> Quote | None:
-    """Return a quote as it stands in the first source that has it.
+    """Return a quote as it occurs in the first source that has it.
 
-    Word for word counts anywhere in a source. In other words ("test_x expects 5") each value and
-    each name of code in it must stand near the place that was named.
+    An exact quote counts anywhere in a source. In a paraphrase ("test_x expects 5") each value and
+    each name of code must occur near the named place.
     """
     for literal in (True, False):
         for source in sources:
@@ -229,7 +229,7 @@ def _sentence(quote: str, text: str) -> str:
 
 
 def _literally(quote: str, source: Source) -> range | None:
-    """Return the lines that hold a quote word for word, nearest to the named line."""
+    """Return the lines that contain an exact quote, nearest to the named line."""
     wanted = _plain(quote)
     if not wanted:
         return None
@@ -248,7 +248,7 @@ def _literally(quote: str, source: Source) -> range | None:
 
 
 def _across(wanted: str, lines: Sequence[str]) -> range | None:
-    """Return all lines of a short text whose words hold a quote that was wrapped otherwise."""
+    """Return all lines of a short text that contains a quote with other line breaks."""
     whole = " ".join(filter(None, lines))
     return range(len(lines)) if wanted in whole and len(whole) <= 2 * LONGEST_QUOTE else None
 

@@ -60,9 +60,8 @@ class SuiteReport(Evidence, frozen=True, kw_only=True, tag="suite-report"):
 
     @property
     def is_red(self) -> bool:
-        """Return whether it counts against the tree; an uncounted run with exit 0 counts for
-        nothing.
-        """
+        """Return whether the run counts against the tree; an uncounted run with exit 0 counts for
+        nothing."""
         is_open = not self.counted and self.exit_code == 0 and not self.timed_out
         return not self.is_green and not is_open
 
@@ -154,7 +153,7 @@ class VisualReport(Evidence, frozen=True, kw_only=True, tag="visual-report"):
 
     @property
     def is_unjudged(self) -> bool:
-        """Return whether no model held it against the expectation."""
+        """Return whether no model judged the picture against the expectation."""
         return self.own and not self.judged_by
 
 
@@ -168,7 +167,7 @@ class BaseRun(Evidence, frozen=True, kw_only=True, tag="base-run"):
 
 
 class Weakened(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One place where a test got easier to pass."""
+    """One place where a test became easier to pass."""
 
     path: str
     line: int
@@ -233,7 +232,7 @@ class ApprovalReport(Evidence, frozen=True, kw_only=True, tag="approval-report")
 
 
 class GateReport(Evidence, frozen=True, kw_only=True, tag="gate-report"):
-    """The reason why a gate was not observed: not permitted (`refused`), or not possible."""
+    """Why a gate was not observed: not permitted (`refused`), or not possible."""
 
     gate: str
     parameters: dict[str, Any] = {}

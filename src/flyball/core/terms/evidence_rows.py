@@ -1,4 +1,4 @@
-"""One row per class of evidence: its words, its complaints, its strength, its subject.
+"""One row per class of evidence: its words, its problems, its strength, its subject.
 
 Everything that differs between the classes is a column here, and other code asks a row instead of
 testing classes. The functions at the end combine a list of observations.
@@ -246,23 +246,24 @@ def line_of(item: Evidence) -> str:
 
 
 def complaint_of(item: Evidence) -> str:
-    """Return the first complaint of a piece of evidence, or its line where it has none."""
+    """Return the first problem in a piece of evidence, or its summary line if it has none."""
     problems = EVIDENCE_ROWS[type(item)].problems(item)
     return problems[0] if problems else line_of(item)
 
 
 def strength(item: Evidence) -> Strength:
-    """Return how much one piece of evidence shows of its tree; a failing one shows nothing."""
+    """Return how much one piece of evidence shows about its tree; failing evidence shows
+    nothing."""
     return EVIDENCE_ROWS[type(item)].weigh(item)
 
 
 def is_failing(item: Evidence) -> bool:
-    """Return whether this is a verification that came out badly."""
+    """Return whether this is a failed verification."""
     return EVIDENCE_ROWS[type(item)].fails(item)
 
 
 def is_style(item: Evidence) -> bool:
-    """Return whether it concerns style alone, which counts neither for nor against the work."""
+    """Return whether this is only a style check, which counts neither for nor against the work."""
     return isinstance(item, CheckReport) and item.kind is CheckKind.LINT
 
 
@@ -277,7 +278,8 @@ def verification_key(item: Evidence) -> Key:
 
 
 def strongest(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "") -> Strength:
-    """Return the most that is shown of this very tree; failures new since `base` cancel it."""
+    """Return the strongest evidence for this exact tree; failures that are new since `base` cancel
+    it."""
     present = standing_evidence(evidence, tree)
     # The verdict was taken on clean checkouts, so it outweighs every look at the worked-in tree.
     for item in present:
@@ -300,7 +302,7 @@ def latest_of(evidence: Iterable[Evidence], kind: type[E]) -> E | None:
 
 
 def standing_evidence(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evidence, ...]:
-    """Return what is known of this exact tree: the last observation of each subject, in order."""
+    """Return the evidence for this exact tree: the last observation of each subject, in order."""
     last: dict[Key, Evidence] = {}
     for item in evidence:
         if item.tree == tree:
@@ -330,14 +332,15 @@ def new_failure(present: Sequence[Evidence], known: frozenset[str]) -> SuiteRepo
 
 
 def _is_newly_red(item: SuiteReport, known: frozenset[str]) -> bool:
-    """Return a red run that names no test may hide any failure, so it counts as new."""
+    """Return whether a run is newly red; one that names no test may hide any failure, so it
+    counts."""
     if not item.is_red:
         return False
     return not item.failures or any(each.name not in known for each in item.failures)
 
 
 def _is_contradicted(present: Sequence[Evidence], known: frozenset[str]) -> bool:
-    """Return whether a suite is red in a way that no later full run has answered."""
+    """Return whether a suite is red and no later full run passed."""
     red = False
     for item in present:
         if not isinstance(item, SuiteReport):

@@ -6,7 +6,7 @@ import msgspec
 
 
 class ToolFinding(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
-    """A fact that a call found besides its evidence."""
+    """A fact that a call found in addition to its evidence."""
 
 
 class Suspect(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -25,7 +25,7 @@ class SuspectLines(ToolFinding, frozen=True, kw_only=True, tag="suspect-lines"):
 
 
 class HoldingChange(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A change under which every test passes."""
+    """A change with which every test passes."""
 
     path: str
     line: int
@@ -35,7 +35,7 @@ class HoldingChange(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CandidateSearch(ToolFinding, frozen=True, kw_only=True, tag="candidate-search"):
-    """The result of trying candidates; the best of those that pass is the first."""
+    """The result of trying candidate fixes; the best passing one comes first."""
 
     tried: int
     generated: int
@@ -52,7 +52,7 @@ class Match(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TextMatches(ToolFinding, frozen=True, kw_only=True, tag="text-matches"):
-    """The matches that a search for text shows, in its order."""
+    """The matches of a text search, in the order shown."""
 
     shown: tuple[Match, ...] = ()
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
-    """Return whether any pattern names the path or a folder that holds it."""
+    """Return whether any pattern names the path or a folder that contains it."""
     clean = path.removeprefix("./").strip("/")
     return any(_compiled(pattern).fullmatch(clean) for pattern in patterns)
 

@@ -38,7 +38,7 @@ _DOCUMENT = regex(
 
 
 def is_document(path: str) -> bool:
-    """Return whether a file is for people to read, and no program needs it."""
+    """Return whether a file is for people to read, and not needed by a program."""
     return bool(_DOCUMENT.search(path))
 
 

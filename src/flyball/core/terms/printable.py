@@ -1,4 +1,4 @@
-"""Text without what a terminal would obey or hide."""
+"""Escape characters that a terminal would obey or hide."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ UNSEEN = regex(
 
 
 def printable(text: str) -> str:
-    """Return the text with everything that a terminal would obey or hide made visible.
+    """Return the text with every character that a terminal would obey or hide made visible.
 
-    It is written as JSON writes it, so that JSON stays what it was, and only its escapes differ.
+    It is escaped as in JSON, so that JSON stays valid and only its escapes differ.
     """
     return UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)

@@ -20,7 +20,7 @@ class Progress(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return it in one line for people."""
+        """Return the progress as one line for people."""
         # More than last time says nothing of how many there are by now.
         count = f"{self.done} of {self.of}" if self.of >= self.done else f"{self.done}"
         counted = f" {count} {self.unit}," if self.done or self.of else ""
@@ -29,11 +29,11 @@ class Progress(NamedTuple):
 
     @classmethod
     def of_line(cls, line: Mapping[str, Any]) -> Progress:
-        """Return the progress that a line of telemetry tells of."""
+        """Parse the progress in a line of telemetry."""
         return cls(*(line[name] for name in cls._fields))
 
     def line(self, card: str = "", call: str = "") -> dict[str, Any]:
-        """Return its line of telemetry; it is about the present and has no `seq`."""
+        """Return the line of telemetry; it is about the present and has no `seq`."""
         told = {"what": self.what, "done": self.done, "of": self.of, "unit": self.unit}
         times = {"elapsed": round(self.elapsed, 1), "before": round(self.before, 1)}
         return {"type": "progress", "card": card, "call": call, **told, **times, "text": self.text}
@@ -44,7 +44,7 @@ def unwatched(_now: Progress) -> None:
 
 
 class Stage:
-    """The step that an operation of a few steps is at; one thread sets it, another reads it."""
+    """The current step of an operation of a few steps; one thread sets it, another reads it."""
 
     def __init__(self, what: str, of: int, before: float = 0.0) -> None:
         self._now = Progress(what, 0.0, before, 0, of, "steps")
@@ -55,7 +55,7 @@ class Stage:
         self._now = self._now._replace(what=f"{self._what}: {what}", done=self._now.done + 1)
 
     def at(self, elapsed: float) -> Progress:
-        """Return where it is after so many seconds."""
+        """Return the progress after so many seconds."""
         return self._now._replace(elapsed=elapsed)
 
 
@@ -64,7 +64,7 @@ SILENT = 5.0
 
 
 class Parts:
-    """The parts of one operation that go on side by side, as one report."""
+    """The parallel parts of one operation, as one report."""
 
     def __init__(self, what: str, before: float = 0.0) -> None:
         self._what = what
@@ -73,11 +73,11 @@ class Parts:
         """Part → the last report of it, and when it came."""
 
     def note(self, now: Progress, elapsed: float) -> None:
-        """Keep the report of one part, which came after so many seconds."""
+        """Keep the report of one part, received after so many seconds."""
         self._last[now.what] = elapsed, now
 
     def at(self, elapsed: float) -> Progress:
-        """Return where the whole is after so many seconds."""
+        """Return the progress of the whole after so many seconds."""
         latest = max((noted for noted, _ in self._last.values()), default=0.0)
         since = min(latest, elapsed - SILENT)
         parts = [now for noted, now in self._last.values() if noted >= since]

@@ -1,4 +1,4 @@
-"""Plain values: how one differs from a type, and how one is read from lenient JSON.
+"""Plain values: how one differs from a type, and how to read lenient JSON.
 
 JSON is accepted as people and models write it: fenced or not, with comments, with extra commas.
 Only unambiguous input is accepted. What is still invalid is reported by line and column, so that it
@@ -31,7 +31,7 @@ class Fault(NamedTuple):
 
 
 def is_map(value: object) -> TypeGuard[Mapping[object, object]]:
-    """Return whether a plain value is a map, whatever it maps."""
+    """Return whether a plain value is a map, whatever its keys and values."""
     return isinstance(value, Mapping)
 
 
@@ -46,7 +46,7 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def value_words(value: object) -> str:
-    """Describe a value in words, with the value itself if it is short."""
+    """Describe a value in words, including the value itself if it is short."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -61,7 +61,7 @@ def value_words(value: object) -> str:
 
 
 def one_line(text: str, limit: int = 600) -> str:
-    """Return a text on one line: the unprintable escaped, and the middle cut if it is long."""
+    """Return a text on one line, with unprintable characters escaped and a long middle cut."""
     safe = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
     if len(safe) <= limit:
         return safe
@@ -69,7 +69,7 @@ def one_line(text: str, limit: int = 600) -> str:
 
 
 def dotted_path(path: Path) -> str:
-    """Return a path as people write it: `gates[0].type`."""
+    """Return a path in the usual notation: `gates[0].type`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -238,12 +238,12 @@ def _short(text: str, limit: int = 40) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number and its noun, in the plural where there are more or none."""
+    """Return a number and its noun, in the plural unless the number is one."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:
-    """Return the first few of them, and how many more there are; those of a set in order."""
+    """List the first few items and the number of others; those of a set are sorted."""
     found = sorted(names) if isinstance(names, Set) else list(names)
     more = len(found) - most
     said = ", ".join(found[:most])
@@ -266,7 +266,7 @@ TOO_DEEP = "it is nested too deeply"
 
 
 def read_loosely(text: str) -> object:
-    """Return the value that a text means; a ValueError names the line and column at fault."""
+    """Parse lenient JSON; a ValueError names the line and column of the error."""
     fenced = FENCED.fullmatch(text.strip())
     value = _read(fenced[2] if fenced else text)
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
@@ -275,7 +275,8 @@ def read_loosely(text: str) -> object:
 
 
 def json_blocks(text: str) -> Iterator[str]:
-    """Yield what may be JSON in an answer, likeliest first: the last fence, all, the braces."""
+    """Yield the parts of an answer that may be JSON, likeliest first: the last fence, all, the
+    braces."""
     blocks = [match[2] for match in FENCED.finditer(text)]
     yield from reversed(blocks)
     yield text
@@ -289,7 +290,7 @@ def json_blocks(text: str) -> Iterator[str]:
 
 
 def json_value(block: str) -> object | None:
-    """Return the value of a block of an answer; None if it is no JSON even read kindly."""
+    """Return the value of a block of an answer; None if it is not even lenient JSON."""
     try:
         return read_loosely(block)
     except ValueError:
@@ -297,7 +298,8 @@ def json_value(block: str) -> object | None:
 
 
 def json_fault(text: str) -> str:
-    """Return why the likeliest block of an answer is no JSON, with its place; may be empty."""
+    """Explain why the likeliest block of an answer is not JSON, with line and column; may be
+    empty."""
     for block in json_blocks(text):
         if not block.lstrip().startswith(("{", "[")):
             continue
@@ -331,7 +333,7 @@ def _read(text: str) -> object:
 
 
 def _decoded(text: str) -> object:
-    """Return the value at the start of a text behind which at most a bracket too many is left."""
+    """Return the value at the start of a text that has at most one superfluous bracket after it."""
     try:
         start = len(text) - len(text.lstrip())
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
@@ -342,7 +344,7 @@ def _decoded(text: str) -> object:
 
 
 def _tidied(text: str) -> str:
-    """Blank out comments, and commas before a closing bracket; the rest keeps its position."""
+    """Blank out comments, and commas before a closing bracket, without moving anything else."""
     plain = _SLACK.sub(_blanked, text)
     # A comment may have stood between a comma and its bracket.
     return _SLACK.sub(_blanked, plain)
@@ -354,7 +356,7 @@ def _blanked(match: re.Match[str]) -> str:
 
 
 def _as_json(match: re.Match[str]) -> str:
-    """Return one token in JSON's spelling: its quotes, its words, its escapes."""
+    """Return one token in JSON's spelling: quotes, keywords and escapes."""
     if match["text"] is not None:
         return _ESCAPE.sub(_escape, match["text"])
     if match["single"] is not None:

@@ -71,7 +71,8 @@ EXAMPLE_DIRS = frozenset(
 
 
 def is_support(path: str) -> bool:
-    """Return whether a file in a test place is by its name something that tests use, not a test."""
+    """Return whether a file in a test directory is, by its name, a helper for tests rather than a
+    test."""
     *folders, name = path.split("/")
     if TEST_NAME.fullmatch(name):
         return False
@@ -79,12 +80,12 @@ def is_support(path: str) -> bool:
 
 
 def is_example(path: str) -> bool:
-    """Return whether a file belongs to an example or a measurement, which tests leave out."""
+    """Return whether a file belongs to an example or a benchmark, which tests leave out."""
     return not EXAMPLE_DIRS.isdisjoint(path.split("/")[:-1])
 
 
 def is_test_path(path: str) -> bool:
-    """Return whether a file holds tests, or what tests expect."""
+    """Return whether a file holds tests, or data that tests expect."""
     *folders, name = path.split("/")
     return bool(TEST_NAME.fullmatch(name)) or not TEST_DIRS.isdisjoint(folders)
 
@@ -102,5 +103,5 @@ def is_test_config(path: str) -> bool:
 
 
 def is_ci(path: str) -> bool:
-    """Return whether a file configures a build server."""
+    """Return whether a file configures continuous integration."""
     return path.startswith(CI_DIRS) or path.endswith(CI_FILES)

@@ -1,4 +1,4 @@
-"""The tools, one row each: what the core knows of a call before any tool is asked.
+"""The tools, one row each: what the core knows about a call without asking its tool.
 
 What only the shell knows of a tool (its form, its implementation, its messages) is in `tools`; a
 test compares the two lists. No other code may list tools by name: a property of some of them is a
@@ -21,7 +21,7 @@ from flyball.regex import regex
 
 
 class Touch(StrEnum):
-    """The most that a tool can do outside the run's own record."""
+    """The most that a tool can change outside the run's own record."""
 
     NOTHING = "nothing: it is words"
     WORKSPACE = "reads the workspace"
@@ -31,7 +31,7 @@ class Touch(StrEnum):
 
 
 class ToolRow(NamedTuple):
-    """One tool: its names, its class, what it may touch, and the phases that also show it."""
+    """One tool: its names, its class, what it may change, and the phases that also show it."""
 
     name: str
     access: Access
@@ -50,16 +50,16 @@ class ToolRow(NamedTuple):
 
     @property
     def starts_process(self) -> bool:
-        """Return whether a program of the project's may run, and so may change any file."""
+        """Return whether one of the project's programs may run, and so may change any file."""
         return self.touches is Touch.ANYTHING
 
     @property
     def leaves_tree(self) -> bool:
-        """Return whether the tree after it is the tree before it, without looking."""
+        """Return whether the tool never changes the tree."""
         return self.touches in (Touch.WORKSPACE, Touch.ADDRESS)
 
     def is_shown_in(self, phase: Phase, access: Access | None = None) -> bool:
-        """Return whether a phase shows and allows it; `access` is the call's own class."""
+        """Return whether a phase shows and allows the tool; `access` is the call's own class."""
         return (access or self.access) in REACH[phase] or phase in self.also_in
 
 
@@ -482,7 +482,7 @@ _NAMESPACE = regex(r"^.*(?:\.|/|:|__)(?=[^./:_])")
 
 
 def plain_name(name: str) -> str:
-    """Return a name without case, dashes and humps: how two spellings are compared."""
+    """Return a name without case, dashes and camel case, to compare two spellings."""
     words = _CAMEL.sub("_", name.strip().strip("`'\"")).replace("-", "_").replace(" ", "_")
     return words.strip("_").lower()
 
@@ -497,7 +497,7 @@ _SPELLINGS: Mapping[str, str] = MappingProxyType(
 
 
 def tool_name(name: str) -> str | None:
-    """Return the tool that a name can only mean, or None.
+    """Return the only tool that a name can mean, or None.
 
     Besides aliases: other capitalisation, a namespace prefix (`functions.read`,
     `mcp__files__read`), and other agents' names for the same tool.
@@ -514,7 +514,7 @@ def tool_name(name: str) -> str | None:
 
 
 def field_name(tool: str, name: str) -> str:
-    """Return the field of a tool that a name can only mean; the name itself where it means none."""
+    """Return the only field of a tool that a name can mean, or else the name itself."""
     plain = plain_name(name)
     for field, others in TOOL_ROWS[tool].spelt.items():
         if plain == field or plain in others:

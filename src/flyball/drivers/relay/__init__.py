@@ -1,1 +1,1 @@
-"""A person, or anything that reads and writes text, as the model."""
+"""A driver for a person, or any program that reads and writes text, in the model's place."""

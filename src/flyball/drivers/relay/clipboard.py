@@ -46,7 +46,7 @@ class ClipboardDriver:
         self._one_at_a_time = asyncio.Lock()
 
     async def think(self, request: Request, on_text: Callable[[str], None]) -> Reply:
-        """Say what to carry where, then wait for an answer that can be parsed."""
+        """Show what to copy where, then wait for an answer that can be parsed."""
         async with self._one_at_a_time:
             form = await self._carry(request)
         if form.text:
@@ -67,7 +67,8 @@ class ClipboardDriver:
         return form
 
     def _actions(self, request: Request) -> tuple[RunnerAction, ...]:
-        """Return what to do with a chat; one that has this thread's start needs the new."""
+        """Return what to do with a chat; one that already has this thread needs only the new
+        messages."""
         heard = len(self._heard)
         if not heard or conversation(request)[:heard] != self._heard:
             return runner_actions(question(request, ANSWER_HERE))

@@ -115,7 +115,7 @@ def _purpose(schema: object) -> str:
 
 
 def example(tool: ToolSpec) -> str:
-    """Return a block that calls this tool with what it cannot do without."""
+    """Return an example block that calls this tool with its required arguments."""
     if tool.name in EXAMPLES:
         return EXAMPLES[tool.name]
     properties = arguments(tool.schema)
@@ -150,7 +150,7 @@ def _call(tool: str, args: Mapping[str, object]) -> str:
 
 
 def _fence_for(text: str) -> str:
-    """Backticks enough to hold a text that has some itself."""
+    """Return a fence with more backticks than the text contains."""
     fence = "```"
     while fence in text:
         fence += "`"

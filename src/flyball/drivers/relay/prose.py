@@ -53,12 +53,12 @@ class FencedBlock(NamedTuple):
 
 
 def arguments(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments in a tool's schema, which may be stated by reference."""
+    """Return the arguments in a tool's schema, resolving a reference to them."""
     return _resolved(schema).get("properties", {})
 
 
 def required(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the arguments that a tool cannot do without."""
+    """Return the required arguments of a tool."""
     return tuple(_resolved(schema).get("required", ()))
 
 
@@ -70,7 +70,7 @@ def _resolved(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def read_prose(text: str, tools: Sequence[ToolSpec]) -> ReplyForm:
-    """Return the prose and the calls of a reply, or what is wrong with the first bad block."""
+    """Return the prose and the calls of a reply, or the error in the first bad block."""
     schemas = {tool.name: arguments(tool.schema) for tool in tools}
     prose: list[str] = []
     calls: list[CallForm] = []
@@ -86,7 +86,7 @@ def read_prose(text: str, tools: Sequence[ToolSpec]) -> ReplyForm:
 
 
 def _items(lines: Sequence[str]) -> Iterator[str | FencedBlock]:
-    """Lines of prose, and call blocks; other blocks are prose."""
+    """Yield lines of prose and call blocks; other blocks count as prose."""
     at = 0
     while at < len(lines):
         fence = FENCE.fullmatch(lines[at])
@@ -183,7 +183,7 @@ def _fields(block: FencedBlock, tool: str, properties: Mapping[str, Any]) -> dic
 
 
 def _own_name(name: str, tool: str, properties: Mapping[str, Any]) -> str:
-    """Return the argument that a name can only mean."""
+    """Return the only argument that a name can mean."""
     return name if name in properties or tool not in TOOL_ROWS else field_name(tool, name)
 
 

@@ -116,7 +116,7 @@ class RelayDriver:
         return None
 
     def _claim(self, content: bytes) -> str | None:
-        """Take the next free number, or None where another process was faster."""
+        """Take the next free number; None if another process was faster."""
         number = f"{max(self._numbers(), default=0) + 1:04}"
         return number if _create(self._folder / f"{number}.request.json", content) else None
 
@@ -131,7 +131,7 @@ class RelayDriver:
                 _replace(self._folder / f"{number}.image-{index}.{shown.suffix}", shown.data)
 
     async def _answer(self, number: str, request: Request) -> ReplyForm:
-        """Poll until a reply can be read; one that stays wrong is answered with what is wrong."""
+        """Poll until the reply can be read; answer an invalid reply with its errors."""
         complaint = self._folder / f"{number}.error.md"
         last: ReplyFileState | None = None
         same = 0
@@ -160,7 +160,7 @@ class RelayDriver:
 
 
 def open_relay(folder: Path, sleep: Sleep) -> RelayDriver:
-    """Return a relay through a folder, which is made where it does not exist yet."""
+    """Return a relay through a directory, which is created if necessary."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file.", "Name a folder for the relay: relay:FOLDER.")
     return RelayDriver(folder, sleep)
@@ -208,7 +208,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _create(path: Path, content: bytes) -> bool:
-    """Return the same, but only where no such file exists yet."""
+    """Create a file atomically; fail if it exists."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     part.write_bytes(content)
     try:

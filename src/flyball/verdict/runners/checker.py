@@ -36,7 +36,7 @@ def _has(*names: str) -> IsHere:
 
 
 def _configures(tool: str, *files: str) -> IsHere:
-    """Return a test for a tool's table in pyproject.toml, or for a file of its own."""
+    """Return a condition that looks for a tool's table in pyproject.toml, or its own file."""
     return lambda land: tool in python_tools(land) or _has(*files)(land)
 
 
@@ -79,9 +79,7 @@ def _mypy(context: StartContext, land: FileIndex) -> list[str]:
 
 
 def _compileall(context: StartContext, land: FileIndex) -> list[str]:
-    """Return every source file, whether or not it was compiled before; environments are left
-    out.
-    """
+    """Return a command that compiles every source file again, except those of environments."""
     apart = "|".join([r"\.[^/.][^/]*", "node_modules"])
     venvs = "".join(rf"|^\./{re.escape(path)}/" for path in land.venvs)
     left_out = rf"^\./(?:.*/)?(?:{apart})/{venvs}"
@@ -126,9 +124,9 @@ _SETTLED_KINDS = {
 
 
 def settled_checks(land: FileIndex, settled: Mapping[str, SettledCommand]) -> tuple[Check, ...]:
-    """Return the checks of a tree, with configured ones in place of those that were found.
+    """Return the checks of a tree, in which configured checks replace detected ones.
 
-    What a configured command verifies is derived from its words; an unknown command counts as
+    What a configured command verifies is derived from its words; an unknown command counts as a
     diagnosis.
     """
     own = [
@@ -145,7 +143,7 @@ def settled_checks(land: FileIndex, settled: Mapping[str, SettledCommand]) -> tu
 
 
 def always(_land: FileIndex) -> bool:
-    """Return whether a check is here that somebody named or found: it is."""
+    """Return True: a named or detected check always applies."""
     return True
 
 
@@ -154,7 +152,8 @@ def _shell(command: str) -> Argv:
 
 
 def checks_of(land: FileIndex, *, is_top: bool = True) -> tuple[Check, ...]:
-    """The checks this tree is set up for, the strongest first; syntax is the top's to check."""
+    """Return the checks that this tree is set up for, strongest first; only the top checks
+    syntax."""
     return tuple(
         check
         for check in CHECKS

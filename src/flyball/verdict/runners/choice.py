@@ -95,7 +95,7 @@ def choose(
 
 
 def require_allowed(choice: Choice) -> None:
-    """Refuse what a driver may not pass on to this runner."""
+    """Refuse arguments that a driver may not pass on to this runner."""
     if choice.command:
         bad = choice.args[0] if choice.args else ""
     else:
@@ -114,9 +114,7 @@ def _allowed(choice: Choice) -> str:
 
 
 def _names(part: Part, land: FileIndex) -> tuple[str, ...]:
-    """Return every runner a part may be tested with: its suites first, then other ways to run
-    them.
-    """
+    """Return every runner for a part: its suites first, then other ways to run them."""
     if not part.suites:
         return ()
     own = tuple(suite.runner for suite in part.suites)
@@ -130,7 +128,7 @@ def _fits(requested: str, names: Sequence[str]) -> bool:
 
 
 def _first(suited: Mapping[str, Sequence[str]], args: Sequence[str], parts: Sequence[Part]) -> str:
-    """Return the part that contains the paths among the words, else the top, else the only one."""
+    """Return the part that contains the paths in the words, else the top, else the only one."""
     for word in args:
         is_path = "/" in word.partition("::")[0] and not word.startswith("-")
         owner = owner_of(parts, posixpath.normpath(word.partition("::")[0]))
@@ -209,7 +207,7 @@ def _tested_inside(at: str, parts: Sequence[Part]) -> tuple[str, ...]:
 
 
 def set_up_command(name: str, land: FileIndex) -> str:
-    """Return the project's own command that installs what a runner needs; nothing if unknown."""
+    """Return the project's own command that installs what a runner needs; empty if unknown."""
     if name in PYTHON:
         return _python_set_up(land)
     if land.has("package.json") and name not in NOT_NODE:

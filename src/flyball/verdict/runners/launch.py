@@ -1,4 +1,4 @@
-"""Starting something of the project's: in its sandbox, with its installed tools in reach."""
+"""Start one of the project's programs in its sandbox, with access to its installed tools."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ Started = TypeVar("Started", bound=StartContext)
 
 @contextmanager
 def set_up(context: Started, at: str = ".") -> Generator[Started]:
-    """Yield a context with its own report directory, and installed packages linked into the
-    tree.
-    """
+    """Yield a context with its own report directory, and with links to installed packages."""
     provide(context.root.path, context.project, at)
     for place in context.kept:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -45,9 +43,8 @@ async def launch(
     seconds: float | None = None,
     hear: Callable[[str], None] | None = None,
 ) -> Finished:
-    """Return how a command of the project's ended, in a context that was set up; its output is
-    logged.
-    """
+    """Run one of the project's commands in a prepared context and log its output; return its
+    result."""
     sandbox = context.sandbox
     writable = (*sandbox.writable, context.shelf, *context.kept)
     layered: tuple[tuple[Path, Path], ...] = ()
@@ -80,7 +77,7 @@ def _limited(limits: CommandLimits, seconds: float | None) -> CommandLimits:
 
 
 def _heard_by(*ears: Callable[[str], None] | None) -> Callable[[str], None] | None:
-    """Return one function that passes output to all of these."""
+    """Return a function that passes output to all of these."""
     there = [ear for ear in ears if ear is not None]
 
     def hear(text: str) -> None:

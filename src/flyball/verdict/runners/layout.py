@@ -56,7 +56,7 @@ class FileIndex:
         return tuple(path for path in self.files if pattern.fullmatch(path))
 
     def below(self, part: str, without: tuple[str, ...] = ()) -> FileIndex:
-        """Return a directory of the tree, without some of its directories."""
+        """Return an index of a directory of the tree, without some of its subdirectories."""
         start = "" if part == "." else f"{part}/"
         apart = tuple(f"{each}/" for each in without)
         inner = tuple(
@@ -73,7 +73,7 @@ class FileIndex:
 
     @cached_property
     def python(self) -> tuple[str, ...]:
-        """Python files that may hold tests."""
+        """Return Python files that may contain tests."""
         return self.matching(_PYTHON_TEST)
 
     @cached_property
@@ -92,7 +92,7 @@ class FileIndex:
 
 
 def look(root: Path) -> FileIndex:
-    """Return one walk over the tree, leaving out what is installed or built, and every link."""
+    """Return an index of the tree, leaving out installed and built files and all links."""
     found: list[str] = []
     venvs: list[str] = []
     top = len(os.fspath(root).rstrip(os.sep)) + 1
@@ -144,7 +144,7 @@ def text_of(path: Path) -> str:
 
 
 def text_within(root: Path, name: str) -> str:
-    """Return the same of a file in a tree, reached through no link."""
+    """Return the beginning of a file in a tree as text, without following links."""
     return (read_within(root, name, READ_BYTES) or b"").decode("utf-8", "replace")
 
 
@@ -164,7 +164,7 @@ def _toml(text: str) -> Mapping[str, Any]:
 
 
 def table_of(value: Any) -> Mapping[str, Any]:
-    """Return a value if it is a table, and an empty one otherwise."""
+    """Return a value if it is a table, and an empty table otherwise."""
     return cast(Mapping[str, Any], value) if isinstance(value, Mapping) else {}
 
 
@@ -179,12 +179,12 @@ def package_json(root: Path) -> Mapping[str, Any]:
 
 
 def npm_script(land: FileIndex, name: str) -> str:
-    """Return a script of package.json, other than the one npm puts there to fail."""
+    """Return a script of package.json, except the placeholder that npm creates."""
     script = table_of(land.package.get("scripts")).get(name)
     return script if isinstance(script, str) and "no test specified" not in script else ""
 
 
 def depends_on(land: FileIndex, name: str) -> bool:
-    """Return whether package.json asks for a package."""
+    """Return whether package.json lists a package."""
     tables = ("dependencies", "devDependencies")
     return any(name in table_of(land.package.get(kind)) for kind in tables)

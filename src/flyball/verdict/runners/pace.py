@@ -27,7 +27,7 @@ MOST_RUNNING = 20
 
 
 class Steps(NamedTuple):
-    """Read from a runner's output, line by line, which test begins and which has ended."""
+    """Determine from a runner's output, line by line, which tests have started and ended."""
 
     done: re.Pattern[str]
     begun: re.Pattern[str] | None = None
@@ -53,7 +53,7 @@ class TimeLimit(NamedTuple):
 
 
 def limit_for(context: StartContext, pace: Pace, requested: float | None) -> TimeLimit:
-    """Return the requested limit, or three times the longest recent run, within the cap."""
+    """Return the requested limit, or three times the longest recent run, up to the cap."""
     most = context.limits.seconds
     if requested is not None:
         return TimeLimit(min(requested, most), "the limit that `timeout` set")
@@ -66,17 +66,17 @@ def limit_for(context: StartContext, pace: Pace, requested: float | None) -> Tim
 
 
 class Paces:
-    """The paces of what runs wait for, in a file that no sandboxed process can write."""
+    """The durations of suites and checks, in a file that no sandboxed process can write."""
 
     def __init__(self, state_dir: Path) -> None:
         self._file = state_dir / "suite-times.json"
 
     def find(self, key: str) -> Pace:
-        """Return the pace of one suite; an empty one where none is known."""
+        """Return the pace of one suite; empty if unknown."""
         return self._read().get(key) or Pace()
 
     def keep(self, key: str, seconds: float, done: int) -> None:
-        """Add a run that came to its end."""
+        """Add a completed run."""
         known = self._read()
         before = known.get(key) or Pace()
         known[key] = Pace([*before.seconds, round(seconds, 2)][-KEPT:], done)
@@ -90,7 +90,7 @@ class Paces:
 
 
 def _replace(file: Path, data: bytes) -> None:
-    """Write a file whole; a time that cannot be kept is no reason to lose a result."""
+    """Write a whole file; if that fails, ignore it rather than lose a result."""
     fresh = file.with_name(f"{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def _replace(file: Path, data: bytes) -> None:
 
 
 class Course:
-    """Reads a runner's output while it comes: which tests have ended, and which are running."""
+    """Reads a runner's output as it arrives: which tests have ended, and which are running."""
 
     def __init__(self, steps: Steps | None) -> None:
         self.steps = steps
@@ -110,19 +110,19 @@ class Course:
         self._rest = ""
 
     def at(self, what: str, pace: Pace, elapsed: float) -> Progress:
-        """Return how far the run is after so many seconds, beside what is known from before."""
+        """Return the progress after so many seconds, compared with earlier runs."""
         unit = self.steps.unit if self.steps else "tests"
         return Progress(what, elapsed, pace.last, self.done, pace.done, unit)
 
     def hear(self, text: str) -> None:
-        """Take the next piece of output."""
+        """Process the next piece of output."""
         *lines, self._rest = (self._rest + text).split("\n")
         for line in lines:
             self._take(plain(line))
 
     @property
     def running(self) -> tuple[str, ...]:
-        """Return the tests that began and have not ended, the latest first."""
+        """Return the tests that have started and not ended, latest first."""
         begun = self.steps and self.steps.begun
         last = begun.match(plain(self._rest)) if begun else None
         names = dict.fromkeys([*([last[1]] if last else ()), *reversed(self._open)])
@@ -146,9 +146,9 @@ class Course:
 async def telling(
     tell: Callable[[Progress], None], now: Callable[[float], Progress]
 ) -> AsyncGenerator[None]:
-    """Tell every two seconds how far something is, until it is over.
+    """Report progress every two seconds until the operation is over.
 
-    `now` says how far it is after so many seconds.
+    `now` returns the progress after so many seconds.
     """
     task = asyncio.create_task(_tell(tell, now))
     try:

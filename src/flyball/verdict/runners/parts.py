@@ -1,4 +1,4 @@
-"""The parts of a tree: which directories are built and tested as one, and with what."""
+"""Find the parts of a tree: the directories that are built and tested as one, and their tools."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _OUTER_BUILD: dict[str, re.Pattern[str]] = {
 def survey_parts(land: FileIndex, settled: ProjectCommands = NOTHING_SETTLED) -> tuple[Part, ...]:
     """Return every part of a tree, the top first; configuration adds parts and overrides the rest.
 
-    The innermost parts are examined first: what has a suite of its own is not tested again by the
+    The innermost parts are examined first: a part with its own suite is not tested again by the
     part around it.
     """
     named = {TOP: (), **dict.fromkeys((*settled.tests, *settled.checks), ())}
@@ -91,7 +91,8 @@ def runners_and_checks(
 
 
 def suites_of(land: FileIndex) -> tuple[str, ...]:
-    """Return the runners that together run every test once: no second way to run the same ones."""
+    """Return the runners that together run every test once, without a second way to run the same
+    tests."""
     found = runners_of(land)
     if "pytest" in found:
         found = tuple(name for name in found if name != "unittest")
@@ -114,7 +115,7 @@ def _suites(
 
 
 def _is_settled_outside(land: FileIndex, path: str, own: FileIndex) -> bool:
-    """Return whether pytest is configured further out and not here: then it is run from there."""
+    """Return whether pytest is configured further up and not here, so that it is run from there."""
     if path == TOP or settles_pytest(own):
         return False
     return any(settles_pytest(_shallow(land, outer)) for outer in _around(path))
@@ -127,7 +128,7 @@ def _shallow(land: FileIndex, path: str) -> FileIndex:
 
 
 def _around(path: str) -> Iterable[str]:
-    """Return the directories around one, the nearest first; the top is the last."""
+    """Return the directories around one, nearest first; the top is the last."""
     while path != TOP:
         path = path.rpartition("/")[0] or TOP
         yield path
@@ -138,7 +139,7 @@ def _depth(path: str) -> int:
 
 
 def _opened(land: FileIndex) -> dict[str, tuple[str, ...]]:
-    """Directory → the kinds of the manifests in it, where they open a part."""
+    """Return for each directory that starts a part the kinds of its manifests."""
     found: dict[str, dict[str, None]] = {}
     for file in land.files:
         folder, _, name = file.rpartition("/")

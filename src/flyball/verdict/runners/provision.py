@@ -1,6 +1,6 @@
 """Make what a project has installed available to a tree elsewhere.
 
-Node searches the directories above a file for packages, and many scripts name `.venv`. So the tree
+Node searches the directories above a file for packages, and many scripts name `.venv`, so the tree
 gets links to both. `node_modules` itself is a directory of the tree, so that caches in it stay
 there, and a package that is part of the project is linked to the tree's own copy of it.
 
@@ -64,7 +64,7 @@ def has_composer(package: Path) -> bool:
 
 
 def _put_vendor(source: Path, target: str, project: Path, root: Path, depth: int = 0) -> None:
-    """Copy the files down to those at the top of each package, and link the folders below them."""
+    """Copy the files at the top of each package, and link the directories below them."""
     if not make_folder(root, target):
         return
     for entry in os.scandir(source):

@@ -28,7 +28,7 @@ Tell = Callable[[StartContext, str], str]
 
 
 def adding(told: Callable[[StartContext], Sequence[str]]) -> Tell:
-    """Words behind a command."""
+    """Return a command with these words appended."""
     return lambda context, command: f"{command} {shlex.join(told(context))}"
 
 
@@ -54,13 +54,13 @@ def accepts(
     commands: str = "",
     like: str = "",
 ) -> Accepts:
-    """Return an allow-list from words apart by blanks."""
+    """Return an allow-list from words separated by blanks."""
     listed = (frozenset(words.split()) for words in (switches, options, commands))
     return Accepts(next(listed), next(listed), names, next(listed), like)
 
 
 def split_words(allowed: Accepts, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the options with their values, and the paths and names among them."""
+    """Return the options with their values, and separately the paths and names."""
     options: list[str] = []
     names: list[str] = []
     waiting = iter(words)
@@ -99,16 +99,16 @@ def refusal(allowed: Accepts, words: Sequence[str]) -> str:
 
 
 def is_plain_name(word: str) -> bool:
-    """Return a path within the tree or the name of a test: no assignment, no file of arguments."""
+    """Return whether a word is a path in the tree or a test's name: no assignment, no argument
+    file."""
     path = PurePosixPath(word.partition("::")[0])
     leads_out = path.is_absolute() or ".." in path.parts
     return bool(word) and not leads_out and not re.match(r"@|\w+:?=", word)
 
 
 def _is_cluster(word: str, allowed: Accepts) -> bool:
-    """Return whether a word is short switches (`-xvs`), or a short option with its value
-    (`-k3`).
-    """
+    """Return whether a word is a group of short switches (`-xvs`), or a short option with its value
+    (`-k3`)."""
     if word.startswith("--") or len(word) < 3:
         return False
     if word[:2] in allowed.options:

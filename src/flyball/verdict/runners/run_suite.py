@@ -1,4 +1,4 @@
-"""Running a suite and reading what it leaves behind."""
+"""Run a suite and read its results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PYTEST_ENDS = {
 
 
 class SuiteRun(NamedTuple):
-    """A report, the raw exit, and every test that the runner reported."""
+    """A report, the exit code, and every test that the runner reported."""
 
     report: SuiteReport
     finished: Finished
@@ -63,10 +63,10 @@ async def run_suite(
     from_driver: bool = False,
     timeout: float | None = None,
 ) -> SuiteRun:
-    """Run the requested or the fitting suite in its sandbox, and count what happened.
+    """Run the requested or the default suite in its sandbox, and count the results.
 
-    What a driver passes on is held against the runner's allow-list; our own words are not. Its runs
-    are stopped after `timeout` seconds, or else after three times what the suite took before.
+    A driver's arguments are checked against the runner's allow-list; our own are not. Runs are
+    stopped after `timeout` seconds, or else after three times the suite's usual duration.
     """
     choice = choose(requested, words, context.root.path, context.settings.commands)
     if from_driver:
@@ -125,7 +125,7 @@ class Timed:
     async def launch(
         self, argv: Sequence[str], context: StartContext, steps: Steps | None
     ) -> Finished:
-        """Start the runner, tell how far it is, and remember how long a whole suite took."""
+        """Start the runner, report its progress, and record how long a whole suite took."""
         self.course = Course(steps)
         pace = self._pace if self._is_whole else Pace()
         async with telling(self._tell, partial(self.course.at, self._what, pace)):
@@ -157,7 +157,7 @@ async def _run(
 
 
 def _started(choice: Choice, context: StartContext) -> tuple[list[str], Runner | SettledStart]:
-    """Return the words that start what was chosen, and what reads its end."""
+    """Return the command for the choice, and the parser of its results."""
     if not choice.command:
         runner = BY_NAME[choice.name]
         return runner.argv(context, choice.land, choice.args), runner
@@ -171,7 +171,7 @@ def _started(choice: Choice, context: StartContext) -> tuple[list[str], Runner |
 
 
 def _read(file: Path | None, context: StartContext) -> bytes | None:
-    """Return what a runner wrote, unless it is no plain file or a link leads to it."""
+    """Return a runner's report, unless it is no plain file or reached through a link."""
     if file is None:
         return None
     tops = (context.root.path, context.shelf, context.project)
@@ -180,7 +180,7 @@ def _read(file: Path | None, context: StartContext) -> bytes | None:
 
 
 def _stopped(timed: Timed, finished: Finished) -> str:
-    """Say when a run was stopped, why then, and how far it was."""
+    """Explain when and why a run was stopped, and how far it was."""
     course = timed.course
     ended = f"{course.done} {course.steps.unit} had ended" if course.steps else ""
     running = f"{', '.join(course.running)} was running" if course.running else ""
@@ -197,7 +197,7 @@ _NEEDS_NETWORK = regex(
 
 
 def _reason(choice: Choice, finished: Finished, tally: Tally | None, timed: Timed) -> str:
-    """Return why a run that is not green is not, where no failing test says it."""
+    """Return why a run is not green if no failing test explains it."""
     if finished.timed_out and timed.is_bounded:
         return _stopped(timed, finished)
     if finished.cut_off:

@@ -1,4 +1,4 @@
-"""Configured commands: the runner that one starts, and how to make it report."""
+"""Configured commands: the runner that each starts, and how to make it report."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ _ENDS_OPTIONS = frozenset({"--", "-args", "--args"})
 
 
 class SettledStart(NamedTuple):
-    """The way to start a settled command and read its output."""
+    """How to start a configured command and read its output."""
 
     argv: list[str]
     runner: Runner | None
 
     @property
     def name(self) -> str:
-        """Return the runner behind it, or nothing."""
+        """Return the name of the runner behind the command; empty if unknown."""
         return self.runner.name if self.runner else ""
 
     @property
     def steps(self) -> Steps | None:
-        """Return how the output of the runner behind it shows what began and ended."""
+        """Return a reader of the started and ended tests in the runner's output."""
         return self.runner.steps if self.runner else None
 
     def reports(self, context: StartContext) -> Sequence[Path]:
@@ -80,13 +80,13 @@ class SettledStart(NamedTuple):
         return own or documents_left(context)
 
     def read(self, said: RunnerOutput) -> Tally | None:
-        """Return what the runner behind it would read, and without one what can be recognised."""
+        """Parse the results as the runner's own, or if it is unknown, as anything recognisable."""
         found = self.runner.read(said) if self.runner else None
         return found or from_unknown(said)
 
 
 def start_settled(command: str, context: StartContext) -> SettledStart:
-    """Return a shell that runs the command unchanged but for options that make a known runner
+    """Return a shell that runs the command with only the options added that make a known runner
     report.
 
     The project's installed programs come first, as in the user's own shell.
@@ -101,7 +101,7 @@ def start_settled(command: str, context: StartContext) -> SettledStart:
 
 
 def runner_behind(step: str) -> str:
-    """Return the runner that one command starts, or nothing where it is none that we know."""
+    """Return the runner that a command starts; empty if it is not a known one."""
     words = _unwrapped(_words(step))
     for (program, *more), name in PROGRAMS.items():
         if words and words[0] == program and set(more) <= set(words[1:]):
@@ -111,8 +111,7 @@ def runner_behind(step: str) -> str:
 
 def _told(runner: Runner, step: str, context: StartContext) -> str:
     """Return the command with its runner's report options; words after `--` belong to another
-    program.
-    """
+    program."""
     return step if _ENDS_OPTIONS & {*_words(step)} else runner.tell(context, step)
 
 
@@ -121,7 +120,7 @@ def _words(step: str) -> list[str]:
 
 
 def _unwrapped(words: Sequence[str]) -> list[str]:
-    """Return the program that is finally started, without its directory, and its words."""
+    """Return the program that is finally started, without its directory, and its arguments."""
     left = list(words)
     while left:
         if _ASSIGNMENT.match(left[0]):

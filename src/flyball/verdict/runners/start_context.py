@@ -25,7 +25,7 @@ class StartSettings(Protocol):
 
     @property
     def commands(self) -> ProjectCommands:
-        """Return the commands that the user settled for tests and checks."""
+        """Return the commands that the user configured for tests and checks."""
         ...
 
 
@@ -82,5 +82,6 @@ class StartContext(Protocol):
     def log(self) -> Path: ...
 
     def started(self, shelf: Path, at: str) -> Self:
-        """Return the same context with its own report directory, in a directory of the tree."""
+        """Return the same context with its own report directory, started in a directory of the
+        tree."""
         ...

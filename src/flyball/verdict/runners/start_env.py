@@ -1,7 +1,7 @@
-"""The directory and environment in which a project's program is started.
+"""Choose the directory and environment in which a project's program is started.
 
-A run works on a tree of its own, while what was installed for the project is in the user's
-checkout. Installed tools are used from there; the code under test is the tree's own.
+A run works on its own tree, while the project's tools are installed in the user's checkout. They
+are used from there; the code under test is the tree's own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _MAPPED = regex(r"['\"](/[^'\"]+)['\"]")
 
 
 def venv_of(context: StartContext) -> Path | None:
-    """Return the project's virtual environment: its own, or the one whose programs come first."""
+    """Return the project's virtual environment: its own, or the one whose programs come first on
+    the PATH."""
     for home in homes_of(context):
         for name in VENVS:
             if _is_users(home / name, context):
@@ -37,9 +38,9 @@ def venv_of(context: StartContext) -> Path | None:
 
 
 def _is_users(venv: Path, context: StartContext) -> bool:
-    """Return whether an environment existed before the run: what a run makes is not trusted.
+    """Return whether an environment existed before the run: one made by a run is not trusted.
 
-    The inode's change time is the kernel's own: no program can set it back.
+    The inode's change time is set by the kernel: no program can set it back.
     """
     parts = [venv / "bin" / "python", venv / VENV]
     if not parts[0].exists():
@@ -51,9 +52,10 @@ def _is_users(venv: Path, context: StartContext) -> bool:
 
 
 def python_of(context: StartContext) -> str:
-    """Return the interpreter to use: the environment's, the one on the path, or Flyball's.
+    """Return the interpreter to use: the environment's, the one on the PATH, or Flyball's.
 
-    Flyball's without its environment: what is installed there is not the project's.
+    Flyball's is used without its environment, because packages installed there are not the
+    project's.
     """
     venv = venv_of(context)
     if venv:
@@ -67,8 +69,7 @@ def _python_on_path(context: StartContext) -> str | None:
 
 def program_of(context: StartContext, name: str) -> str:
     """Return a program of the project's environment or its packages, or else the one on the
-    path.
-    """
+    PATH."""
     venv = venv_of(context)
     homes = (*homes_of(context), context.workdir, context.root.path)
     places = [Path(os.path.realpath(home / "node_modules"), ".bin", name) for home in homes]
@@ -77,9 +78,8 @@ def program_of(context: StartContext, name: str) -> str:
 
 
 def with_own_programs(command: str, context: StartContext) -> str:
-    """Return a shell command that finds the project's installed programs first, as its people
-    do.
-    """
+    """Return a shell command that finds the project's installed programs first, as its developers
+    do."""
     places = [home / "node_modules" / ".bin" for home in (*homes_of(context), context.workdir)]
     venv = venv_of(context)
     places += [venv / "bin"] if venv else []
@@ -88,9 +88,7 @@ def with_own_programs(command: str, context: StartContext) -> str:
 
 
 def homes_of(context: StartContext) -> tuple[Path, ...]:
-    """Return the user's places of installation, the nearest first; what a run puts in its tree is
-    not one.
-    """
+    """Return the user's installation directories, nearest first, without any that a run created."""
     return tuple(dict.fromkeys((context.project / context.at, context.project)))
 
 
@@ -111,13 +109,13 @@ def readable(context: StartContext) -> tuple[Path, ...]:
 
 
 def _is_interpreter(python: Path) -> bool:
-    """Return whether a link to a Python leads to an interpreter, and not to somebody's home."""
+    """Return whether a Python link leads to an interpreter rather than to a user's home."""
     is_one = python.parent.name == "bin" and python.name.startswith("python")
     return is_one and not Path.home().is_relative_to(python.parent.parent)
 
 
 def environment(context: StartContext) -> dict[str, str]:
-    """Return the environment of anything of the project's; the tree's own code comes first."""
+    """Return the environment for any program of the project; the tree's own code comes first."""
     env = {
         **context.env,
         "PYTHONPATH": os.pathsep.join(map(os.fspath, import_path(context))),
@@ -138,10 +136,10 @@ def environment(context: StartContext) -> dict[str, str]:
 
 
 def shares_builds(context: StartContext) -> bool:
-    """Return whether a process on a copy of a tree finds what was built before, and can change none
-    of it.
+    """Return whether a process on a copy of a tree finds earlier builds without being able to
+    change them.
 
-    Code that could would have the tests of another tree linked with what it likes.
+    Code that could change them could link anything into another tree's tests.
     """
     return (
         context.is_scratch
@@ -152,11 +150,11 @@ def shares_builds(context: StartContext) -> bool:
 
 
 def _build_caches(context: StartContext) -> dict[str, str]:
-    """Return where compilers cache their builds.
+    """Return the directories in which compilers cache their builds.
 
-    Cargo rebuilds what is newer than the last build. Copies of two trees made before either was
-    built would be one to it, and the tests of one would run the code of the other: each has a
-    directory of its own, or starts from one that knows no copy.
+    Cargo rebuilds sources that are newer than the last build. Two copies of trees, both made before
+    either was built, would look the same to it, and the tests of one would run the code of the
+    other. So each has its own directory, or starts from one that was made for no copy.
     """
     if shares_builds(context):
         go, cargo = context.built / "go", context.built / "cargo"
@@ -175,7 +173,7 @@ def import_path(context: StartContext) -> tuple[Path, ...]:
 
 
 def _hides_the_library(place: Path) -> bool:
-    """Return whether something in a directory would be imported instead of the standard library."""
+    """Return whether something in a directory would shadow the standard library."""
     if place.name == "src" and (place / "__init__.py").exists():
         return True
     return any(
@@ -192,7 +190,8 @@ def _importable(entries: Iterable[Path]) -> Iterator[str]:
 
 
 def _editable(context: StartContext) -> Iterator[Path]:
-    """Yield the tree's counterparts of what is installed from the project's own sources."""
+    """Yield the tree's counterparts of packages that are installed from the project's own
+    sources."""
     venv = venv_of(context)
     for place in _installed_from(venv) if venv else ():
         if place.is_relative_to(context.project) and not place.is_relative_to(venv or ""):
@@ -200,7 +199,7 @@ def _editable(context: StartContext) -> Iterator[Path]:
 
 
 def _installed_from(venv: Path) -> Iterator[Path]:
-    """Source directories that an environment imports from; read, never run."""
+    """Yield source directories that an environment imports from; its files are read, never run."""
     for site in sorted(venv.glob("lib/python*/site-packages")):
         for file in sorted(site.glob("*.pth")):
             yield from (Path(line) for line in text_of(file).split("\n") if line[:1] == "/")

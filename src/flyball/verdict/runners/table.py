@@ -15,10 +15,10 @@ TARGETS = frozenset({"make", "just"})
 
 
 def runners_of(land: FileIndex) -> tuple[str, ...]:
-    """Return the runners this tree can be tested with, the best first.
+    """Return the runners this tree can be tested with, best first.
 
     Scripts and targets come last, and a script is left out if the runner behind it is known: it
-    would run the same tests with less to read.
+    would run the same tests with less detail.
     """
     found = [runner.name for runner in RUNNERS if runner.is_here(land)]
     if not node.BEHIND_SCRIPTS.isdisjoint(found):

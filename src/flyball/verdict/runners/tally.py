@@ -18,7 +18,7 @@ _ANSI = regex(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 
 
 class Tally(NamedTuple):
-    """Counts and failures; `reason` says what kept tests from running.
+    """Counts and failures; `reason` says why tests could not run.
 
     `cases` holds every test if the runner reports each, and is empty if it only counts.
     """
@@ -34,7 +34,7 @@ class Tally(NamedTuple):
 def tally(
     passed: int, skipped: int, bad: Iterable[tuple[str, str]], failed: int = 0, reason: str = ""
 ) -> Tally:
-    """Return a tally with each failing test once, whatever failed in it and how often."""
+    """Return a tally with each failing test once, however often it failed."""
     said: dict[str, list[str]] = {}
     for name, message in bad:
         said.setdefault(name.strip() or "(unnamed)", []).append(message.strip())
@@ -66,12 +66,12 @@ def _failure(name: str, text: str) -> FailedTest:
 
 
 def _shortened(text: str) -> str:
-    """Return the beginning of why, and its end, where most runners put the heart of it."""
+    """Return the beginning and the end of a reason; most runners put the main point at the end."""
     if len(text) > KEPT_MESSAGE:
         return f"{text[: KEPT_MESSAGE // 4]}\n…\n{text[-3 * KEPT_MESSAGE // 4 :]}"
     return text
 
 
 def plain(output: str) -> str:
-    """Output without colours, and with one kind of line end."""
+    """Return output without colours, and with uniform line endings."""
     return _ANSI.sub("", output).replace("\r\n", "\n")

@@ -1,4 +1,5 @@
-"""Tests as values: read, compared, inverted; and small changes that a test should notice. Pure."""
+"""Tests as values: parse, compare and invert them; small changes that a test should notice.
+Pure."""
 
 from flyball.verdict.tests._change import compare_tests, weakenings
 from flyball.verdict.tests._finding import ALARMS, GRAVITY, comparison_of

@@ -1,4 +1,4 @@
-"""Every assertion under a piece of code, in one canonical form."""
+"""Find every assertion in a piece of code, in one canonical form."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def assertions_in(
 
 
 def _callbacks(node: Node) -> list[Node]:
-    """Return what is still to be read in an assertion: the block that must raise, nested bodies."""
+    """Return the parts of an assertion that are still to be read: the block that must raise, nested
+    bodies."""
     if node.kind == "if_statement":
         return [kid for kid in node.kids if kid.field == "alternative"]
     bodies = kinds(
@@ -106,7 +107,7 @@ def _at(node: Node, style: str, helpers: AbstractSet[str]) -> Iterator[Assertion
 def claims(
     test: Node, whole: Node, form: str, style: str, *, negate: bool = False
 ) -> Iterator[Assertion]:
-    """Take an asserted expression apart into single claims."""
+    """Split an asserted expression into single claims."""
     test = bare(test)
     joined = operands_of(test)
     if is_tautology(test) and not negate:
@@ -189,7 +190,7 @@ def _tolerance(args: Sequence[Node]) -> float:
 
 
 def number_of(node: Node) -> float | None:
-    """Return the number that an expression literally is."""
+    """Return the number that a literal expression represents."""
     text = re.sub(r"[_\s]", "", bare(node).text)
     if not re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[fFdDlLuU]*", text):
         return None
@@ -319,7 +320,7 @@ def _chained(
 
 
 def _matcher(wanted: Node, args: list[Node]) -> tuple[str, list[Node], int]:
-    """Take a matcher apart that is given to an assertion: `to eq(3)`, `To(Equal(3))`."""
+    """Parse a matcher that is passed to an assertion: `to eq(3)`, `To(Equal(3))`."""
     flipped = 0
     while True:
         call = call_of(bare(wanted))
@@ -487,7 +488,7 @@ def _is_defined_here(node: Node) -> bool:
 
 
 def _raises(call: Call) -> Assertion:
-    """Return `raises(E, match=…)`: the type, then what its message must contain."""
+    """Return `raises(E, match=…)`: the type, then the required part of its message."""
     kinds = [arg for arg in call.args if arg.kind != "keyword_argument"]
     matches = [
         arg.get("value") or arg
@@ -504,7 +505,7 @@ def _raises(call: Call) -> Assertion:
 
 
 def _condition(node: Node) -> Iterator[Assertion]:
-    """Yield what `if got != want { t.Errorf(…) }` demands: its condition's opposite, in parts."""
+    """Yield the assertions of `if got != want { t.Errorf(…) }`: the negated condition, in parts."""
     test, then, setup = node.get("condition"), node.get("consequence"), node.get("initializer")
     if test is None or then is None:
         return

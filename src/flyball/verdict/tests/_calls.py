@@ -1,4 +1,4 @@
-"""Calls, comparisons and literals, as the different grammars spell them."""
+"""Calls, comparisons and literals, in the spelling of the different grammars."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ PAIRS = kinds("pair keyword_argument keyed_element array_element_initializer")
 
 
 class Call(NamedTuple):
-    """A call: its name with its prefix, the last word of it, and its arguments."""
+    """A call: its qualified name, the last part of the name, and its arguments."""
 
     node: Node
     name: str
@@ -114,12 +114,12 @@ def _ungeneric(node: Node) -> Node:
 
 
 def member_of(node: Node) -> tuple[Node, str]:
-    """Return what a member belongs to, and its name."""
+    """Return the object of a member access, and the member's name."""
     return node.parts[0], node.parts[-1].text
 
 
 def _name(node: Node | None) -> str:
-    """Return a dotted name; a call in it leaves its name and `()`."""
+    """Return a dotted name; a call in it becomes its name and `()`."""
     if node is None:
         return ""
     inner = call_of(node)
@@ -132,7 +132,7 @@ def _name(node: Node | None) -> str:
 
 
 def comparison_of(node: Node) -> tuple[Node, Node, Node] | None:
-    """Return left side, operator and right side of a comparison of two things."""
+    """Return the left side, operator and right side of a comparison of two values."""
     node = bare(node)
     if node.kind not in BINARY:
         return None
@@ -144,7 +144,7 @@ def comparison_of(node: Node) -> tuple[Node, Node, Node] | None:
 
 
 def operands_of(node: Node) -> tuple[str, list[Node]] | None:
-    """Return `and` or `or` with what it joins."""
+    """Return `and` or `or` with its operands."""
     node = bare(node)
     if node.kind not in BINARY:
         return None
@@ -165,7 +165,7 @@ def negated_of(node: Node) -> Node | None:
 
 
 def is_literal(node: Node) -> bool:
-    """Return whether an expression is built from constants alone."""
+    """Return whether an expression consists of constants only."""
     stack = [bare(node)]
     while stack:
         each = stack.pop()

@@ -34,7 +34,7 @@ Given = Mapping[str, bytes | str | None]
 
 
 def weakenings(before: Files, after: Files) -> tuple[Weakened, ...]:
-    """Return where the tests got easier to pass between two states of the same files.
+    """Return where tests became easier to pass between two states of the same files.
 
     Both map paths to texts; None or a missing path means that the file is not there. Unchanged
     files may be left out. More tests and assertions, moved tests and new formatting are fine.
@@ -54,16 +54,16 @@ def _place(found: Weakened) -> tuple[str, int, str, str]:
 def compare_tests(before: Given, after: Given) -> tuple[ChangedTest, ...]:
     """Return every test that a change touched, with both texts and how they compare.
 
-    Both map paths to what the file holds; None or a missing path means that the file is not there.
-    Files of the product belong to it: names that they exchanged are no other expectation in tests.
-    What is binary or unchanged may be left out.
+    Both arguments map paths to file contents; None or a missing path means that the file does not
+    exist. Include the product's files: tests may follow names that those exchanged without changing
+    an expectation. Binary and unchanged files may be left out.
 
-    One `ChangedTest` comes back for each test whose text changed, that moved, that is new or gone,
-    or whose skips or rows changed around it; in the order of files and lines. It carries the path,
-    suites and name from before (of a new test, those it has now); `became` is where a test that
-    moved is found now. Without a function it is about the file: what it holds beside tests, data
-    for tests, checks that were silenced, or, one for each, settings that decide which tests run
-    and how strictly types are checked. Such settings are told only where they got weaker.
+    The result has one `ChangedTest` for each test whose text changed, that moved, that is new or
+    gone, or whose skips or rows changed around it, in the order of files and lines. It has the old
+    path, suites and name (the new ones for a new test); `became` is the new location of a test that
+    moved. An entry without a function is about the file: its content besides tests, data for tests,
+    silenced checks or, one for each, settings that decide which tests run and how strictly types
+    are checked. Such settings are listed only if they became weaker.
     """
     compared = [one for one in _compared(_texts(before), _texts(after)) if not one.is_unchanged]
     ordered = sorted(compared, key=lambda one: (one.path, one.line, one.name))
@@ -131,7 +131,8 @@ def _sides(
 
 
 def _that_say(cases: tuple[TestCase, ...], other: tuple[TestCase, ...]) -> tuple[TestCase, ...]:
-    """Leave out a file's empty top level if the other side has none to compare."""
+    """Leave out a file's empty top level if there is nothing on the other side to compare it
+    with."""
     is_compared = any(not case.name for case in other)
     return tuple([case for case in cases if case.name or case.steps or is_compared])
 
@@ -150,7 +151,7 @@ def _read(path: str, text: str) -> tuple[TestCase, ...] | None:
 
 
 def _of_tests(path: str, cases: tuple[TestCase, ...]) -> Iterator[TestCase]:
-    """Yield the cases that belong to tests: Rust keeps unit tests next to the code."""
+    """Yield the cases that belong to tests, since Rust keeps unit tests next to the code."""
     if not path.endswith(".rs") or is_test_path(path):
         yield from cases
         return
@@ -171,7 +172,7 @@ PROSE = regex(
 
 
 def compare_data(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Compared]:
-    """Yield each data file that was rewritten, cut or deleted, and not just moved or longer."""
+    """Yield each data file that was rewritten, cut or deleted, and not just moved or extended."""
     kept = set(after.values())
     named = "\n".join(text for path, text in before.items() if is_code(path))
     for path, old in before.items():
@@ -192,7 +193,7 @@ def _is_data(path: str) -> bool:
 
 
 def _recorded(path: str, old: str, new: str | None) -> Weakened | None:
-    """Return a file of many snapshots may gain some; other recorded output is one expectation."""
+    """Return whether recorded output changed; a file of many snapshots may gain some."""
     if (
         new is not None
         and path.endswith(".snap")
@@ -242,10 +243,9 @@ MIN_LINE = 10
 
 
 def silencings(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Compared]:
-    """Yield where code that was there before is newly kept from a checker.
+    """Yield old code that is newly hidden from a checker.
 
-    Only lines that are otherwise the same count: new code with a cast is new code, and is judged as
-    such.
+    Only otherwise identical lines count: new code with a cast is new code, and is judged as such.
     """
     for path, new in after.items():
         old, family = before.get(path), style_of(language_of(path) or "")
@@ -273,7 +273,7 @@ def _new(path: str, old: str, new: str, pattern: re.Pattern[str]) -> Iterator[We
 
 
 def _unmarked(lines: Sequence[str], pattern: re.Pattern[str]) -> Counter[str]:
-    """Return the lines that nothing silences, neither on them nor above them."""
+    """Return the lines that nothing silences, neither on the line nor above it."""
     above = [text for _, found, text in _marked(lines, pattern) if not _bare(found.string, pattern)]
     found = Counter(_bare(line, pattern) for line in lines if not pattern.search(line))
     return found - Counter(above)

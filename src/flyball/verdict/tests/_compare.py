@@ -61,8 +61,8 @@ def compare_cases(
 ) -> Iterator[Compared]:
     """Yield every case of both sides once, with its comparison.
 
-    `features` are those that the project can be built with or without; `comments` the commented
-    lines of each file as it is now.
+    `features` lists those that the project can be built with or without; `comments` the current
+    commented lines of each file.
     """
     old = [case for cases in before.values() for case in cases]
     new = [case for cases in after.values() for case in cases]
@@ -116,7 +116,7 @@ def counts(one: Assertion) -> bool:
 
 
 def _gained(old: Sequence[TestCase], new: Sequence[TestCase]) -> Pool:
-    """Return what tests gained, including an assertion that only moved to another test."""
+    """Return the additions to tests, including an assertion that only moved to another test."""
 
     def keyed(cases: Sequence[TestCase]) -> Counter[tuple[str, tuple[str, ...], Key]]:
         called = frozenset(name for case in cases for name in case.calls)
@@ -147,7 +147,8 @@ def _helper_shapes(cases: Sequence[TestCase]) -> frozenset[str]:
 def _pairs(
     old: Sequence[TestCase], new: Sequence[TestCase]
 ) -> list[tuple[TestCase, TestCase | None]]:
-    """Return each case with its successor: by place, else by body, by name, by what it asserts."""
+    """Return each case with its successor: by position, else by body, by name, by its
+    assertions."""
     keys: tuple[Callable[[TestCase], Hashable], ...] = (
         lambda c: (c.path, c.place, c.is_test),
         lambda c: _shape(c) if c.is_test else None,
@@ -173,7 +174,7 @@ def _features(case: TestCase) -> Counter[Hashable]:
 
 
 def _alike(old: TestCase, new: TestCase) -> bool:
-    """At least half of what it asserted, or of its rows, or most of what it did."""
+    """Return whether a test keeps half of its assertions or rows, or most of its steps."""
     if not (old.is_test and new.is_test):
         return False
     wanted, given = (Counter(a.key for a in case.assertions) for case in (old, new))
@@ -189,7 +190,7 @@ def _alike(old: TestCase, new: TestCase) -> bool:
 def _vanished(
     case: TestCase, old: Sequence[TestCase], new: Sequence[TestCase], change: Change
 ) -> Iterator[Compared]:
-    """Yield a case that disappeared, unless everything it asserted is asserted elsewhere."""
+    """Yield a case that disappeared, unless all of its assertions exist elsewhere."""
     wanted = Counter(one.key for one in case.assertions if counts(one))
     if case.path.endswith(".py") and not (case.is_test and case.name):
         return
@@ -217,7 +218,7 @@ def _vanished(
 
 
 def _became_rows(case: TestCase, new: Sequence[TestCase], change: Change) -> bool:
-    """Return whether a test over rows, which calls the same, holds all that it asserted."""
+    """Return whether a parametrised test of the same calls contains all of its assertions."""
     asked = [one for one in case.assertions if counts(one) and change.pool[one.key] <= 0]
     calls = _calls(case)
     over_rows = any(each.rows and each.is_test and calls & _calls(each) for each in new)
@@ -227,7 +228,8 @@ def _became_rows(case: TestCase, new: Sequence[TestCase], change: Change) -> boo
 
 
 def _kind_of_loss(case: TestCase, wanted: Pool, change: Change) -> str:
-    """Return the kind of a loss: a changed expectation if half of it is asserted elsewhere."""
+    """Return the kind of a loss: a changed expectation if half of its assertions exist
+    elsewhere."""
     if not case.is_test:
         return "removed-assertion"
     parts = wanted.total() + len(case.rows)
@@ -243,7 +245,7 @@ TOOLS = regex(
 
 
 def _calls(case: TestCase) -> frozenset[str]:
-    """Return the functions it calls, those that every test calls left aside."""
+    """Return the functions that a test calls, except those that every test calls."""
     return frozenset(name for name in case.calls if not TOOLS.match(name))
 
 
@@ -274,7 +276,7 @@ def _compared(old: TestCase, new: TestCase, change: Change) -> Compared:
 
 
 def _surroundings(case: TestCase) -> tuple[object, ...]:
-    """Return what decides about a test apart from its own text."""
+    """Return the conditions of a test outside its own text."""
     reaches = [one.reach for one in case.assertions]
     return [skip.text for skip in case.skips], reaches, case.rows
 
@@ -302,7 +304,7 @@ ALWAYS = regex(r".*\((?:True|1|not False|'.*'|\".*\")\)|.*\w+$")
 
 
 def _skips(old: TestCase, new: TestCase, change: Change) -> Iterator[Weakened]:
-    """Reasons not to run it that came; one in place of another is another condition."""
+    """Return the added reasons to skip a test; a replaced reason is another condition."""
     had, has = (Counter(skip.text for skip in case.skips) for case in (old, new))
     lost = Counter(text.partition("(")[0] for text in (had - has).elements())
     # Whatever comes in place of a test that never ran runs it more often.
@@ -336,7 +338,8 @@ def _is_on_a_new_module(text: str, old: TestCase, new: TestCase) -> bool:
 
 
 def _rows(old: TestCase, new: TestCase, change: Change) -> Iterator[Weakened]:
-    """Rows that are gone, or hold other values; one that only gained values is the same row."""
+    """Return rows that are gone or have other values; a row that only gained values is the same
+    row."""
     earlier, later = Counter(old.rows), Counter(new.rows)
     left, gone = later - earlier, list((earlier - later).elements())
     asserted = ValueIndex(a.plain for a in new.assertions if gone)
@@ -413,13 +416,14 @@ def _assertions(old: TestCase, new: TestCase, change: Change) -> Iterator[Weaken
 
 
 def _is_spelled_out(one: Assertion, old: TestCase, now: ValueIndex) -> bool:
-    """Return whether what it said for each row is now asserted one by one."""
+    """Return whether the statements about each row are now asserted one by one."""
     is_of_rows = bool(old.rows) and ROW_NAME.search(one.plain)
     return bool(is_of_rows) and all(now.holds(row) for row in old.rows)
 
 
 def _mass(case: TestCase) -> int:
-    """Return how many values it compares, and how strictly; a rewritten test may ask as much."""
+    """Return how many values a test compares, and how strictly; a rewritten test may ask as
+    much."""
     return sum(
         one.strength * (1 + len(values_of("".join(one.expected))))
         for one in case.assertions
@@ -430,7 +434,7 @@ def _mass(case: TestCase) -> int:
 def _judged(
     one: Assertion, able: list[Assertion], old: TestCase, new: TestCase, change: Change
 ) -> Iterator[Weakened]:
-    """Yield the comparison of a removed assertion, and take its successor off the list."""
+    """Yield the comparison of a removed assertion, and remove its successor from the candidates."""
     if without_names(one.plain) in change.helped:
         return
     near = [a for a in able if a.subject == one.subject][:NEAR] or able[:NEAR]
@@ -459,7 +463,7 @@ ROW_NAME = regex(r"\b[a-z_]\w*\b(?!\()")
 
 
 def _is_of_step(one: Assertion, old: TestCase, new: TestCase) -> bool:
-    """Return whether it asserted only that a step succeeded which is no longer there."""
+    """Return whether it only asserted the success of a step that no longer exists."""
     if one.expected != ("nil",) or "err" not in one.subject.rpartition(";")[2]:
         return False
     had, has = (len(STEP.findall(case.text)) for case in (old, new))
@@ -485,7 +489,7 @@ HELPER = regex(r"(?:run|test|validate|ensure)[A-Z_]\w*")
 
 
 def _new_helper(new: TestCase, old: TestCase, change: Change) -> str | None:
-    """Return a function that asserts, and that the test calls only now."""
+    """Return a function that makes assertions and that only the new test calls."""
     came = new.calls - old.calls
     return min((n for n in came if n in change.helpers or HELPER.match(n)), default=None)
 
@@ -504,7 +508,7 @@ WANTED = regex(r"(?:want|expected|exp)\w*", re.IGNORECASE)
 
 
 def _wanted(old: TestCase, new: TestCase) -> Iterator[Weakened]:
-    """Values under a name that assertions compare with, which were exchanged."""
+    """Return exchanged values under a name that assertions compare with."""
     if not new.name and new.path.endswith(".py"):
         return
     kept = {a.key for a in old.assertions} & {a.key for a in new.assertions}
@@ -519,7 +523,7 @@ def _wanted(old: TestCase, new: TestCase) -> Iterator[Weakened]:
 
 
 def _returned(old: TestCase, new: TestCase, change: Change) -> Iterator[Weakened]:
-    """Values that a fixture gives, with which tests compare."""
+    """Return values of a fixture that tests compare with."""
     if new.is_test or new.name not in change.wanted:
         return
     had, has = ([s for s in case.steps if GIVEN.match(s)] for case in (old, new))
@@ -571,7 +575,7 @@ SPOKEN = regex(
 
 
 def _not_understood(old: TestCase, new: TestCase, change: Change) -> Iterator[Weakened]:
-    """Yield a loss in code without known assertions: report it rather than be silent."""
+    """Yield a loss in code without known assertions, rather than ignore it."""
     if old.assertions or old.rows or not old.is_test:
         return
     had, has = (

@@ -1,4 +1,4 @@
-"""Conditions under which a test is built or run that hold on the machines tests are run on."""
+"""Conditions under which a test is built or run on the usual machines."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def features_in(before: Mapping[str, str], after: Mapping[str, str]) -> frozense
 
 
 def complement(skip: str) -> str:
-    """Return the attribute that holds wherever this one does not; empty if it is no attribute."""
+    """Return the attribute that holds exactly when this one does not; empty if there is none."""
     found = CFG.fullmatch(skip)
     if found is None:
         return ""
@@ -60,7 +60,8 @@ def complement(skip: str) -> str:
 
 
 def is_usual(skip: str, features: AbstractSet[str]) -> bool:
-    """Return whether the condition of a skip may hold, so that the test still runs.
+    """Return whether a condition for skipping may hold on usual machines, where the test still
+    runs.
 
     A feature known to the project may be on or off; an unknown one is off.
     """
@@ -154,7 +155,7 @@ FEW = regex(
 
 
 def is_elsewhere(skip: str) -> bool:
-    """Return whether a conditional skip of Python leaves its test out on few machines only."""
+    """Return whether a conditional skip of Python affects only a few machines."""
     found = re.fullmatch(r"@?[\w.]*(?i:skipif)\((?P<said>.*)\)", skip.replace("'", '"'))
     return found is not None and all(
         any(FEW.fullmatch(part) for part in re.split(r"\band", each))

@@ -32,10 +32,10 @@ MAX_TEXT = 2_000
 
 
 class Compared(NamedTuple):
-    """One test on both sides, with every place where it got weaker.
+    """One test on both sides, with every place where it became weaker.
 
-    `name` holds the suites around the test and the test, and is empty for the rest of a file;
-    `is_test` separates tests from suites and helpers. `gain` is how much more it asks now than
+    `name` contains the suites around the test and the test, and is empty for the rest of a file;
+    `is_test` separates tests from suites and helpers. `gain` is how much more it asserts than
     before; `calls` names the functions it calls; `moved_to` is its new path and name, if they
     differ.
     """
@@ -65,7 +65,8 @@ def comparison_of(kind: str) -> Comparison:
 
 
 def changed_test(compared: Compared) -> ChangedTest:
-    """Return the gravest finding decides; without one, whether anything was added."""
+    """Combine the findings about a test: the gravest decides; without one, whether anything was
+    added."""
     worst = max(compared.findings, key=lambda w: GRAVITY[comparison_of(w.kind)], default=None)
     if worst is not None:
         comparison, sentence = comparison_of(worst.kind), f"{worst.kind}: {worst.detail}"
@@ -89,7 +90,8 @@ def changed_test(compared: Compared) -> ChangedTest:
 
 
 def _shortened(text: str) -> str:
-    """Return a text that fits on a card; the middle goes, since tests end with what they ask."""
+    """Shorten a text to fit on a card by cutting the middle, since tests end with their
+    assertions."""
     if len(text) <= MAX_TEXT:
         return text
     half = MAX_TEXT // 2 - 2

@@ -1,4 +1,4 @@
-"""The same test with one expectation altered, so that an honest one must fail."""
+"""The same test with one expectation changed, so that an honest one must fail."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from flyball.verdict.tests._words import CONTEXTS, EXACT, NEGATIONS, style_of
 
 
 class Inverted(NamedTuple):
-    """A test file in which one test must fail, and what was altered for that.
+    """A test file in which one test must fail, and the change made for that.
 
-    `how` is `expected` (another value), `part` (another value in what is made for it), `bound` (a
-    limit where nothing gets, or a part that nothing has), `seen` (the
-    value that the test saw before), `negated` (the opposite is asserted), `raised` (an error that
-    nothing raises), or `appended` (the test fails at its end, whatever it found). Not sure is what
-    stands in a loop, a condition or a callback, which may never be reached.
+    `how` is `expected` (another value), `part` (another value inside the expected one), `bound` (a
+    limit that nothing reaches, or a part that nothing contains), `seen` (the value that the test
+    saw before), `negated` (the opposite is asserted), `raised` (an error that nothing raises), or
+    `appended` (the test fails at its end, whatever it found). A change in a loop, a condition or a
+    callback is not sure, as it may never be reached.
     """
 
     source: str
@@ -68,15 +68,15 @@ class _Edit(NamedTuple):
 
 
 def invert_test(path: str, source: str | bytes, test: str) -> Inverted | None:
-    """Return the file with one expectation of a test altered; None where none can be."""
+    """Return the file with one expectation of a test changed; None if none can be."""
     return next(iter(inversions(path, source, test)), None)
 
 
 def inversions(path: str, source: str | bytes, test: str, said: str = "") -> tuple[Inverted, ...]:
     """Return every way to invert a test, the surest first; `test` is its name in a report.
 
-    `said` is what it said when it failed before: an equality that says yes to what it was given
-    then as well as to what is expected now is found by expecting that.
+    `said` is the message of its earlier failure. An equality that accepts both the earlier value
+    and the expected one is detected by expecting the earlier value.
     """
     cases = read_tests(path, source)
     case = find_test(cases, test)
@@ -109,7 +109,8 @@ def inversions(path: str, source: str | bytes, test: str, said: str = "") -> tup
 
 
 def _rank(one: Inverted) -> int:
-    """Another expectation says most: the opposite of an equality that says yes is no longer yes."""
+    """Rank the changes: another expectation says most, since the opposite of a false equality is
+    false too."""
     if not one.is_sure:
         return 3
     return {"seen": 0, "expected": 0, "part": 0, "bound": 0, "raised": 0, "negated": 1}.get(
@@ -124,7 +125,7 @@ LITERALS = (
 
 
 def _seen_before(edit: _Edit, old: str, said: str) -> _Edit | None:
-    """Return the same alteration with the value nearest to the expected one in a failure."""
+    """Return the same change with the value nearest to the expected one in a failure."""
     kind = next((each for each in LITERALS if each.fullmatch(old)), None)
     if kind is None or edit.how not in ("expected", "part") or edit.added:
         return None
@@ -143,7 +144,7 @@ def _seen_before(edit: _Edit, old: str, said: str) -> _Edit | None:
 
 
 def find_test(cases: Sequence[TestCase], test: str) -> TestCase | None:
-    """Return the test that a report means by a name, whatever it puts around it."""
+    """Return the test that a report's name refers to, despite prefixes and suffixes."""
     said = test.removeprefix(f"{cases[0].path}::") if cases else test
     best: tuple[int, int, TestCase] | None = None
     for case in cases:
@@ -284,7 +285,8 @@ FAR = 10**9
 
 
 def _bounded(one: Assertion, sides: tuple[Node, Node], style: str) -> Iterator[_Edit]:
-    """Alter a bound, or what must be near or within: an operator that says yes is found by it."""
+    """Change a bound, or a value that must be near or within: it detects an operator that is always
+    true."""
     if one.op == "in" and style == "python":
         yield from _within("in", sides, style)
         return
@@ -298,7 +300,8 @@ def _bounded(one: Assertion, sides: tuple[Node, Node], style: str) -> Iterator[_
 
 
 def _ordered(op: str, call: Call) -> Iterator[_Edit]:
-    """Put what a method compares with where nothing gets: of `x.Less(6)` that is far below."""
+    """Replace the operand of an ordering method by an unreachable one: for `x.Less(6)` a far lower
+    one."""
     if (found := ORDER.fullmatch(call.last)) is not None:
         is_below = (found["less"] is not None) == (op == "truth")
         yield from _far("<" if is_below else ">", call.args[-1])
@@ -319,7 +322,7 @@ def _never_returned(wanted: Node) -> _Edit:
 
 
 def _far(op: str, wanted: Node) -> Iterator[_Edit]:
-    """Put a bound where nothing gets."""
+    """Return a bound that no value reaches."""
     literal = bare(wanted) if number_of(wanted) is not None else literal_in(wanted)
     if literal is None or number_of(literal) is None:
         return
@@ -338,7 +341,7 @@ UPPER = regex(r"(?i)^<=?$|less|below|at_?most|fewer")
 
 
 def _distances(side: Node) -> Iterator[Node]:
-    """Yield the constant that is subtracted within `abs(…)`, however it is called."""
+    """Yield the constant that is subtracted within `abs(…)`, whatever its function is called."""
     for node in side.walk():
         call = call_of(node)
         if call is None or call.last.lower() not in ("abs", "fabs"):
@@ -352,7 +355,7 @@ SUBTRACTING = kinds("binary binary_expression binary_operator")
 
 
 def _within(op: str, parts: Sequence[Node], style: str) -> Iterator[_Edit]:
-    """Alter the constant that must be in something, or those that it must be among."""
+    """Change the constant that must be in something, or the constants that it must be among."""
     for part in map(bare, parts):
         if part.kind in LISTS | MAPS:
             if style == "python":
@@ -400,7 +403,8 @@ def _raised(one: Assertion, style: str) -> Iterator[_Edit]:
 
 
 def _through_helper(one: Assertion, style: str, helpers: dict[str, TestCase]) -> Iterator[_Edit]:
-    """The assertion stands in a function that the test calls: alter what it is told to expect."""
+    """Change the expected argument of a helper if the assertion is in a function that the test
+    calls."""
     call = call_of(one.node)
     if call is None or not call.args:
         return
@@ -451,7 +455,7 @@ def _in_chain(one: Assertion, style: str) -> Iterator[_Edit]:
 
 
 def _toggled(one: Assertion, style: str) -> Iterator[_Edit]:
-    """Say the opposite in a chain: with `not`, or without the one that is there."""
+    """Negate a chain: add `not`, or remove it."""
     if style in ("go", "java"):
         yield from _renamed(one.node)
         return
@@ -709,7 +713,7 @@ WRAPPERS = {
 
 
 def _altered(wanted: Node, style: str, tolerance: float | None) -> Iterator[_Edit]:
-    """Another value in place of the expected one: near it, or the tolerance would not be asked."""
+    """Replace the expected value by a near one, or the tolerance would not be tested."""
     literal = literal_in(wanted)
     new = other_literal(literal, style, tolerance) if literal is not None else None
     if literal is not None and new is not None:
@@ -743,7 +747,7 @@ MADE = kinds(
 
 
 def literal_in(node: Node) -> Node | None:
-    """Return the last constant that decides about a value: itself, in a list, in a constructor."""
+    """Return the last constant that decides a value: itself, in a list, in a constructor."""
     node = bare(node)
     if node.kind in STRINGS - {"string_array", "symbol_array", "heredoc", "nowdoc"}:
         return node
@@ -811,7 +815,7 @@ def _filled(node: Node, style: str) -> str | None:
 
 
 def _unknown_checks(case: TestCase, style: str) -> Iterator[_Edit]:
-    """Yield what a test gives to functions of other files, where it asserts nothing itself."""
+    """Yield arguments of functions from other files, if the test itself makes no assertions."""
     body = case.body
     for node in body.walk() if body is not None else ():
         call = call_of(bare(node.parts[0])) if node.kind == "expression_statement" else None
@@ -823,11 +827,11 @@ def _unknown_checks(case: TestCase, style: str) -> Iterator[_Edit]:
 
 
 def invert_program(path: str, source: str | bytes, line: int = 0) -> Inverted | None:
-    """Return a test program with every expectation altered that can be: it must fail.
+    """Return a test program with every possible expectation changed: it must fail.
 
-    With a line, only what is expected there. What checks are called in it nobody knows, so the last
-    constant that a statement's call is given counts, where the call sounds like a check or the
-    program defines it itself.
+    With a line, change only the expectation there. The checks of such a program are unknown, so the
+    last constant in a statement's call counts, if the call's name suggests a check or the program
+    defines the function itself.
     """
     cases = read_tests(path, source)
     style = style_of(language_of(path) or "")
@@ -861,7 +865,7 @@ def invert_program(path: str, source: str | bytes, line: int = 0) -> Inverted | 
 
 
 def _expected_in(last: Node, compared: tuple[Node, Node, Node] | None) -> Node:
-    """Return what a check expects; of `strcmp(a, "b") == 0` it is what is compared with."""
+    """Return what a check expects; for `strcmp(a, "b") == 0` that is the compared text."""
     if compared is None:
         return last
     call = call_of(bare(compared[0]))
@@ -888,7 +892,7 @@ FAILURES = {
 
 
 def _appended(case: TestCase, style: str) -> _Edit | None:
-    """Return a failure at the end of the test, so that a runner which ran it must say so."""
+    """Return the test with a failure added at its end, which a runner that ran it must report."""
     body, failure = case.body, FAILURES.get(style)
     if body is None or case.node is None or not case.name:
         return None

@@ -1,4 +1,4 @@
-"""Tests of languages without a grammar, line by line."""
+"""Parse tests of languages without a grammar, line by line."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read_lines(path: str, source: str) -> tuple[TestCase, ...]:
 
 
 def _with_marks(source: str, at: int) -> int:
-    """Return where the attributes and annotations above a header begin."""
+    """Return the line at which the attributes and annotations above a header begin."""
     while at > 0:
         above = source.rfind("\n", 0, at - 1) + 1
         if not MARK.fullmatch(source[above : at - 1]):
@@ -115,7 +115,8 @@ COMPARED = regex(r"(?<![=!<>~-])(?P<op>===?|!==?|<=|>=|<|>)(?![=>~])")
 
 
 def _assertion(name: str, line: str, node: Node) -> Assertion:
-    """Return what a line asserts: a comparison, or its words before the last value, and that."""
+    """Return the assertion in a line: a comparison, or its words before the last value, and the
+    value."""
     said = re.sub(r"\s+", " ", line)
     compared = COMPARED.search(VALUE.sub("", said)) if not _is_shell_word(name) else None
     if compared is not None and (found := COMPARED.search(said)):

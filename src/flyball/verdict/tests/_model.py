@@ -21,8 +21,8 @@ class Reach(IntEnum):
 class Assertion(NamedTuple):
     """The tested expression, the comparison, and the expected value.
 
-    `form` says how it is written: a `comparison` or a `truth` that is asserted, a `call`, a `chain`
-    of calls, a `condition` under which the test fails, or `output` that must be printed.
+    `form` is the way it is written: a `comparison` or a `truth` that is asserted, a `call`, a
+    `chain` of calls, a `condition` under which the test fails, or `output` that must be printed.
     """
 
     op: str
@@ -41,7 +41,7 @@ class Assertion(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Return what makes two assertions the same one."""
+        """Return the key by which two assertions count as the same."""
         return (self.op, self.subject, self.expected, self.tolerance)
 
     @property
@@ -54,12 +54,12 @@ class Assertion(NamedTuple):
 
     @property
     def plain(self) -> str:
-        """Return all of it in one line, for comparing shapes."""
+        """Return the whole assertion in one line, to compare shapes."""
         return f"{self.op}({','.join((self.subject, *self.expected))})"
 
 
 class Skip(NamedTuple):
-    """One place where a test is left out; `is_focus` where all others are."""
+    """A place where a test is skipped; with `is_focus`, all others are."""
 
     text: str
     line: int

@@ -53,9 +53,9 @@ TESTED = kinds(
 def mutants(
     path: str, source: str | bytes, lines: Collection[int], most: int = 10
 ) -> tuple[Mutant, ...]:
-    """Return up to `most` small changes on these lines, one of every line before a second of any.
+    """Return up to `most` small changes on these lines, first one for every line.
 
-    Empty for languages without a grammar. Whether a change compiles is not known here.
+    Empty for languages without a grammar. Whether a change compiles is not checked here.
     """
     language = language_of(path)
     data = source.encode() if isinstance(source, str) else source
@@ -113,7 +113,7 @@ SWAPPED = {
 
 
 def _is_apart(node: Node) -> bool:
-    """Return whether a constant decides nothing: a docstring, an import, an attribute."""
+    """Return whether a constant has no effect: a docstring, an import, an attribute."""
     parent = node.parent
     if parent is None or (parent.kind == "expression_statement" and node.kind in STRINGS):
         return True

@@ -1,4 +1,4 @@
-"""Decide whether an assertion can still fail its test, given where it is."""
+"""Decide whether an assertion can still fail its test, given its position."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BLOCKS = kinds(
 
 
 def with_reach(assertions: Sequence[Assertion], body: Node) -> list[Assertion]:
-    """Return the assertions with what is known about each one's place."""
+    """Return the assertions with the reach of each one's position."""
     return [each._replace(reach=_reach(each, body, assertions)) for each in assertions]
 
 
@@ -130,7 +130,7 @@ def _names(node: Node) -> set[str]:
 
 
 def _behind(node: Node, below: Node) -> Reach:
-    """Return what the statements before it in the same block leave of it."""
+    """Return how far the preceding statements of the block let execution get here."""
     if node.kind not in BLOCKS and below.field not in ("body", "alternative", "final"):
         return Reach.LIVE
     reach = Reach.LIVE

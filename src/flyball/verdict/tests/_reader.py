@@ -1,4 +1,4 @@
-"""The tests of a file, by its syntax tree."""
+"""Read the tests of a file from its syntax tree."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Around(NamedTuple):
 def read_tests(path: str, source: str | bytes) -> tuple[TestCase, ...]:
     """Return the tests of a file in order, with the functions that they call.
 
-    Empty for languages without a grammar and for what cannot be parsed. The rest of a file is a
-    case without a name, if it asserts something.
+    Empty for languages without a grammar and for files that cannot be parsed. The rest of a file is
+    a case without a name, if it makes assertions.
     """
     return _Reader(path, source).cases()
 
@@ -95,7 +95,7 @@ class _Reader:
         return tuple(sorted([*cases, *rest], key=lambda case: (case.line, case.last_line)))
 
     def _helpers(self, found: Sequence[Found], nodes: AbstractSet[int]) -> frozenset[str]:
-        """Return the functions that assert something, and those that call them."""
+        """Return the functions that make assertions, and those that call them."""
         helpers = frozenset[str]()
         for _ in range(2):
             helpers |= {
@@ -190,7 +190,7 @@ class _Reader:
         return name, suites
 
     def _is_suite(self, node: Node, name: str) -> bool:
-        """Return whether a Python test runner looks into a class."""
+        """Return whether a Python test runner collects from a class."""
         bases = [base.text.rpartition(".")[2] for base in node.all("base")]
         # A base that is defined elsewhere may well be one: its functions are called as tests are.
         is_case = any(base not in ("object", "ABC", "Protocol") for base in bases)
@@ -270,7 +270,7 @@ class _Reader:
         *,
         any_test: bool,
     ) -> Iterator[TestCase]:
-        """Yield what a file asserts outside its functions."""
+        """Yield the assertions of a file outside its functions."""
         assert self.root is not None
         assertions = assertions_in(self.root, self.language, helpers, nodes)
         found = Found((), "", self.root, self.root, (), (), True)
@@ -306,7 +306,7 @@ class _Reader:
                 yield Skip(_squeezed(match[0]), node.line, True)
 
     def _meant(self, mark: Node) -> Node:
-        """Return a mark that is stored under a name as if it were written out."""
+        """Return a mark that is stored under a name as if it were used directly."""
         value = self.aliases.get(mark.text.removeprefix("@"))
         if value is None:
             return mark
@@ -343,7 +343,7 @@ REASON = regex(r",?\s*reason\s*=\s*(?:[rfb]*(?:\"[^\"]*\"|'[^']*')\s*)+")
 
 
 def _unreasoned(text: str, style: str) -> str:
-    """Return a skip without its reason, which may be reworded freely."""
+    """Return a skip without its reason, since rewording that changes nothing."""
     said = REASON.sub("", text)
     if style == "python":
         said = re.sub(r",\s*(?:\"[^\"]*\"|'[^']*')(?=\s*,?\s*\)$)", "", said)
@@ -358,7 +358,7 @@ def _body(node: Node, body: Node) -> Node:
 
 
 def _macro_test(kid: Node, following: Sequence[Node]) -> tuple[str, Node] | None:
-    """Return a test of Catch2 and its kin: a call that a block follows."""
+    """Return a test of Catch2 and similar frameworks: a call followed by a block."""
     call = call_of(bare(kid.parts[0])) if kid.kind == "expression_statement" and kid.parts else None
     if call is None or not following or following[0].kind != "compound_statement":
         return None
@@ -371,7 +371,7 @@ CATCH = regex(r"(?:DOCTEST_|CATCH_)?(?:TEST_CASE|SCENARIO|TEMPLATE_TEST_CASE)\w*
 
 
 def _spanning(first: Node, last: Node) -> Node:
-    """Return one node for a call and the block behind it."""
+    """Return one node for a call and the block after it."""
     node = Node(first.source, "macro_test", first.start, last.end)
     node.kids = [first, last]
     return node
@@ -389,7 +389,7 @@ def _marks(node: Node) -> list[Node]:
 
 
 def _with_sign(decorator: Node) -> Node:
-    """Return a decorator of Python with its sign, which the tree leaves out."""
+    """Return a Python decorator with its `@`, which the tree leaves out."""
     start = decorator.source.rfind(b"@", 0, decorator.start)
     mark = Node(decorator.source, "decorator", start, decorator.end)
     mark.kids = [decorator]
@@ -482,7 +482,7 @@ SKIPPING = regex(r"\b(?:skip\w*|xfail)\b")
 
 
 def _aliases(root: Node) -> dict[str, Node]:
-    """Return the marks that a Python module keeps under a name."""
+    """Return the marks that a Python module stores under a name."""
     found: dict[str, Node] = {}
     for kid in root.kids:
         left, value = kid.get("left"), kid.get("value")
@@ -492,7 +492,7 @@ def _aliases(root: Node) -> dict[str, Node]:
 
 
 def _still_there(found: Sequence[Found], root: Node) -> list[Found]:
-    """Leave out what a Python module redefines, deletes or disables further down."""
+    """Leave out definitions that a Python module later redefines, deletes or disables."""
     last = {(each.suites, each.name): each.node.start for each in found}
     for kid in root.kids:
         left = kid.get("left") if kid.kind == "assignment" else None
@@ -525,7 +525,7 @@ def _skipping_statements(root: Node, style: str, nodes: AbstractSet[int]) -> Ite
 
 
 def _left_out_modules(root: Node) -> Iterator[str]:
-    """Attributes on files of tests that are declared here."""
+    """Return attributes on test modules that are declared here."""
     marks: list[str] = []
     for kid in root.kids:
         if kid.kind == "attribute_item":
@@ -540,7 +540,8 @@ OLD_GO = regex(r"build tag go1(?:\.(?:\d|1[0-7]))?")
 
 
 def _tag(text: str) -> str:
-    """Return both spellings of a build tag count as one: the old one has spaces for "or"."""
+    """Normalise a build tag, so that both spellings count as one: the old one uses spaces for
+    "or"."""
     old = re.match(r"//\s*\+build\s+(?P<said>.*)", text)
     if old is None:
         return "build tag " + re.sub(r"\s+", "", re.sub(r"^//\s*go:build", "", text))
@@ -560,7 +561,7 @@ def _switched_off(root: Node) -> Iterator[str]:
 
 
 def _printed(found: Found, style: str) -> list[Assertion]:
-    """Return what Go's examples must print: of each, its last output comment."""
+    """Return the expected output of Go's examples: for each its last output comment."""
     if style != "go" or not found.name.startswith("Example"):
         return []
     comments = [node for node in found.body.walk() if node.kind == "comment"]
@@ -574,7 +575,7 @@ def _printed(found: Found, style: str) -> list[Assertion]:
 
 
 def _is_never_run(found: Found, assertions: Sequence[Assertion], style: str) -> bool:
-    """Return whether it is an example of Go that prints nothing to compare: built, and not run."""
+    """Return whether this is an example of Go without expected output: built, but not run."""
     is_example = style == "go" and found.name.startswith("Example")
     return is_example and not any(one.form == "output" for one in assertions)
 
@@ -622,7 +623,7 @@ def _rows(
     constants: dict[str, Node],
     apart: AbstractSet[int] = frozenset(),
 ) -> Iterator[str]:
-    """Yield the rows that a test runs over; nested values belong to their row."""
+    """Yield the rows that a test iterates over; nested values belong to their row."""
     places: list[Node] = [*found.marks, *found.loops, found.body]
     spans = [(a.node.start, a.node.end) for a in assertions if a.form not in ("chain", "call")]
     known, used = dict(constants), dict[int, Node]()
@@ -646,7 +647,7 @@ def _rows(
 
 
 def _template_rows(node: Node) -> list[str]:
-    """Return the rows of a table that is written as a template string: `each` and its lines."""
+    """Return the rows of a table in a template string: `each` and its lines."""
     callee = node.get("function")
     table = callee.get("arguments") if callee is not None else None
     if table is None or table.kind != "template_string":
@@ -663,7 +664,7 @@ def _heads(place: Node, found: Found, apart: AbstractSet[int]) -> list[Node]:
 
 
 def _iterated(node: Node) -> Iterator[Node]:
-    """Yield what a node runs over: a loop, `each`, `parametrize`, an indexed list."""
+    """Yield what a node iterates over: a loop, `each`, `parametrize`, an indexed list."""
     if node.kind in LOOPS:
         over = node.get("iterated", "right", "value", "iterator")
         clause = next((kid for kid in node.kids if kid.kind == "range_clause"), None)
@@ -697,7 +698,7 @@ def _iterated(node: Node) -> Iterator[Node]:
 
 
 def _steps(body: Node, assertions: Iterable[Assertion], apart: AbstractSet[int]) -> Iterator[str]:
-    """Yield the innermost statements that assert nothing."""
+    """Yield the innermost statements without an assertion."""
     spans = [(each.node.start, each.node.end) for each in assertions]
     for node in body.walk(lambda n: id(n) in apart):
         if id(node) in apart or not is_statement(node) or node is body:

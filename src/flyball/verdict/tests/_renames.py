@@ -1,4 +1,4 @@
-"""Names that the product code changed, which tests may follow."""
+"""Names that the product code changed, and that tests may follow."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MIN_NAME = 4
 
 
 class Renames(NamedTuple):
-    """Identifiers that left the product code, and those that came."""
+    """Identifiers removed from the product code, and those added."""
 
     gone: frozenset[str] = frozenset()
     came: frozenset[str] = frozenset()

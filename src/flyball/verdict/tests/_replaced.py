@@ -1,4 +1,4 @@
-"""Losses that something else in the change explains."""
+"""Explain losses by other parts of the change."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ MIN_WORD = 6
 
 
 def with_replacements(compared: Iterable[Compared]) -> Iterator[Compared]:
-    """Call a loss a changed expectation if a sibling test asks as much more of the same code.
+    """Classify a loss as a changed expectation if a sibling test asserts as much more of the same
+    code.
 
-    What a test gained is used up, so that one new assertion cannot replace many lost ones.
+    Additional assertions are used up, so that a new one cannot replace many lost ones.
     """
     everything = list(compared)
     gains = {n: one.gain for n, one in enumerate(everything) if one.gain > 0 and one.is_test}
@@ -44,7 +45,7 @@ def with_replacements(compared: Iterable[Compared]) -> Iterator[Compared]:
 
 
 def _is_about(new: Compared, old: Compared) -> bool:
-    """Return whether both are in one file and call mostly the same, or have similar names."""
+    """Return whether two tests are in one file and call mostly the same, or have similar names."""
     if new.path != old.path or (new.name == old.name and new.before is not None):
         return False
     short, long = sorted((" ".join(new.name), " ".join(old.name)), key=len)
@@ -76,9 +77,9 @@ class Removals(NamedTuple):
 
 
 def with_removals(compared: Iterable[Compared], removals: Removals) -> Iterator[Compared]:
-    """Call a loss a changed expectation if what was lost named a removed feature.
+    """Classify a loss as a changed expectation if the lost assertion named a removed feature.
 
-    It stays a question in a fix; it is expected only if the removal was requested.
+    In a fix it remains a question; it is expected only if the removal was requested.
     """
     for one in compared:
         # Nothing of the project's own runs an example, so nobody need understand it.
@@ -89,7 +90,7 @@ def with_removals(compared: Iterable[Compared], removals: Removals) -> Iterator[
 
 
 def _is_never_run(one: Compared) -> bool:
-    """Return whether running the tests leaves it out: an example's own, or what only measures."""
+    """Return whether test runs leave a file out, because it is an example or a benchmark."""
     return is_example(one.path) or "".join(one.name[:1]).startswith("Benchmark")
 
 
@@ -109,7 +110,7 @@ def _reason(one: Compared, removals: Removals) -> str:
 
 
 def _named(one: Compared) -> set[str]:
-    """Return the longer words of its name: short ones are too common."""
+    """Return the longer words of its name, because short ones are too common."""
     words = WORD.findall(" ".join(one.name).replace("_", " "))
     return {word for word in words if len(word) >= MIN_WORD}
 
@@ -138,7 +139,8 @@ MAX_CAME = 4
 
 
 def vanished(before: Mapping[str, str], after: Mapping[str, str]) -> frozenset[str]:
-    """Return what the product said before, and neither it nor a changed test says now."""
+    """Return the names that the product used before, and that neither it nor a changed test uses
+    now."""
     old, new = _product(before), _product(after)
     lost = _mentions(old) - _mentions(new)
     lost |= _defined(old) - _defined(new)

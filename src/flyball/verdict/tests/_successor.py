@@ -1,4 +1,4 @@
-"""Find the successor of a removed assertion, and whether it demands less."""
+"""Find the successor of a removed assertion, and decide whether it demands less."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FAILED = regex(r"\.is_err\(\)|\bErr\(")
 def judge(
     old: Assertion, fresh: Sequence[Assertion], new: TestCase, was: TestCase, renames: Renames
 ) -> tuple[Assertion | None, str | None]:
-    """Return the successor, and in which way it is weaker, or None where it is not."""
+    """Return the successor, and how it is weaker; None if it is not."""
     for other in sorted(fresh, key=lambda o: o.op != old.op):
         if other.subject == old.subject and (old.subject or other.op == old.op):
             return other, weaker(old, other)
@@ -68,14 +68,14 @@ def judge(
 
 
 def _fails_instead(old: Assertion, new: Assertion) -> bool:
-    """Return whether the same values are given as before, and are an error now."""
+    """Return whether the same values are used as before, but now lead to an error."""
     given = {*values_of(old.subject)}
     is_failing = new.op == "raises" or FAILED.search(new.plain)
     return bool(is_failing and given) and given <= {*values_of(new.plain)}
 
 
 def weaker(old: Assertion, new: Assertion) -> str | None:
-    """Return what kind of weakening it is to assert `new` instead of `old` about the same value."""
+    """Return the kind of weakening if `new` is asserted instead of `old` about the same value."""
     if new.strength == HOLLOW:
         return "tautology"
     if old.op == new.op == "raises":
@@ -109,7 +109,7 @@ def _weaker_values(old: Assertion, new: Assertion) -> str | None:
 
 
 def _weaker_choice(old: Assertion, new: Assertion) -> str | None:
-    """Return what became of a list of allowed values: a longer one allows more."""
+    """Compare two lists of allowed values: a longer one allows more."""
     was, now = ({*values_of("".join(one.expected))} for one in (old, new))
     is_listed = all("".join(one.expected)[:1] in "([{" for one in (old, new))
     if not is_listed or was == now:
@@ -139,7 +139,7 @@ def _number(one: Assertion) -> float | None:
 
 
 def _is_renamed(old: Assertion, other: Assertion, new: TestCase, was: TestCase) -> bool:
-    """Return whether only a variable was renamed, which does not hold the expected value."""
+    """Return whether only a variable was renamed, other than the one with the expected value."""
     had, has = set(NAME.findall(old.plain)), set(NAME.findall(other.plain))
     held = any(_holds_literal(name, was) for name in had - has)
     return held or not any(_holds_literal(name, new) for name in has - had)
@@ -160,7 +160,7 @@ def _holds_literal(name: str, case: TestCase) -> bool:
 
 
 def became_rows(one: Assertion, fresh: Sequence[Assertion], around: Sequence[str]) -> bool:
-    """Return whether a new row holds all its values, for a new assertion of the same kind."""
+    """Return whether a new row contains all its values, for a new assertion of the same kind."""
     values = {*values_of(one.plain)}
     holds = any(values <= {*values_of(row)} for row in around)
     return holds and any(new.strength >= one.strength for new in fresh)
@@ -178,7 +178,7 @@ def pair_up(
     features: Callable[[T], Features],
     is_alike: Callable[[T, T], bool],
 ) -> dict[int, int]:
-    """Return each old item's successor: by the first key that matches, else by similarity.
+    """Return each old item's successor: by the first matching key, else by similarity.
 
     A key of None matches nothing. Only items that share most features are compared for similarity,
     since comparing all pairs takes minutes when a large file was moved and edited.

@@ -1,4 +1,4 @@
-"""Literals and names in pieces of code without layout."""
+"""Find literals and names in pieces of code without layout."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def without_literals(text: str) -> str:
 
 
 def without_names(text: str) -> str:
-    """Return the shape of some code, ignoring its variables' names; strings are kept."""
+    """Return the shape of some code, ignoring the names of variables; strings are kept."""
     parts = re.split(r"(\"(?:\\.|[^\"\\])*\")", text)
     return "".join(p if n % 2 else VARIABLE.sub("_", p) for n, p in enumerate(parts))
 
 
 def is_values(text: str) -> bool:
-    """Return whether some code consists of values alone."""
+    """Return whether some code consists only of values."""
     return bool(text) and not re.search(r"[A-Za-z_$]", LITERAL.sub("", text))
 
 
@@ -47,7 +47,7 @@ def is_within(row: str, other: str) -> bool:
 
 
 class ValueIndex:
-    """Rows by the values they hold, so that one among thousands is found at once."""
+    """Indexes rows by their values, to find one among thousands at once."""
 
     def __init__(self, rows: Iterable[str]) -> None:
         self._holders: defaultdict[str, list[str]] = defaultdict(list)
@@ -56,7 +56,7 @@ class ValueIndex:
                 self._holders[value].append(row)
 
     def around(self, row: str) -> list[str]:
-        """Return those that hold its rarest value."""
+        """Return the rows that contain its rarest value."""
         holders = [self._holders.get(value, []) for value in values_of(row)]
         return min(holders, key=len)[:NEAR] if holders else []
 

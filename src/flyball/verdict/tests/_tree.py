@@ -19,7 +19,7 @@ def kinds(words: str) -> frozenset[str]:
 
 
 class Node:
-    """A piece of source code: its kind, its bytes, and the pieces in it."""
+    """A piece of source code: its kind, its bytes, and its children."""
 
     __slots__ = ("end", "field", "kids", "kind", "named", "parent", "source", "start")
 
@@ -48,7 +48,7 @@ class Node:
 
     @property
     def parts(self) -> list[Node]:
-        """Return the children that are no punctuation and no comment."""
+        """Return the children, without punctuation and comments."""
         return [kid for kid in self.kids if kid.named and "comment" not in kid.kind]
 
     @property
@@ -73,7 +73,7 @@ class Node:
 
     @property
     def said(self) -> str:
-        """Return a token; single-quoted strings are normalised to double quotes."""
+        """Return the text of a token; single-quoted strings are normalised to double quotes."""
         text = self.text
         if self.kind == "string" and re.fullmatch(r"'[^\"\\#$']*'", text):
             return f'"{text[1:-1]}"'
@@ -99,7 +99,7 @@ class Node:
                 stack.extend(reversed(node.kids))
 
     def above(self) -> Iterator[Node]:
-        """Yield the nodes around this one, the nearest first."""
+        """Yield the ancestors of this node, nearest first."""
         node = self.parent
         while node is not None:
             yield node
@@ -151,7 +151,7 @@ ENDINGS = {
 
 
 def language_of(path: str) -> str | None:
-    """Return the language of a file whose grammar we know, by its ending."""
+    """Return the language of a file with a known grammar, by its extension."""
     return ENDINGS.get(path.rpartition("/")[2].rpartition(".")[2].lower())
 
 
@@ -162,13 +162,13 @@ READ_BY_LINES = kinds(
 
 
 def is_code(path: str) -> bool:
-    """Return whether a file is code that we know how to read, by a grammar or by lines."""
+    """Return whether a file is code that we can parse, by a grammar or by lines."""
     ending = path.rpartition("/")[2].rpartition(".")[2].lower()
     return ending in ENDINGS or ending in READ_BY_LINES
 
 
 def parse(language: str, source: bytes) -> Node | None:
-    """Return the tree of a text; None where it cannot be parsed as that language."""
+    """Return the tree of a text; None if it cannot be parsed in that language."""
     if language == "python":
         return _python(source)
     tree = _parser(language).parse(source)
@@ -197,7 +197,7 @@ def _parser(language: str) -> Any:
 
 
 def _converted(root: Any, source: bytes, shift: int) -> Node:
-    """Copy a tree; the content of a Rust macro is parsed as expressions, which it mostly is."""
+    """Copy a tree; parse the content of a Rust macro as expressions, which it mostly is."""
     top = Node(source, root.type, root.start_byte + shift, root.end_byte + shift)
     stack: list[tuple[Any, Node]] = [(root, top)]
     while stack:

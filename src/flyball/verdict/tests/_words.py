@@ -104,7 +104,7 @@ SAME_WORD = {
 
 
 def canonical(op: str) -> str:
-    """Return one word for what frameworks spell differently: a migration changes nothing."""
+    """Return the same word for different frameworks' spellings: a migration changes nothing."""
     if op in COMPARISONS:
         return op.replace("===", "==").replace("!==", "!=")
     if strength_of(op) == EXACT and op.lower() in EQUALITY:
@@ -114,12 +114,12 @@ def canonical(op: str) -> str:
 
 
 def is_upper_bound(op: str) -> bool:
-    """Return whether a greater number makes it easier to pass."""
+    """Return whether a greater number makes the test easier to pass."""
     return bool(re.search(r"<|less|below|atmost|\b[lL][teE]\b|lt$|le$|near|close|delta", op))
 
 
 def is_lower_bound(op: str) -> bool:
-    """Return whether a smaller number makes it easier to pass."""
+    """Return whether a smaller number makes the test easier to pass."""
     return bool(re.search(r">|greater|above|atleast|gt$|ge$", op))
 
 
@@ -266,5 +266,5 @@ BUILD_TAGS = regex(r"^//\s*(?:go:build|\+build)\s+[^\n]+", re.MULTILINE)
 
 
 def style_of(language: str) -> str:
-    """Return the name under which the tables above know a language."""
+    """Return the key of a language in the tables above."""
     return {"typescript": "javascript", "tsx": "javascript", "cpp": "c"}.get(language, language)

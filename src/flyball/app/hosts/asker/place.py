@@ -50,8 +50,8 @@ def governed_by(event: HostEvent, environ: Mapping[str, str]) -> Governed:
     """Return the projects of an event.
 
     A host may report any directory, and may move from one project to another. If its directory is
-    in no project, the hook's own directory, the project of its session and the files that its call
-    names are tried.
+    in no project, the candidates are the hook's own directory, the project of its session and the
+    files that its call names.
     """
     said, place = Path(event.cwd) if event.cwd else None, _place_of(event.hook)
     places = filter(None, (said, place))
@@ -73,7 +73,7 @@ def governed_by(event: HostEvent, environ: Mapping[str, str]) -> Governed:
 
 
 def from_there(event: HostEvent, home: Home) -> str:
-    """Return the directory that relative names in an event start from; by default the project's."""
+    """Return the directory to which relative names in an event refer; by default the project's."""
     return event.cwd if event.cwd and _is_directory(Path(event.cwd)) else os.fspath(home.repo)
 
 
@@ -96,7 +96,8 @@ def _is_directory(place: Path) -> bool:
 def _states_of(
     event: HostEvent, environ: Mapping[str, str], here: Home | None
 ) -> list[tuple[Session, Path]]:
-    """Return other known runs of an event's session and their directories, last one first."""
+    """Return the states and directories of other known runs of an event's session, last one
+    first."""
     base = state_dir(environ) / "projects"
     if event.session == NAMELESS or not base.is_dir():
         return []

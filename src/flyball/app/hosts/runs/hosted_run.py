@@ -1,8 +1,8 @@
 """One run of a host's session, open for one hook event.
 
 The host thinks and makes the calls; here each hook event becomes the event that our own loop would
-have had. Effects for the driver (`Think`, `Perform`) stay pending until the host returns with the
-result; all others are performed at once.
+have produced. Effects for the driver (`Think`, `Perform`) stay pending until the host returns with
+the result; all others are performed at once.
 """
 
 from __future__ import annotations
@@ -124,7 +124,8 @@ class HostedRun(WatchedRun):
         return _refused(found, refusal(self.card, call.id, judged[-1].code if judged else ""))
 
     async def _use_up(self, call: Call) -> None:
-        """Forget the same call from before that never came back: a yes is for one call."""
+        """Remove an earlier, identical call that never returned, because an approval is for one
+        call."""
         if call.destructive:
             same = [each.id for each in self.card.in_flight if each.digest == call.digest]
             await self._forget_calls(frozenset(same))
@@ -168,7 +169,8 @@ class HostedRun(WatchedRun):
         )
 
     def _closed(self, call: Call) -> str:
-        """Return why no call is allowed now: a person is asked, or only an answer is wanted."""
+        """Return why no call is allowed now: a person must answer, or only an answer is
+        expected."""
         card = self.card
         if card.phase is Phase.PAUSED:
             return waiting_for(card)
@@ -271,17 +273,17 @@ class HostedRun(WatchedRun):
         return HostAnswer(text=found, notice=found)
 
     async def _pass_question(self, event: HostEvent, more: Set[Asking] = frozenset()) -> None:
-        """Pass a question about the work: it blocks no call, and the next stop asks it again.
+        """Skip a question about the work: it blocks no call, and the next stop asks it again.
 
-        Guards' questions, and others that a person's message settles, are passed when the person
-        speaks.
+        Questions of guards, and others that a person's message settles, are skipped when the person
+        sends a message.
         """
         asked = self.card.question if self.card.phase is Phase.PAUSED else None
         if asked and asked.kind in (Asking.WEAKENED_TESTS, *more):
             await self._append(Resumed(by=event.host, tree=self._workspace.tree_hash()))
 
     async def answered(self, event: HostEvent) -> HostAnswer:
-        """Record the person's yes in their own prompt: the pending call may be made once."""
+        """Record a person's approval in their own prompt: the pending call may be made once."""
         await self._pass_question(event, RESTING)
         question = self.card.question
         assert question is not None
@@ -289,7 +291,7 @@ class HostedRun(WatchedRun):
         return HostAnswer(text=told(self.card.said))
 
     async def go_on_from(self, point: Checkpoint) -> HostAnswer:
-        """Record the checkpoint that the previous run had recorded."""
+        """Take over the checkpoint of the previous run."""
         await self.state_checkpoint(point)
         return GO_ON
 
@@ -313,7 +315,7 @@ class HostedRun(WatchedRun):
         await self._bring_on()
 
     async def state_conflict(self, form: ConflictForm) -> None:
-        """Record a conflict from the host's shell; raise `Conflict` if it is not taken."""
+        """Record a conflict from the host's shell; raise `Conflict` if it is refused."""
         own = [call for call in self.card.in_flight if call.tool == CONFLICT]
         call = own[-1].id if own else ""
         known = Surroundings(self.state.request, self.card.base, self.card.evidence)
@@ -324,7 +326,8 @@ class HostedRun(WatchedRun):
             raise Conflict(stated.fault or told(self.card.said), "Nobody was asked.")
 
     async def decided(self, event: HostEvent) -> HostAnswer:
-        """Record what a person's prompt decides about a conflict; a question of theirs does not."""
+        """Record the decision about a conflict in a person's prompt; a question does not decide
+        it."""
         question = self.card.question
         assert question is not None, "only a card that asks is decided"
         assert question.conflict is not None, "only a conflict is decided"

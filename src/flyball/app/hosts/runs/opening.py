@@ -159,9 +159,10 @@ class HostedRuns:
     async def _elsewhere(
         self, session: Session, journal: Journal, is_answerable: bool
     ) -> OthersChanges:
-        """Return what others change in this checkout, so that the session is not blamed for it.
+        """Return the changes that others make in this checkout and that do not belong to this
+        session.
 
-        A session that is answerable for the hosts it started is blamed for their changes.
+        A session that is responsible for the hosts it started also counts their changes as its own.
         """
         live = {each.run for each in self._sessions.in_checkout() if each.run}
         own = session.session if is_answerable else ""

@@ -1,6 +1,6 @@
 """A run in which no call is refused or reverted: levels `verdict` and `observe`.
 
-Calls that a governed agent could not make happen here, so the run is moved to the state it would
+Calls that a governed agent could not make can happen here. The run then moves to the state it would
 have if the agent had followed the governor: it recorded its checkpoint, and a person approved.
 """
 
@@ -71,7 +71,7 @@ class UnheldRun(HostedRun):
         return await super().stop(event)
 
     async def _withdraw(self) -> None:
-        """Drop a conflict that the agent did not wait for."""
+        """Drop a conflict for which the agent did not wait."""
         question = self.card.question
         assert question is not None, "only a card that asks has a conflict"
         await self._append(Answered(question=question.id, granted=True, by=NOBODY))

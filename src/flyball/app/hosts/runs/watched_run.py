@@ -1,4 +1,4 @@
-"""A run of a host's session and its working tree: what was changed there, and by whom."""
+"""A run of a host's session and its working tree: what changed there, and who changed it."""
 
 from __future__ import annotations
 
@@ -78,10 +78,11 @@ class WatchedRun:
         return self._context.workspace
 
     async def _others(self) -> OthersChanges:
-        """Return what others have changed. Their changes for this session count as its own when it
+        """Return the changes made by others. Changes made for this session count as its own once it
         builds.
 
-        Before that, nothing of its own could be there, and they had permission for theirs.
+        Before that, the session had nothing of its own to change, and the others had permission for
+        theirs.
         """
         return await self._elsewhere(not self.card.phase.is_in(PLAN))
 
@@ -118,7 +119,7 @@ class WatchedRun:
         return is_looking or reads_hooks_from(path) or is_own(path)
 
     async def seen(self, since: str = "") -> HostAnswer:
-        """Return what was changed between two events, for model and person."""
+        """Describe the changes between two events, for model and person."""
         found = await self.look(since)
         return HostAnswer(text=found, notice=found)
 
@@ -159,9 +160,9 @@ class WatchedRun:
         return GO_ON
 
     def _without_leave(self, changed: tuple[str, ...]) -> tuple[str, ...]:
-        """Return which changes between calls are reverted: in `execute` only hook settings.
+        """Return the unpermitted changes between calls: in `execute` only those to hook settings.
 
-        Nobody may change the files that a host reads its hooks from, in any phase.
+        The files that a host reads its hooks from must not change in any phase.
         """
         if self.card.phase is not Phase.EXECUTE:
             return changed
@@ -173,7 +174,7 @@ class WatchedRun:
         changed: tuple[str, ...] = (),
         undone: tuple[str, ...] = (),
     ) -> None:
-        """Log what was found between calls as a call without an author or cost."""
+        """Log the changes found between calls as a call without an author or cost."""
         seq = self.state.seq
         call = Call(f"look-{seq}", "note", digest=f"look-{seq}", called="something between calls")
         await self._reply((call,), Finish.TOOL_CALLS)
@@ -264,11 +265,11 @@ async def changed_elsewhere(
     run: str, session: str, journal: Journal, live: Collection[str]
 ) -> OthersChanges:
     """Return what other runs in this checkout changed with permission since a run began, or may
-    now.
+    change now.
 
-    Ended runs count as well: their work is still there. `live` are the runs whose host is running,
-    as the others have no calls in progress. Changes of a host that was started in `session` do not
-    count.
+    Ended runs count as well, because their work still exists. `live` lists the runs whose host is
+    running, as the others have no calls in progress. Changes of a host that was started in
+    `session` do not count.
     """
     runs = await journal.runs()
     began = next((each.created_at for each in runs if each.run == run), 0.0)

@@ -43,7 +43,7 @@ class LoopbackModel(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore the error: hosts drop connections when they exit."""
+        """Ignore errors: hosts drop connections when they exit."""
 
     def next_number(self) -> int:
         """Return the number of this request among those answered from the script."""
@@ -72,7 +72,7 @@ class _Exchange(BaseHTTPRequestHandler):
     server: LoopbackModel  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing: every request is in the log."""
+        """Print nothing: every request is already in the log."""
 
     def do_HEAD(self) -> None:
         self._note({})

@@ -1,4 +1,4 @@
-"""Check what a change did to the files: where, how much, and whether it kept its promises."""
+"""Check which files a change touches, how large it is, and whether it keeps its promises."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Paths(Parameters, frozen=True):
 
 
 def diff_within(case: Case, wanted: Paths) -> Verdict:
-    """Every changed file is in the named paths."""
+    """Require that every changed file is in the named paths."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -68,7 +68,7 @@ class DiffLimits(Parameters, frozen=True):
 
 
 def diff_size(case: Case, limits: DiffLimits) -> Verdict:
-    """The change is not larger than agreed."""
+    """Require that the change is not larger than agreed."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -81,7 +81,7 @@ def diff_size(case: Case, limits: DiffLimits) -> Verdict:
 
 
 def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
-    """No changed file is in the named paths."""
+    """Require that no changed file is in the named paths."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -92,7 +92,7 @@ def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
 
 
 def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
-    """No keep region changed."""
+    """Require that no keep region changed."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -102,7 +102,7 @@ def keep_regions_intact(case: Case, _: NoParameters) -> Verdict:
 
 
 def no_secrets_added(case: Case, _: NoParameters) -> Verdict:
-    """The change adds nothing that looks like a secret."""
+    """Require that the change adds nothing that looks like a secret."""
     report = _diff(case)
     if report is None:
         return _no_diff(case)
@@ -118,7 +118,7 @@ class OneFile(Parameters, frozen=True):
 
 
 def file_exists(case: Case, wanted: OneFile) -> Verdict:
-    """The file exists."""
+    """Require that the file exists."""
     report = last_look(case, FileReport, lambda item: item.path == wanted.path)
     if report is None:
         return no_look(case, FileReport, f"look for {wanted.path}")
@@ -135,7 +135,7 @@ class FileText(Parameters, frozen=True):
 
 
 def file_contains(case: Case, wanted: FileText) -> Verdict:
-    """The file exists and contains the text."""
+    """Require that the file exists and contains the text."""
 
     def looked(item: FileReport) -> bool:
         if item.path != wanted.path:
@@ -160,7 +160,7 @@ class CoverageLimits(Parameters, frozen=True):
 
 
 def coverage_not_dropped(case: Case, limits: CoverageLimits) -> Verdict:
-    """Coverage is not lower than before."""
+    """Require that coverage is not lower than before."""
     report = last_look(case, CoverageReport)
     if report is None:
         return no_look(case, CoverageReport, "measure coverage on the present tree")
@@ -192,7 +192,7 @@ class HttpExpectation(Address, frozen=True):
 
 
 def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
-    """The address answers as expected."""
+    """Require that the address answers as expected."""
     report = last_look(case, HttpReport, lambda item: wanted.names(item.url))
     if report is None:
         return no_look(case, HttpReport, f"no request was made to {wanted.url or 'its address'}")
@@ -206,7 +206,7 @@ def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
 
 
 def console_clean(case: Case, wanted: Address) -> Verdict:
-    """The page wrote no error to its console and every request succeeded."""
+    """Require that the page wrote no error to its console and that every request succeeded."""
     report = last_look(case, ConsoleReport, lambda item: wanted.names(item.url))
     if report is None:
         return no_look(case, ConsoleReport, f"no browser has opened {wanted.url or 'the page'}")
@@ -217,13 +217,13 @@ def console_clean(case: Case, wanted: Address) -> Verdict:
 
 
 class PictureExpectation(Address, frozen=True):
-    """The page that must look as expected; without an expectation, any judged one."""
+    """The page that must look as expected; without an expectation, any judged page counts."""
 
     expectation: str = ""
 
 
 def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
-    """The page looks as expected."""
+    """Require that the page looks as expected."""
 
     def fits(item: VisualReport) -> bool:
         return wanted.names(item.url) and wanted.expectation in ("", item.expectation)

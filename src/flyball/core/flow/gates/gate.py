@@ -38,8 +38,8 @@ from flyball.core.terms.shape import Fault, Path, faults, suggest
 class Gate(NamedTuple):
     """A check and its parameters.
 
-    Failing a gate that `forbids` is a forbidden change; one that `claims` trusts the driver's
-    claim; one that `looks` runs or reads something, beyond comparing the tree with its base.
+    Failing a gate with `forbids` is a forbidden change; a gate with `claims` trusts the driver's
+    claim; a gate with `looks` runs or reads something, beyond comparing the tree with its base.
     """
 
     check: Callable[[Case, Any], Verdict]
@@ -128,7 +128,7 @@ def judge(use: GateUse, case: Case) -> Verdict:
 
 
 def _explained(use: GateUse, case: Case) -> Verdict | None:
-    """Explain why Flyball tried to observe something and could not."""
+    """Explain why Flyball could not make the observation that a gate needs."""
 
     def fits(item: GateReport) -> bool:
         return item.gate == use.type and item.parameters == use.parameters
@@ -182,7 +182,8 @@ def _ran_nothing(item: Evidence) -> bool:
 def _new_trouble(
     present: Sequence[Evidence], evidence: Sequence[Evidence], base: TreeHash
 ) -> Evidence | None:
-    """Return the last failing check that did not fail on the base tree; style does not count."""
+    """Return the last failing check that did not fail on the base tree; style checks do not
+    count."""
     before = {
         verification_key(item) for item in standing_evidence(evidence, base) if is_failing(item)
     }
@@ -195,7 +196,7 @@ def _new_trouble(
 
 
 def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) -> str:
-    """Say exactly what would satisfy the gate, and why the present evidence does not."""
+    """Say exactly what would satisfy the gate, and why the current evidence does not."""
     suites = [item for item in evidence if isinstance(item, SuiteReport)]
     if not has_suite and not suites:
         return (

@@ -55,14 +55,14 @@ def last_look(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: T
 
 
 def no_look(case: Case, kinds: type[Evidence] | tuple[type[Evidence], ...], what: str) -> Missing:
-    """Build the sentence that says what to do, and whether an older observation exists."""
+    """Build the sentence that says what to run, and say whether an older observation exists."""
     if any(isinstance(item, kinds) for item in case.evidence):
         return Missing(f"The results are for an earlier tree; {what}.")
     return Missing(f"Nothing has run yet; {what}.")
 
 
 def criteria_checklist_complete(case: Case, _: NoParameters) -> Verdict:
-    """The driver claims that each criterion is met; Flyball cannot verify that itself."""
+    """Accept the driver's claim that each criterion is met; Flyball cannot verify that itself."""
     criteria = case.schema.criteria_checklist
     claimed = case.submission.get(CHECKLIST)
     answers: Mapping[object, object] = claimed if is_map(claimed) else {}
@@ -82,7 +82,7 @@ class Names(Parameters, frozen=True):
 
 
 def evidence_present(case: Case, wanted: Names) -> Verdict:
-    """The driver filled in the named fields, in the right form."""
+    """Require that the driver filled in the named fields with values of the right type."""
     names = wanted.names or case.schema.required
     absent = [name for name in names if name not in case.submission]
     if absent:
@@ -100,7 +100,7 @@ class SuiteLimits(Parameters, frozen=True):
 
 
 def tests_pass(case: Case, limits: SuiteLimits) -> Verdict:
-    """The whole suite is green on this exact tree, and ran something."""
+    """Require that the whole suite is green on this exact tree, and ran something."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         return _by_verdict(found.verdict, limits)
     report = last_look(case, SuiteReport, lambda item: not item.selected or is_failing(item))
@@ -149,7 +149,7 @@ def why_red(report: SuiteReport) -> str:
 
 
 def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
-    """The tests that verify the change fail on the tree before it."""
+    """Require that the tests that verify the change fail on the tree before it."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         if found.verdict.strength >= ChangeStrength.NEW_TESTS:
             return Passed(f"They failed before: {listed(found.verdict.mended)}.")
@@ -165,7 +165,7 @@ def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
 
 
 def tests_not_weakened(case: Case, _: NoParameters) -> Verdict:
-    """No test got easier to pass, or a person accepted it."""
+    """Require that no test became easier to pass, unless a person accepted it."""
     if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
         if found.verdict.questions:
             return Failed(listed([each.sentence for each in found.verdict.questions]))
@@ -189,7 +189,7 @@ class Command(Parameters, frozen=True):
 
 
 def command_succeeds(case: Case, wanted: Command) -> Verdict:
-    """This exact command succeeded on this exact tree, and could have failed."""
+    """Require that this exact command succeeded on this exact tree, and could have failed."""
     kinds = (CommandReport, CheckReport, SuiteReport)
     asked = wanted.command.split()
     for item in reversed(case.evidence):
@@ -215,7 +215,7 @@ class AnyCommand(Parameters, frozen=True):
 
 
 def check_of(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
-    """Return a check that the latest report of one kind has no problems."""
+    """Return a check that passes if the latest report of one kind has no problems."""
 
     def check(case: Case, wanted: AnyCommand) -> Verdict:
         def fits(item: CheckReport) -> bool:
@@ -247,7 +247,7 @@ class Approval(Parameters, frozen=True):
 
 
 def human_approved(case: Case, wanted: Approval) -> Verdict:
-    """A person accepted this exact tree."""
+    """Require that a person accepted this exact tree."""
     report = last_look(case, ApprovalReport, lambda item: wanted.what in ("", item.what))
     if report is None:
         return no_look(case, ApprovalReport, f"ask a person to accept {wanted.what or 'this'}")

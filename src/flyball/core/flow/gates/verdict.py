@@ -1,4 +1,4 @@
-"""Results of gates. Missing evidence and failure are kept apart."""
+"""Results of gates. Missing evidence and failure are different results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Ruling(msgspec.Struct, frozen=True):
 
 
 class Case(NamedTuple):
-    """Everything a gate judges: what Flyball observed, and what the driver claims."""
+    """What a gate judges: what Flyball observed, and what the driver claims."""
 
     evidence: Sequence[Evidence]
     tree: TreeHash

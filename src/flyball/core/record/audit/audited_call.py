@@ -43,7 +43,7 @@ class CommandLook(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """Knowledge from other packages that the rules here need."""
+    """Functions from other packages that the rules need."""
 
     command: Callable[[str, str], CommandLook]
     """Of a command, and the directory in which it runs."""
@@ -54,7 +54,7 @@ class Looks(NamedTuple):
 
 
 class AuditedCall(NamedTuple):
-    """A call, judged by its words and by what came back."""
+    """A call, judged by its text and its result."""
 
     at: float
     id: str
@@ -73,12 +73,12 @@ class AuditedCall(NamedTuple):
 
     @property
     def is_edit(self) -> bool:
-        """Return whether it changed something."""
+        """Return whether the call changed something."""
         return self.kind == "mutate" and self.ok
 
     @property
     def is_check(self) -> bool:
-        """Return whether something was run that could show whether the work is correct."""
+        """Return whether the call ran something that could show whether the work is correct."""
         return self.kind == "verify" or (self.kind == "run" and bool(self.command))
 
 
@@ -168,5 +168,5 @@ DOCUMENT = regex(r"(?i)(?:.*/)?(?:[^/]*\.(?:md|mdx|rst|txt|adoc|svg|png)|licen[c
 
 
 def is_document(path: str) -> bool:
-    """Return whether a file is only for reading, so that there is nothing to run."""
+    """Return whether a file is a document, so that nothing can be run."""
     return bool(DOCUMENT.fullmatch(path))

@@ -13,7 +13,7 @@ PRECISE = 0.9
 
 
 class Degree(StrEnum):
-    """Certainty of a finding."""
+    """The certainty of a finding."""
 
     CAUGHT = "caught"
     """The act is in the transcript, and its effect is still in the tree or in the history."""
@@ -22,7 +22,7 @@ class Degree(StrEnum):
 
 
 class AuditRule(msgspec.Struct, frozen=True):
-    """A kind of finding: its words, who prevents it, and how it did on labelled sessions."""
+    """A kind of finding: its words, what prevents it, and its results on labelled sessions."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ class AuditRule(msgspec.Struct, frozen=True):
 
     @property
     def precision(self) -> float:
-        """Return the share of its alarms that were right; none were counted is none."""
+        """Return the share of alarms that were right; 0 if none were counted."""
         told = self.right + self.wrong
         return self.right / told if told else 0.0
 

@@ -1,4 +1,4 @@
-"""The rules: a turn in, findings out. Anything missing from the transcript is never guessed."""
+"""Rules that read a turn and yield findings. They never guess what the transcript leaves out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SURE_QUESTION = 0.8
 
 
 def findings_in(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
-    """Everything that the rules find in one turn, in their order."""
+    """Return all findings of the rules in one turn, in the order of the rules."""
     for rule in BY_THE_TURN:
         yield from rule(turn)
     for look in BY_THE_COMMANDS:
@@ -32,7 +32,7 @@ def findings_in(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
 def _found(
     turn: Turned, rule: str, action: AuditedCall, detail: str = "", key: str = ""
 ) -> AuditFinding:
-    """Return a finding at a call; its effect is looked for where the turn's edits went."""
+    """Return a finding at a call, and check whether the turn's edits are still present."""
     edits = [edit for each in turn.actions if each.is_edit for edit in each.edits]
     last = {edit.path: edit for edit in edits}
     return AuditFinding(
@@ -49,7 +49,7 @@ def _found(
 
 
 def _trace(old: str | None, new: str | None) -> str:
-    """Return the longest line that an edit brought; nothing where it only took away."""
+    """Return the longest line that an edit added; nothing if it only removed lines."""
     before = set((old or "").split("\n"))
     fresh = [line.strip() for line in (new or "").split("\n") if line not in before]
     return max(fresh, key=len, default="")[:200]
@@ -62,7 +62,7 @@ CLAIM = regex(
 
 
 def _work(turn: Turned) -> list[int]:
-    """Return the places of the edits of something that can be run."""
+    """Return the positions of the edits to files that can be run."""
     return [
         place
         for place, action in enumerate(turn.actions)
@@ -71,7 +71,7 @@ def _work(turn: Turned) -> list[int]:
 
 
 def _unchecked(turn: Turned) -> Iterator[AuditFinding]:
-    """Yield claims of success with nothing run after the last edit."""
+    """Yield claims of success when nothing was run after the last edit."""
     work = _work(turn)
     if not work or turn.session.is_agent or turn.is_interrupted or not CLAIM.search(turn.words):
         return
@@ -103,7 +103,7 @@ def _touches(action: AuditedCall, path: str) -> bool:
 
 
 def _cannot_fail(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
-    """Yield what was run after the last edit could not fail, and nothing else was run."""
+    """Yield claims of success when all that was run after the last edit could not fail."""
     work = _work(turn)
     if not work or not CLAIM.search(turn.words) or turn.actions[work[-1]].runs:
         return
@@ -124,7 +124,7 @@ IN_PLACE = regex(r"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i|\bpatch\s+-|\bgit apply\b"
 
 
 def _blind(turn: Turned) -> Iterator[AuditFinding]:
-    """Yield the first thing ever done is a change of a file that was there."""
+    """Yield a turn whose first action changed an existing file."""
     if turn.has_read_before or turn.session.is_agent:
         return
     for action in turn.actions:
@@ -138,7 +138,7 @@ def _blind(turn: Turned) -> Iterator[AuditFinding]:
 
 
 def _answered(turn: Turned) -> Iterator[AuditFinding]:
-    """Yield the person asked a question, and files were changed."""
+    """Yield a turn that changed files although the person asked a question."""
     work = _work(turn)
     if not work or turn.session.is_agent or not turn.prompt:
         return
@@ -155,7 +155,7 @@ OF_HOSTS = regex(r"/\.(?:claude|codex|gemini|config|cache|local)/")
 
 
 def _outside(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
-    """Something was written that is neither in the project nor in a scratch place."""
+    """Yield writes outside the project and its scratch directories."""
     root = turn.session.cwd.rstrip("/")
     if not root:
         return
@@ -191,7 +191,7 @@ GUARDED = {"failed-edits": "failing-edits", "error-stagnation": "same-error"}
 
 
 def _looped(turn: Turned) -> Iterator[AuditFinding]:
-    """Yield what each guard reports about a turn, once."""
+    """Yield the report of each guard about a turn, once."""
     told: set[str] = set()
     for action in turn.actions:
         for trip in action.trips:
@@ -212,7 +212,7 @@ DANGER = regex(
 
 
 def _destroyed(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
-    """Yield a command that cannot be taken back was run."""
+    """Yield commands that cannot be undone."""
     for action in turn.actions:
         if action.command and action.ok and DANGER.search(action.command):
             look = looks.command(action.command, turn.session.cwd)
@@ -249,14 +249,14 @@ def _only_tidies(command: str, turn: Turned) -> bool:
 
 
 def _leaked(turn: Turned) -> Iterator[AuditFinding]:
-    """Yield a secret came back from a call, and so went to the model."""
+    """Yield results that contained a secret, which the model then received."""
     for action in turn.actions:
         if action.shows_secret:
             yield _found(turn, "secret-printed", action, "the output shows a secret")
 
 
 def _interrupted(turn: Turned) -> Iterator[AuditFinding]:
-    """Yield the person stopped the model after it had changed or run something."""
+    """Yield interruptions by the person after the model changed or ran something."""
     acts = [action for action in turn.actions if action.kind in ("mutate", "run", "verify")]
     if turn.is_interrupted and acts:
         yield _found(turn, "interrupted", acts[-1], "the person stopped it here")

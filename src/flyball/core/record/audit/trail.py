@@ -40,7 +40,7 @@ def _is_of_tests(path: str) -> bool:
 
 
 class Turned(msgspec.Struct):
-    """One complete turn of a session."""
+    """A complete turn of a session."""
 
     session: Opened
     number: int
@@ -65,7 +65,7 @@ class Turned(msgspec.Struct):
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """A bill, whose session it is, and whether a guard would have saved it."""
+    """A bill, its session, and whether a guard would have saved it."""
 
     session: str
     entry: Billing

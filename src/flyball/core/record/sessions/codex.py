@@ -1,4 +1,4 @@
-"""Codex's rollouts: one JSON object a line, each with a kind and a payload."""
+"""Read Codex's rollouts: one JSON object per line, each with a kind and a payload."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def codex_entries(lines: Lines) -> Iterator[Entry]:
 class CodexMeter:
     """Computes what each reply added to the totals that Codex reports.
 
-    A fork repeats the lines of the session that it came from, sums and all; under the name of that
-    session they are known again.
+    A fork repeats the lines of its parent session, totals included; they are recognised by the
+    parent's id.
     """
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ SECTION = regex(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 
 
 def edits_of_patch(patch: str) -> tuple[FileEdit, ...]:
-    """Return what a patch in the notation of `apply_patch` replaces, hunk by hunk."""
+    """Return the replacements of an `apply_patch` patch, hunk by hunk."""
     made: list[FileEdit] = []
     heads = [*SECTION.finditer(patch)]
     for head, following in zip(heads, [*heads[1:], None], strict=True):

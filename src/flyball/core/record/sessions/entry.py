@@ -12,7 +12,7 @@ Json = Mapping[str, Any]
 
 
 class Opened(NamedTuple):
-    """Whose session the following entries belong to, and where it works."""
+    """Whose session the following entries belong to, and where it runs."""
 
     session: str
     cwd: str = ""
@@ -46,7 +46,7 @@ class Called(NamedTuple):
 
 
 class FileEdit(NamedTuple):
-    """One place in a file before and after; None is no file."""
+    """One edit of a file before and after; None means no file."""
 
     path: str
     old: str | None
@@ -132,7 +132,7 @@ def seconds(stamp: object) -> float:
 
 @lru_cache(maxsize=1000)
 def _days(date: str) -> int:
-    """Days since 1970 of a date such as 2026-11-16."""
+    """Return the days since 1970 of a date such as 2026-11-16."""
     year, month, day = int(date[:4]), int(date[5:7]), int(date[8:10])
     days = (year - 1970) * 365 + (year - 1969) // 4 - (year - 1901) // 100 + (year - 1601) // 400
     is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)

@@ -1,4 +1,4 @@
-"""Recordings of SWE-agent, mini-SWE-agent and OpenHands, as one session each."""
+"""Read recordings of SWE-agent, mini-SWE-agent and OpenHands, as one session each."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _turn(turn: RecordedTurn, session: str, number: int) -> Iterator[Entry]:
 
 
 def call_in(action: str) -> tuple[str, Json]:
-    """Return a recorded command line as a call: of the editor where it is one, else of a shell."""
+    """Return a recorded command line as a call: an editor call if it is one, else a shell call."""
     name, _, rest = action.partition(" ")
     if name not in EDITOR_TOOLS:
         return "bash", {"command": action}

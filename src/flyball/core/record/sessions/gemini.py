@@ -1,4 +1,4 @@
-"""Gemini CLI's sessions: messages one a line, or in one document as older releases wrote them."""
+"""Read Gemini CLI's sessions: one message per line, or one document in older releases."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ GROUP = regex(r"^(?:Process Group PGID|Background PIDs): .*$", re.MULTILINE)
 
 
 def gemini_entries(lines: Lines) -> Iterator[Entry]:
-    """Yield the entries of one session; a message written again adds only what is new."""
+    """Yield the entries of one session; a repeated message adds only what is new."""
     opened = Opened("")
     told: set[str] = set()
     for line in lines:
@@ -52,7 +52,7 @@ def gemini_entries(lines: Lines) -> Iterator[Entry]:
 
 
 def _within(line: Json) -> list[Json]:
-    """Return the messages of a line: itself, or those contained in a correction of the whole."""
+    """Return the messages of a line: itself, or those in a correction of the whole session."""
     if "type" in line:
         return [line]
     return items(mapping(line.get("$set")).get("messages"))

@@ -1,4 +1,4 @@
-"""opencode's sessions: the rows of its data base, or the files that older releases kept.
+"""Read opencode's sessions: the rows of its database, or the files of older releases.
 
 Each row comes as `{"table": "session" | "message" | "part", "id", "message", "data"}`, a session
 first, then each message followed by its parts.

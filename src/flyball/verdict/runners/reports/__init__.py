@@ -1,1 +1,1 @@
-"""Reading what runners leave behind: reports for machines first, lines for people last."""
+"""Read what runners leave behind: machine-readable reports first, lines for people last."""

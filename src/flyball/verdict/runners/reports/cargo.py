@@ -1,4 +1,4 @@
-"""Parse the output of `cargo test`; its JSON is for nightly toolchains only."""
+"""Parse the output of `cargo test`; its JSON is available on nightly toolchains only."""
 
 from __future__ import annotations
 
@@ -66,9 +66,7 @@ _DOC_CASE = regex(r"(\S+) - (.*?) ?(\(line \d+\))(?: - .*)?")
 
 
 def _case(whole: str, outcome: CaseOutcome, file: str, crate: str) -> SuiteCase:
-    """Return a test of a module, or an example in documentation, whose line is no part of its
-    name.
-    """
+    """Return a test of a module, or a documentation example, without its line in the name."""
     if example := _DOC_CASE.fullmatch(whole):
         suite = (crate, "documentation")
         return SuiteCase(example[2], outcome, example[1], suite, example[3].strip("()"))

@@ -1,4 +1,4 @@
-"""Reading what runners print for people, for commands that leave no report."""
+"""Read the console output of runners, for commands that leave no report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ Reader = Callable[[str], Tally | None]
 
 
 def from_text(text: str) -> Tally | None:
-    """Return the closing lines of the common runners; the first reading that fits."""
+    """Return the results in the closing lines of common runners; the first parser that matches
+    wins."""
     tidy = plain(text)
     for read in READERS:
         if (found := read(tidy)) is not None:
@@ -48,7 +49,7 @@ _FIXTURE = regex(r"(?:setUp|tearDown)(?:Class|Module)$")
 
 
 def from_unittest(text: str) -> Tally | None:
-    """Return what unittest and Django print."""
+    """Parse the output of unittest and Django."""
     runs = list(_UNITTEST_RAN.finditer(text))
     if not runs:
         return None
@@ -113,7 +114,7 @@ _PYTEST_STEP = regex(
 
 
 def from_pytest_steps(text: str) -> Tally | None:
-    """Return how far pytest came before it was ended: the test under way is the one that failed."""
+    """Return pytest's progress when it was ended: the test in progress counts as failed."""
     steps = [(m[1], m[2] or "") for m in _PYTEST_STEP.finditer(plain(text))]
     if not steps:
         return None
@@ -130,7 +131,7 @@ _JEST_BAD = regex(r"^ +● (.+)$\n", re.M)
 
 
 def from_jest_text(text: str) -> Tally | None:
-    """Return what jest prints."""
+    """Parse the output of jest."""
     ends = [found[1] for found in _JEST_END.finditer(text)]
     if not ends:
         return None
@@ -150,7 +151,7 @@ _VITEST_BAD = regex(r"^\s*(?:FAIL|❯)\s{2,}(\S+ > .+?|\S+ \[ .* \])$\n", re.M)
 
 
 def from_vitest_text(text: str) -> Tally | None:
-    """Return what vitest prints."""
+    """Parse the output of vitest."""
     ends = [found[1] for found in _VITEST_END.finditer(text)]
     if not ends:
         return None
@@ -183,7 +184,7 @@ _TAP_CASE = regex(
 
 
 def from_node(text: str) -> Tally | None:
-    """Return what `node --test` prints, in either of its forms."""
+    """Parse the output of `node --test`, in either of its forms."""
     count = [(word, int(n)) for word, n in _NODE_END.findall(text)]
     if not any(word == "pass" for word, _ in count):
         return None
@@ -195,7 +196,7 @@ def from_node(text: str) -> Tally | None:
 
 
 def _tap_failures(cases: list[re.Match[str]], text: str) -> Iterator[tuple[str, str]]:
-    """Yield failing tests with their messages; mere groups are left out."""
+    """Yield failing tests with their messages; groups are left out."""
     for case in cases:
         if case[1].lower() == "not ok" and not case[3]:
             block = re.split(r"\n\s*\.\.\.", text[case.end() : case.end() + 4_000], maxsplit=1)[0]
@@ -210,7 +211,7 @@ _GO_PACKAGE = regex(r"^(ok|FAIL) *\t(\S+)[ \t]+(?!\[no test)(\S+)", re.M)
 
 
 def from_go_text(text: str) -> Tally | None:
-    """Parse the output of `go test`; without -v a package that is ok counts as one."""
+    """Parse the output of `go test`; without -v a package that passes counts as one test."""
     packages = _GO_PACKAGE.findall(text)
     if not packages:
         return None

@@ -1,4 +1,4 @@
-"""JSON documents that runners write once, at their end."""
+"""Parse the JSON documents that runners write once, when they finish."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _jest_case(case: _JestCase, file: str) -> SuiteCase:
 
 
 class _OwnCase(msgspec.Struct):
-    """What our own reporters write, one document per test."""
+    """One document of our own reporters, for a single test."""
 
     name: str
     outcome: str
@@ -95,7 +95,7 @@ class _OwnCase(msgspec.Struct):
 
 
 def from_own(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
-    """Return what the reporters that we bring along leave: one JSON document a line."""
+    """Parse the output of our own reporters: one JSON document per line."""
     cases: list[SuiteCase] = []
     for line in data.split(b"\n"):
         if line.strip():
@@ -133,7 +133,7 @@ class _RspecReport(msgspec.Struct):
 
 
 def from_rspec(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
-    """Parse RSpec's JSON; what keeps files from loading is an error of its own."""
+    """Parse RSpec's JSON; an error outside the examples is an error of its own."""
     report = _decoded(data, _RspecReport)
     if report is None:
         return None

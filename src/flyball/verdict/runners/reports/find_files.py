@@ -1,8 +1,8 @@
-"""Find the files of tests whose runner names none, among those of the tree.
+"""Find the files of tests whose runner does not name them, among those of the tree.
 
-If it is not certain, the file stays empty: a test that had one file on one tree and another, or
-none, on the next would count as vanished. That is why the stack of a failing test is not used: the
-same test has none once it passes.
+If it is not certain, the file stays empty: a test that has a file on one tree and another one, or
+none, on the next would count as vanished. For the same reason the stack of a failing test is not
+used: the same test has none once it passes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Find = Callable[[FileIndex], Callable[[SuiteCase], str]]
 
 
 def with_files(runner: str, cases: Sequence[SuiteCase], land: FileIndex) -> tuple[SuiteCase, ...]:
-    """Return the same tests; those without a file get the only one that can contain them."""
+    """Return the same tests; each test without a file gets the only file that can contain it."""
     find = FINDERS[runner](land)
     return tuple(
         case if case.file else msgspec.structs.replace(case, file=find(case)) for case in cases
@@ -39,7 +39,7 @@ _NUMBER = regex(r" #(\d+)$")
 
 
 def _bare(name: str) -> str:
-    """Return a name without the number that separates it from others of the same name."""
+    """Return a name without the number that distinguishes it from others of the same name."""
     return _NUMBER.sub("", name)
 
 
@@ -48,8 +48,7 @@ _GO_FUNCTION = regex(r"^func ((?:Test|Example|Fuzz|Benchmark)\w*)\(", re.M)
 
 def _go(land: FileIndex) -> Callable[[SuiteCase], str]:
     """Return a finder by package, which is a directory, and the function in one of its test
-    files.
-    """
+    files."""
     module = re.search(r"^module\s+(\S+)", land.text("go.mod"), re.M)
     start = module[1] if module else ""
     known: dict[tuple[str, str], list[str]] = {}
@@ -72,7 +71,8 @@ _CLASS_FILE = regex(r"(.+)\.(?:java|kt|groovy|scala)")
 def _java(land: FileIndex) -> Callable[[SuiteCase], str]:
     """Return a finder by class, which is a path; nested classes are in the same file.
 
-    Kotlin and Groovy sometimes omit the package's directories: then by the class's own name.
+    Kotlin and Groovy sometimes omit the package's directories; then only the class's own name is
+    used.
     """
     paths = {path: found[1] for path in land.files if (found := _CLASS_FILE.fullmatch(path))}
 
@@ -136,8 +136,8 @@ _SCRIPT = regex(r".*\.[cm]?[jt]sx?")
 def _tape(land: FileIndex) -> Callable[[SuiteCase], str]:
     """Return a finder for the only file that uses tape, or the one that contains the title.
 
-    If it occurs once in each of several files, tests of one title are numbered in the order in
-    which tape loads the files, which is that of their names.
+    If it occurs once in each of several files, tests with the same title are numbered in the order
+    in which tape loads the files, which is by name.
     """
     texts = {path: land.text(path) for path in land.matching(_SCRIPT)}
     users = {path: text for path, text in texts.items() if _TAPE.search(text)}
@@ -156,7 +156,7 @@ def _tape(land: FileIndex) -> Callable[[SuiteCase], str]:
 
 
 def _titled(texts: Mapping[str, str], title: str) -> list[str]:
-    """Return the files in which a test has this title; none where one of them has it twice."""
+    """Return the files in which a test has this title; none if it occurs twice in one of them."""
     called = re.compile(rf"\(\s*(['\"`]){re.escape(title)}\1")
     counts = {path: len(called.findall(text)) for path, text in texts.items()}
     return [] if any(n > 1 for n in counts.values()) else [p for p, n in counts.items() if n]

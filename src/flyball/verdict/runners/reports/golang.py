@@ -1,4 +1,4 @@
-"""The event lines of `go test -json`."""
+"""Parse the event lines of `go test -json`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENDS = {"pass": CaseOutcome.PASSED, "fail": CaseOutcome.FAILED, "skip": CaseOutc
 
 
 def from_go_json(text: str) -> Tally | None:
-    """Parse each test without subtests, and each package that broke without a test to blame."""
+    """Parse each test without subtests, and each package that failed without a failing test."""
     ends: _Ends = {}
     broken: dict[str, None] = {}
     said: dict[tuple[str, str], list[str]] = {}
@@ -57,7 +57,8 @@ def from_go_json(text: str) -> Tally | None:
 
 
 def _of_package(name: str, said: dict[tuple[str, str], list[str]]) -> str:
-    """Return the output of a package, and of its compiler (newer versions name that apart)."""
+    """Return the output of a package, and of its compiler (newer versions report that
+    separately)."""
     return "".join(
         "".join(lines)
         for (package, test), lines in said.items()
@@ -79,7 +80,7 @@ def _case(key: tuple[str, str], outcome: CaseOutcome, seconds: float, message: s
 
 
 def _inner_ends(ends: _Ends) -> dict[tuple[str, str], set[CaseOutcome]]:
-    """Return how the subtests of each test ended that has some."""
+    """Return the results of the subtests of each test that has some."""
     found: dict[tuple[str, str], set[CaseOutcome]] = {}
     for (package, test), (outcome, _) in ends.items():
         outer = test.rpartition("/")[0]
@@ -90,9 +91,7 @@ def _inner_ends(ends: _Ends) -> dict[tuple[str, str], set[CaseOutcome]]:
 
 
 def _speaks_for_itself(outcome: CaseOutcome, inner: set[CaseOutcome]) -> bool:
-    """Return whether a test is more than the sum of its subtests: bad where all of them are
-    good.
-    """
+    """Return whether a test itself failed, although all of its subtests passed."""
     return not inner or (outcome is CaseOutcome.FAILED and CaseOutcome.FAILED not in inner)
 
 

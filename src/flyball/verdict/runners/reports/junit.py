@@ -1,4 +1,4 @@
-"""JUnit XML, in the dialects of the runners that write it."""
+"""Parse JUnit XML, in the dialects of the runners that write it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPEN = CaseOutcome.PASSED
 
 
 def junit(identify: Identify, *, twice: bool = False) -> ReadOne:
-    """Return a reader of JUnit XML; `twice` says that a test may report its clean-up apart."""
+    """Return a parser of JUnit XML; with `twice`, a test may report its clean-up separately."""
 
     def read(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
         root = xml_of(data)
@@ -67,7 +67,7 @@ _PARAMETERS = regex(r"(.+?)\[(.*)\]", re.S)
 
 
 def parameters_apart(name: str) -> tuple[str, str]:
-    """Return a name and the parameters in brackets behind it."""
+    """Return a name, and the parameters in brackets after it."""
     found = _PARAMETERS.fullmatch(name)
     return (found[1], found[2]) if found else (name, "")
 
@@ -94,7 +94,7 @@ def pytest_case(element: Element, _said: RunnerOutput) -> SuiteCase:
 def _collected_from(owner: str, file: str) -> tuple[str, str]:
     """Return the file and the module of a test that is defined in another file than it runs in.
 
-    An inherited or imported test is reported with the file of its text, and is run by another.
+    An inherited or imported test is reported with the file that defines it, and runs in another.
     """
     parts = owner.split(".")
     depth = next((n for n, part in enumerate(parts) if part[:1].isupper()), len(parts))
@@ -103,7 +103,7 @@ def _collected_from(owner: str, file: str) -> tuple[str, str]:
 
 
 def without_sums(read: ReadOne) -> ReadOne:
-    """Return a reader that leaves out tests that only sum up their steps, as deno reports them."""
+    """Return a parser that ignores tests that only sum up their steps, as deno reports them."""
 
     def kept(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase] | None:
         cases = read(data, said)
@@ -128,7 +128,7 @@ _DATA_SET = regex(r"(\w+) with data set (.+)", re.S)
 
 
 def phpunit_case(element: Element, said: RunnerOutput) -> SuiteCase:
-    """Read PHPUnit: a class in a file, and data sets in words."""
+    """Read PHPUnit: a class in a file, and data sets described in words."""
     whole = element.get("name", "")
     found = _DATA_SET.fullmatch(whole)
     name, parameters = (found[1], found[2]) if found else (whole, "")
@@ -137,7 +137,8 @@ def phpunit_case(element: Element, said: RunnerOutput) -> SuiteCase:
 
 
 def java_case(element: Element, _said: RunnerOutput) -> SuiteCase:
-    """Surefire and Gradle: a class with its package; parameters and numbers behind the name."""
+    """Read Surefire and Gradle: a class with its package; parameters and numbers follow the
+    name."""
     whole = element.get("name", "")
     bare = re.sub(r"\(.*?\)", "", whole, count=1)
     name, parameters = parameters_apart(bare)

@@ -1,4 +1,4 @@
-"""All that a test run left to be read."""
+"""Everything that a test run left to be read."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ class RunnerOutput(NamedTuple):
 
     @property
     def tidy(self) -> str:
-        """Return the output without colours, and with one kind of line end."""
+        """Return the output without colours, and with uniform line endings."""
         return plain(self.text)
 
     def from_place(self, path: str) -> str:
         """Return a file relative to the start directory, so that it is the same in every
-        checkout.
-        """
+        checkout."""
         path = path.removeprefix("file://")
         if self.place and path.startswith("/"):
             path = os.path.relpath(path, self.place)
@@ -60,7 +59,7 @@ def reported(read: ReadOne, otherwise: ReadText) -> Callable[[RunnerOutput], Tal
 
 
 def xml_of(data: bytes) -> Element | None:
-    """Return the root of an XML report; None where it is unsound, or made to fill the memory."""
+    """Return the root of an XML report; None if it is malformed, or crafted to exhaust memory."""
     # A tag of ten bytes takes hundreds in memory, and so does an attribute.
     if sum(map(data.count, (b"<", b'="', b"='"))) > MOST_PARTS:
         return None
@@ -82,5 +81,5 @@ def xml_of(data: bytes) -> Element | None:
 
 
 def printed(read: ReadText) -> Callable[[RunnerOutput], Tally | None]:
-    """Read only what was printed."""
+    """Read only the printed output."""
     return lambda said: read(said.tidy)

@@ -60,7 +60,7 @@ def _outcome(point: _Point) -> CaseOutcome:
 
 
 def _why(point: _Point) -> str:
-    """Return the diagnostics under a line that is not ok: a block, or the comments that follow."""
+    """Return the diagnostics after a line that is not ok: a block, or the comments that follow."""
     if point.is_ok:
         return ""
     block = re.split(r"\n\s*\.\.\.", point.below, maxsplit=1)[0]
@@ -111,7 +111,7 @@ def from_ava(said: RunnerOutput) -> Tally | None:
 
 
 def _ava_case(point: _Point, files: Sequence[str]) -> SuiteCase:
-    """Find the file among those of the tree: with a single file AVA names none."""
+    """Find the file among those of the tree: with a single file, AVA does not name it."""
     words = point.name.split(" › ")
     for n in range(len(words) - 1, 0, -1):
         wanted = re.compile(rf"(?:.*/)?{re.escape('/'.join(words[:n]))}(?:[.-]test)?\.[cm]?[jt]sx?")

@@ -1,4 +1,4 @@
-"""Closing lines and counts, for runners that leave nothing better."""
+"""Parse closing lines and counts, for runners that leave nothing better."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ _NUMBERED_SUM = regex(r"^(\d+) tests, \d+ passed, \d+ failed$", re.M)
 
 
 def from_numbered(text: str) -> Tally | None:
-    """Parse C suites that number each test, `1 - name: PASSED`, and count them in the end."""
+    """Parse C suites that number each test, `1 - name: PASSED`, and count them at the end."""
     cases = [
         SuiteCase(name, CaseOutcome.PASSED if end == "PASSED" else CaseOutcome.FAILED)
         for name, end in _NUMBERED.findall(text)
@@ -149,9 +149,8 @@ _COUNTING_LINE = regex(rf"^\W*(?:[\w ]+: +)?\d+ (?:\w+ )?(?:{_WORDS})\b", re.I)
 
 
 def from_loose(text: str) -> Tally | None:
-    """Return a project's own counts: `3 passed`, `PASSED: 15`, `12/12 tests passed`, each on its
-    line.
-    """
+    """Parse a project's own counts, each on its line: `3 passed`, `PASSED: 15`, `12/12 tests
+    passed`."""
     if found := _OUT_OF.findall(text) or _MINCTEST.findall(text):
         passed = sum(int(good) for good, _ in found)
         return tally(passed, 0, (), failed=max(sum(int(n) for _, n in found) - passed, 0))
@@ -176,7 +175,7 @@ def counted(text: str, bad: Iterable[tuple[str, str]], at_least: int = 0) -> Tal
 
 
 def summed(count: Iterable[tuple[str, int]], bad: Iterable[tuple[str, str]]) -> Tally:
-    """Return words and numbers as a tally; a word that is neither good nor bad is a skip."""
+    """Return words and numbers as a tally; an unknown word counts as a skip."""
     passed = failed = skipped = 0
     for word, n in count:
         if word in _GOOD:

@@ -21,7 +21,7 @@ ENDS = {
 
 
 def from_trx(data: bytes, _said: RunnerOutput) -> Sequence[SuiteCase] | None:
-    """Return every result under its class; `NotExecuted` and its like did not run."""
+    """Return every result under its class; `NotExecuted` and the like did not run."""
     root = xml_of(data)
     if root is None:
         return None

@@ -25,10 +25,10 @@ _PRINTED = regex(r"<(testsuites?)\b.*</\1>", re.S)
 
 
 def from_unknown(said: RunnerOutput) -> Tally | None:
-    """Return every test that a JUnit document names; without one, what the printed text says.
+    """Return every test that a JUnit document names; without one, parse the printed text.
 
-    Text that names every test comes before documents on disk: a suite may write documents only as
-    part of a test.
+    Text that names every test takes precedence over documents on disk: a suite may write documents
+    as part of a test.
     """
     text = from_text(said.tidy)
     if text is not None and text.cases:
@@ -57,7 +57,7 @@ def _read(data: bytes, said: RunnerOutput) -> Sequence[SuiteCase]:
 
 
 def documents_left(context: StartContext) -> Sequence[Path]:
-    """Return XML files that this start wrote, wherever its command puts them."""
+    """Return the XML files that this start wrote, wherever its command puts them."""
     began = context.shelf.stat().st_mtime
     found = [path for path in _xml_files(context.workdir) if path.stat().st_mtime >= began]
     return sorted([*context.shelf.glob("report*"), *found])[:MOST_DOCUMENTS]

@@ -1,4 +1,4 @@
-"""Runners that name every test in lines for people when they are asked to."""
+"""Parse runners that name every test in their verbose output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LETTERS = {
 
 
 def from_minitest(text: str) -> Tally | None:
-    """Minitest with `-v`: class, method, time and a letter."""
+    """Read Minitest with `-v`: class, method, time and a letter."""
     said = {found[1]: found[3] for found in _MINITEST_SAID.finditer(text)}
     cases = [
         SuiteCase(
@@ -51,7 +51,7 @@ _TEST_UNIT_ENDS = {
 
 
 def from_test_unit(text: str) -> Tally | None:
-    """Read test-unit with `-v`: suites by their indentation, and what went wrong inside a line."""
+    """Read test-unit with `-v`: suites by their indentation, and errors inside a line."""
     suites: dict[int, str] = {}
     cases: list[SuiteCase] = []
     begun: re.Match[str] | None = None

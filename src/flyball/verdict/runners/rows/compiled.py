@@ -1,4 +1,4 @@
-"""Go, Rust, Java, .NET and C: compiled before testing."""
+"""Go, Rust, Java, .NET and C, which are compiled before testing."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def _go(_context: StartContext, land: FileIndex, args: Sequence[str]) -> list[st
 
 
 def _go_build(_context: StartContext, _land: FileIndex, _args: Sequence[str]) -> list[str]:
-    """Compile, vet and link every test; `true` runs in their place."""
+    """Compile, vet and link every test, and run `true` instead of it."""
     return ["go", "test", "-run", "^$", "-exec", "true", "./..."]
 
 
 def _go_package(word: str, land: FileIndex) -> str:
     """Return a package as go expects it: `...` alone would be every package that Go knows.
 
-    A file stands for its directory, and a directory for the tests in or below it.
+    A file means its directory, and a directory the tests in or below it.
     """
     path, is_below = word.partition("::")[0].rstrip("/"), False
     if path.endswith(".go"):
@@ -70,7 +70,7 @@ def _go_package(word: str, land: FileIndex) -> str:
 
 
 def _go_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
-    """Return packages of files, or whole tests by name; one start cannot mix the two."""
+    """Select packages by file, or whole tests by name; one start cannot mix the two."""
     if files and cases:
         return None
     if files:
@@ -95,7 +95,7 @@ _CARGO_NAME = regex(r"^\[package\][^\[]*?^name\s*=\s*[\"']([^\"']+)", re.M | re.
 
 
 def _cargo(_context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
-    """Return files and directories under Cargo's names: it accepts no path."""
+    """Return Cargo's names for files and directories, because it accepts no path."""
     ours = args[: args.index("--")] if "--" in args else args
     options, names = split_words(_CARGO_WORDS, ours)
     words = [word for name in names for word in _cargo_words(name, land)]
@@ -105,7 +105,7 @@ def _cargo(_context: StartContext, land: FileIndex, args: Sequence[str]) -> list
 
 
 def _cargo_build(_context: StartContext, land: FileIndex, _args: Sequence[str]) -> list[str]:
-    """Build the tests and keep the dependencies: the packages themselves are never looked up."""
+    """Build the tests and keep only dependencies: the project's own packages are always rebuilt."""
     everything = "--workspace " if is_workspace(land) else ""
     forget = "cargo clean --workspace 2>/dev/null"
     return ["sh", "-c", f"cargo test --no-run --no-fail-fast {everything}; {forget}"]
@@ -181,7 +181,7 @@ _MAVEN_SOME = "-Dsurefire.failIfNoSpecifiedTests=false"
 
 
 def _java_class(name: str, dot: str = "#") -> str:
-    """Return the class that a file holds, or a class and its test, as builds name them."""
+    """Return the class in a file, or a class and its test, in the notation of the build tools."""
     path, _, inner = name.partition("::")
     stem = Path(path).stem if "/" in path or Path(path).suffix in _JAVA else path
     return f"{stem}{dot}{inner}" if inner else stem
@@ -232,7 +232,7 @@ def _gradle_results(context: StartContext) -> list[Path]:
 
 
 def _fresh(context: StartContext, pattern: str) -> list[Path]:
-    """Return reports of this start; those of an earlier one say nothing about it."""
+    """Return the reports of this start, without those of earlier ones."""
     began = context.shelf.stat().st_mtime
     found = [*context.workdir.glob(pattern), *context.workdir.glob(f"*/**/{pattern}")]
     plain = (path for path in found if path.is_file() and not path.is_symlink())
@@ -271,7 +271,7 @@ def _has_ctest(land: FileIndex) -> bool:
 
 
 def _ctest(context: StartContext, _land: FileIndex, args: Sequence[str]) -> list[str]:
-    """Built on the shelf: a build directory of another checkout would be refused."""
+    """Build in Flyball's own directory: CMake refuses a build directory of another checkout."""
     build = shlex.quote(os.fspath(context.shelf / "build"))
     run = ["ctest", "--test-dir", os.fspath(context.shelf / "build"), "--output-on-failure"]
     run += [*_ctest_report(context), *args]

@@ -32,7 +32,8 @@ Told = Callable[[StartContext, int], list[str]]
 
 
 def _from_script(name: str) -> Callable[[FileIndex], bool]:
-    """Return whether the test script starts this runner; else, whether the package asks for it."""
+    """Return whether the test script starts this runner or, without a script, the package lists
+    it."""
 
     def is_here(land: FileIndex) -> bool:
         if starts(name, land):
@@ -50,16 +51,16 @@ _SETTLED_BY = {
 
 
 def _is_wrapped(name: str, land: FileIndex) -> bool:
-    """Return whether the script starts something else that starts this runner, which is
-    configured.
-    """
+    """Return whether the script starts another program that starts this runner, which is
+    configured."""
     steps = steps_of(land) or ()
     is_told = not steps or any(step.runner for step in steps)
     return not is_told and bool(land.matching(_SETTLED_BY[name]))
 
 
 def _told(name: str, told: Told, fixed: Sequence[str] = ()) -> Argv:
-    """Return the runner itself if the script is nothing else, or the script with options added."""
+    """Return the runner's command if the script has nothing else, or the script with options
+    added."""
 
     def argv(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
         words = [word for word in args if word != "--"]
@@ -76,7 +77,7 @@ def _told(name: str, told: Told, fixed: Sequence[str] = ()) -> Argv:
 
 
 def _needs_shell(words: Sequence[str]) -> bool:
-    """Return whether words hold patterns that the script leaves to its shell."""
+    """Return whether words contain patterns that the script leaves to its shell."""
     return any(re.search(r"[*?{\[~]", word) for word in words)
 
 
@@ -104,7 +105,7 @@ _OWN_REPORTER = regex(r"\s--test-reporter(?:-destination)?[= ]\S+")
 
 
 def _node(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
-    """Options go before the files, since node takes what follows them for the program's own."""
+    """Put options before the files, since node passes words after them to the program itself."""
     words = [file for word in args if word != "--" for file in _test_files(word, land)]
     if not npm_script(land, "test"):
         return ["node", "--test", *_node_report(context, 1), *words]
@@ -143,9 +144,8 @@ _NODE_TEST = regex(r"(?:.*/)?(?:test/(?:.*/)?[^/]+|test(?:-[^/]+)?|[^/]+[._-]tes
 
 
 def _has_node_tests(land: FileIndex) -> bool:
-    """Return whether the script runs `node --test`, or nothing is configured and tests are written
-    for it.
-    """
+    """Return whether the script runs `node --test`, or tests are written for it and nothing is
+    configured."""
     if npm_script(land, "test"):
         return starts("node", land)
     found = land.matching(_NODE_TEST)[:READ_TESTS]
@@ -180,7 +180,7 @@ def _full_name(case: SuiteCase) -> str:
 
 
 def _by_title(flag: str) -> Callable[[Sequence[str], Sequence[SuiteCase]], tuple[str, ...]]:
-    """Return a selection of files, and a pattern of whole titles."""
+    """Return a selection of files, and a pattern of complete titles."""
 
     def select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...]:
         named = dict.fromkeys([*files, *(case.file for case in cases if case.file)])
@@ -193,9 +193,8 @@ def _by_title(flag: str) -> Callable[[Sequence[str], Sequence[SuiteCase]], tuple
 
 
 def _mocha_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
-    """Return a selection by title only: the script's own files would run in addition to any
-    named.
-    """
+    """Return a selection by title only: the script's own files would run in addition to named
+    ones."""
     if files or not cases:
         return None
     titles = "|".join(re.escape(_full_name(case)) for case in cases)

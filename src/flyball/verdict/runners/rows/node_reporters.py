@@ -1,4 +1,4 @@
-"""Reporters that we bring along, for runners whose own reports leave out files or suites."""
+"""Our own reporters, for runners whose reports leave out files or suites."""
 
 MOCHA = r"""
 'use strict';

@@ -52,7 +52,7 @@ def _uses_pytest(land: FileIndex) -> bool:
 
 
 def _oddly_named(land: FileIndex) -> tuple[str, ...]:
-    """Return the test files that pytest must be given by name, where it would find none itself."""
+    """Return the test files that pytest would not find itself, so that they must be named."""
     if any(_WANTED.fullmatch(path) for path in land.python):
         return ()
     odd = [path for path in land.python if _OTHER_NAME.fullmatch(path)][:READ_TESTS]
@@ -62,7 +62,7 @@ def _oddly_named(land: FileIndex) -> tuple[str, ...]:
 def _configured_paths(land: FileIndex) -> tuple[str, ...]:
     """Return the paths that the project's own commands give to pytest.
 
-    Empty if one of them gives none, or if it is unclear what is a path.
+    Empty if one of them gives none, or if it is unclear which words are paths.
     """
     found: dict[str, None] = {}
     for text in _command_texts(land):
@@ -75,7 +75,7 @@ def _configured_paths(land: FileIndex) -> tuple[str, ...]:
 
 
 def _command_texts(land: FileIndex) -> Iterator[str]:
-    """Yield the texts that hold the project's own commands."""
+    """Yield the texts that contain the project's own commands."""
     yield from (land.text(name) for name in ("tox.ini", "noxfile.py", "Makefile"))
     waiting: list[object] = [python_tools(land).get(name) for name in _SCRIPTS]
     while waiting:
@@ -196,9 +196,8 @@ def _pytest_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[st
 
 
 def _unittest_select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
-    """Return a selection by dotted names; a file may be importable from several places, so it is
-    not named.
-    """
+    """Return a selection by dotted names rather than files, since a file may be importable from
+    several places."""
     names = tuple(dict.fromkeys(case.spelling for case in cases if case.spelling))
     return None if files or len(names) < len(cases) else names or None
 

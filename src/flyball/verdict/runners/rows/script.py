@@ -1,4 +1,4 @@
-"""Looking through the scripts of package.json to the runners that they start."""
+"""Find the runners that the scripts of package.json start."""
 
 from __future__ import annotations
 
@@ -45,11 +45,10 @@ class ScriptStep(NamedTuple):
 
 
 def steps_of(land: FileIndex, name: str = "test", depth: int = 0) -> tuple[ScriptStep, ...] | None:
-    """Return the commands of a script and of the scripts it runs, or None where it is not
-    understood.
+    """Return the commands of a script and of the scripts it runs; None if they cannot be parsed.
 
-    A `post` script after the last tests is left out: it audits, reports or tidies up, and says
-    nothing of the tests.
+    A `post` script after the last tests is left out: it audits, reports or tidies up, and does not
+    affect the tests.
     """
     script = npm_script(land, name)
     parts = commands_in(_TAP_VIEWERS.sub(" ", script))
@@ -102,7 +101,7 @@ def _step(text: str) -> ScriptStep:
 
 
 def _unwrapped(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words behind assignments, and behind programs that only start others."""
+    """Yield the words after assignments, and after programs that only start others."""
     waiting = list(words)
     while waiting:
         if _ASSIGNMENT.match(waiting[0]):
@@ -117,7 +116,7 @@ def _unwrapped(words: Sequence[str]) -> Iterator[str]:
 
 
 def _other_script(text: str) -> str:
-    """Return the script that a command runs, where it does nothing else."""
+    """Return the script that a command runs, if it does nothing else."""
     try:
         words = [word for word in _unwrapped(shlex.split(text)) if word not in ("-s", "--silent")]
     except ValueError:
@@ -137,11 +136,10 @@ def starts(runner: str, land: FileIndex) -> bool:
 def composed(
     context: StartContext, land: FileIndex, runner: str, tell: Callable[[str, int], str]
 ) -> list[str]:
-    """Return the test script with options added to its runner; checks and other runners are left
-    out.
+    """Return the test script with options added to its runner, without checks and other runners.
 
-    It is started by a shell and not by npm: words can be added in the middle of it, which `npm test
-    -- …` cannot do.
+    A shell starts it rather than npm, because words can then be added in the middle of it, which
+    `npm test -- …` cannot do.
     """
     kept: list[str] = []
     count = 0

@@ -25,7 +25,8 @@ from flyball.verdict.runners.tally import Tally
 
 
 def _by_file(flag: str = "") -> Select:
-    """Return the files of the wanted tests, and a pattern of names if only tests are wanted."""
+    """Return the files of the selected tests, and a pattern of names if single tests are
+    selected."""
 
     def select(files: Sequence[str], cases: Sequence[SuiteCase]) -> tuple[str, ...] | None:
         named = dict.fromkeys([*files, *(case.file for case in cases if case.file)])
@@ -62,9 +63,8 @@ def _has_minitest(land: FileIndex) -> bool:
 
 
 def _rake(_context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
-    """Return a rake command; Minitest names every test only on request, which rake passes on
-    through a shell.
-    """
+    """Return a rake command; Minitest names every test only on request, which rake passes through a
+    shell."""
     options, names = split_words(_RAKE_WORDS, args)
     files = [f"{name.rstrip('/')}/**/*.rb" if _is_folder(name, land) else name for name in names]
     wanted = [f"TEST={files[0] if len(files) == 1 else '{' + ','.join(files) + '}'}"]
@@ -107,7 +107,8 @@ def _phpunit(context: StartContext, _land: FileIndex, args: Sequence[str]) -> li
 
 
 def _composers(context: StartContext, program: str) -> str:
-    """Return the copy in the tree, which loads the tree's classes, unless a run has changed it."""
+    """Return the program in the tree's `vendor`, which loads the tree's classes, unless a run
+    changed it."""
     installed = next(
         (home / program for home in homes_of(context) if (home / program).exists()), None
     )
@@ -151,7 +152,7 @@ def _has_bats(land: FileIndex) -> bool:
 
 
 def _bats(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
-    """Its report is printed: bats writes the one on disk in the background, and may be too late."""
+    """Read the report from stdout: bats writes the file in the background, perhaps too late."""
     found = land.matching(re.compile(r".+\.bats"))
     files = () if any(not word.startswith("-") for word in args) else found
     return [program_of(context, "bats"), "--formatter", "junit", *args, *files]
@@ -172,7 +173,7 @@ _MAKE_TARGET = r"^(?:[\w.-]+[ \t]+)*{}(?:[ \t]+[\w.-]+)*[ \t]*::?(?![:=]*=)"
 
 
 def make_target(land: FileIndex) -> str:
-    """Return the target that tests: `test`, else `check`, else what makes a directory of tests."""
+    """Return the target that tests: `test`, else `check`, else one that builds a test directory."""
     text = next((land.text(name) for name in MAKEFILES if land.has(name)), "")
     for name in ("test", "check"):
         if re.search(_MAKE_TARGET.format(name), text, re.M):

@@ -1,8 +1,8 @@
 """Start unittest by a program for the project's own interpreter, whatever its version.
 
-`python -m unittest` searches only packages, so tests in plain directories are not found, and it
-writes nothing for programs. This one searches every given directory and records how each test
-ended.
+`python -m unittest` searches only packages, so it misses tests in plain directories, and it writes
+no machine-readable report. This program searches every given directory and records the result of
+each test.
 """
 
 PROGRAM = r"""

@@ -1,4 +1,4 @@
-"""Changes to what decides which tests run, and how."""
+"""Find changes to the configuration that decides which tests run, and how."""
 
 from __future__ import annotations
 
@@ -109,16 +109,16 @@ class Elsewhere(NamedTuple):
     """Files that the change added."""
 
     def has_now(self, last: str, value: str) -> bool:
-        """Return whether a setting of that name contains the whole value, and maybe more."""
+        """Return whether a setting of that name contains the whole value, and possibly more."""
         wanted = set(value.split())
         return any(last == name and wanted <= set(other.split()) for name, other in self.now)
 
     def is_new_place(self, word: str) -> bool:
-        """Return whether a folder came with the change, so that no test from before is in it."""
+        """Return whether the change added a directory, so that it contains no older test."""
         return "/" in word and any(path.startswith(f"{word.rstrip('/')}/") for path in self.added)
 
     def has_left(self, runner: str) -> bool:
-        """Return whether tests were run by that runner, and are run by another one now."""
+        """Return whether the tests of one runner are now run by another."""
         was, now = (
             {match[0] for _, value in side for match in RUNNER.finditer(value)}
             for side in (self.before, self.now)
@@ -160,7 +160,7 @@ def config_weakenings(
 
 
 def _is_kept(key: str, value: str, now: Settings, elsewhere: Elsewhere) -> bool:
-    """Return whether a setting is found under another roof, or each of its words below its name."""
+    """Return whether a setting is found in another section, or all of its words under its name."""
     below = all(f"{key}.{word}" in now for word in value.split())
     return (bool(value) and below) or elsewhere.has_now(_last(key), value)
 
@@ -175,7 +175,7 @@ def _runs_no_test(command: str) -> bool:
 
 
 def _is_about_no_test(key: str, was: str | None, now: str | None) -> bool:
-    """Return whether an environment, such as one for documents, never ran tests."""
+    """Return whether an environment, for example for documents, never ran tests."""
     section, _, last = key.rpartition(".")
     name = section.partition(":")[2]
     if not section.startswith("testenv:") or not last.startswith("commands"):
@@ -210,7 +210,7 @@ Values = tuple[str | None, str | None]
 
 
 def _kind(runner: str, key: str, values: Values, elsewhere: Elsewhere) -> str | None:
-    """Return how a setting got weaker, or None."""
+    """Return how a setting became weaker, or None."""
     old, new = values
     if new is None and elsewhere.has_left(runner):
         return None
@@ -228,7 +228,7 @@ def _is_command(key: str) -> bool:
 
 
 def _is_weaker(key: str, old: str | None, new: str | None, elsewhere: Elsewhere) -> bool:
-    """Return whether a setting is weaker: new and leaving tests out, or old with words lost."""
+    """Return whether a setting is weaker: new and leaving tests out, or old with words removed."""
     last = _last(key)
     if key.startswith("strict."):
         return old == "true" and new != "true"
@@ -272,7 +272,7 @@ def _says_less(key: str, old: str, new: str, elsewhere: Elsewhere) -> bool:
 
 
 def _is_less(old: str | None, new: str | None) -> bool:
-    """Return whether a threshold is lower now, or gone; other values are compared as switches."""
+    """Return whether a threshold is lower or gone; other values are compared as switches."""
     try:
         return float(new or 0) < float(old or 0)
     except ValueError:
@@ -363,7 +363,7 @@ def bare(word: str) -> str:
 
 
 def is_other_command(old: str, new: str, deleted: AbstractSet[str]) -> bool:
-    """Return whether a command runs something else; flags of its output are no matter."""
+    """Return whether a command runs something else, ignoring flags of its output."""
     old, new = (AROUND.sub("", text) for text in (old, new))
     was, now = words(old), words(new)
     lost = [word for word in was if word not in now and bare(word) not in deleted]
@@ -387,7 +387,7 @@ def _holds(folder: str, path: str) -> bool:
 
 
 def is_exchanged(old: str, new: str, deleted: AbstractSet[str]) -> bool:
-    """Return whether a command differs only by its runner or type checker."""
+    """Return whether two commands differ only by runner or type checker."""
     old, new = (AROUND.sub("", text) for text in (old, new))
     for kind in (RUNNER, CHECKER):
         was, now = kind.search(old), kind.search(new)

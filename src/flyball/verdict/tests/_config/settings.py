@@ -1,4 +1,4 @@
-"""Read what configuration files say about tests, as flat settings."""
+"""Read the settings about tests in configuration files, as flat values."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _pytest_toml(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _cargo(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what keeps targets from being tested."""
+    """Yield settings that prevent targets from being tested."""
     document = tomllib.loads(text)
     for key, value in _leaves("cargo.package", _table(document.get("package"))):
         if key.endswith(("autotests", "autobenches")):
@@ -97,7 +97,7 @@ STRICT = frozenset(
 
 
 def _tsconfig(text: str) -> Iterator[tuple[str, str]]:
-    """Yield how strictly types are checked, and what is left out of it."""
+    """Yield how strictly types are checked, and which files are left out."""
     table = _table(cast("object", json.loads(_without_comments(text))))
     for key, value in _table(table.get("compilerOptions")).items():
         if key in STRICT:
@@ -133,7 +133,7 @@ SESSION = regex(
 
 
 def _lines(pattern: re.Pattern[str], prefix: str) -> Reading:
-    """Return a reading that keeps the lines that fit a pattern."""
+    """Return a parser that keeps the lines that match a pattern."""
 
     def read(text: str) -> Iterator[tuple[str, str]]:
         for line in text.split("\n"):
@@ -234,7 +234,7 @@ TEST_COMMAND = regex(
 
 
 def _ci_lines(text: str) -> Iterator[tuple[str, str]]:
-    """Yield whether a build server still runs tests, and what excuses them."""
+    """Yield whether a CI job still runs tests, and whether it ignores failures."""
     lines = [line.split(" #")[0].strip().lstrip("- ") for line in text.split("\n")]
     lines = [line for line in lines if not line.startswith(("#", "name:", "uses:"))]
     if any(map(TEST_COMMAND.search, lines)):
