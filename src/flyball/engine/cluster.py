@@ -1,8 +1,8 @@
 """The scheduler of a cluster, and the only module that imports DBOS.
 
-Its one workflow drives a run until it ends, pauses, or needs another role; its code never changes
+Its one workflow drives a run until it ends, pauses, or needs another role. Its code never changes
 with the product, so workers of different releases share its queues. Nothing important is kept here:
-the journal's leases decide who may write, and a run that is handed out twice is driven once.
+the journal's leases decide who may write, and a run that is assigned twice is driven once.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Handed(NamedTuple):
 
 
 class _Doze:
-    """Makes polling threads poll only when there is something to see.
+    """Makes polling threads poll only when there may be something new.
 
-    DBOS cannot be notified that a queue has work; all its polling waits on the event that stops it.
-    If that changes, it polls every `POLL_SECONDS` as configured.
+    DBOS cannot be notified of new items in a queue; all its polling waits on the event that stops
+    it. If that changes, it polls every `POLL_SECONDS` as configured.
     """
 
     def __init__(self, stop: threading.Event) -> None:
@@ -74,7 +74,7 @@ class _Doze:
         return self._is_over()
 
     def wake(self, seconds: float) -> None:
-        """Look now, and for so long as often as ever."""
+        """Poll now, and often for the next few seconds."""
         with self._news:
             self._awake_until = time.monotonic() + seconds
             self._words += 1
@@ -82,7 +82,7 @@ class _Doze:
 
 
 class Scheduler:
-    """This process's part in the queues: it takes runs from them, and may put runs into them."""
+    """This process's access to the queues: it takes runs from them, and may add runs to them."""
 
     def __init__(self, url: str, worker: str, queue: str, concurrency: int, drive: Drive) -> None:
         config: DBOSConfig = {
@@ -110,7 +110,7 @@ class Scheduler:
         self._concurrency = concurrency
 
     def launch(self) -> None:
-        """Start taking runs; the caller has registered its heartbeat before."""
+        """Start taking runs; the caller has already registered its heartbeat."""
         DBOS.listen_queues([self._queue])
         DBOS.launch()
         DBOS.register_queue(
@@ -122,12 +122,12 @@ class Scheduler:
         self.wake()
 
     def wake(self) -> None:
-        """Poll the queue now: something was added, or there is room again."""
+        """Poll the queue now: a run was added, or capacity is free again."""
         for doze in self._dozes:
             doze.wake(AWAKE_SECONDS)
 
     def handed(self) -> list[Handed]:
-        """Return what is in the queues and under way, everywhere."""
+        """Return the runs that are queued or in progress, on all workers."""
         found = DBOS.list_workflows(status=OPEN, name=WORKFLOW, load_input=False, load_output=False)
         rows: list[Handed] = []
         for each in found:
@@ -137,15 +137,15 @@ class Scheduler:
         return rows
 
     def withdraw(self, names: Collection[str]) -> None:
-        """Withdraw what no worker will drive any more."""
+        """Remove queued runs that no worker will drive any more."""
         if names:
             DBOS.cancel_workflows(list(names))
 
     def forget(self, seconds: float) -> int:
         """Delete entries that finished long ago; return how many.
 
-        The age is far longer than all tries of one run take: their number is counted from what is
-        kept.
+        The age is far longer than all attempts of one run take, because they are counted from these
+        entries.
         """
         before = datetime.fromtimestamp(time.time() - seconds, UTC).isoformat()
         past = DBOS.list_workflows(
@@ -161,9 +161,9 @@ class Scheduler:
         return len(past)
 
     def hand_out(self, given: Sequence[Given]) -> None:
-        """Put runs into their queues, the most urgent first.
+        """Add runs to their queues, most urgent first.
 
-        The name holds run, position and attempt, so handing out the same one twice is harmless.
+        The name contains run, position and attempt, so adding the same one twice is harmless.
         """
         if not given:
             return
@@ -180,7 +180,7 @@ class Scheduler:
                 DBOS.enqueue_workflow(queue, self._workflow, each.run, each.project, attempt)
 
     def close(self, seconds: int) -> None:
-        """Take nothing more, and wait so long for what is under way."""
+        """Take no more runs, and wait up to a limit for those in progress."""
         for doze in self._dozes:
             doze.wake(seconds + AWAKE_SECONDS)
         DBOS.destroy(workflow_completion_timeout_sec=seconds)

@@ -97,7 +97,7 @@ class EffectPerformer:
         return ShortEffects(self._journal, self.context)
 
     def look(self, state: RunState, by: str) -> Resumed:
-        """Return an event that resumes the run, with the trees as they are at rest."""
+        """Return an event that resumes the run, with the trees as they are now."""
         beside = [card for card in state.paused if card.place]
         return Resumed(
             by=by,
@@ -210,7 +210,7 @@ class EffectPerformer:
         return again
 
     async def _call(self, state: RunState, effect: Perform, intention: Intention) -> AnyEvent:
-        """Perform a call; what the driver says about its work becomes an event at once."""
+        """Perform a call; a driver's statement about its work becomes an event at once."""
         call, card = effect.call, owing_card(state, effect.card)
         tool = BY_NAME[call.tool]
         form = self._form_of(card.id, call, tool)
@@ -252,7 +252,8 @@ class EffectPerformer:
 
 
 def kept_look(look: WebLook, redactor: Redactor) -> WebLook:
-    """Return a web lookup as it is stored: redacted, then cut, as a cut could halve a secret."""
+    """Return a web lookup in its stored form: first redacted, then cut, as a cut could halve a
+    secret."""
     about = cut_middle(redactor.text(look.about), LONGEST_QUERY)
     return replace(look, about=about, text=cut_middle(redactor.text(look.text), LONGEST_LOOK))
 
@@ -265,8 +266,8 @@ LONGEST_LOOK = 4_000
 def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Heard:
     """Return the text and calls of a reply, in any notation.
 
-    A plan or a diff in prose is a call only for a driver that could make it now: a planner's plan
-    is its answer, and a diff behind a change that is verified is part of a summary.
+    A plan or a diff in prose counts as a call only if the driver could make that call now: a
+    planner's plan is its answer, and a diff after a verified change is part of a summary.
     """
     if reply.calls or effect.text_only or reply.finish is not Finish.STOP:
         return without_ends(reply.text, unpacked(reply.calls))
@@ -282,7 +283,7 @@ def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Hear
 
 
 def _may_state(effect: Think) -> bool:
-    """Return whether who thinks may state a checkpoint now."""
+    """Return whether the current driver may state a checkpoint now."""
     may_ever = Access.CHECKPOINT in ROLE_TOOLS[effect.role]
     return may_ever and is_reachable("checkpoint", Access.CHECKPOINT, effect.phase)
 
@@ -322,7 +323,7 @@ def _with_preview(
 async def read_intent(
     state: RunState, history: tuple[Turn, ...], reader: Driver | None
 ) -> IntentRead:
-    """Return the rules' reading; if it is unsure, ask the model, if there is one."""
+    """Classify by rules; if they are unsure, ask the model, if there is one."""
     reading = classify(state.request, history)
     chosen = None
     if reading.confidence < CONFIDENCE_THRESHOLD and reader is not None:
@@ -340,7 +341,7 @@ async def read_intent(
 async def _ask(
     state: RunState, reading: Reading, history: tuple[Turn, ...], reader: Driver
 ) -> Intent | None:
-    """Return the model's choice among the rules' candidates; anything else is no answer."""
+    """Return the model's choice among the rules' candidates; anything else does not count."""
     candidates = [reading.intent, *(each.intent for each in reading.alternatives)]
     said = "\n".join(f"{turn.role}: {turn.text}" for turn in history)
     names = ", ".join(candidates)

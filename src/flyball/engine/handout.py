@@ -14,47 +14,46 @@ DEATHS_PER_FAILURE = 8
 
 
 class Shares(NamedTuple):
-    """The number of runs that may be driven at once, per project and per person; 0 is no limit."""
+    """The number of runs that may be driven at once, per project and per person; 0 means no
+    limit."""
 
     of_project: int = 0
     of_person: int = 0
 
 
 class Given(NamedTuple):
-    """A run that is given away, and the queue of those who may take it."""
+    """A run to assign, and the queue of the workers that may take it."""
 
     run: DueRun
     queue: str
 
 
 def queue_for(worker: WorkerRow) -> str:
-    """Return the one queue of all workers that are alike; to poll several would cost.
+    """Return the queue shared by all workers of one kind, because polling several is expensive.
 
-    How much each takes from a queue is kept with the queue, so it must be the same for all.
+    How much each takes from a queue is stored with the queue, so it must be the same for all.
     """
     return f"{'+'.join(sorted(worker.roles))}:{worker.concurrency}:{worker.format}"
 
 
 def most_at_once(concurrency: int) -> int:
-    """Return the most runs a worker takes: its stated number of new ones, and twice as many again
-    of those already begun. When two of three workers die, their runs need not wait for room.
-    """
+    """Return the most runs a worker takes: its configured number of new ones, plus twice as many
+    resumed ones. When two of three workers die, their runs need not wait for capacity."""
     return 3 * concurrency
 
 
 def attempt_after(failures: int, deaths: int) -> int:
-    """Return which attempt comes next, after so many that failed by themselves and so many whose
-    workers died: of other things usually, but a run may also kill its workers.
-    """
+    """Return the number of the next attempt, counting failures of the run and deaths of its
+    workers: workers usually die of other causes, but a run may also kill them."""
     return failures + deaths // DEATHS_PER_FAILURE + 1
 
 
 class _Room:
     """The capacity left on the workers, and what each project and person uses.
 
-    A run that was begun finds room where a new one has to wait. Workers of the same kind pool their
-    room: while one drives more than its number, none of them starts a new run, or dying workers
-    would leave ever more runs without room.
+    A run that has already started finds capacity where a new one has to wait. Workers of the same
+    kind pool their capacity: while one drives more than its number, none of them starts a new run,
+    or dying workers would leave ever more runs without capacity.
     """
 
     def __init__(self, busy: Sequence[Busy], workers: Sequence[WorkerRow], shares: Shares) -> None:
@@ -72,14 +71,14 @@ class _Room:
                 self._take(each.holder)
 
     def is_spent(self, run: DueRun) -> bool:
-        """Return whether its project or its person has as much as it may have."""
+        """Return whether the run's project or person has reached its share."""
         is_full = _is_full(self._projects[run.project], self._shares.of_project)
         return is_full or bool(
             run.owner and _is_full(self._people[run.owner], self._shares.of_person)
         )
 
     def seat(self, run: DueRun) -> WorkerRow | None:
-        """Return a worker with room for the run and reserve it; None if there is none."""
+        """Return a worker with capacity for the run and reserve it; None if there is none."""
         able = [each for each in self._workers.values() if _can_drive(each, run)]
         fit = [each for each in able if self._fits(each, run)]
         if not fit:
@@ -108,9 +107,9 @@ def hand_out(
     workers: Sequence[WorkerRow],
     shares: Shares,
 ) -> list[Given]:
-    """Return the runs to assign, the most urgent first, never more than there is room for.
+    """Return the runs to assign, most urgent first, without exceeding the capacity.
 
-    `handed` are runs that were assigned and are not driven yet: they occupy room as well.
+    `handed` lists runs that were assigned and are not driven yet: they use capacity as well.
     """
     room = _Room(busy, workers, shares)
     for run in due:
@@ -126,7 +125,8 @@ def hand_out(
 
 
 def why_unserved(run: DueRun, workers: Sequence[WorkerRow]) -> str:
-    """Return why none of these workers will ever take a run, and what would help; or nothing."""
+    """Explain why none of these workers will ever take a run, and what would help; empty if one
+    may."""
     able = [each for each in workers if run.queue in each.roles]
     if not able:
         return f"no worker does the work of a {run.queue}; start one with --roles {run.queue}"
@@ -136,7 +136,7 @@ def why_unserved(run: DueRun, workers: Sequence[WorkerRow]) -> str:
 
 
 def _can_drive(worker: WorkerRow, run: DueRun) -> bool:
-    """Return whether it does this work; an earlier release may not be able to read the run."""
+    """Return whether a worker can drive a run; an earlier release may not be able to read it."""
     return run.queue in worker.roles and run.format <= worker.format
 
 

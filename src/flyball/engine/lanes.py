@@ -1,4 +1,4 @@
-"""Running effects of a run: one batch per card, in order of completion."""
+"""Run the effects of a run: one batch per card, results in order of completion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AuditedCall = Callable[[], Awaitable[Answers]]
 
 
 class Batch:
-    """Effects of one lane that are performed side by side."""
+    """Effects of one lane that are performed in parallel."""
 
     __slots__ = ("is_stopped", "owed", "task")
 
@@ -34,7 +34,7 @@ class Batch:
 
 
 class Lanes:
-    """Everything in progress, and the results so far, first completed first.
+    """All effects in progress, and the results so far, in order of completion.
 
     A lane is one card, or the run itself. Each has at most one batch in progress: one effect, or
     several read-only calls.
@@ -47,7 +47,7 @@ class Lanes:
 
     @property
     def under_way(self) -> tuple[Owed, ...]:
-        """Return the effects that were started and whose answers were not taken yet."""
+        """Return the started effects whose answers have not been taken yet."""
         return tuple([owed for batch in self._batches for owed in batch.owed])
 
     @property
@@ -60,11 +60,11 @@ class Lanes:
         self._batches.append(batch)
 
     def wake(self) -> None:
-        """Have `news` return although nothing came back."""
+        """Make `news` return even though no batch is done."""
         self._news.set()
 
     async def news(self) -> None:
-        """Wait until a batch is done, or somebody calls."""
+        """Wait until a batch is done or `wake` is called."""
         await self._news.wait()
         self._news.clear()
 
@@ -79,7 +79,7 @@ class Lanes:
     async def stop(self, which: Callable[[Batch], bool]) -> None:
         """Cancel batches and wait for them; finished results are kept.
 
-        The answers of a cancelled batch are dropped, its effects may still be performed again.
+        The answers of a cancelled batch are dropped, and its effects may be performed again.
         """
         for batch in self._batches:
             if not batch.is_stopped and which(batch):

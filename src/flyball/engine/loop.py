@@ -1,6 +1,6 @@
 """The loop, the only place where effects become events: run, step, ask, perform.
 
-The end of the file explains how a crash is survived.
+The end of the file explains how a run survives a crash.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ Trace = Callable[[RunState, AnyEvent, RunState], None]
 
 
 class Performer(Protocol):
-    """Turns each owed effect into one event, in the world outside the core."""
+    """Performs owed effects in the world outside the core, each with one event as its answer."""
 
     async def perform(self, state: RunState, owed: Owed, intention: Intention) -> AnyEvent:
-        """Return the event that answers an effect, which may have been performed."""
+        """Return the event that answers an effect, which an earlier process may have performed
+        already."""
         ...
 
 
@@ -84,10 +85,10 @@ class Engine:
         self._is_left: Left = _none
 
     async def run(self, state: RunState, is_left: Left | None = None) -> RunState:
-        """Run until it pauses or ends, or only effects left to others are owed.
+        """Run until the run pauses or ends, or only effects of other roles are owed.
 
-        Every outside fact arrives as an event. Whatever stops it half-way (an error, a lost lease,
-        a cancellation) leaves the journal intact: what was in progress stays owed, and the next
+        Every outside fact arrives as an event. Whatever stops it halfway (an error, a lost lease, a
+        cancellation) leaves the journal intact: what was in progress stays owed, and the next
         process finds out how far it got.
         """
         self._state = state
@@ -103,7 +104,8 @@ class Engine:
             await self._wind_up()
 
     async def step(self) -> bool:
-        """Take people's events, start what is due, append results; False at the end."""
+        """Take people's events, start effects that are due, append results; return False at the
+        end."""
         # Words of people come first: a cancelled or resting run must not start anything.
         await self._hear()
         if not self._lanes.is_idle:
@@ -118,7 +120,7 @@ class Engine:
         return True
 
     async def ask(self, state: RunState, owed: Owed) -> AnyEvent:
-        """Have a driver think or something inspected: after a crash it is simply asked again."""
+        """Ask a driver to think, or start an inspection: after a crash it is simply asked again."""
         return await self._event(state, owed, is_repeat=False)
 
     async def perform(self, state: RunState, owed: Owed) -> AnyEvent:
@@ -134,7 +136,7 @@ class Engine:
         return self.perform(state, owed) if _is_action(owed) else self.ask(state, owed)
 
     async def _answers(self, state: RunState, batch: Sequence[Owed]) -> Answers:
-        """Carry out effects of one lane side by side; one answer for each, or its error."""
+        """Perform effects of one lane in parallel; return one answer for each, or its error."""
         if len(batch) == 1:
             return (await self._carry_out(state, batch[0]),)
         answers = [self._carry_out(state, owed) for owed in batch]
@@ -172,7 +174,7 @@ class Engine:
             self._state = await self.append(self._state, answer)
 
     def _startable(self) -> Sequence[Sequence[Owed]]:
-        """Return all that may start; a run that is pausing only finishes its own effects."""
+        """Return all effects that may start; a run that is pausing only finishes its own."""
         due = self._due
         if self._is_to_rest:
             due = [owed for owed in due if lane_of(owed) == RUN] if self._lanes.is_idle else ()
@@ -185,7 +187,7 @@ class Engine:
         return [owed for owed in self._state.due if not self._is_left(self._state, owed)]
 
     async def run_pending_effects(self, state: RunState) -> RunState:
-        """Perform all due effects that are short and not the driver's own: for a driver in another
+        """Perform all due effects that are short and not the driver's own, for a driver in another
         program.
 
         An inspection may take minutes, during which the caller must not keep the lease.
@@ -195,18 +197,18 @@ class Engine:
         return state
 
     def pause(self, by: str) -> None:
-        """Pause as soon as the calls in progress are done, without waiting for a model."""
+        """Pause once the calls in progress are done, without waiting for a model."""
         self._pause_by = by
         self._lanes.wake()
 
     def look_again(self) -> None:
-        """Ask again for effects left to others: something has changed."""
+        """Ask again which effects belong to other roles, after a change."""
         self._lanes.wake()
 
     async def _hear(self) -> None:
-        """Apply events that others posted to this run; one that is too late is dropped.
+        """Apply events that others posted to this run; drop one that comes too late.
 
-        A cancelled run waits for nothing; a pausing one only for calls, not for a model.
+        A cancelled run waits for nothing; a pausing one waits only for calls, not for a model.
         """
         if self._lost is not None:
             raise self._lost
@@ -235,7 +237,7 @@ class Engine:
         self._is_to_rest = self._has_to_pause
 
     async def _words(self) -> Sequence[PostedEvent]:
-        """Return the inbox, polled often enough for a person, and always before a pause."""
+        """Return the inbox; it is polled often enough for a person, and always before a pause."""
         now = self._clock()
         # A look costs a query, and a busy run comes by here at every event.
         if now - self._heard_at < LISTEN_SECONDS and not self._state.is_at_rest:
@@ -253,11 +255,12 @@ class Engine:
 
     @property
     def _is_quiet(self) -> bool:
-        """Return whether a pause finds every card: none is at work or about to be."""
+        """Return whether a pause would find every card idle: none is at work or about to be."""
         return self._lanes.is_idle and all(lane_of(owed) != RUN for owed in self._state.due)
 
     def _is_moot(self, batch: Batch) -> bool:
-        """Return whether a batch's result is not needed: it was dropped, or paused."""
+        """Return whether a batch's result is no longer needed: it was dropped, or its card
+        paused."""
         resting = {card.id for card in self._state.paused}
         if batch.is_thinking and lane_of(batch.owed[0]) in resting:
             return True
@@ -267,7 +270,7 @@ class Engine:
         return any(owed in self._state.owed for owed in batch.owed)
 
     async def _wind_up(self) -> None:
-        """Leave nothing under way, and write down what was complete before we had to stop."""
+        """Cancel everything in progress, and record the results that were complete."""
         await self._lanes.stop(lambda _: True)
         while (batch := self._lanes.take()) is not None:
             # Whatever goes wrong here, what made us stop is what must be told.
@@ -275,7 +278,7 @@ class Engine:
                 await self._append_answers(batch)
 
     async def _stand_by(self, run: str) -> None:
-        """Keep the lease, and listen while something is under way."""
+        """Keep the lease, and take events while effects are in progress."""
         renewed = self._clock()
         try:
             while True:
@@ -293,12 +296,12 @@ class Engine:
 
 
 def _none(state: RunState, owed: Owed) -> bool:  # noqa: ARG001
-    """Leave nothing to anybody else."""
+    """Leave no effect to other roles."""
     return False
 
 
 def _is_action(owed: Owed) -> bool:
-    """Return whether performing an effect runs something, or may leave something behind."""
+    """Return whether performing an effect runs something, or may have side effects."""
     effect = owed.effect
     if not isinstance(effect, Perform):
         return isinstance(effect, CloseCard)

@@ -28,7 +28,7 @@ def post_to(url: str) -> Sequence[str]:
 class Notifier(NamedTuple):
     """Starts the user's commands each time a run has a question, without waiting for them.
 
-    It wraps the run's watcher, which receives every line, and whether starting failed.
+    It wraps the run's watcher, to which it passes every line and any failure to start a command.
     """
 
     run: str

@@ -1,4 +1,4 @@
-"""A run's current activity in a file, for watchers in other processes."""
+"""Store a run's current activity in a file, for watchers in other processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FRESH = 5.0
 
 
 def keep_progress(state_dir: Path, run: str, line: dict[str, Any]) -> None:
-    """Write a progress line where other processes find it; the run goes on if that fails."""
+    """Write a progress line where other processes find it; ignore a failure to do so."""
     with suppress(OSError):
         replace_whole(_file(state_dir, run), json.dumps(line).encode())
 

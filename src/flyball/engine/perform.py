@@ -1,4 +1,4 @@
-"""Making one call: snapshot before, tool, tree hash after; nothing half done is left behind."""
+"""Make one call: snapshot before, tool, tree hash after. Nothing is left half done."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def settle_foreign(
     result: Result,
     changed_elsewhere: Callable[[], Awaitable[Container[str]]],
 ) -> CallReturned:
-    """Return the result of a call that a host made by itself, after the snapshot of its key.
+    """Return the result of a call that a host made itself, after the snapshot with its key.
 
     A host's hook configuration is always restored. In a read-only phase all changes are reverted,
     except those explained by another session in the same checkout.
@@ -104,7 +104,7 @@ async def settle_foreign(
 
 
 def take_back(workspace: Workspace, tree: TreeHash, paths: Container[str]) -> TreeHash:
-    """Bring these files back to what they are in a tree; the tree that this leaves comes back."""
+    """Restore these files from a tree; return the resulting tree."""
     changes = workspace.trees.changes(tree, workspace.tree_hash())
     workspace.writer.finish()
     back = [each.inverse() for each in changes if each.path in paths]
@@ -131,7 +131,7 @@ async def _attempt(
 
 @asynccontextmanager
 async def _watched(call: Call, context: CallContext) -> AsyncGenerator[None]:
-    """Tell how long a call takes, unless it tells more by itself."""
+    """Report how long a call takes, unless the call reports progress itself."""
     if call.tool in TELLING or not TOOL_ROWS[call.tool].starts_process:
         yield
         return
@@ -141,9 +141,9 @@ async def _watched(call: Call, context: CallContext) -> AsyncGenerator[None]:
 
 
 def _recover(context: CallContext, call: Call, tool: Tool, form: Form) -> AnyEvent | None:
-    """Return the result of a call that a crash interrupted, or None if it has to be made again.
+    """Return the result of a call that a crash interrupted, or None if it must be made again.
 
-    A finished write is detected, a half-done one undone and repeated. A command is never started
+    A finished write is detected; a half-done one is undone and repeated. A command is never started
     twice, since its effects outside the tree are unknown: it is reported as interrupted.
     """
     workspace = context.workspace
@@ -168,7 +168,7 @@ def _recover(context: CallContext, call: Call, tool: Tool, form: Form) -> AnyEve
 
 
 class _TreeEffects(NamedTuple):
-    """What a call left once all that it may never do was taken back."""
+    """The effects of a call after every forbidden change was reverted."""
 
     tree: TreeHash
     changed: tuple[str, ...] = ()
@@ -187,7 +187,7 @@ class _TreeEffects(NamedTuple):
 def _settle(
     context: CallContext, call: Call, result: Result, elapsed: float, before: SnapshotId
 ) -> CallReturned:
-    """Undo what must not have happened; report what did."""
+    """Undo forbidden changes, and report the others."""
     left = _take_back_forbidden(context, call, before)
     # A write that failed has no such reason: its half would be nobody's intention.
     is_half_done = call.access is Access.MUTATE and call.command is None and not result.ok
@@ -250,7 +250,7 @@ def _is_in_one(path: str, places: Iterable[str]) -> bool:
 
 
 def _created(context: CallContext, call: Call, changes: list[Changed]) -> tuple[str, ...]:
-    """Return the files that a program made; one that it only moved is no new one."""
+    """Return the files that a program created, without files that it only moved."""
     row = TOOL_ROWS.get(call.tool)
     if row is None or not row.starts_process:
         return ()
@@ -261,9 +261,8 @@ def _created(context: CallContext, call: Call, changes: list[Changed]) -> tuple[
 
 
 def _is_forbidden(context: CallContext, call: Call, change: Changed) -> bool:
-    """Return whether nothing may write this: Flyball's own files, what is protected from programs
-    at any depth, a link that leads out, and what the user's list leaves out.
-    """
+    """Return whether nothing may write this path: Flyball's own files, files protected from
+    programs at any depth, a link that leads out, and files outside the user's list."""
     path = change.path
     if is_own(path) and not context.self_modify:
         return True
@@ -278,7 +277,7 @@ def _is_forbidden(context: CallContext, call: Call, change: Changed) -> bool:
 
 
 def _loses_users_work(context: CallContext, change: Changed) -> bool:
-    """Return whether a user's file that is in no commit was removed or overwritten unasked."""
+    """Return whether a user's uncommitted file was removed or overwritten without permission."""
     return (
         change.before is not None
         and change.path in context.workspace.untracked.paths
@@ -287,7 +286,8 @@ def _loses_users_work(context: CallContext, change: Changed) -> bool:
 
 
 def _stands_in_the_way(change: Changed, lost: list[Changed]) -> bool:
-    """Return whether a file is where a lost one's folder was, or below a folder of its name."""
+    """Return whether a file is in place of a lost one's directory, or below a directory of its
+    name."""
     return any(
         each.path.startswith(f"{change.path}/") or change.path.startswith(f"{each.path}/")
         for each in lost
@@ -295,7 +295,7 @@ def _stands_in_the_way(change: Changed, lost: list[Changed]) -> bool:
 
 
 def _with_snapshot(data: dict[str, object], call: Call, snapshot: str) -> dict[str, object]:
-    """Return the snapshot that an edit's answer names, by which `flyball undo` finds it."""
+    """Return the snapshot that an edit's answer names, so that `flyball undo` finds it."""
     is_edit = snapshot and call.access is Access.MUTATE
     return {**data, "snapshotId": snapshot} if is_edit else data
 
@@ -325,7 +325,7 @@ def _returned(
     left: _TreeEffects,
     snapshot: str = "",
 ) -> CallReturned:
-    """Return the event of a call that came back, without the secrets that are known."""
+    """Return the event of a finished call, with known secrets redacted."""
     redactor = context.redactor
     text = redactor.text(relative_paths(_with_losses(result.text, left), context.root.path))
     # Tools keep to the limit themselves; twice that is the most that gets into the journal.
@@ -357,7 +357,7 @@ def _returned(
 
 
 def redact_evidence(evidence: Iterable[AnyEvidence], redactor: Redactor) -> tuple[AnyEvidence, ...]:
-    """Return the same observations without known secrets, before they are journaled."""
+    """Redact known secrets in observations, before they are journaled."""
     return tuple(redact_struct(item, redactor) for item in evidence)
 
 

@@ -1,4 +1,4 @@
-"""A card's workspace, sandbox, environment and stores, opened once per process."""
+"""The workspace, sandbox, environment and stores of a run, opened once per process."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ DEFAULT_SETTINGS = ToolSettings()
 
 
 class Committed(NamedTuple):
-    """A committed card: the commit, the run's tree with it, or why it does not fit."""
+    """A committed card: the commit, the resulting tree of the run, or the conflict."""
 
     commit: str
     tree: TreeHash
@@ -74,7 +74,7 @@ class Committed(NamedTuple):
 
 
 class Witness(Protocol):
-    """A model that sees, and can be asked about a picture."""
+    """A model that accepts images and can be asked about a picture."""
 
     async def judge(
         self, run: str, card: str, picture: bytes, expectation: str
@@ -82,7 +82,7 @@ class Witness(Protocol):
 
 
 def owing_card(state: RunState, id: str) -> CardState:
-    """Return the card that an effect is owed to."""
+    """Return the card to which an effect is owed."""
     card = state.card(id)
     if card is None:
         raise IllegalEvent(f"an effect is owed to card {id!r}, which is not there")
@@ -92,8 +92,7 @@ def owing_card(state: RunState, id: str) -> CardState:
 class RunContext:
     """Everything shared by a whole run: its workspace, and what its calls need.
 
-    A card that works in parallel to the run's own tree has a context of its own, derived from this
-    one.
+    A card that works on a parallel tree has its own context, derived from this one.
     """
 
     def __init__(
@@ -142,7 +141,7 @@ class RunContext:
 
     @cached_property
     def env(self) -> dict[str, str]:
-        """Return what a command finds in its environment."""
+        """Return the environment of a command."""
         root, allowed = self.workspace.root, self.settings.variables
         return environment.clean(self.environ, workspace=root, allowed=allowed)
 
@@ -161,7 +160,7 @@ class RunContext:
 
     @property
     def began(self) -> float:
-        """Return when ignored files were put aside, which is before the first call."""
+        """Return the time before the first call, when ignored files were saved."""
         return self.workspace.began
 
     @property
@@ -170,7 +169,7 @@ class RunContext:
         return f"flyball/{self.workspace.run}" if branch else ""
 
     def open(self, run: str, step: Callable[[str], None] = lambda _: None) -> Workspace:
-        """Return the run's workspace; opening it twice gives the same."""
+        """Return the run's workspace; opening it twice returns the same one."""
         if self._workspace is None:
             made = open_workspace(self.repo, run, self.state_dir, in_place=self.in_place, step=step)
             step("setting ignored files aside")
@@ -178,10 +177,10 @@ class RunContext:
         return self.workspace
 
     async def prepare(self, run: str) -> Project:
-        """Open the run's workspace and survey its project, and tell how far that is.
+        """Open the run's workspace and survey its project, reporting progress.
 
-        A large project takes long: in a thread the run's lease is kept meanwhile, and whoever
-        waits is heard.
+        A large project takes long. It happens in a thread, so that the run's lease is renewed and
+        events are received meanwhile.
         """
         paces, began = Paces(self.state_dir), time.monotonic()
         stage = Stage("opening the run", STEPS + 2, paces.find(OPENING).last)
@@ -206,7 +205,7 @@ class RunContext:
         return found
 
     def adopt(self, workspace: Workspace, project: Project | None = None) -> None:
-        """Work in a workspace that the caller has opened, and surveyed if they say so."""
+        """Work in a workspace that the caller has opened, and possibly surveyed."""
         self._settle(workspace)
         self._project = project
 
@@ -236,7 +235,7 @@ class RunContext:
         return found
 
     def leave(self, card: CardState) -> None:
-        """Take the place of a card that has ended away."""
+        """Remove the workspace of a card that has ended."""
         if not card.place:
             return
         if found := self._beside.pop(card.place, None):
@@ -252,7 +251,7 @@ class RunContext:
         keep_ignored(workspace)
 
     def survey(self) -> Project:
-        """Return what the project can be verified with."""
+        """Return the available means of verifying the project."""
         if self._project is not None:
             return self._project
         runners, checks = runners_and_checks(self.workspace.root, self.settings.commands)
@@ -270,9 +269,10 @@ class RunContext:
         return server_plans(look(self.workspace.root), self.settings.commands)
 
     def _means(self, *, has_tests: bool) -> tuple[str, ...]:
-        """Return what tools may need: servers, where something can be served or may come to be.
+        """Return what tools may depend on: servers, if the project can serve something or may
+        later.
 
-        A library with tests is not offered servers: every tool costs words in each request.
+        A library with tests is not offered servers, because every tool adds words to each request.
         """
         if not can_serve():
             return ()
@@ -283,7 +283,7 @@ class RunContext:
     def call_context(
         self, state: RunState, card: CardState, call: str, *, key: str, phase: Phase, access: Access
     ) -> CallContext:
-        """Everything one call works with."""
+        """Return everything that one call works with."""
         workspace = self.workspace
         return CallContext(
             run=state.run,
@@ -318,7 +318,7 @@ class RunContext:
         self.on_progress(line)
 
     def _eyes_for(self, state: RunState, card: CardState) -> Eyes | None:
-        """Return no judge of pictures once the run's tokens or money are spent."""
+        """Return the judge of pictures, or none once the run's tokens or money are spent."""
         # The call that looks was counted already; what a model costs beyond it was not.
         beside_calls = msgspec.structs.replace(state.budget, calls=0)
         if self.eyes is None or spent_limit(beside_calls, state.spend):
@@ -326,7 +326,8 @@ class RunContext:
         return partial(self.eyes.judge, state.run, card.id)
 
     def _sandbox(self, root: Root, *, read_only: bool) -> Sandbox:
-        """Reading reaches the user's checkout, whose installed tools and history a run needs."""
+        """Return the sandbox; it may read the user's checkout for its installed tools and
+        history."""
         home = self.environ.get("HOME", "")
         workspace = self.workspace
         readable = [workspace.project, *self.settings.readable]
@@ -344,7 +345,7 @@ class RunContext:
         )
 
     def _hidden(self, root: Root) -> tuple[Path, ...]:
-        """Return the paths of the user's secrets: in their checkout, and in a run's tree."""
+        """Return the paths of the user's secrets, in their checkout and in a run's tree."""
         tops = {self.workspace.project, root.path}
         hidden = users_secrets(self.workspace, self.settings.secrets)
         places = [top / path for path in hidden for top in tops]
@@ -362,9 +363,9 @@ class RunContext:
         return ""
 
     def commit(self, card: CardState, left: Sequence[str] = ()) -> Committed:
-        """Commit the exact tree that was judged; a card committed before is found.
+        """Commit the exact tree that was judged; return an existing commit of the card.
 
-        The work of a parallel card is merged. Files to be left out stay uncommitted.
+        The work of a parallel card is merged. Files to leave out stay uncommitted.
         """
         fresh = [item.id for item in card.evidence if item.tree == card.tree]
         base, tree = TreeHash(card.base), TreeHash(card.tree)
@@ -389,12 +390,12 @@ class RunContext:
         commit: str,
         account: CardAccount,
     ) -> None:
-        """Write the card's story, for people and for programs."""
+        """Write the card's account, for people and for programs."""
         told = card_artifact(self.workspace, self.repo, state, card, effect, account, commit)
         write_artifact(self.repo, told, self.redactor.text)
 
     def rest(self) -> None:
-        """Stop everything while the run is not driven: servers are restarted when needed."""
+        """Stop all servers while the run is not driven: they are restarted when needed."""
         if self._servers is not None:
             self._servers.close()
 
@@ -410,7 +411,7 @@ class RunContext:
 
 
 def paths_seen(call: Call, event: CallReturned) -> Iterator[tuple[str, str]]:
-    """Yield the paths a call has shown to its card's driver, each with the tree it was seen in."""
+    """Yield the paths a call has shown to its card's driver, each with the tree at that time."""
     if not event.outcome.ok:
         return
     if call.tool == "read":
@@ -424,7 +425,7 @@ def paths_seen(call: Call, event: CallReturned) -> Iterator[tuple[str, str]]:
 
 
 def recall(events: Iterable[AnyEvent]) -> dict[str, dict[str, str]]:
-    """Return what a run's journal says was seen, card by card."""
+    """Rebuild the paths seen, card by card, from a run's journal."""
     calls: dict[tuple[str, str], Call] = {}
     seen: dict[str, dict[str, str]] = {}
     for event in events:
@@ -448,7 +449,7 @@ def card_artifact(
     account: CardAccount,
     commit: str,
 ) -> CardArtifact:
-    """Return the whole story of a card, before redaction."""
+    """Return the whole account of a card, before redaction."""
     left = state.left_behind(card.id)
     diff = workspace.diff(card.base, card.tree, without=left) if card.has_changed else b""
     changes = workspace.trees.changes(TreeHash(card.base), TreeHash(card.tree))
@@ -489,7 +490,8 @@ def proof_of(card: CardState) -> tuple[str, ...]:
 
 
 def _commands(repo: Path, state: RunState, card: CardState) -> Iterator[CommandRun]:
-    """Yield what was run for the card, each with the end of its output and the path of the rest."""
+    """Yield the commands run for the card, each with the end of its output and the path of the
+    rest."""
     shelf = artifact_path(repo, state.run, card.id, "")
     for item in card.evidence:
         if isinstance(item, SuiteReport | CheckReport | CommandReport):
@@ -501,7 +503,7 @@ def _commands(repo: Path, state: RunState, card: CardState) -> Iterator[CommandR
 
 
 def _steps(card: CardState) -> Iterator[str]:
-    """Yield what the card planned, line by line, and how it would verify it."""
+    """Yield the card's plan, line by line, and how it would verify it."""
     if point := card.checkpoint:
         yield from filter(None, map(str.strip, point.proposed_action.split("\n")))
         yield from (f"verify with {each}" for each in point.verify_with)
@@ -519,5 +521,5 @@ def _pictures(card: CardState) -> dict[str, str]:
 
 
 def _end_of(log: Path) -> str:
-    """Return the end of a command's output; empty if there is no plain file."""
+    """Return the end of a command's output; empty if it is not a plain file."""
     return read_from(log, -KEPT_LOG, KEPT_LOG).decode("utf-8", "replace")

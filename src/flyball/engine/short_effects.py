@@ -1,6 +1,6 @@
 """Short effects other than thinking, calls and inspections, the same for every driver.
 
-A hook that advances somebody else's run needs nothing more, so no tool is imported here.
+A hook that advances another process's run needs nothing more, so no tool is imported here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ KNOWN_MISTAKES = 50
 
 
 class ShortEffects:
-    """Performs the effects of one run that neither a driver nor a tool is needed for."""
+    """Performs the effects of one run that need neither a driver nor a tool."""
 
     def __init__(self, journal: Journal, context: RunContext) -> None:
         self._journal = journal
@@ -124,7 +124,7 @@ class ShortEffects:
 
 
 def _conflict(taken: Committed) -> str:
-    """Return why the work of a card could not be brought together with what the others did."""
+    """Explain why the work of a card could not be merged with that of the others."""
     first = taken.clashes[0]
     more = f" and {len(taken.clashes) - 1} more" if len(taken.clashes) > 1 else ""
     return f"Merge conflict with another step in {first.path}{more}: {first.reason}"
@@ -133,7 +133,7 @@ def _conflict(taken: Committed) -> str:
 def _ledger_entries(
     run: RunState, card: CardState, closed: CardClosed, redactor: Redactor
 ) -> tuple[Sighting, ...]:
-    """Return the mistakes of a card that is being closed, without the secrets that are known."""
+    """Return the mistakes of a card that is being closed, with known secrets redacted."""
     return tuple(_clean_sighting(each, redactor) for each in sightings(run, card, closed))
 
 
@@ -144,10 +144,11 @@ def _clean_sighting(seen: Sighting, redactor: Redactor) -> Sighting:
 
 
 def attest_card(context: RunContext, state: RunState, card: CardState, commit: str) -> Path | None:
-    """Write the attestation of a card whose change was shown; None where there is none to write.
+    """Write the attestation of a card with a verified change; return None if there is nothing to
+    attest.
 
-    Only what was committed exactly as it was verified is attested: merged beside other cards, or
-    without files that were left behind, it is another tree.
+    Only a commit of exactly the verified tree is attested: one merged with other cards, or without
+    files that were left out, has another tree.
     """
     workspace, verdict = context.workspace, card.verdict
     if verdict is None or not verdict.is_shown or not commit or workspace.branch is None:
@@ -183,9 +184,10 @@ def _attested(branch: RunBranch, *names: str) -> Iterator[AttestedTree]:
 
 
 def _signed(context: RunContext, statement: Statement) -> bytes:
-    """Return the attestation, signed by Flyball's own key if that can sign.
+    """Return the attestation, signed by Flyball's own key if that is possible.
 
-    The user's key could ask for a passphrase in the middle of a run, and no key may end one.
+    The user's key could ask for a passphrase in the middle of a run, and a missing key must not end
+    one.
     """
     file = context.signing_key
     key = SigningKey(os.fspath(file), context.environ) if file and file.exists() else None

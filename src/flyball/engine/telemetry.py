@@ -1,4 +1,4 @@
-"""Telemetry for watchers, projected from the events that move the run.
+"""Project telemetry for watchers from the events that move the run.
 
 The objects are those of the event stream: every surface shows these and nothing else.
 """
@@ -115,7 +115,7 @@ def _about_course(before: RunState, after: RunState) -> Iterator[Telemetry]:
 
 
 def _about_message(message: AnyMessage, after: RunState) -> Iterator[Telemetry]:
-    """Yield the plan of a planned run, and what its verifier found."""
+    """Yield the plan of a planned run, and the findings of its verifier."""
     if after.coordinator is None or not after.coordinator.planned:
         return
     match message:
@@ -174,7 +174,7 @@ def _about_run(event: Event) -> Iterator[Telemetry]:
 
 
 def _about_reply(card: CardState, event: DriverReplied) -> Iterator[Telemetry]:
-    """Yield what a driver said, what its provider looked up, and what the reply cost."""
+    """Yield the driver's text, its provider's web lookups, and the cost of the reply."""
     for look in event.looks:
         yield {
             "type": "call",
@@ -291,7 +291,7 @@ def _about_outcome(card: CardState, event: CallReturned) -> Iterator[Telemetry]:
 
 
 def _seen(card: CardState, evidence: Sequence[Evidence]) -> Iterator[Telemetry]:
-    """Yield what was observed, and what a model cost that was asked about it."""
+    """Yield the observations, and the cost of a model that was asked about one."""
     for item in evidence:
         yield _evidence(card, item)
         if isinstance(item, VisualReport) and item.usage != Usage():
@@ -382,7 +382,7 @@ def _about_setback(previous: CardState | None, card: CardState) -> Iterator[Tele
 
 
 def _about_results(before: RunState, after: RunState) -> Iterator[Telemetry]:
-    """Yield what the end of a step asks for, if none of its cards has said so."""
+    """Yield what the end of a step calls for, unless one of its cards has already said so."""
     known = before.coordinator.results if before.coordinator else ()
     for result in after.coordinator.results if after.coordinator else ():
         own = [card for card in after.cards if card.step == result.step_id]
@@ -397,7 +397,7 @@ def _about_results(before: RunState, after: RunState) -> Iterator[Telemetry]:
 
 
 def about_call(call: Call) -> str:
-    """Return what a call is about: the command it runs, or the paths it names."""
+    """Describe what a call is about: its command, or the paths it names."""
     if call.command is not None:
         return call.command.command
     return ", ".join(fact.path for fact in call.paths)
@@ -432,7 +432,7 @@ def _about_phase(previous: CardState | None, card: CardState) -> Iterator[Teleme
 
 
 def phase_words(card: CardState) -> dict[str, str]:
-    """Return the phase of a card and its label; a card that has ended is named by how it ended."""
+    """Return the phase of a card and its label; for a card that has ended, its ending."""
     ending = None if card.is_live else ending_of_card(card)
     if ending is None:
         return {"phase": card.phase.name_for_people, "label": card.phase.label}
@@ -440,7 +440,7 @@ def phase_words(card: CardState) -> dict[str, str]:
 
 
 def final(after: RunState, response: UserResponse) -> Telemetry:
-    """Return how a run ended; the last thing a watcher receives."""
+    """Return how a run ended; a watcher receives this last."""
     last = next((card for card in reversed(after.cards) if card.step), None)
     shown = [card for card in after.cards if card.tree == after.tree]
     best = max(shown, key=lambda card: card.strength, default=None)

@@ -1,6 +1,6 @@
 """Export a run's spans to a collector while it is driven; the only user of OpenTelemetry.
 
-Spans are sent from a thread of their own. A slow, missing or hanging collector costs a run nothing
+Spans are sent from a separate thread. A slow, missing or hanging collector costs a run nothing
 while it works, and at its end no more than `PATIENCE`.
 """
 
@@ -47,7 +47,7 @@ LOST = (
 
 
 class Tracer:
-    """Sends a run's spans to a collector as it is driven; what was sent before is not repeated."""
+    """Sends a run's spans to a collector as it is driven, without repeating any."""
 
     def __init__(
         self, run: str, history: Iterable[AnyEvent], watch: Callable[[Telemetry], None]
@@ -84,7 +84,7 @@ class Tracer:
         self._tracer = self._provider.get_tracer(OWN, version(OWN))
 
     def take(self, before: RunState, event: AnyEvent, after: RunState) -> None:
-        """Send off what ended with an event."""
+        """Send the spans that ended with an event."""
         for span in self._teller.take(before, event, after):
             self._send(span)
 
@@ -156,7 +156,7 @@ class GivenIds(IdGenerator):
 
 
 class CountingExporter(SpanExporter):
-    """Knows how many spans arrived."""
+    """Counts the spans that arrived."""
 
     def __init__(self, inner: SpanExporter) -> None:
         self._inner = inner

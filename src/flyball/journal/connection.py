@@ -39,7 +39,7 @@ T = TypeVar("T")
 class PostgresLink:
     """One connection, reopened when it breaks; the query is then repeated.
 
-    A query knows whether it is repeated: its first try may have been executed.
+    A query is told whether it is a repetition: the first attempt may have been executed.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class PostgresLink:
         return db
 
     def _is_worth_waiting(self, error: psycopg.Error) -> bool:
-        """Return whether a connection broke, or could not be made for a reason that may pass."""
+        """Return whether a connection broke, or failed for a reason that may be temporary."""
         is_broken = self._db is not None and self._db.broken
         if is_broken:
             self._db = None
@@ -122,7 +122,7 @@ class PostgresLink:
         )
 
     def _migrate(self, db: Connection) -> None:
-        """Bring the schema up to date; one of a later release that leaves us out is refused."""
+        """Bring the schema up to date; refuse one of a later release that excludes this release."""
         known = len(POSTGRES_MIGRATIONS)
         found = schema_version(db)
         if found is not None and self._suits(*found):
@@ -150,7 +150,7 @@ class PostgresLink:
         return version >= known
 
     async def wait(self, seconds: float) -> None:
-        """Come back when anything was written, at the latest after so many seconds."""
+        """Return when anything was written, at the latest after so many seconds."""
         loop, news = asyncio.get_running_loop(), asyncio.Event()
         try:
             listener = self._listen()
@@ -184,7 +184,7 @@ class PostgresLink:
         return self._listener
 
     def _drain(self, listener: Connection) -> None:
-        """Consume pending notifications, so that they wake nobody again."""
+        """Discard pending notifications, so that they wake no waiter again."""
         try:
             for _ in listener.notifies(timeout=0):
                 pass
@@ -201,7 +201,7 @@ class PostgresLink:
 
 
 class DatabaseFinding(NamedTuple):
-    """One requirement of a database, whether it is met, and what was found."""
+    """A requirement of a database, whether it is met, and what was found."""
 
     name: str
     holds: bool
@@ -265,7 +265,7 @@ def _said(is_so: object) -> str:
 
 
 def schema_version(db: Connection) -> tuple[int, int] | None:
-    """Return the schema's number and the oldest release's that works with it, or None."""
+    """Return the schema's number and the oldest release that works with it, or None."""
     found = db.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.versions",)).fetchone()
     if found is None or found[0] is None:
         return None
@@ -274,7 +274,7 @@ def schema_version(db: Connection) -> tuple[int, int] | None:
 
 
 def discreet(text: str, url: str) -> str:
-    """Return a text without an address that it may repeat, nor the password in that."""
+    """Return a text without the database's address and password, which it may repeat."""
     text = text.replace(url, masked(url))
     for password in filter(None, {password_of(url), unquote(password_of(url))}):
         text = text.replace(password, "***")

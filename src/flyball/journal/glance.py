@@ -13,14 +13,14 @@ PATIENCE = 0.2
 
 
 class NamedRun(NamedTuple):
-    """A run's name, and what was asked for."""
+    """A run's name and its request."""
 
     run: str
     request: str
 
 
 def newest_runs(path: Path, most: int) -> tuple[NamedRun, ...]:
-    """Return a journal's newest runs, newest first; none if it cannot be read at once."""
+    """Return a journal's newest runs, newest first; none if it is locked or unreadable."""
     # Neither made nor migrated, as nothing may come of a key that was pressed.
     where = f"{path.absolute().as_uri()}?mode=ro"
     try:
@@ -35,7 +35,8 @@ def newest_runs(path: Path, most: int) -> tuple[NamedRun, ...]:
 
 
 def run_meant(found: Sequence[NamedRun], name: str) -> str:
-    """Return the run that a name means: whole, a prefix, or `last`; empty if not exactly one."""
+    """Return the run that a name refers to: whole, a prefix, or `last`; empty if it is not
+    unique."""
     names = [each.run for each in found]
     if name == "last" and names:
         return names[0]

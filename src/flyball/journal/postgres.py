@@ -1,7 +1,7 @@
 """The journal of a cluster: one Postgres database for all projects, the same port as a file's.
 
-Time is the database's: clocks of different workers are never compared. A query interrupted by a
-broken connection is repeated, and first finds out whether it was executed.
+All times are the database's: clocks of different workers are never compared. A query interrupted by
+a broken connection is repeated, after checking whether it was executed.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ class PostgresJournal(StoredJournal):
         ttl: float,
         is_dead: Callable[[str], bool],
     ) -> Lease:
-        """Return a lease with a higher fence than any before; `LeaseHeld` where a holder lives."""
+        """Return a lease with a higher fence than any before; raise `LeaseHeld` if its holder is
+        alive."""
 
         def action(db: Connection, is_again: bool) -> int:
             with db.transaction():
@@ -119,7 +120,7 @@ class PostgresJournal(StoredJournal):
         return Lease(run, holder, self._link.ask(action))
 
     async def renew(self, lease: Lease, now: float, ttl: float) -> None:  # noqa: ARG002
-        """Extend a lease; raise `LeaseHeld` if somebody else has taken it."""
+        """Extend a lease; raise `LeaseHeld` if another process has taken it."""
 
         def action(db: Connection, _: bool) -> None:
             done = db.execute(
@@ -132,7 +133,7 @@ class PostgresJournal(StoredJournal):
         self._link.ask(action)
 
     async def release(self, lease: Lease, after: float = 0.0) -> None:
-        """Give a lease back, to be taken up by the cluster after so many seconds."""
+        """Release a lease; the cluster may take it after so many seconds."""
 
         def action(db: Connection, _: bool) -> None:
             db.execute(
@@ -146,7 +147,7 @@ class PostgresJournal(StoredJournal):
         self._link.ask(action)
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
-        """Note that an effect is begun; whether that was noted before."""
+        """Record that an effect begins; return whether that was recorded before."""
 
         def action(db: Connection, is_again: bool) -> bool:
             added = db.execute(
@@ -178,7 +179,7 @@ class PostgresJournal(StoredJournal):
         lines: Sequence[ThreadLine],
         posted: int = 0,
     ) -> None:
-        """Write event, state and lines in one statement: after a crash all are there, or none."""
+        """Write event, state and lines in one statement: after a crash either all exist or none."""
         fact = codec.encode(event)
         shell = event.shell if isinstance(event, RunStarted) else {}
         # What somebody drives in a terminal is on no queue, also when its process has died.
@@ -215,7 +216,7 @@ class PostgresJournal(StoredJournal):
         self._link.ask(action)
 
     async def runs(self) -> Sequence[RunSummary]:
-        """Return a line for every run of the project, newest first, with its holder."""
+        """Return a summary of every run of the project, newest first, with its holder."""
         rows = self._rows(
             "SELECT r.run, request, status, created_at, coalesce(e.at, r.updated_at),"
             " coalesce(e.seq, 0),"
@@ -229,7 +230,7 @@ class PostgresJournal(StoredJournal):
         return [RunSummary(*row) for row in rows]
 
     async def post(self, run: str, event: AnyEvent) -> None:
-        """Leave an event for the run's driver; it needs no lease, and wakes the driver."""
+        """Post an event for the run's driver and wake it; this needs no lease."""
         # The same key each time it is tried: a word must not be heard twice.
         values = (run, codec.VERSION, codec.encode(event), secrets.token_hex(16), run)
 
@@ -253,7 +254,7 @@ class PostgresJournal(StoredJournal):
         self._link.ask(action)
 
     async def enter(self, sightings: Sequence[Sighting]) -> None:
-        """Add sightings to the ledger; the same card's is counted once, its cure replaced."""
+        """Add sightings to the ledger; a card counts once, and its newest resolution is kept."""
 
         def action(db: Connection, _: bool) -> None:
             with db.transaction():
@@ -276,7 +277,7 @@ class PostgresJournal(StoredJournal):
             self._link.ask(action)
 
     async def forget(self, fingerprints: Sequence[str]) -> int:
-        """Return how many entries were taken out of the ledger, with their sightings."""
+        """Remove entries from the ledger with their sightings; return how many."""
 
         def action(db: Connection, _: bool) -> int:
             named = (self.project, list(fingerprints))
@@ -288,11 +289,11 @@ class PostgresJournal(StoredJournal):
         return self._link.ask(action)
 
     async def workers(self) -> Sequence[WorkerRow]:
-        """Return who drives the runs of the cluster, by their last heartbeats."""
+        """Return the workers that drive the cluster's runs, by their last heartbeats."""
         return self._link.ask(lambda db, _: list_workers(db))
 
     async def wait(self, seconds: float) -> None:
-        """Come back when anything was written, at the latest after so many seconds."""
+        """Return when anything was written, at the latest after so many seconds."""
         await self._link.wait(seconds)
 
     async def close(self) -> None:
@@ -312,7 +313,7 @@ def _row(cursor: Any) -> tuple[Any, ...]:
 
 
 def _check_fence(db: Connection, lease: Lease) -> None:
-    """Raise `LeaseHeld` where a lease is not the last that was given; hold it for the moment."""
+    """Raise `LeaseHeld` unless the lease is the newest; lock it for this transaction."""
     rows = db.execute("SELECT holder, fence FROM leases WHERE run = %s FOR SHARE", (lease.run,))
     require_fence(rows.fetchall(), lease.run, lease.fence)
 

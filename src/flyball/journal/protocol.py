@@ -18,7 +18,8 @@ SUBMITTED = "submitted"
 
 
 def masked(url: str) -> str:
-    """Return the address of a database as it may be shown: without user, password and options."""
+    """Return a database's address in a form that may be shown: without user, password and
+    options."""
     scheme, sep, rest = url.partition("://")
     if not sep:
         return "the database" if url else ""
@@ -26,7 +27,7 @@ def masked(url: str) -> str:
 
 
 def password_of(url: str) -> str:
-    """Return the password in a database's address, as written there."""
+    """Return the password in a database's address, in its original spelling."""
     rest, _, options = url.partition("://")[2].partition("?")
     user = rest.rpartition("@")[0]
     named = [part.partition("=") for part in options.split("&")]
@@ -37,8 +38,8 @@ def password_of(url: str) -> str:
 class Intention(msgspec.Struct, frozen=True):
     """The record that an effect is about to be performed.
 
-    `is_repeat` says that an earlier process intended the same and did not report back: its effect
-    is unknown and must be probed.
+    `is_repeat` says that an earlier process recorded the same and did not report a result: the
+    effect is unknown and must be probed.
     """
 
     key: str
@@ -55,21 +56,21 @@ class Lease(msgspec.Struct, frozen=True):
 
 
 class JournalEntry(msgspec.Struct, frozen=True):
-    """One event and its place in the log."""
+    """One event and its position in the log."""
 
     seq: int
     event: AnyEvent
 
 
 class PostedEvent(msgspec.Struct, frozen=True):
-    """An event that somebody left for the run's driver."""
+    """An event that was posted for the run's driver."""
 
     id: int
     event: AnyEvent
 
 
 class RunSummary(msgspec.Struct, frozen=True):
-    """A line of the list of runs."""
+    """One row of the list of runs."""
 
     run: str
     request: str
@@ -108,19 +109,19 @@ class Journal(Protocol):
     async def acquire(
         self, run: str, holder: str, now: float, ttl: float, is_dead: Callable[[str], bool]
     ) -> Lease:
-        """Take the right to drive a run, or raise `LeaseHeld` with the live holder."""
+        """Acquire the right to drive a run, or raise `LeaseHeld` with the live holder."""
         ...
 
     async def renew(self, lease: Lease, now: float, ttl: float) -> None:
-        """Extend the lease; raise `LeaseHeld` if somebody else has taken it."""
+        """Extend the lease; raise `LeaseHeld` if another process has taken it."""
         ...
 
     async def release(self, lease: Lease) -> None:
-        """Release the lease; harmless if somebody else has it by now."""
+        """Release the lease; harmless if another process has taken it."""
         ...
 
     async def holder(self, run: str) -> str:
-        """Return who holds the right to drive a run, dead or alive; empty if no one."""
+        """Return the holder of the right to drive a run, dead or alive; empty if there is none."""
         ...
 
     async def load(self, run: str, known: RunState | None = None) -> RunState:
@@ -131,7 +132,8 @@ class Journal(Protocol):
         ...
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
-        """Record that an effect is about to be performed; whether that was recorded before."""
+        """Record that an effect is about to be performed; return whether that was recorded
+        before."""
         ...
 
     async def commit(
@@ -142,7 +144,8 @@ class Journal(Protocol):
         lines: Sequence[ThreadLine],
         posted: int = 0,
     ) -> None:
-        """Append an event with its state and lines, and take it from the inbox, all or nothing."""
+        """Append an event with its state and lines, and remove it from the inbox, all or
+        nothing."""
         ...
 
     async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
@@ -150,7 +153,7 @@ class Journal(Protocol):
         ...
 
     async def thread(self, run: str, card: str, attempt: int, role: str) -> Sequence[ThreadLine]:
-        """Return what a driver of a card said and received in one attempt, in order."""
+        """Return the messages to and from a driver of a card in one attempt, in order."""
         ...
 
     async def replies(self, run: str, role: str) -> Mapping[str, int]:
@@ -158,23 +161,23 @@ class Journal(Protocol):
         ...
 
     async def runs(self) -> Sequence[RunSummary]:
-        """Return every run, the newest first."""
+        """Return every run, newest first."""
         ...
 
     async def post(self, run: str, event: AnyEvent) -> None:
-        """Leave an event for the run's driver."""
+        """Post an event for the run's driver."""
         ...
 
     async def inbox(self, run: str) -> Sequence[PostedEvent]:
-        """Return the events left for this run; `commit` takes them, `drop` discards them."""
+        """Return the events posted for this run; `commit` takes them, `drop` discards them."""
         ...
 
     async def drop(self, lease: Lease, posted: int) -> None:
-        """Throw away an event that came too late to mean anything."""
+        """Discard an event that came too late to be applied."""
         ...
 
     async def enter(self, sightings: Sequence[Sighting]) -> None:
-        """Put mistakes into the project's ledger; what a card ran into counts once."""
+        """Add mistakes to the project's ledger; each mistake of a card counts once."""
         ...
 
     async def mistakes(self, limit: int = -1) -> Sequence[Mistake]:
@@ -186,7 +189,7 @@ class Journal(Protocol):
         ...
 
     async def forget(self, fingerprints: Sequence[str]) -> int:
-        """Take mistakes out of the ledger; how many there were."""
+        """Remove mistakes from the ledger; return how many."""
         ...
 
     async def workers(self) -> Sequence[WorkerRow]:
@@ -194,7 +197,7 @@ class Journal(Protocol):
         ...
 
     async def wait(self, seconds: float) -> None:
-        """Come back when something may have been written, at the latest after so many seconds."""
+        """Return when something may have been written, at the latest after so many seconds."""
         ...
 
     async def close(self) -> None:

@@ -63,7 +63,7 @@ class SqliteJournal(StoredJournal):
         self._migrate()
 
     def _migrate(self) -> None:
-        """Bring the file to the present schema; a later release's raises `SchemaTooNew`."""
+        """Bring the file to the current schema; raise `SchemaTooNew` for one of a later release."""
         # A transaction takes the lock of all writers, and hooks open the journal all the time.
         if self._db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),):
             return
@@ -81,7 +81,7 @@ class SqliteJournal(StoredJournal):
 
     @contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:
-        """Run a transaction; SQLite's own errors become Flyball's."""
+        """Run a transaction; convert SQLite's own errors to Flyball's."""
         db = self._db
         try:
             db.execute("BEGIN IMMEDIATE")
@@ -97,7 +97,8 @@ class SqliteJournal(StoredJournal):
     async def acquire(
         self, run: str, holder: str, now: float, ttl: float, is_dead: Callable[[str], bool]
     ) -> Lease:
-        """Return a lease with a higher fence than any before; `LeaseHeld` where a holder lives."""
+        """Return a lease with a higher fence than any before; raise `LeaseHeld` if its holder is
+        alive."""
         with self._transaction() as db:
             row = db.execute(
                 "SELECT holder, fence, expires_at FROM leases WHERE run = ?", (run,)
@@ -114,13 +115,13 @@ class SqliteJournal(StoredJournal):
         return Lease(run, holder, fence)
 
     async def renew(self, lease: Lease, now: float, ttl: float) -> None:
-        """Extend a lease; raise `LeaseHeld` if somebody else has taken it."""
+        """Extend a lease; raise `LeaseHeld` if another process has taken it."""
         with self._transaction() as db:
             self._check_fence(lease)
             db.execute("UPDATE leases SET expires_at = ? WHERE run = ?", (now + ttl, lease.run))
 
     async def release(self, lease: Lease) -> None:
-        """Release a lease at once; one that somebody else has taken stays theirs."""
+        """Release a lease at once, unless another process has taken it."""
         with self._transaction() as db:
             db.execute(
                 "UPDATE leases SET holder = '', expires_at = 0 WHERE run = ? AND fence = ?",
@@ -132,12 +133,12 @@ class SqliteJournal(StoredJournal):
             return self._db.execute(statement, values).fetchall()
 
     def _check_fence(self, lease: Lease) -> None:
-        """Raise `LeaseHeld` where a lease is not the last that was given."""
+        """Raise `LeaseHeld` unless the lease is the newest one."""
         rows = self._rows("SELECT holder, fence FROM leases WHERE run = ?", lease.run)
         require_fence(rows, lease.run, lease.fence)
 
     async def intend(self, lease: Lease, owed: Owed, now: float) -> bool:
-        """Note that an effect is begun; whether that was noted before."""
+        """Record that an effect begins; return whether that was recorded before."""
         with _explain_errors(self.path):
             added = self._db.execute(
                 "INSERT OR IGNORE INTO intentions SELECT run, ?, ?, fence FROM leases"
@@ -157,7 +158,8 @@ class SqliteJournal(StoredJournal):
         lines: Sequence[ThreadLine],
         posted: int = 0,
     ) -> None:
-        """Write event, state and lines in one transaction: after a crash all are there, or none."""
+        """Write event, state and lines in one transaction: after a crash either all exist or
+        none."""
         run, seq, fact = state.run, state.seq, codec.encode(event)
         body = codec.encode(state)
         heard = [
@@ -188,7 +190,7 @@ class SqliteJournal(StoredJournal):
             raise Conflict(f"Event {seq} of run {run} does not follow its log.")
 
     async def runs(self) -> Sequence[RunSummary]:
-        """Return a line for every run, the newest first."""
+        """Return a summary of every run, newest first."""
         # The left join has SQLite begin with the runs, and keeps one whose events are gone.
         rows = self._rows(
             "SELECT r.run, request, status, created_at, coalesce(e.at, r.updated_at),"
@@ -200,7 +202,7 @@ class SqliteJournal(StoredJournal):
         return [RunSummary(*row) for row in rows]
 
     async def post(self, run: str, event: AnyEvent) -> None:
-        """Leave an event for the run's driver; it needs no lease."""
+        """Post an event for the run's driver; this needs no lease."""
         with self._transaction() as db:
             db.execute(
                 "INSERT INTO inbox (run, codec, body) VALUES (?, ?, ?)",
@@ -214,7 +216,7 @@ class SqliteJournal(StoredJournal):
             db.execute("DELETE FROM inbox WHERE id = ?", (posted,))
 
     async def enter(self, sightings: Sequence[Sighting]) -> None:
-        """Add sightings to the ledger; the same card's is counted once, its cure replaced."""
+        """Add sightings to the ledger; a card counts once, and its newest resolution is kept."""
         if not sightings:
             return
         with self._transaction() as db:
@@ -231,7 +233,7 @@ class SqliteJournal(StoredJournal):
                 )
 
     async def forget(self, fingerprints: Sequence[str]) -> int:
-        """Return how many entries were taken out of the ledger, with their sightings."""
+        """Remove entries from the ledger with their sightings; return how many."""
         named = [(each,) for each in fingerprints]
         with self._transaction() as db:
             gone = db.executemany("DELETE FROM mistakes WHERE fingerprint = ?", named).rowcount
@@ -239,7 +241,7 @@ class SqliteJournal(StoredJournal):
         return max(gone, 0)
 
     async def workers(self) -> Sequence[WorkerRow]:
-        """Return nothing: a journal in a file is driven by any process that opens it."""
+        """Return no workers: any process that opens the file may drive its runs."""
         return ()
 
     async def wait(self, seconds: float) -> None:
@@ -259,7 +261,7 @@ def memory_journal() -> SqliteJournal:
 
 
 def _copy_if_read_only(path: Path) -> tempfile.TemporaryDirectory[str] | None:
-    """Return a copy to read where the journal cannot be written: SQLite writes even to read."""
+    """Return a copy for reading if the journal cannot be written: SQLite writes even to read."""
     places = [each for each in (path, path.parent) if each.exists()]
     if not path.exists() or all(os.access(each, os.W_OK) for each in places):
         return None
@@ -282,7 +284,7 @@ def _put_state(db: sqlite3.Connection, at: float, state: RunState, body: bytes) 
 
 @contextmanager
 def _explain_errors(path: Path) -> Generator[None]:
-    """Convert SQLite's errors to Flyball's, with what to do."""
+    """Convert SQLite's errors to Flyball's, with advice on what to do."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -290,7 +292,7 @@ def _explain_errors(path: Path) -> Generator[None]:
 
 
 def explain_sqlite(path: Path, error: sqlite3.DatabaseError) -> JournalError:
-    """Return SQLite's error as one of Flyball's, with what to do."""
+    """Return SQLite's error as one of Flyball's, with advice on what to do."""
     # Only the lower half names the trouble; the upper says where SQLite met it.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
@@ -308,7 +310,8 @@ def explain_sqlite(path: Path, error: sqlite3.DatabaseError) -> JournalError:
 
 
 def _is_full(path: Path) -> bool:
-    """Return whether the disk has no room: SQLite then fails at its shared memory, unexplained."""
+    """Return whether the disk is full: SQLite then fails at its shared memory, without an
+    explanation."""
     with suppress(OSError):
         return shutil.disk_usage(path.parent).free < 1 << 16
     return False
@@ -319,7 +322,8 @@ PATIENCE = 1.0
 
 
 def require_usable(path: Path, patience: float = PATIENCE) -> int:
-    """Return the schema of a usable journal; why it is unusable is a `JournalError`."""
+    """Return the schema of a usable journal; raise `JournalError` with the reason if it is not
+    usable."""
     # Neither made nor migrated: whoever only looks leaves the file to the release that wrote it.
     where = f"{path.absolute().as_uri()}?mode=rw"
     try:

@@ -1,6 +1,6 @@
-"""Read runs and the ledger from tables: what a file and a Postgres database do alike.
+"""Read runs and the ledger from tables: the queries shared by SQLite and Postgres.
 
-Statements are written with `?` for a value, as SQLite has it.
+Statements are written with `?` for a value, as in SQLite.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class StoredJournal:
     """The limit that is none."""
 
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a query; the database's own errors become Flyball's."""
+        """Return the rows of a query; convert the database's own errors to Flyball's."""
         raise NotImplementedError
 
     def _project(self) -> tuple[str, ...]:
@@ -36,12 +36,12 @@ class StoredJournal:
         return ()
 
     async def holder(self, run: str) -> str:
-        """Return who holds the lease of a run, dead or alive; empty when it was given back."""
+        """Return the holder of a run's lease, dead or alive; empty if it was released."""
         found = self._rows("SELECT holder FROM leases WHERE run = ?", run)
         return found[0][0] if found else ""
 
     async def load(self, run: str, known: RunState | None = None) -> RunState:
-        """Return the current state: the stored one, folded on to the last event."""
+        """Return the current state: the stored one, with later events applied."""
         if known is not None:
             return await self._fold(run, known)
         found = self._rows("SELECT codec, state, seq FROM runs WHERE run = ?", run)
@@ -57,7 +57,7 @@ class StoredJournal:
         return folded
 
     async def _fold(self, run: str, state: RunState | None) -> RunState:
-        """Return the state after all events of a log, begun with a state from within it."""
+        """Return the state after all events of a log, starting from a state within it."""
         entries = await self.events(run, after=state.seq if state else 0)
         if state is not None and not entries:
             return state
@@ -101,7 +101,7 @@ class StoredJournal:
         return dict(rows)
 
     async def inbox(self, run: str) -> Sequence[PostedEvent]:
-        """Return what was posted for a run and neither committed nor dropped yet."""
+        """Return the events that were posted for a run and neither committed nor dropped."""
         rows = self._rows("SELECT id, codec, body FROM inbox WHERE run = ? ORDER BY id", run)
         return [PostedEvent(id, codec.decode_event(body, version)) for id, version, body in rows]
 
@@ -142,7 +142,7 @@ class StoredJournal:
 
 
 def require_fence(rows: Sequence[tuple[Any, ...]], run: str, fence: int) -> None:
-    """Raise `LeaseHeld` where a lease is not the last that was given."""
+    """Raise `LeaseHeld` unless the lease is the newest one."""
     if not rows or rows[0][1] != fence:
         raise LeaseHeld(run, rows[0][0] if rows else "nobody")
 

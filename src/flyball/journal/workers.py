@@ -1,4 +1,4 @@
-"""The workers of a cluster, and the runs that wait for one: all by the database's clock."""
+"""The workers of a cluster, and the runs that wait for one. All times are the database's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ QUEUE_OF: Mapping[str, str] = {
 
 
 def role_due(state: RunState) -> str:
-    """On which queue a run waits for its next turn; executors also do what is no card's."""
+    """Return the queue on which a run waits for its next turn; executors also take a run's own
+    effects."""
     for owed in state.due:
         if queue := queue_of(state, owed.effect):
             return queue
@@ -72,7 +73,7 @@ class Busy(NamedTuple):
 
 
 class WorkerTable:
-    """One worker's own row, kept by heartbeats, and what a leader needs to know of all."""
+    """A worker's own row, kept alive by heartbeats, and the queries that a leader needs."""
 
     def __init__(self, url: str, row: WorkerRow, ttl: float) -> None:
         self.row = row
@@ -109,7 +110,7 @@ class WorkerTable:
         self._link.ask(action)
 
     def leave(self) -> None:
-        """Take this worker off the list; its leases were given back."""
+        """Remove this worker from the list; its leases are already released."""
 
         def action(db: Connection, _: bool) -> None:
             db.execute(
@@ -124,7 +125,7 @@ class WorkerTable:
         self._link.ask(action)
 
     def bury(self, dead: Sequence[str]) -> None:
-        """Take workers that are known to be gone off the list, and end their leases."""
+        """Remove workers that are known to be dead from the list, and end their leases."""
 
         def action(db: Connection, _: bool) -> None:
             with db.transaction():
@@ -138,10 +139,9 @@ class WorkerTable:
             self._link.ask(action)
 
     def leads(self) -> bool:
-        """Return whether this worker assigns runs; its heartbeats keep the lead, as they do its
-        leases.
+        """Return whether this worker assigns runs; its heartbeats extend the lead, like its leases.
 
-        Two leaders do no harm: what is assigned twice is driven once.
+        Two leaders do no harm: a run that is assigned twice is driven once.
         """
 
         def action(db: Connection, _: bool) -> bool:
@@ -176,7 +176,7 @@ class WorkerTable:
         return self._link.ask(lambda db, _: list_workers(db))
 
     def due(self) -> Sequence[DueRun]:
-        """Return the runs that wait for a worker, the most urgent first."""
+        """Return the runs that wait for a worker, most urgent first."""
 
         def action(db: Connection, _: bool) -> Sequence[DueRun]:
             rows = db.execute(
@@ -207,13 +207,13 @@ class WorkerTable:
         return self._link.ask(action)
 
     def tell_handed(self) -> None:
-        """Notify every worker that runs were put into queues."""
+        """Notify every worker that runs were queued."""
         self._link.ask(lambda db, _: db.execute(f"SELECT pg_notify('{DUE}', %s)", (HANDED,)))
 
     def wait(self, seconds: float) -> bool:
         """Wait for a notification, at most so many seconds.
 
-        Return True if runs were put into queues meanwhile.
+        Return True if runs were queued meanwhile.
         """
         return HANDED in self._link.wait_here(seconds)
 
@@ -223,7 +223,7 @@ class WorkerTable:
 
 
 def list_workers(db: Connection) -> Sequence[WorkerRow]:
-    """Return every worker on the list with the runs it holds, the one that began first first."""
+    """Return every worker on the list with the runs it holds, oldest first."""
     rows = db.execute(
         "SELECT worker, host, string_to_array(roles, ','), concurrency, load, release, began_at,"
         f" {NOW} - seen_at, is_leaving, ARRAY(SELECT run FROM leases WHERE holder = worker"

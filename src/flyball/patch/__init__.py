@@ -1,9 +1,9 @@
 """EDIT_DIFF: apply unified diffs as models write them, or say exactly why not: `apply_diff`.
 
-`parse` splits a diff, `locate` finds where each hunk belongs, `apply` inserts it, `revise` does so
+`parse` splits a diff, `locate` finds the place of each hunk, `apply` inserts it, `revise` does so
 for a file with its keep regions (`keep`) and merges drift, `explain` says what does not fit;
-`compare` and `merge` work on lines. Everything is in memory and pure. Why there is no similarity
-score: docs/decisions/0007.
+`compare` and `merge` work on lines. Everything is in memory and pure. For the reasons against a
+similarity score see docs/decisions/0007.
 """
 
 from flyball.patch.compare import compare, keep_ends, unified_diff

@@ -1,4 +1,4 @@
-"""Giving every hunk of a file its place, and making its edits there, in memory."""
+"""Find the place of every hunk of a file, and make its edits in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from flyball.patch.text import Text
 
 
 class Placed(NamedTuple):
-    """A hunk with the place it was given."""
+    """A hunk and its place."""
 
     hunk: Hunk
     spot: Spot
@@ -40,7 +40,7 @@ class Expected(NamedTuple):
 def place_hunks(
     text: Text, hunks: Sequence[Hunk], *, fuzz: int, max_offset: int, in_order: bool
 ) -> tuple[list[Placed], list[tuple[Hunk, Miss]]]:
-    """Locate all hunks, each expected where its numbers and the drift before it say."""
+    """Locate all hunks, each near the place given by its numbers and the drift before it."""
     believed = believed_places(hunks)
     placed: list[Placed] = []
     missed: list[tuple[Hunk, Miss]] = []
@@ -105,7 +105,7 @@ def _place_ambiguous(
 
 
 def _order(seats: list[HunkPlaces], believed: dict[int, int]) -> list[int] | None:
-    """Return the numbers of the hunks from the top of the file down, if that is beyond doubt."""
+    """Return the order of the hunks from the top of the file, if it is unambiguous."""
     written = sorted(seat.hunk.number for seat in seats)
     stated = sorted(written, key=lambda number: (believed.get(number, 0), number))
     orders = [written, stated] if len(believed) >= len(seats) and stated != written else [written]
@@ -119,12 +119,14 @@ def _order(seats: list[HunkPlaces], believed: dict[int, int]) -> list[int] | Non
 
 
 def _is_made_up(hunk: Hunk, text: Text) -> bool:
-    """Numbers that only fill the form: the first line, or one beyond the end of the file."""
+    """Return whether numbers are placeholders: the first line, or one beyond the end of the
+    file."""
     return hunk.span is None or not 1 < hunk.span.old_start <= len(text.lines)
 
 
 def believed_places(hunks: Iterable[Hunk]) -> dict[int, int]:
-    """Return the stated place of each hunk whose header agrees with its body and neighbours."""
+    """Return the stated place of each hunk whose header is consistent with its body and
+    neighbours."""
     found: dict[int, int] = {}
     shift = 0
     spans = [(h.span, h) for h in hunks if h.span is not None]
@@ -139,7 +141,7 @@ _NEWLINE = b"\n"[0]
 
 
 class LineEdit(NamedTuple):
-    """Lines `at:end` of the file give way to others."""
+    """Replacement of the lines `at:end` of a file."""
 
     at: int
     end: int
@@ -148,7 +150,7 @@ class LineEdit(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """A file's new content, which hunks made it, and which did not fit."""
+    """A file's new content, the hunks that made it, and those that did not fit."""
 
     data: bytes
     placed: tuple[Placed, ...] = ()
@@ -185,7 +187,8 @@ def apply_hunks(
 
 
 def _apply_exactly(data: bytes, hunks: Sequence[Hunk]) -> Applied | None:
-    """Apply the common case, in which every hunk is exactly at its numbers; None if one is not."""
+    """Apply the common case, in which every hunk is exactly at its numbers; return None
+    otherwise."""
     stated = believed_places(hunks)
     # Anything out of the ordinary takes the long way, which is the one that is specified: this one
     # must only ever give the same answer sooner.
@@ -211,7 +214,8 @@ def _apply_exactly(data: bytes, hunks: Sequence[Hunk]) -> Applied | None:
 
 
 def _is_plain(hunk: Hunk) -> bool:
-    """Return whether nothing in the hunk is unusual, and it has text to be recognised by."""
+    """Return whether nothing in the hunk is unusual, and its text is long enough to be
+    recognised."""
     if hunk.old_unended or hunk.new_unended or BARE in hunk.marks:
         return False
     return hunk.marks.count(ADD) < len(hunk.marks) and not any(placeholders(hunk, only_dots=False))
@@ -232,12 +236,12 @@ def _find(data: bytes, block: bytes, at: int, lines: int) -> int:
 
 
 def _is_whole(hunk: Hunk, start: int, end: int, size: int) -> bool:
-    """Lines added at an edge of the hunk are at the same edge of the file."""
+    """Return whether lines added at an edge of the hunk are at the same edge of the file."""
     return (hunk.marks[0] != ADD or start == 0) and (hunk.marks[-1] != ADD or end == size)
 
 
 def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[LineEdit]:
-    """Return what one hunk changes; context keeps the file's own bytes."""
+    """Return the edits of one hunk; context keeps the file's own bytes."""
     hunk, spot = one.hunk, one.spot
     # The hunk's own first line, also where fuzz left some of its context out of the search.
     at = spot.at - spot.lead
@@ -262,7 +266,8 @@ def edits_of(text: Text, one: Placed, *, faithful: bool) -> list[LineEdit]:
 
 
 def is_faithful(text: Text, placed: Sequence[Placed]) -> bool:
-    """Return the diff kept the line endings it was written with, so its added lines mean theirs."""
+    """Return whether the diff kept its original line endings, so that those of added lines
+    count."""
     if any(one.spot.level is not MatchLevel.EXACT for one in placed):
         return False
     return (
@@ -286,7 +291,7 @@ def _changes_endings(hunk: Hunk) -> bool:
 
 
 def _with_ending(text: Text, edit: LineEdit, hunk: Hunk) -> LineEdit:
-    """Give added lines the line ending that the file uses around them."""
+    """Return added lines with the line ending that the file uses around them."""
     ending = b"\r" if _is_crlf_near(text, edit) else b""
     lines = [line.removesuffix(b"\r") + ending for line in edit.lines]
     if lines and edit.end == len(text.lines) and not _leaves_ended(text, hunk):
@@ -303,7 +308,7 @@ def _is_crlf_near(text: Text, edit: LineEdit) -> bool:
 
 
 def find_overlaps(placed: Sequence[Placed], edits: Iterable[LineEdit]) -> dict[int, Miss]:
-    """Hunks that change what another hunk changes or relies on."""
+    """Return hunks that change lines which another hunk changes or relies on."""
     ranges = {p.hunk.number: _context_range(p) for p in placed}
     same_text = {p.hunk.number: (p.hunk.marks, p.hunk.texts) for p in placed}
     clashing: dict[int, Miss] = {}
@@ -341,7 +346,7 @@ def _is_inside(edit: LineEdit, at: int, end: int) -> bool:
 
 
 def compose(text: Text, edits: Sequence[LineEdit], placed: Sequence[Placed]) -> bytes:
-    """Return the file with all edits made; its end keeps its newline, or its lack of one."""
+    """Return the file with all edits made; whether it ends in a newline is preserved."""
     if not edits:
         return b"\n".join(text.lines) + (b"\n" if text.ended and text.lines else b"")
     lines: list[bytes] = []
@@ -364,5 +369,5 @@ def compose(text: Text, edits: Sequence[LineEdit], placed: Sequence[Placed]) -> 
 
 
 def _leaves_ended(text: Text, hunk: Hunk) -> bool:
-    """Return whether a hunk at the end of the file leaves a newline behind its last line."""
+    """Return whether a hunk at the end of the file leaves a newline after its last line."""
     return not hunk.new_unended and (hunk.old_unended or text.ended)

@@ -1,4 +1,4 @@
-"""Comparing files: which runs of lines became which others, and the same as a unified diff."""
+"""Compare files: find which runs of lines replace which, and write that as a unified diff."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _header(path: str, *, created: bool, deleted: bool) -> str:
 
 
 def _name(side: str, path: str) -> str:
-    """Return a name as git writes it: quoted when it has unusual bytes."""
+    """Return a name as git writes it: quoted if it has unusual bytes."""
     raw = f"{side}/{path}".encode("utf-8", "surrogateescape")
     if all(byte in _PLAIN for byte in raw):
         return f"{side}/{path}"
@@ -50,7 +50,7 @@ def _name(side: str, path: str) -> str:
 
 
 def _groups(runs: Sequence[LineRun]) -> list[list[LineRun]]:
-    """Runs whose context lines would touch go into one hunk."""
+    """Group runs into hunks: those whose context lines would touch share one."""
     groups: list[list[LineRun]] = []
     for run in runs:
         if groups and run.old_at - groups[-1][-1].old_end <= 2 * _CONTEXT:
@@ -97,7 +97,7 @@ _LARGE = 2000
 
 
 class LineRun(NamedTuple):
-    """Lines `old_at:old_end` became lines `new_at:new_end`."""
+    """A run of lines: `old_at:old_end` became `new_at:new_end`."""
 
     old_at: int
     old_end: int
@@ -113,7 +113,7 @@ def keep_ends(data: bytes) -> list[bytes]:
 
 
 def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[LineRun]:
-    """Return the runs that differ, in order, each slid down as far as it goes."""
+    """Return the runs that differ, in order, each moved down as far as possible."""
     names: dict[bytes, int] = {}
     a = [names.setdefault(line, len(names)) for line in old]
     b = [names.setdefault(line, len(names)) for line in new]
@@ -144,7 +144,7 @@ def _find_differing(a: list[int], b: list[int]) -> list[LineRun]:
 
 
 def _trim(a: list[int], b: list[int], run: LineRun) -> LineRun:
-    """Leave out what both sides have in common at either end."""
+    """Leave out the common lines at both ends."""
     i, i_end, j, j_end = run
     while i < i_end and j < j_end and a[i] == b[j]:
         i, j = i + 1, j + 1
@@ -154,7 +154,7 @@ def _trim(a: list[int], b: list[int], run: LineRun) -> LineRun:
 
 
 def _pair_unique_lines(a: list[int], b: list[int], run: LineRun) -> list[tuple[int, int]]:
-    """Return the longest row of lines in the same order that are unique in old and new."""
+    """Return the longest sequence of lines in the same order that are unique in old and new."""
     here = _places(a, run.old_at, run.old_end)
     there = _places(b, run.new_at, run.new_end)
     pairs = [(spots[0], there[name][0]) for name, spots in here.items()
@@ -192,7 +192,8 @@ def _places(lines: list[int], at: int, end: int) -> dict[int, list[int]]:
 
 
 def _anchor(a: list[int], b: list[int], run: LineRun) -> tuple[LineRun | None, bool]:
-    """Return the common run with the rarest line; also whether only crowded lines are in common."""
+    """Return the common run with the rarest line; also whether only frequent lines are in
+    common."""
     places = _places(a, run.old_at, run.old_end)
     best: LineRun | None = None
     rarest, crowded = _CHAIN + 1, False
@@ -229,7 +230,8 @@ def _extend(a: list[int], b: list[int], run: LineRun, i: int, j: int) -> LineRun
 
 
 def _align(a: list[int], b: list[int], run: LineRun) -> list[LineRun]:
-    """Return the shortest edit between two runs of frequent lines; a long run is whole."""
+    """Return the shortest edit between two runs of frequent lines; replace a long run as a
+    whole."""
     old, new = a[run.old_at : run.old_end], b[run.new_at : run.new_end]
     reach, trail = {1: 0}, list[dict[int, int]]()
     for effort in range(min(_EFFORT, len(old) + len(new)) + 1):
@@ -259,7 +261,7 @@ def _retrace(trail: list[dict[int, int]], run: LineRun, x: int, y: int) -> list[
 
 
 def _join(runs: list[LineRun]) -> list[LineRun]:
-    """Make one of runs that touch."""
+    """Merge runs that touch."""
     joined: list[LineRun] = []
     for run in runs:
         if joined and joined[-1].old_end == run.old_at and joined[-1].new_end == run.new_at:

@@ -1,4 +1,4 @@
-"""One diff against many files: all of it in memory, all of it or nothing."""
+"""Apply one diff to many files: all of it in memory, all of it or nothing."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def apply_diff(
 ) -> PatchResult:
     """Apply a diff to files held in memory; a refusal leaves every byte unchanged.
 
-    `base` is what the diff's author had read, if known: the edit is then made on it and merged with
-    the current content. `whole` says that the text is complete, as the argument of a call is: its
-    last hunk then ends where the text ends, whatever its header promises.
+    `base` is the content that the diff's author had read, if known: the edit is then made on it and
+    merged with the current content. `whole` says that the text is complete, like the argument of a
+    call: its last hunk then ends where the text ends, whatever its header says.
     """
     options = Options(fuzz, max_offset, keep_regions, partial)
     parsed = _vouch(parse(diff)) if whole else parse(diff)
@@ -70,13 +70,13 @@ def apply_diff(
 
 
 def touched_paths(diff: str) -> tuple[str, ...]:
-    """Return every path a diff may mean, to judge them before it is applied."""
+    """Return every path that a diff may refer to, to judge them before it is applied."""
     named = [path for section in parse(diff).sections for path in section.paths]
     return tuple(dict.fromkeys(named))
 
 
 def _vouch(parsed: ParsedDiff) -> ParsedDiff:
-    """Return the same diff, whose hunks are known to end where they end."""
+    """Return the same diff, marked as complete, so that its hunks end where the text ends."""
     sections = [
         section._replace(hunks=tuple(hunk._replace(is_whole=True) for hunk in section.hunks))
         for section in parsed.sections
@@ -97,7 +97,7 @@ def _group_by_path(
 
 
 def _objection(path: str, sections: list[Section]) -> Refusal | None:
-    """Return what is wrong with a file's part of the diff before any line of it is examined."""
+    """Return a problem with a file's part of the diff that shows before its lines are examined."""
     fault = next((section.fault for section in sections if section.fault), None)
     why = why_forbidden(path) if path or not fault else None
     if why:
@@ -108,7 +108,7 @@ def _objection(path: str, sections: list[Section]) -> Refusal | None:
 
 
 def _with_suggestion(files: Mapping[str, bytes], refusal: Refusal) -> Refusal:
-    """Return a missing file's refusal, naming the one file that is called the same elsewhere."""
+    """Return the refusal for a missing file, naming the only file with the same name elsewhere."""
     name = refusal.path.rpartition("/")[2].casefold()
     near = [path for path in files if path.rpartition("/")[2].casefold() == name]
     if refusal.code is not Code.FILE_MISSING or len(near) != 1:
@@ -137,7 +137,7 @@ def why_forbidden(path: str) -> str | None:
 
 
 def _fold(part: str) -> str:
-    """Return a name as the most forgiving file system would compare it."""
+    """Return a name as the most tolerant file system would compare it."""
     shown = "".join(c for c in part if unicodedata.category(c) != "Cf")
     folded = unicodedata.normalize("NFKC", shown).casefold()
     return folded.split(":")[0].rstrip(". ")

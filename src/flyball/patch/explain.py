@@ -145,7 +145,7 @@ def diagnose(path: str, hunk: Hunk, text: Text) -> HunkFinding:
 
 
 class _Look(NamedTuple):
-    """A hunk next to the file it was written for."""
+    """A hunk and the file it was written for."""
 
     path: str
     hunk: Hunk
@@ -217,7 +217,7 @@ class _Look(NamedTuple):
         )
 
     def gap(self) -> HunkFinding | None:
-        """Return the hunk's lines are all there, but with others in between."""
+        """Report a hunk whose lines all occur, but with other lines in between."""
         old = [line.rstrip() for line in self.hunk.old]
         size, starts = _longest_start(self.text, old)
         if not size or size == len(old):
@@ -237,7 +237,7 @@ class _Look(NamedTuple):
         )
 
     def extra(self) -> HunkFinding | None:
-        """Report a hunk whose lines are all there but for some that the file does not have."""
+        """Report a hunk whose lines all occur, except for some that the file does not have."""
         old = [line.rstrip() for line in self.hunk.old]
         size, starts = _longest_start(self.text, old)
         # More lines must be there than are missing, or the place is a chance likeness.
@@ -284,7 +284,7 @@ _LIKE = 4
 
 
 def _add_likeness(votes: Counter[int], hunk: Hunk, text: Text) -> None:
-    """Votes of lines that are at least half alike; this only chooses what is shown."""
+    """Add votes of lines that are at least half alike; this only chooses which lines to show."""
     if len(text.lines) > _COMPARED:
         return
     there = [frozenset(_WORD.findall(line)) for line in text.lines]
@@ -297,7 +297,7 @@ def _add_likeness(votes: Counter[int], hunk: Hunk, text: Text) -> None:
 
 
 def _real_lines(text: Text, at: int, size: int) -> str:
-    """Return what the file has there, with the numbers of its lines."""
+    """Return the file's lines there, with their numbers."""
     first = max(0, at - _AROUND)
     last = min(len(text.lines), at + size + _AROUND, first + _LONGEST + _AROUND)
     return "\n".join(f"{n + 1:>6}\t{_text(text.loose[n])}" for n in range(first, last))
@@ -338,7 +338,7 @@ def _longest_start(text: Text, old: list[bytes]) -> tuple[int, list[int]]:
 
 
 def _contrast(hunk: Hunk, text: Text, at: int) -> str:
-    """Return what the hunk expects (-) against what the file has (+), a few lines of it."""
+    """Contrast what the hunk expects (-) with what the file has (+), in a few lines."""
     wanted = [line.rstrip() for line in hunk.old]
     there = text.loose[at : at + len(wanted)]
     shown: list[str] = []
@@ -356,7 +356,7 @@ def _text(line: bytes) -> str:
 
 
 def show(line: bytes) -> str:
-    """Return a line as it can be quoted in a sentence."""
+    """Return a line in the form in which a sentence quotes it."""
     plain = _text(line.strip())
     if not plain:
         return "an empty line"
@@ -364,7 +364,7 @@ def show(line: bytes) -> str:
 
 
 def reindent(path: str, hunk: Hunk, text: Text, at: int) -> str:
-    """Return the hunk as a diff whose lines are indented as those of the file from `at` on."""
+    """Return the hunk as a diff with the indentation of the file's lines from `at` on."""
     body: list[bytes] = []
     place, wrote, reads = at, b"", b""
     known = _pairs(hunk, text, at)
@@ -387,7 +387,7 @@ def reindent(path: str, hunk: Hunk, text: Text, at: int) -> str:
 
 
 def _pairs(hunk: Hunk, text: Text, at: int) -> dict[bytes, bytes]:
-    """Return each indentation the hunk writes, with the one the file has in its place."""
+    """Return each indentation of the hunk with the corresponding one of the file."""
     pairs: dict[bytes, bytes] = {}
     for line, theirs in zip(hunk.old, text.lines[at:], strict=False):
         if line.strip():

@@ -1,4 +1,4 @@
-"""The values a diff is read into, sections (one file each) and their hunks, and a hunk's lines."""
+"""The values of a parsed diff: sections (one per file), their hunks, and the lines of a hunk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEEP, CUT, ADD, BARE = b" "[0], b"-"[0], b"+"[0], b"?"[0]
 
 
 class Span(NamedTuple):
-    """The numbers between two `@@`: where a hunk says it belongs."""
+    """The numbers between two `@@`: the stated place of a hunk."""
 
     old_start: int
     old_count: int
@@ -33,7 +33,7 @@ class Span(NamedTuple):
 
 
 class Hunk(NamedTuple):
-    """One part of an edit: marked lines, and what the header said about them."""
+    """One part of an edit: marked lines, and the statements of its header."""
 
     number: int
     span: Span | None
@@ -62,12 +62,12 @@ class Hunk(NamedTuple):
 
     @property
     def new(self) -> list[bytes]:
-        """Return the lines that are there afterwards."""
+        """Return the lines of the file afterwards."""
         return [t for m, t in zip(self.marks, self.texts, strict=True) if m != CUT]
 
     @property
     def agrees(self) -> bool:
-        """Return the header's counts are those of the body."""
+        """Return whether the header's counts match the body."""
         return self.span is not None and self.missing == (0, 0)
 
     @property
@@ -97,7 +97,7 @@ class Section(NamedTuple):
 
 
 class ParsedDiff(NamedTuple):
-    """A diff, read."""
+    """A parsed diff."""
 
     sections: tuple[Section, ...]
     fault: SectionFault | None = None
@@ -120,7 +120,7 @@ _PATH_LIKE = regex(rb"(---|\+\+\+) (?:[ab]/\S|/dev/null\b|\"[ab]/)")
 
 
 class Body:
-    """A hunk's lines, and how far they reach."""
+    """A hunk's lines, and where they end."""
 
     def __init__(self, start: int) -> None:
         self.end = start
@@ -139,7 +139,7 @@ class Body:
 
 
 def read_body(lines: Sequence[bytes], start: int, span: Span | None, *, crlf: bool) -> Body:
-    """Read one hunk's lines from `start`; `crlf` says the whole text came with CRLF endings."""
+    """Read one hunk's lines from `start`; `crlf` says that the whole text has CRLF endings."""
     body = Body(start)
     olds, news = (span.old_count, span.new_count) if span else (0, 0)
     if span:
@@ -163,7 +163,7 @@ def read_body(lines: Sequence[bytes], start: int, span: Span | None, *, crlf: bo
 
 
 def ends_body(lines: Sequence[bytes], at: int) -> bool:
-    """Return whether this line begins something else: another hunk, another file, a fence."""
+    """Return whether this line begins another hunk, another file, or a fence."""
     line = lines[at]
     if _BEGINS.match(line):
         return True
@@ -176,7 +176,7 @@ def ends_body(lines: Sequence[bytes], at: int) -> bool:
 
 
 def _is_pair(lines: Sequence[bytes], at: int) -> bool:
-    """Return whether `--- x` is a file header, and not a removed line that begins with `-- `."""
+    """Return whether `--- x` is a file header rather than a removed line that begins with `-- `."""
     following = _line_or_empty(lines, at + 1)
     if following.startswith(b"+++ "):
         if _line_or_empty(lines, at + 2).startswith(b"@@"):
@@ -186,13 +186,14 @@ def _is_pair(lines: Sequence[bytes], at: int) -> bool:
 
 
 def _starts_file(lines: Sequence[bytes], at: int) -> bool:
-    """Return a file header with its first hunk, which no counted body can contain."""
+    """Return whether a file header with its first hunk starts here, which no counted body can
+    contain."""
     follows = 2 if lines[at].startswith(b"---") else 1
     return _line_or_empty(lines, at + follows).startswith(b"@@") and ends_body(lines, at)
 
 
 def _ends_mail(lines: Sequence[bytes], at: int) -> bool:
-    """Return whether `-- ` ends a mail: git's version follows."""
+    """Return whether `-- ` ends a mail, because git's version follows."""
     return bool(_VERSION.match(_line_or_empty(lines, at + 1)))
 
 
@@ -201,7 +202,7 @@ def _line_or_empty(lines: Sequence[bytes], at: int) -> bytes:
 
 
 def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> None:
-    """Read as many old and new lines as the header promises, unless something else begins."""
+    """Read as many old and new lines as the header states, unless another part begins."""
     at, total = body.end, len(lines)
     marks, texts = body.marks, body.texts
     while (olds > 0 or news > 0) and at < total:
@@ -227,7 +228,7 @@ def _read_counted(body: Body, lines: Sequence[bytes], olds: int, news: int) -> N
 
 
 def _mark_meant(lines: Sequence[bytes], at: int) -> int:
-    """Return what a line without a mark is: a note, an end, or context without its space."""
+    """Return the meaning of a line without a mark: a note, an end, or context without its space."""
     line = lines[at]
     if _NO_NEWLINE.match(line):
         return _SAID
@@ -237,7 +238,7 @@ def _mark_meant(lines: Sequence[bytes], at: int) -> int:
 
 
 def _is_fenced_text(lines: Sequence[bytes], at: int) -> bool:
-    """Return whether a fence is context that lost its space, since the hunk continues after it."""
+    """Return whether a fence is context without its space, because the hunk continues after it."""
     if not lines[at].startswith(_FENCE):
         return False
     for index in range(at + 1, len(lines)):
@@ -253,12 +254,13 @@ def _is_fenced_text(lines: Sequence[bytes], at: int) -> bool:
 
 
 def is_stray(line: bytes) -> bool:
-    """Return a line marked as added or removed, and neither an item of a list nor a rule."""
+    """Return whether a line marked as added or removed is neither a list item nor a rule."""
     return line[:1] in (b"+", b"-") and not _PROSE.match(line)
 
 
 def _is_continued(body: Body, lines: Sequence[bytes]) -> bool:
-    """After the counted lines come more that belong to the hunk: its counts were wrong."""
+    """Return whether more lines of the hunk follow the counted ones, so that its counts were
+    wrong."""
     rest: list[bytes] = []
     for index in range(body.end, len(lines)):
         if ends_body(lines, index):
@@ -296,7 +298,8 @@ def _read_on(body: Body, lines: Sequence[bytes]) -> None:
 
 
 def _drop_tail(body: Body) -> None:
-    """Empty lines at the end, and prose behind an empty line, are not part of the hunk."""
+    """Drop empty lines at the end, and prose after an empty line, which are not part of the
+    hunk."""
     size = len(body.marks)
     soft = size
     while soft and _is_soft(body, soft - 1):
@@ -311,7 +314,7 @@ def _is_soft(body: Body, index: int) -> bool:
 
 
 def _settle_ends(body: Body) -> None:
-    """Separate real ends of file from stray "No newline" lines."""
+    """Separate real ends of files from misplaced "No newline" lines."""
     last_old = max((i for i, m in enumerate(body.marks) if m != ADD), default=-1)
     last_new = max((i for i, m in enumerate(body.marks) if m != CUT), default=-1)
     for index in body.unended:
@@ -346,7 +349,7 @@ _QUOTED = regex(rb"""\s*(["'`])(?!\1\1)""")
 
 
 def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
-    """Yield lines that stand for code the author did not repeat."""
+    """Yield lines that represent code which the author left out."""
     whole = b"\n".join(hunk.texts)
     if not _has_sign(whole):
         return
@@ -358,7 +361,7 @@ def placeholders(hunk: Hunk, *, only_dots: bool) -> Iterator[bytes]:
 
 
 def _has_sign(text: bytes) -> bool:
-    """Return whether a text has a character that all placeholders have, and few hunks."""
+    """Return whether a text has a character that all placeholders have, and few hunks do."""
     dots, spoken = b"..." in text or b"\xe2\x80\xa6" in text, b"est of " in text
     return dots or spoken or b"mainder of " in text
 

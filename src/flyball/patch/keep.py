@@ -28,7 +28,7 @@ class Region(NamedTuple):
 
 
 class Regions(NamedTuple):
-    """The blocks of a file, and what is wrong with its markers."""
+    """The blocks of a file, and the errors in its markers."""
 
     found: tuple[Region, ...] = ()
     problems: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ def _markers(line: bytes) -> list[tuple[bytes, str]]:
 
 
 def _is_in_comment(line: bytes, start: int, end: int) -> bool:
-    """Return the marker follows a comment's opening, and not inside a string."""
+    """Return whether the marker follows the start of a comment, and is not inside a string."""
     before = line[:start]
     bare = before.strip()
     if bare in (b"", b"'", b'"', b"*"):

@@ -1,6 +1,6 @@
 """Find the place of a hunk: the match ladder, without any similarity score.
 
-Also detect, before any matching, that something in a hunk is missing.
+Also detect, before any matching, that a part of a hunk is missing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Miss(NamedTuple):
 
 
 class Block:
-    """The old lines of a hunk to search for, with some outer context left out."""
+    """The old lines of a hunk to search for, possibly without some outer context."""
 
     def __init__(self, hunk: Hunk, lead: int = 0, trail: int = 0) -> None:
         old = hunk.old
@@ -63,7 +63,7 @@ class Block:
         self.has_bare = BARE in hunk.marks
 
     def marks(self) -> list[int]:
-        """Return the marks of the lines looked for."""
+        """Return the marks of the block's lines."""
         marks = [m for m in self.hunk.marks if m != ADD]
         return marks[self.lead : len(marks) - self.trail]
 
@@ -72,7 +72,7 @@ class Block:
         return _strip_ends(self.lines)
 
     def shifted(self) -> list[tuple[bytes, ...]]:
-        """Return what each line may be if context lost the space in front of it."""
+        """Return the possible forms of each line if context lost its leading space."""
         found: list[tuple[bytes, ...]] = []
         for mark, line in zip(self.marks(), self.lines, strict=True):
             plain = line.rstrip()
@@ -92,7 +92,7 @@ class Block:
         return MatchLevel.SHIFTED if text.stands_any(self.shifted(), at) else None
 
     def may_stand(self, text: Text, at: int) -> bool:
-        """Return a hunk that changes the end of the file belongs there."""
+        """Return whether a hunk that changes the end of the file may be placed here."""
         hunk = self.hunk
         if not (hunk.old_unended or hunk.new_unended) or hunk.marks[-1] == KEEP or self.trail:
             return True
@@ -110,12 +110,12 @@ class Block:
         return [at for at in found if self.may_stand(text, at)]
 
     def spot(self, at: int, level: MatchLevel, stated: int | None) -> Spot:
-        """Return a place of the block as one of the hunk."""
+        """Return a place of the block as a place of the hunk."""
         offset = 0 if stated is None else at - self.lead - stated
         return Spot(at, level, self.lead, self.trail, offset)
 
     def is_strong(self, text: Text, at: int) -> bool:
-        """Return whether the block has enough letters and digits to be found by them."""
+        """Return whether the block has enough letters and digits to be recognised."""
         is_unended = self.hunk.old_unended or self.hunk.new_unended
         size = len(self.lines)
         is_at_end = at + size == len(text.lines)
@@ -132,7 +132,7 @@ class Block:
 def locate(
     text: Text, hunk: Hunk, stated: int | None, *, fuzz: int, max_offset: int
 ) -> Spot | Miss:
-    """Find a hunk's place; `stated` is where its numbers put it, if they can be believed."""
+    """Find a hunk's place; `stated` is the one given by its numbers, if they are plausible."""
     block = Block(hunk)
     if not block.lines:
         return Spot(0) if not text.lines else Miss(Code.WEAK_CONTEXT)
@@ -176,7 +176,7 @@ def confirm(text: Text, hunk: Hunk, spot: Spot, stated: int | None, max_offset: 
 
 
 def _edge_left(text: Text, hunk: Hunk, spot: Spot, stated: int) -> bytes:
-    """Return the edge of the file that cut the hunk's context short, if it is away from it."""
+    """Return the edge of the file that cut the hunk's context short, if it is not at that edge."""
     lead, trail = outer_context(hunk)
     if stated == 0 and lead < CONTEXT <= trail and spot.at > spot.lead:
         return b"top"
@@ -185,7 +185,7 @@ def _edge_left(text: Text, hunk: Hunk, spot: Spot, stated: int) -> bytes:
 
 
 def _is_due(spot: Spot, places: list[int], hunk: Hunk, stated: int | None) -> bool:
-    """Return whether the hunk is yet to be applied, though its new lines occur somewhere."""
+    """Return whether the hunk still has to be applied, even if its new lines occur somewhere."""
     if ADD not in hunk.marks:
         return stated not in places
     if stated is not None or hunk.span is None:
@@ -195,7 +195,8 @@ def _is_due(spot: Spot, places: list[int], hunk: Hunk, stated: int | None) -> bo
 
 
 def _skips_context(hunk: Hunk, spot: Spot) -> bool:
-    """Return whether the header counts context before the first change that is not shown."""
+    """Return whether the header counts context before the first change that the hunk does not
+    show."""
     old, new = hunk.missing
     if hunk.span is None or old != new or old <= 0 or hunk.marks[0] in (KEEP, BARE):
         return False
@@ -219,7 +220,7 @@ def _only_place(text: Text, block: Block, stated: int | None) -> Spot | Miss | N
 
 
 def _line_numbers(places: Sequence[int]) -> tuple[int, ...]:
-    """Places as line numbers."""
+    """Return places as line numbers."""
     return tuple(place + 1 for place in places)
 
 
@@ -231,7 +232,8 @@ def outer_context(hunk: Hunk) -> tuple[int, int]:
 
 
 def is_last(hunk: Hunk) -> bool:
-    """Full context above the change and less below it: the file ended there."""
+    """Return whether full context above the change and less below it show that the file ended
+    there."""
     lead, trail = outer_context(hunk)
     return lead >= CONTEXT > trail
 
@@ -243,7 +245,7 @@ def ends_file(text: Text, hunk: Hunk, spot: Spot) -> bool:
 
 
 def is_repeated(text: Text, hunk: Hunk, at: int) -> bool:
-    """Return whether a hunk that adds at its edge would repeat lines that are already there."""
+    """Return whether a hunk that adds at its edge would repeat existing lines."""
     marks, texts = hunk.marks, hunk.texts
     if marks[-1] == ADD:
         size = len(marks) - len(marks.rstrip(b"+"))
@@ -274,7 +276,7 @@ _NUMBERED = regex(rb" *(\d+) ?(?:[:|]|\xe2\x86\x92)")
 
 
 def suspicion(hunk: Hunk, text: Text) -> Miss | None:
-    """Return what is wrong with a hunk as such, or None."""
+    """Return a problem in the hunk itself, or None."""
     if hunk.is_vouched:
         return None
     if is_truncated(hunk, text):
@@ -287,7 +289,7 @@ def suspicion(hunk: Hunk, text: Text) -> Miss | None:
 
 
 def is_truncated(hunk: Hunk, text: Text) -> bool:
-    """Return whether the last hunk stops short of its header, and not by a miscount."""
+    """Return whether the last hunk ends before its header says, and not because of a miscount."""
     old, new = hunk.missing
     if not hunk.is_last or hunk.span is None or min(old, new) < 0 or not (old or new):
         return False
@@ -325,7 +327,7 @@ _CLIPPED = 70
 
 
 class HunkPlaces(NamedTuple):
-    """A hunk with the places it may have."""
+    """A hunk and its possible places."""
 
     hunk: Hunk
     spots: tuple[Spot, ...]
@@ -333,7 +335,7 @@ class HunkPlaces(NamedTuple):
     """The numbers of the hunk are right for the file it was written against."""
 
     def reach(self, spot: Spot) -> tuple[int, int]:
-        """Return the range from the hunk's first change to after its last, in lines of the file."""
+        """Return the lines of the file from the hunk's first change to after its last."""
         lead, trail = outer_context(self.hunk)
         start = spot.at - spot.lead
         size = len(self.hunk.marks) - self.hunk.marks.count(ADD)
@@ -343,7 +345,7 @@ class HunkPlaces(NamedTuple):
 def choose(
     text: Text, seats: Sequence[HunkPlaces], order: Sequence[int] | None
 ) -> dict[int, tuple[Spot, ...]]:
-    """Return what the diff leaves of each hunk's places; none is preferred for being closer."""
+    """Narrow each hunk's places by what the diff says; none is preferred for being closer."""
     narrowed = {seat.hunk.number: _narrow(text, seat) for seat in seats}
     if order is None:
         return {number: seat.spots for number, seat in narrowed.items()}
@@ -402,7 +404,7 @@ def _spots_at_end(text: Text, seat: HunkPlaces) -> list[Spot]:
 
 
 def _narrow_by_order(seats: Sequence[HunkPlaces]) -> list[HunkPlaces]:
-    """Leave only the places that let all hunks come one after the other, as a diff has them."""
+    """Keep only the places in which the hunks follow one another, as a diff requires."""
     kept = list(seats)
     # Down and then up: the first pass drops places too early for what comes before, the second
     # those too late for what follows.

@@ -24,7 +24,7 @@ class MergedText(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Return both sides went together."""
+        """Return whether the two sides could be merged."""
         return not self.clashes
 
 
@@ -34,7 +34,7 @@ class _Side(NamedTuple):
 
 
 class _Region(NamedTuple):
-    """A stretch of the base that at least one side changed."""
+    """A range of the base that at least one side changed."""
 
     at: int
     end: int
@@ -43,7 +43,7 @@ class _Region(NamedTuple):
 
 
 def merge3(base: bytes, ours: bytes, theirs: bytes) -> MergedText:
-    """Return both sides' changes to the base merged; on a conflict the data is ours."""
+    """Merge both sides' changes to the base; on a conflict the data is ours."""
     if base == ours or ours == theirs:
         return MergedText(theirs)
     if base == theirs:
@@ -72,7 +72,7 @@ def merge3(base: bytes, ours: bytes, theirs: bytes) -> MergedText:
 
 
 def _regions(ours: list[LineRun], theirs: list[LineRun]) -> list[_Region]:
-    """Changes of both sides in order; those that overlap or touch are one region."""
+    """Return the changes of both sides in order; those that overlap or touch form one region."""
     regions: list[_Region] = []
     for run, is_ours in sorted([(r, True) for r in ours] + [(r, False) for r in theirs]):
         # Changes that touch are one region: two insertions at one place have no order that is

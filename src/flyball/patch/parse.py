@@ -1,4 +1,4 @@
-"""Reading a diff, however it was dressed up: sections, hunks, and what refuses it outright."""
+"""Parse a diff, whatever surrounds it: sections, hunks, and errors that refuse it entirely."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _ESCAPES = dict(zip(b"abfnrtv", b"\a\b\f\n\r\t\v", strict=True))
 
 @lru_cache(maxsize=4)
 def parse(diff: str) -> ParsedDiff:
-    """Read every section of a diff; nothing in it is judged against any file yet."""
+    """Read every section of a diff, without comparing it with any file yet."""
     try:
         # Bytes that are not UTF-8 come as lone surrogates and must leave as the same bytes.
         data = diff.encode("utf-8", "surrogateescape")
@@ -88,7 +88,7 @@ class _Draft:
 
 
 class _Reader:
-    """Walks over a diff's lines once."""
+    """A single pass over a diff's lines."""
 
     def __init__(self, data: bytes) -> None:
         self.ended = data.endswith(b"\n")
@@ -117,7 +117,7 @@ class _Reader:
                 self.at += 1
 
     def parsed(self) -> ParsedDiff:
-        """Everything that was read."""
+        """Return everything that was read."""
         fault = self.fault or (None if self.drafts else self._nothing())
         if not fault and _CUT_HEADER.fullmatch(self.lines[-1]):
             fault = SectionFault(Code.TRUNCATED, "The diff stops in a file header. Send it whole.")
@@ -140,7 +140,7 @@ class _Reader:
         return self.current
 
     def _header(self, line: bytes) -> bool:
-        """Take a `---`/`+++` pair, or one of them alone before a hunk."""
+        """Read a `---`/`+++` pair, or one of them alone before a hunk."""
         following = self.lines[self.at + 1] if self.at + 1 < len(self.lines) else b""
         pair = line.startswith(b"--- ") and following.startswith(b"+++ ")
         if not pair and not following.startswith(b"@@") and not self._is_alone(line, following):
@@ -157,11 +157,12 @@ class _Reader:
         return True
 
     def _is_alone(self, line: bytes, following: bytes) -> bool:
-        """Return a lone header line above marked lines, with a name that is surely a path."""
+        """Return whether a lone header line precedes marked lines and its name is certainly a
+        path."""
         return line[4:6] in (b"a/", b"b/") and following[:1] in (b" ", b"+", b"-")
 
     def _implied_hunk(self) -> None:
-        """Lines right under a header without any `@@` are one hunk."""
+        """Read lines right below a header without any `@@` as one hunk."""
         if self.at < len(self.lines):
             line = self.lines[self.at]
             if line[:1] in (b" ", b"+", b"-") and not ends_body(self.lines, self.at):
@@ -205,7 +206,7 @@ class _Reader:
         self.at = body.end
 
     def _aside(self, line: bytes) -> None:
-        """Lines between hunks: extended headers, foreign formats, prose."""
+        """Read lines between hunks: extended headers, foreign formats, prose."""
         if line[:1] in _FOREIGN_STARTS:
             for start, name in _FOREIGN.items():
                 if line.startswith(start):
@@ -310,7 +311,7 @@ def _is_whole(draft: _Draft, *, creates: bool, deletes: bool, is_last: bool) -> 
 
 
 def header_name(rest: bytes) -> str:
-    """Return the name in what follows `--- ` or `+++ `, without quotes or timestamp."""
+    """Return the name after `--- ` or `+++ `, without quotes or timestamp."""
     rest = rest.strip(b" \r")
     if rest[:1] == b'"' and rest.count(b'"') > 1:
         rest = _unquote(rest[1 : rest.rindex(b'"')])
@@ -320,7 +321,7 @@ def header_name(rest: bytes) -> str:
 
 
 def git_names(rest: bytes) -> tuple[str, str] | None:
-    """Return both names in what follows `diff --git `, when they are one name with two prefixes."""
+    """Return both names after `diff --git `, if they are one name with two prefixes."""
     rest = rest.strip(b" \r")
     if rest[:1] == b'"':
         rest = b" ".join(_unquote(part) for part in re.findall(rb'"((?:[^"\\]|\\.)*)"', rest))
@@ -331,7 +332,7 @@ def git_names(rest: bytes) -> tuple[str, str] | None:
 
 
 def candidates(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what the old and the new file may be called, likeliest first; may be empty."""
+    """Return the possible names of the old and the new file, likeliest first; may be empty."""
     if old.startswith("a/") and new.startswith("b/"):
         return (_tidy(old[2:]),), (_tidy(new[2:]),)
     before, after = _PREFIX.match(old), _PREFIX.match(new)

@@ -29,7 +29,7 @@ class Code(StrEnum):
 
 
 class Refusal(NamedTuple):
-    """One refusal: where, by which code, and a sentence that says what to change."""
+    """One refusal: the place, the code, and a sentence that says what to change."""
 
     code: Code
     message: str
@@ -65,7 +65,7 @@ class ChangeType(StrEnum):
 
 
 class Change(NamedTuple):
-    """One file before and after, with the hunks that brought it there."""
+    """One file before and after, with the hunks that changed it."""
 
     path: str
     type: ChangeType
@@ -99,7 +99,7 @@ class PatchResult(NamedTuple):
 
     @property
     def diff(self) -> str:
-        """Everything that changed, as one git-style diff."""
+        """Return all changes as one git-style diff."""
         return "".join(change.diff for change in self.changes)
 
     def to_json(self, snapshot: str | None = None) -> dict[str, object]:
@@ -134,7 +134,7 @@ def _printable(text: str) -> str:
 
 
 def _common_prefix(left: bytes, right: bytes) -> int:
-    """Return how many bytes both begin with."""
+    """Return the length of the common prefix in bytes."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2

@@ -44,11 +44,11 @@ class Revision:
         self.warnings: list[str] = []
 
     def refuse(self, code: Code, sentence: str, hunk: int = 0, lines: tuple[int, ...] = ()) -> None:
-        """Note a refusal."""
+        """Record a refusal."""
         self.errors.append(Refusal(code, sentence, self.path, hunk, lines))
 
     def warn(self, sentence: str) -> None:
-        """Note something that was repaired or ignored."""
+        """Record a repair, or something that was ignored."""
         self.warnings.append(f"{self.path}: {sentence}")
 
 
@@ -59,7 +59,7 @@ def revise(
     seen: bytes | None,
     options: Options,
 ) -> Revision:
-    """Apply a diff's part about one file; `seen` is what its author had read."""
+    """Apply a diff's part about one file; `seen` is the content that its author had read."""
     revision = Revision(path, before)
     hunks = _working_hunks(revision, sections)
     if revision.errors or not (hunks or any(s.creates or s.deletes for s in sections)):
@@ -79,7 +79,7 @@ def revise(
 
 
 def _working_hunks(revision: Revision, sections: Sequence[Section]) -> list[Hunk]:
-    """Return the hunks that change something, numbered through."""
+    """Return the hunks that change something, numbered consecutively."""
     hunks: list[Hunk] = []
     number = 0
     for section in sections:
@@ -215,9 +215,8 @@ def _apply(
 def _apply_without_mark(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied | None:
-    """Return the file's byte order mark is not something a diff's writer sees, unless it is
-    shown.
-    """
+    """Apply a diff to a file without its byte order mark, which a diff's author usually does not
+    see."""
     if not data.startswith(_MARK) or any(t.startswith(_MARK) for h in hunks for t in h.texts):
         return None
     done = _apply(data.removeprefix(_MARK), hunks, sections, options)
@@ -243,7 +242,7 @@ def _apply_recoded(data: bytes, hunks: Sequence[Hunk], options: Options) -> Appl
 def _apply_in_turn(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied | None:
-    """Several sections for one file may build on each other."""
+    """Apply several sections for one file in turn, as each may build on those before it."""
     if len(sections) == 1:
         return None
     fuzz, max_offset = options.fuzz, options.max_offset
@@ -262,7 +261,7 @@ def _apply_in_turn(
 def _apply_vouched(
     data: bytes, hunks: Sequence[Hunk], sections: Sequence[Section], options: Options
 ) -> Applied | None:
-    """Apply lines that look like placeholders if git's own name for the outcome confirms them."""
+    """Apply lines that look like placeholders if git's own hash of the result confirms them."""
     outcome = sections[0].outcome
     if len(sections) != 1 or not outcome:
         return None
@@ -272,14 +271,14 @@ def _apply_vouched(
 
 
 def _is_named(data: bytes, name: str) -> bool:
-    """Return whether `name`, from the `index` line of a diff, is that of this exact content."""
+    """Return whether `name`, from the `index` line of a diff, is the hash of this exact content."""
     if len(name) < _SHORTEST_NAME:
         return False
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest().startswith(name)
 
 
 def _merge(revision: Revision, seen: bytes, now: bytes, wanted: bytes) -> bytes:
-    """Merge an edit made on what was read into the current content."""
+    """Merge an edit of the content read earlier into the current content."""
     merged = merge3(seen, now, wanted)
     for clash in merged.clashes:
         lines = (clash.first, clash.last)
@@ -322,7 +321,7 @@ def _keeps_regions(
 
 
 def _hunk_inside(region: Region, done: Applied) -> int:
-    """Return the hunk that reaches into a region, 0 when none can be named."""
+    """Return the hunk that reaches into a region; 0 if it cannot be determined."""
     for edit in done.edits:
         if edit.at < region.last and edit.end >= region.first:
             return edit.hunk

@@ -1,4 +1,4 @@
-"""A file's lines, and finding a block of lines among them."""
+"""Split a file into lines, and find blocks of lines in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Alternatives = Sequence[tuple[bytes, ...]]
 
 
 class Text:
-    """The lines of a file without their newlines; everything else in them is left alone."""
+    """The lines of a file without their newlines; everything else in them is unchanged."""
 
     def __init__(self, data: bytes) -> None:
         self.searches = 0
@@ -30,12 +30,12 @@ class Text:
 
     @cached_property
     def places(self) -> dict[bytes, list[int]]:
-        """Return where each line occurs."""
+        """Return the indexes of each line."""
         return _index(self.lines)
 
     @cached_property
     def loose_places(self) -> dict[bytes, list[int]]:
-        """Return where each line occurs, trailing white space aside."""
+        """Return the indexes of each line, ignoring trailing white space."""
         return _index(self.loose)
 
     @cached_property
@@ -46,12 +46,12 @@ class Text:
 
     @property
     def is_crlf(self) -> bool:
-        """Most lines end in CRLF."""
+        """Return whether most lines end in CRLF."""
         return 2 * self.crlf_lines > len(self.lines) - (not self.ended)
 
     @property
     def is_mixed(self) -> bool:
-        """Some lines end in CRLF and others do not."""
+        """Return whether only some lines end in CRLF."""
         return 0 < self.crlf_lines < len(self.lines) - (not self.ended)
 
     def find(self, block: Sequence[bytes]) -> list[int]:
@@ -62,14 +62,15 @@ class Text:
         return _find(self.lines, self.places, block)
 
     def find_loose(self, block: Sequence[bytes]) -> list[int]:
-        """Return every place where these lines, already stripped of trailing white space, occur."""
+        """Return every place where these lines, without trailing white space, occur."""
         self.searches += 1
         if self.searches <= _FEW:
             return _scan(self.loose, block)
         return _find(self.loose, self.loose_places, block)
 
     def find_any(self, block: Alternatives) -> list[int]:
-        """Return every place where each line is an alternative, but for trailing space."""
+        """Return every place where each line is one of its alternatives, ignoring trailing white
+        space."""
         places = self.loose_places
         options = [[p for alt in alts for p in places.get(alt, ())] for alts in block]
         pivot = min(range(len(block)), key=lambda i: len(options[i]))
@@ -77,7 +78,8 @@ class Text:
         return [s for s in starts if self.stands_any(block, s)]
 
     def stands_any(self, block: Alternatives, at: int) -> bool:
-        """Return each line from `at` on is one of its alternatives, trailing white space aside."""
+        """Return whether each line from `at` on is one of its alternatives, ignoring trailing white
+        space."""
         if at < 0 or at + len(block) > len(self.lines):
             return False
         loose = self.loose
@@ -95,7 +97,7 @@ def _index(lines: Sequence[bytes]) -> dict[bytes, list[int]]:
 
 
 def _scan(lines: list[bytes], block: Sequence[bytes]) -> list[int]:
-    """Look through all lines for the one of the block that is likely to be rare."""
+    """Search all lines for the block's line that is likely to be rare."""
     # The longest line is the likeliest to be rare, and finding one line is what list.index is fast
     # at.
     pivot = max(range(len(block)), key=lambda i: len(block[i]))

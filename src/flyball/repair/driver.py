@@ -56,7 +56,7 @@ SHOWN = 12
 
 
 def whereabouts(name: str, hits: Sequence[Match]) -> str:
-    """Return where a name is defined and where it is used, from the lines that hold it."""
+    """Answer where a name is defined and used, from the lines that contain it."""
     if not hits:
         return f"Nothing here is called `{name}`."
     pattern = re.compile(_DEFINES.format(name=re.escape(name)))
@@ -103,12 +103,12 @@ _PROMISED = regex(r"for up to (\d+) s")
 
 
 def ask_for(tool: str, **args: object) -> SpokenCall:
-    """Return a call of a tool; the engine gives it an id."""
+    """Build a call of a tool; the engine gives it an id."""
     return SpokenCall("", tool, args)
 
 
 def next_move(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
-    """Return what a repair does next in this phase: calls, or its last words."""
+    """Return the next step of a repair in this phase: calls, or its last words."""
     if phase.is_in(RECON):
         return _look(story, phase, seconds)
     if phase is Phase.CHECKPOINT:
@@ -121,7 +121,8 @@ def next_move(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 
 def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
-    """Run test by test first, so that an endless one cannot block the rest; then all, if needed."""
+    """Run tests one by one first, so that an endless one cannot block the rest; then all, if
+    needed."""
     looks = [made.suite for made in story.actions if made.tool == "localise_faults"]
     if not looks or (_was_cut_short(looks[-1]) and len(looks) < MOST_LOOKS):
         limit = max(LEAST_SECONDS, seconds * (LOOKING_AGAIN if looks else LOOKING))
@@ -137,7 +138,7 @@ def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 
 def _was_cut_short(run: SuiteReport | None) -> bool:
-    """Return whether some tests were not run, and the others are inconclusive."""
+    """Return whether some tests were not run, and the others do not decide."""
     return run is not None and not run.failed and not run.is_green
 
 
@@ -153,7 +154,7 @@ def _promise(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 
 def checkpoint_for(run: SuiteReport, looked: MadeCall, best: HoldingChange) -> SpokenCall:
-    """Return a checkpoint about a change that is known to hold, for who did not ask for one yet."""
+    """Return a checkpoint about a change that is known to work, for drivers that state none."""
     goal = f"{best.path}:{best.line}, so that every test passes"
     action = f"{best.template}, {best.label}:\n{best.diff}"
     return _checkpoint(goal, action, run, looked)
@@ -173,14 +174,14 @@ def _checkpoint(goal: str, action: str, run: SuiteReport, looked: MadeCall) -> S
 
 
 def _left(story: ThreadFacts, seconds: float) -> float:
-    """Return what is left of the time, less what proving the change will take."""
+    """Return the remaining time, less the time that proving the change will take."""
     spent = sum(run.elapsed for run in story.runs)
     left = seconds - spent - min(spent, seconds * PROVING)
     return min(max(LEAST_SECONDS, left), MOST_SEARCHING)
 
 
 def _promised(story: ThreadFacts, seconds: float) -> float:
-    """Return the time that the checkpoint named, even if the settings have changed."""
+    """Return the time stated in the checkpoint, even if the settings have changed."""
     stated = story.last("checkpoint")
     found = _PROMISED.search(str(stated.args.get("proposed_action", ""))) if stated else None
     return float(found[1]) if found else round(_left(story, seconds), 1)
@@ -210,7 +211,7 @@ def _work(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 
 
 def _tests(story: ThreadFacts) -> tuple[SpokenCall, ...]:
-    """Return the failing tests first, then all."""
+    """Run the failing tests first, then all."""
     run = story.red_run
     names = [each.name for each in run.failures] if run else []
     if 0 < len(names) <= MOST_SELECTED and all(_is_name(name) for name in names):
@@ -253,7 +254,7 @@ def reverse_diff(diff: str) -> str:
 
 
 def _prove(story: ThreadFacts, phase: Phase) -> Reply:
-    """Run everything once more if the governor was not satisfied; then stop."""
+    """Run everything again if the governor was not satisfied; then stop."""
     last = story.last("test")
     if story.is_rejected and (last is None or last.args):
         return Reply(calls=(ask_for("test"),))
@@ -261,7 +262,7 @@ def _prove(story: ThreadFacts, phase: Phase) -> Reply:
 
 
 def _last_words(story: ThreadFacts) -> Words:
-    """Return what can be said from the observations."""
+    """Return an answer from the observations so far."""
     searched, tested = story.last("try_candidates"), story.last("test")
     found = searched.search if searched else None
     change = _standing(story, found) if found else None
@@ -300,7 +301,7 @@ Wanted = tuple[str, dict[str, object]]
 
 
 def answer(story: ThreadFacts, request: Request, seconds: float) -> Reply:
-    """Return status, diagnosis or explanation, from what can be observed."""
+    """Return a status, diagnosis or explanation based on observations."""
     if story.template == "answer":
         return Reply(text=_small_talk(story.request))
     if story.template not in ("status", "diagnose"):
@@ -316,7 +317,7 @@ def answer(story: ThreadFacts, request: Request, seconds: float) -> Reply:
 
 
 def _offer(story: ThreadFacts) -> SpokenCall | None:
-    """Return who reports a fault, and did not only ask, is offered the change that was found."""
+    """Offer the change that was found to a person who reported a fault rather than only asked."""
     run, looked = story.red_run, story.last("localise_faults")
     best = _best(story)
     if best is None or run is None or looked is None or story.count("checkpoint"):
@@ -474,11 +475,11 @@ class RepairDriver:
         return answer(story, request, self._seconds)
 
     async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing: no resource is held."""
 
 
 def is_repair(story: ThreadFacts) -> bool:
-    """Return whether a request is one that failing tests may describe."""
+    """Return whether failing tests may describe a request."""
     match story.template:
         case "fix":
             return may_ask_for_repair(story.request) or story.count("checkpoint") > 0
@@ -489,7 +490,7 @@ def is_repair(story: ThreadFacts) -> bool:
 
 
 def review(story: ThreadFacts) -> Reply:
-    """Risk and assumptions of any change that was found by search."""
+    """Return the risk and assumptions of any change that was found by search."""
     if story.count("note"):
         return Reply(text=NOBODY)
     return Reply(calls=(ask_for("note", risk=RISK, assumptions=list(ASSUMPTIONS)),))

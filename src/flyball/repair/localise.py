@@ -1,4 +1,4 @@
-"""From failing tests to suspicious lines, and what is remembered about a tree."""
+"""Find suspicious lines from failing tests, and store the results for a tree."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Change = tuple[str, tuple[Edit, ...]]
 
 
 class Once(NamedTuple):
-    """One test as it ended without a trace, why, and how long it computed."""
+    """One test without a trace: its result, the reason, and its processor time."""
 
     name: str
     end: str
@@ -80,9 +80,7 @@ def _memo_file(context: CallContext) -> Path:
 
 
 def recall(context: CallContext) -> Memo | None:
-    """Return what was learnt about the present tree, or None if nothing was kept or it cannot be
-    read.
-    """
+    """Return the results for the current tree, or None if they are missing or unreadable."""
     # A memo is worth only the time it saves; one that cannot be read is one that is not there.
     with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
         return msgspec.json.decode(_memo_file(context).read_bytes(), type=Memo)
@@ -103,14 +101,14 @@ FRAME = regex(r'File "([^"]+)", line (\d+)|^([^\s:]+\.py):(\d+):', re.M)
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """The first line of a report: how many tests there are, and what could not be loaded."""
+    """The first line of a report: the number of tests, and what could not be loaded."""
 
     tests: int
     broken: dict[str, str]
 
 
 class _Ran(msgspec.Struct, frozen=True):
-    """A line of a report: how one test ended in isolation."""
+    """A line of a report: the result of one test in isolation."""
 
     ran: str
     end: str
@@ -122,7 +120,7 @@ T = TypeVar("T")
 
 
 def _lines_of_kind(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
-    """Return the lines of one kind; what tests wrote into the report is dropped."""
+    """Return the lines of one kind; drop anything that tests wrote into the report."""
     found: list[T] = []
     for line in lines:
         if key in line:
@@ -134,7 +132,7 @@ def _lines_of_kind(lines: Sequence[Line], kind: type[T], key: str) -> list[T]:
 async def trace_tests(stage: ScratchCopy, seconds: float | None) -> Memo | None:
     """Run every test in isolation and some under trace, and store the result.
 
-    None if the run is to pause: half a result would not be reliable.
+    Return None if the run is about to pause: half a result would not be reliable.
     """
     orders: dict[str, object] = {
         "task": "trace",
@@ -199,7 +197,7 @@ def sources_of(root: Path, paths: Iterable[str]) -> dict[str, Source]:
 
 
 def suspect_lines(known: Memo, sources: dict[str, Source]) -> list[SuspectLine]:
-    """Return the suspicious lines that a memo leads to."""
+    """Return the suspicious lines according to a memo."""
     return add_signs(rank_lines(known.tests, sources), known.signs)
 
 
@@ -209,5 +207,5 @@ def clues_of(known: Memo) -> frozenset[str]:
 
 
 def files_of_failing(known: Memo) -> set[str]:
-    """Return the files that failing tests ran."""
+    """Return the files whose lines failing tests ran."""
     return {path for test in known.tests if test.has_failed for path in test.lines}

@@ -1,9 +1,9 @@
 """Rank the repairer's candidates: which to try first, and which of the working ones to take.
 
 Before anything is tried, `chances` orders candidates: by the prior of their template (`MASS`), by
-what the failing tests point to (`FAVOURED`), and by how suspicious the line is (`spectrum` ranks
-the lines). Among candidates under which every test passes, `rank` prefers the likely, the small,
-those at lines that many passing tests run, and those that read like human code.
+what the failing tests suggest (`FAVOURED`), and by how suspicious the line is (`spectrum` ranks the
+lines). Among candidates with which every test passes, `rank` prefers the likely, the small, those
+at lines that many passing tests run, and those that read like human code.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ NOTHING: Mapping[tuple[str, int], int] = MappingProxyType({})
 
 
 class Survivor(NamedTuple):
-    """A candidate under which every test passes."""
+    """A candidate with which every test passes."""
 
     path: str
     line: int
@@ -81,7 +81,8 @@ def chances(
 ) -> list[float]:
     """Return the probability of each of a template's proposals at one place.
 
-    They share the template's mass by their weights; `known` are the clues of the failing tests.
+    The proposals share the template's mass by their weights; `known` lists the clues of the failing
+    tests.
     """
     favour = max((FAVOURED.get(clue, {}).get(template, 1.0) for clue in known), default=1.0)
     mass = MASS[template] * favour
@@ -95,9 +96,8 @@ def rank(
     sources: Mapping[str, Source],
     passing: Mapping[tuple[str, int], int] = NOTHING,
 ) -> list[Survivor]:
-    """Return the best first; a change to a line that many passing tests run survived the harder
-    trial.
-    """
+    """Return the candidates, best first; a change to a line that many passing tests run is tested
+    better."""
     found: list[Survivor] = []
     for each in holding:
         source = sources[each.path]
@@ -130,7 +130,7 @@ def changed_size(candidate: Candidate, data: bytes) -> int:
 
 
 def plausibility(source: Source, candidate: Candidate, after: bytes) -> float:
-    """Return how plausible the changed function is as human code; 1 is no objection."""
+    """Return how plausible the changed function is as human code; 1 means no objection."""
     new = Source(candidate.path, after)
     before, now = _function_around(source, candidate), _function_around(new, candidate)
     if before is None or now is None:
@@ -169,7 +169,7 @@ def _function_around(source: Source, candidate: Candidate) -> ast.AST | None:
 
 
 def _end(node: ast.stmt) -> int:
-    """Return the last line of a function, with room for two lines that a change may have added."""
+    """Return the last line of a function, allowing for two lines that a change may have added."""
     return (node.end_lineno or 0) + 2
 
 
@@ -186,7 +186,7 @@ def _unread_names(function: ast.AST) -> set[str]:
 
 
 def _count_dead(function: ast.AST) -> int:
-    """Statements that can never run, and loops that can never come round again."""
+    """Count statements that can never run, and loops that can never repeat."""
     count = 0
     for node in ast.walk(function):
         for block in _blocks(node):

@@ -1,4 +1,4 @@
-"""From suspicious lines to candidates that hold: generated, probed, tried on the tests."""
+"""Generate candidates for suspicious lines, probe them, and try them on the tests."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def try_on_tests(
 
 
 def _read_ends(generated: int, lines: Sequence[Line]) -> Ends:
-    """Return how each candidate ended, as last reported; tests may have written into the report."""
+    """Return the last reported result of each candidate; tests may have written into the report."""
     ends: Ends = {}
     for line in lines:
         n, end = line.get("n"), line.get("end")
@@ -166,7 +166,7 @@ def generate_candidates(
     places: Sequence[SuspectLine],
     clues: frozenset[str] = frozenset(),
 ) -> list[Candidate]:
-    """Return every candidate at the most suspicious places, the likeliest first, none twice."""
+    """Return every candidate at the most suspicious places, likeliest first, without duplicates."""
     every = [each for site in suspect_sites(sources, places, clues) for each in candidates_at(site)]
     every.sort(key=lambda each: -each.chance)
     found: dict[tuple[str, tuple[int, int, bytes]], Candidate] = {}
@@ -210,7 +210,7 @@ def candidates_at(site: Site) -> Iterator[Candidate]:
 
 
 def _essential_edit(source: Source, candidate: Candidate) -> tuple[int, int, bytes]:
-    """Return the one edit that a candidate amounts to, however it was produced."""
+    """Return the single edit that a candidate amounts to, however it was produced."""
     start = min(edit.start for edit in candidate.edits)
     end = max(edit.end for edit in candidate.edits)
     # Only the surroundings are compared: whole files, twelve thousand times, would take seconds.
@@ -238,9 +238,8 @@ REFUTED = frozenset({"fail", "broke", "broken", "crash"})
 async def probe(
     stage: ScratchCopy, known: Memo, sources: dict[str, Source], seconds: float | None
 ) -> Memo:
-    """Return what is known, with what a few changes at each of the most suspicious lines have
-    shown.
-    """
+    """Return the known results, with those of a few changes at each of the most suspicious
+    lines."""
     places = suspect_lines(known, sources)
     # Many lines that the same tests run have the same score. A change that makes a failing test
     # pass tells them apart, even if it is not yet the right one.
@@ -278,7 +277,7 @@ def choose_probes(
 def read_signs(
     sources: Mapping[str, Source], proposed: Sequence[Candidate], ends: Ends
 ) -> tuple[Sign, ...]:
-    """Return the statements where a change helped, where in them, and how much that means."""
+    """Return the statements where a change helped, where in them, and how much weight that has."""
     best: dict[tuple[str, int], Sign] = {}
     for n in sorted(ends):
         each, score = proposed[n], SIGNS.get(ends[n], 0.0)

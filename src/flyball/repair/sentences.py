@@ -46,7 +46,7 @@ class Frame(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A failure as its traceback shows it."""
+    """A failure according to its traceback."""
 
     frames: tuple[Frame, ...]
     kind: str
@@ -54,7 +54,7 @@ class Trace(NamedTuple):
 
 
 def explain(failed: FailedTest) -> str:
-    """Return one failing test: what it expected, what came, and at which line."""
+    """Explain one failing test: the expected and the actual value, and the line."""
     trace = trace_of(failed.message)
     own = [frame for frame in trace.frames if not _is_foreign(frame.path)]
     if failed.message.startswith(ENDLESS):
@@ -81,7 +81,7 @@ def _quoted(why: str) -> str:
 
 
 def trace_of(why: str) -> Trace:
-    """Read a traceback as Python, unittest or pytest write it."""
+    """Parse a traceback as Python, unittest or pytest write it."""
     frames: list[Frame] = []
     kind, text = "", ""
     lines = why.split("\n")
@@ -171,7 +171,7 @@ def _expression(text: str) -> ast.expr | None:
 
 
 def _is_value(text: str) -> bool:
-    """Return whether a text is something that was computed, not how it is written."""
+    """Return whether a text is a computed value rather than source code."""
     found = _expression(text)
     return found is not None and not any(
         isinstance(node, ast.Call | ast.Name | ast.Attribute) for node in ast.walk(found)
@@ -211,19 +211,19 @@ OpenAI is openai:MODEL with OPENAI_API_KEY, Z.ai is zai:MODEL with ZAI_API_KEY. 
 
 
 class Words(NamedTuple):
-    """A message: in one sentence, and in full."""
+    """A message, in one sentence and in full."""
 
     brief: str
     whole: str
 
 
 def configure(request: str) -> str:
-    """Return which lines to type to have a model do it."""
+    """Return the lines to type so that a model does the work."""
     return CONFIGURE.format(request=_with_quotes(request))
 
 
 def ask_model(request: str) -> str:
-    """Return the command that lets a model do it."""
+    """Return the command that lets a model do the work."""
     return (
         "Or let a model look, with ANTHROPIC_API_KEY set:\n"
         f"  flyball run --model anthropic:claude-sonnet-5 {_with_quotes(request)}"
@@ -236,7 +236,7 @@ def _with_quotes(request: str) -> str:
 
 
 def needs_model(request: str) -> Words:
-    """Say that the request needs a model, and how to configure one."""
+    """Explain that the request needs a model, and how to configure one."""
     brief = "This needs a model, and none is configured; nothing was changed."
     whole = (
         f"{brief} The built-in driver repairs what failing tests show, and answers from what it "
@@ -248,7 +248,8 @@ def needs_model(request: str) -> Words:
 def claim_for_change(
     run: str, after: SuiteReport, change: HoldingChange, found: CandidateSearch
 ) -> Words:
-    """Return what a working repair may claim; earlier failures are for the verdict to report."""
+    """Return the claim that a working repair may make; earlier failures are for the verdict to
+    report."""
     brief = "A plausible change: the tests pass."
     first = f"{brief} {change.path}:{change.line}, {change.template}: {change.label}."
     others = len(found.holding) - 1
@@ -262,7 +263,7 @@ def _tests(report: SuiteReport) -> str:
 
 
 def alternatives(change: HoldingChange, found: CandidateSearch) -> str:
-    """Return the other changes that hold, by name, and then their diffs."""
+    """Return the other changes that work, first by name, then as diffs."""
     others = [each for each in found.holding if each != change]
     names = [f"  {_title(each)}" for each in others]
     head = "Other changes under which every test passes:"
@@ -277,7 +278,7 @@ def _title(change: HoldingChange) -> str:
 def search_in_vain(
     run: SuiteReport, lines: Sequence[Suspect], searched: MadeCall | None, request: str
 ) -> Words:
-    """Return why tests fail and what was tried, where no change was found."""
+    """Explain why tests fail and what was tried, if no change was found."""
     if searched is None:
         brief = "No line was found at which changes could be tried; nothing was changed."
         return Words(brief, f"{brief}\n{diagnosis(run)}\n{ask_model(request)}")
@@ -296,7 +297,7 @@ def refused_change(run: SuiteReport, best: HoldingChange, edit: MadeCall) -> Wor
 
 
 def search_summary(action: MadeCall) -> str:
-    """Return how much a search in vain tried, and in which time."""
+    """Return how much an unsuccessful search tried, and how long it took."""
     found = action.search
     if found is None:
         return f"The search could not be made: {action.text.strip().partition(chr(10))[0]}"
@@ -310,14 +311,14 @@ def search_summary(action: MadeCall) -> str:
 
 
 def only_python(run: SuiteReport, request: str) -> Words:
-    """Say that the failing tests are not Python, and why they fail."""
+    """Explain that the failing tests are not Python, and why they fail."""
     brief = "Tests fail, but without a model only Python can be repaired; nothing was changed."
     whole = f"{brief}\n{diagnosis(run)}\n{ask_model(request)}"
     return Words(brief, whole)
 
 
 def diagnosis(run: SuiteReport) -> str:
-    """Return which tests fail, and why, in a few lines."""
+    """Explain in a few lines which tests fail, and why."""
     verb = "fails" if run.failed == 1 else "fail"
     lines = [f"{_count(run.failed)} of {run.failed + run.passed} {verb}:"]
     for each in run.failures[:SHOWN]:
@@ -332,7 +333,7 @@ def _count(number: int) -> str:
 
 
 def nothing_red(run: SuiteReport, request: str) -> Words:
-    """Say that no failing test was seen, or that not all tests could be run."""
+    """Explain that no failing test was seen, or that not all tests could be run."""
     if not run.is_green:
         brief = "No test was seen to fail, but not all could be run; nothing was changed."
         return Words(brief, f"{brief} Give it more time with --budget-seconds.")
@@ -346,14 +347,14 @@ def nothing_red(run: SuiteReport, request: str) -> Words:
 
 
 def only_together(run: SuiteReport) -> Words:
-    """Return that the tests only fail together, which is beyond a search for small changes."""
+    """Explain that the tests only fail together, which a search for small changes cannot handle."""
     brief = "Each test passes by itself, but not all of them together; nothing was changed."
     whole = f"{brief} They depend on each other or on what others leave behind.\n{diagnosis(run)}"
     return Words(brief, whole)
 
 
 def no_tests(text: str, checked: MadeCall | None) -> Words:
-    """Return that no test could be run, and what was checked instead."""
+    """Explain that no test could be run, and what was checked instead."""
     first = "\n".join(text.strip().split("\n")[:12])
     brief = "No test could be run, so there is nothing to go by; nothing was changed."
     looked = f"\nWhat can be checked without tests:\n{checked.text[:2000]}" if checked else ""

@@ -1,4 +1,4 @@
-"""Places in a Python file that may be changed, and what is proposed for one."""
+"""Places in a Python file that may be changed, and the proposals for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from flyball.repair.source import Source, expressions
 
 
 class Draft(NamedTuple):
-    """A template's proposal at one place; `weight` is relative to its own other proposals."""
+    """A template's proposal at one place; `weight` compares it with the template's other
+    proposals."""
 
     label: str
     edits: tuple[Edit, ...]
@@ -22,7 +23,7 @@ class Draft(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A change, where it is, what made it, and how likely it seemed beforehand."""
+    """A change, its place, the template that made it, and its estimated probability."""
 
     path: str
     line: int
@@ -42,7 +43,8 @@ def diff_of(path: str, before: bytes, after: bytes) -> str:
 
 
 def _lines(data: bytes) -> list[str]:
-    r"""Return the lines of a text with their ends; only `\n` ends one."""
+    r"""Return the lines of a text with their ends; only `
+    ` ends one."""
     *whole, last = data.decode("utf-8").split("\n")
     return [f"{line}\n" for line in whole] + ([last] if last else [])
 
@@ -79,17 +81,18 @@ class Site:
         self.exprs = tuple(expressions(node))
 
     def text(self, node: ast.expr | ast.stmt | ast.keyword) -> str:
-        """Return a node as written in the file."""
+        """Return a node as it is written in the file."""
         return self.source.text(node)
 
     def swap(self, node: ast.expr, text: str, label: str = "", weight: float = 1.0) -> Draft:
-        """Return a draft that puts a text in an expression's place."""
+        """Return a draft that replaces an expression with a text."""
         said = label or f"`{self.text(node)}` → `{text}`"
         return Draft(said, (self.source.replace(node, text),), weight)
 
     @cached_property
     def local_names(self) -> tuple[str, ...]:
-        """Parameters and variables of the function, those of functions around it last."""
+        """Return the function's parameters and variables, followed by those of enclosing
+        functions."""
         found: dict[str, None] = {}
         function = self.function
         while function is not None:
@@ -135,7 +138,7 @@ class Site:
 
     @property
     def _outermost(self) -> ast.AST:
-        """Return the function that all functions around this place are in."""
+        """Return the outermost function around this place."""
         found = self.function
         while found is not None and (outer := self.source.function_of(found)) is not None:
             found = outer
@@ -143,7 +146,7 @@ class Site:
 
     @cached_property
     def parallels(self) -> tuple[dict[str, str], ...]:
-        """Return names that correspond where two statements differ in nothing else."""
+        """Return names that correspond in two statements that are otherwise equal."""
         found: dict[tuple[tuple[str, str], ...], None] = {}
         shapes: dict[str, list[tuple[str, ...]]] = {}
         for node in self.source.within(self.function) if self.function else ():
@@ -162,9 +165,7 @@ class Site:
         return tuple(dict(pairs) for pairs in found)[:MOST_PARALLELS]
 
     def insert_before(self, *lines: str) -> tuple[Edit, ...]:
-        """Return an insertion before this statement, or nothing if its line begins with something
-        else.
-        """
+        """Return an insertion before this statement; None if other code precedes it on its line."""
         indent = self.source.indent(self.node)
         if indent is None:
             return ()
@@ -172,7 +173,7 @@ class Site:
         return (Edit(at, at, self._block(indent, lines)),)
 
     def insert_after(self, *lines: str) -> tuple[Edit, ...]:
-        """Statements after this one."""
+        """Insert statements after this one."""
         indent = self.source.indent(self.node)
         assert self.node.end_lineno is not None
         at = self.source.line_start(self.node.end_lineno + 1)
@@ -187,7 +188,7 @@ class Site:
 
 
 def rename(text: str, mapping: dict[str, str]) -> str:
-    """Return a text with some names in the place of others."""
+    """Return a text with some names replaced by others."""
     return WORD.sub(lambda found: mapping.get(found[0], found[0]), text)
 
 

@@ -16,7 +16,7 @@ _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
 class Field(NamedTuple):
-    """One `{…}` of a formatted string: its expression and what follows the colon, by place."""
+    """One `{…}` of a formatted string: the positions of its expression and of its format."""
 
     start: int
     end: int
@@ -24,9 +24,7 @@ class Field(NamedTuple):
 
 
 def fields_of(text: str) -> list[Field] | None:
-    """Return the fields of one formatted string, or nothing where it is several, or too
-    intricate.
-    """
+    """Return the fields of a formatted string; none if it has several parts or is too complex."""
     head = _HEAD.match(text)
     if head is None or not text.endswith(head[1]) or len(text) < head.end() + len(head[1]):
         return None
@@ -61,7 +59,7 @@ def _fields(text: str, i: int, end: int) -> Iterator[Field]:
 
 
 def _find_end(text: str, i: int, ends: str) -> int:
-    """Return the first of some characters outside brackets and quotes; `!=` and `==` are none."""
+    """Find the first of some characters outside brackets and quotes, ignoring `!=` and `==`."""
     owed: list[str] = []
     while True:
         letter = text[i]
@@ -82,7 +80,7 @@ def _find_end(text: str, i: int, ends: str) -> int:
 def place_fields(
     node: ast.JoinedStr, data: bytes, span: tuple[int, int], line_start: int
 ) -> list[Field]:
-    """Give the expressions in a formatted string their places; those without are left out."""
+    """Give the expressions in a formatted string their positions; leave out those without one."""
     text = data[span[0] : span[1]].decode("utf-8")
     values = [each for each in node.values if isinstance(each, ast.FormattedValue)]
     fields = fields_of(text) if "\n" not in text else None
@@ -204,7 +202,7 @@ class Source:
         return before if not before.strip() else None
 
     def replace(self, node: ast.expr, text: str) -> Edit:
-        """Another text in a node's place, in brackets where it needs them."""
+        """Return an edit that replaces a node with a text, in brackets if necessary."""
         start, end = self.span(node)
         if self._needs_brackets(node, text, start, end):
             text = f"({text})"
@@ -224,9 +222,7 @@ class Source:
         return not (before == b"(" and self.data[end:].lstrip()[:1] == b")")
 
     def within(self, node: ast.AST) -> tuple[ast.AST, ...]:
-        """Return a node and all that is in it, from the top down; it is walked through only
-        once.
-        """
+        """Return a node and all of its descendants, top down; each node is walked only once."""
         if node not in self._within:
             self._within[node] = tuple(ast.walk(node))
         return self._within[node]
@@ -274,7 +270,7 @@ class Source:
 
     @cached_property
     def constants(self) -> dict[str, int]:
-        """Return where each name that a module or a class gives a value to is defined."""
+        """Return where each name with a value in a module or class is defined."""
         found: dict[str, int] = {}
         for node in (*self.tree.body, *self._class_bodies):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
@@ -291,8 +287,7 @@ class Source:
 
     def definitions_for(self, node: ast.stmt) -> set[int]:
         """Return the lines of the constants that a statement reads, and of its function's
-        defaults.
-        """
+        defaults."""
         found: set[int] = set()
         for each in expressions(node):
             name = getattr(each, "id", getattr(each, "attr", ""))
@@ -304,9 +299,8 @@ class Source:
         return found
 
     def statement_at(self, line: int) -> ast.stmt | None:
-        """Return the innermost statement whose own lines, without those of its blocks, hold this
-        one.
-        """
+        """Return the innermost statement whose own lines, without those of its blocks, include this
+        one."""
         return self._by_line.get(line)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Rank lines by how suspicious they are: by the tests that run them, and how those fail."""
+"""Rank lines by how suspicious they are, from the tests that run them and how those fail."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Traced(msgspec.Struct, frozen=True):
 
 
 class SuspectLine(NamedTuple):
-    """A line, and how suspicious it is: 1 is as suspicious as can be."""
+    """A line and its suspiciousness, at most 1."""
 
     path: str
     line: int
@@ -98,7 +98,7 @@ class Sign(NamedTuple):
 
 
 def rank_lines(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[SuspectLine]:
-    """Statements by suspicion: Ochiai over the tests, raised where a traceback ended."""
+    """Rank statements by suspiciousness: Ochiai over the tests, raised where a traceback ended."""
     best = _ochiai_scores(tests, sources)
     # A condition that is wrong lets the wrong lines run, and a wrong constant is never run at all:
     # the tests accuse neither, so both take a share of what they led to.
@@ -118,9 +118,8 @@ def rank_lines(tests: Sequence[Traced], sources: Mapping[str, Source]) -> list[S
 
 
 def _share(node: ast.stmt, parts: int, source: Source) -> float:
-    """Return the share of its score that a statement keeps: some only report a fault, or introduce
-    a block.
-    """
+    """Return the share of its score that a statement keeps: some only report a fault, or start a
+    block."""
     if isinstance(node, FRAMES) and not parts:
         return HOLLOW
     if isinstance(node, ast.Expr) and not any(isinstance(each, ACTIONS) for each in ast.walk(node)):
@@ -135,9 +134,7 @@ def _name(node: ast.expr) -> str:
 
 
 def add_signs(places: Sequence[SuspectLine], signs: Iterable[Sign]) -> list[SuspectLine]:
-    """Return the places with what trial changes showed added to their scores, still the worst
-    first.
-    """
+    """Return the places with the results of trial changes added to their scores, worst first."""
     more = {(sign.path, sign.line): sign for sign in signs}
     found: list[SuspectLine] = []
     for place in places:
@@ -149,7 +146,7 @@ def add_signs(places: Sequence[SuspectLine], signs: Iterable[Sign]) -> list[Susp
 
 
 def _ochiai_scores(tests: Sequence[Traced], sources: Mapping[str, Source]) -> dict[Key, float]:
-    """Return the score of each statement that failing tests run, for the tests that run it."""
+    """Return the score of each statement that failing tests run, from the tests that run it."""
     failing = [test for test in tests if test.has_failed]
     ran_red, ran_green = _count_failing(failing), count_passing(tests)
     deepest, on_trace = _traceback_shares(failing)
@@ -171,9 +168,7 @@ def _ochiai_scores(tests: Sequence[Traced], sources: Mapping[str, Source]) -> di
 
 
 def _heads(best: Mapping[Key, float], sources: Mapping[str, Source]) -> Iterator[tuple[Key, float]]:
-    """Yield what let suspicious lines run: the conditions and loops around them, the nearest
-    first.
-    """
+    """Yield the conditions and loops around suspicious lines, nearest first."""
     for (path, line), score in best.items():
         source = sources[path]
         node = source.statement_at(line)
@@ -188,9 +183,7 @@ def _heads(best: Mapping[Key, float], sources: Mapping[str, Source]) -> Iterator
 def _definitions(
     best: Mapping[Key, float], sources: Mapping[str, Source]
 ) -> Iterator[tuple[Key, float]]:
-    """Yield what suspicious lines go by and no test runs: constants, and defaults of their
-    function.
-    """
+    """Yield definitions that suspicious lines use and no test runs: constants, and defaults."""
     for (path, line), score in best.items():
         source = sources[path]
         node = source.statement_at(line)
@@ -208,9 +201,8 @@ def count_passing(tests: Sequence[Traced]) -> Counter[Key]:
 
 
 def _count_failing(failing: Sequence[Traced]) -> dict[Key, float]:
-    """Count the failing tests that run each line; those that passed long before they failed count
-    less.
-    """
+    """Count the failing tests that run each line; code that ran long before the failure counts
+    less."""
     found: dict[Key, float] = {}
     for test in failing:
         # What ran before the last assertion that went well has been checked, to some degree.

@@ -1,4 +1,4 @@
-"""Read a run's thread: what the request asks for, and the results of calls so far."""
+"""Read a run's thread: its request, and the results of calls so far."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class MadeCall(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Return whether the call was made and did what it should."""
+        """Return whether the call was made and succeeded."""
         return self.answer.ok
 
     @property
     def suite(self) -> SuiteReport | None:
-        """Return the run of the tests that this call made, or None where none took place."""
+        """Return the test run of this call, or None if there was none."""
         return latest_of(self.answer.evidence, SuiteReport)
 
     @property
@@ -46,7 +46,7 @@ class MadeCall(NamedTuple):
 
     @property
     def search(self) -> CandidateSearch | None:
-        """Return what `try_candidates` found; None where it could not search."""
+        """Return the result of `try_candidates`; None if it could not search."""
         finding = self.answer.finding
         return finding if isinstance(finding, CandidateSearch) else None
 
@@ -74,7 +74,7 @@ class ThreadFacts(NamedTuple):
 
     @property
     def runs(self) -> tuple[SuiteReport, ...]:
-        """Return the runs of the tests, whichever tool made them."""
+        """Return the test runs, whichever tool made them."""
         suites = (action.suite for action in self.actions if action.tool in TESTING)
         return tuple(suite for suite in suites if suite is not None)
 
@@ -97,7 +97,7 @@ class ThreadFacts(NamedTuple):
         return sum(action.tool == tool for action in self.actions)
 
     def since(self, tool: str) -> tuple[MadeCall, ...]:
-        """Return the calls after the last one of a tool; all of them where it was never called."""
+        """Return the calls after the last one of a tool; all calls if there was none."""
         for i in range(len(self.actions) - 1, -1, -1):
             if self.actions[i].tool == tool:
                 return self.actions[i + 1 :]
@@ -105,7 +105,7 @@ class ThreadFacts(NamedTuple):
 
 
 def read_thread(request: Request) -> ThreadFacts:
-    """Return what a request asks for, and what was done so far."""
+    """Return the facts of a thread: its request, and what was done so far."""
     lines = request.lines
     return ThreadFacts(
         request.run,
@@ -119,7 +119,7 @@ def read_thread(request: Request) -> ThreadFacts:
 
 
 def _is_told(line: ThreadLine) -> bool:
-    """Return whether the line is a governor's message; a status line is not."""
+    """Return whether the line is a governor's message rather than a status line."""
     return line.speaker is Speaker.GOVERNOR and bool(line.text) and line.kind != STANDING
 
 
@@ -236,7 +236,8 @@ def may_ask_for_repair(request: str) -> bool:
 
 
 def clearly_asks_for_repair(request: str) -> bool:
-    """Return whether it clearly does, for requests that are read as larger than a fix."""
+    """Return whether a request clearly asks for a repair, even if it is classified as larger than a
+    fix."""
     return bool(SUITE.search(request)) or (is_about_failure(request) and not ORDER.search(request))
 
 
@@ -253,7 +254,7 @@ def name_asked_about(request: str) -> str:
 
 
 def symbol_in(request: str) -> str:
-    """Return the name in the code that a question is about, if it is about one."""
+    """Return the name in the code that a question is about, if there is one."""
     for pattern in (_QUOTED, _CODELIKE):
         for found in pattern.finditer(request):
             name = next(filter(None, found.groups()), "").strip().removesuffix("()")

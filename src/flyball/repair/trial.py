@@ -36,7 +36,8 @@ MOST_AT_ONCE = 1 << 24
 
 
 class ProgressReport:
-    """The report that the program writes as it runs; whole lines only, the last may be cut off."""
+    """The report that the program writes as it runs; only whole lines count, as the last may be cut
+    off."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -55,9 +56,7 @@ class ProgressReport:
 
 
 def interrupted_result(tool: str) -> Result:
-    """Return the result of a call that was ended with nothing to show; a driver may make it
-    again.
-    """
+    """Return the result of a call that was ended without a result; a driver may repeat it."""
     text = f"`{tool}` was interrupted: the run is to rest."
     return Result(False, text, error=INTERRUPTED)
 
@@ -65,7 +64,7 @@ def interrupted_result(tool: str) -> Result:
 async def follow(
     work: Coroutine[Any, Any, Finished], report: ProgressReport, context: CallContext, words: Words
 ) -> Finished | None:
-    """Report progress until it is over; None if it was ended because the run is to pause."""
+    """Report progress until it is over; return None if it was ended because the run is to pause."""
     task = asyncio.ensure_future(work)
     told = ""
     try:
@@ -102,7 +101,7 @@ main(sys.argv[2])
 
 
 class ScratchCopy(NamedTuple):
-    """A scratch copy of the tree and how its tests are run."""
+    """A scratch copy of the tree, and how its tests are run."""
 
     context: CallContext
     choice: Choice
@@ -138,7 +137,7 @@ def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
 def _looked_into(choice: Choice) -> Choice:
     """Return the Python suite that a configured command starts, or the choice unchanged.
 
-    The command is what the user says tests the project: no other suite is run in its place.
+    The user chose this command to test the project, so no other suite is run in its place.
     """
     words = shlex.split(choice.command, comments=True)
     while words and _STARTS.fullmatch(words[0]):

@@ -1,9 +1,9 @@
-"""Parse a shell command and judge it: `judge`, pure, and never more lenient than it can explain.
+"""Parse a shell command and judge it: `judge`. Pure, and never more lenient than it can explain.
 
-`words` reads the words of a command, `walk` visits its statements, `programs` holds one table of
-rules per family of programs, and `verdict` combines the findings. Text rules alone cannot confine a
-command, which is why the kernel does (`workspace.sandbox`); this package says what a command is
-meant to do.
+`words` reads the words of a command, `walk` visits its statements, `programs` has one table of
+rules per family of programs, and `verdict` combines the findings. Rules about text alone cannot
+confine a command, so the kernel does (`workspace.sandbox`); this package determines what a command
+is meant to do.
 """
 
 from flyball.shellcheck.falsifiable import cannot_fail, verification_kind

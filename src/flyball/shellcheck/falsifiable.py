@@ -49,8 +49,7 @@ def _statements(node: Node) -> list[Node]:
 
 def _last(statements: Sequence[Node], parent: Node) -> str | None:
     """Return the statement that decides a sequence's status: the last, unless an earlier one can
-    stop it.
-    """
+    stop it."""
     last = statements[-1]
     following = parent.children[parent.children.index(last) + 1 :]
     if any(child.type == "&" for child in following):
@@ -118,7 +117,7 @@ def _never(node: Node) -> str | None:
 
 
 def _branches(node: Node) -> str | None:
-    """Return an `if` whose every outcome succeeds."""
+    """Return whether an `if` succeeds in every branch."""
     parts = [child for child in node.children if child.is_named and child.type != "comment"]
     body = [p for p in parts if p.type not in ("elif_clause", "else_clause")]
     clauses = [p for p in parts if p.type in ("elif_clause", "else_clause")]
@@ -129,7 +128,7 @@ def _branches(node: Node) -> str | None:
 
 
 def _constant(node: Node) -> str | None:
-    """Return a test of nothing but constants gives the same answer every time."""
+    """Return whether a test consists only of constants, so that its result never changes."""
     if any(c.type in ("-f", "-e") for c in node.children) or "$" in text_of(node):
         return None
     inner = _statements(node)

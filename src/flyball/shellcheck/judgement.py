@@ -1,4 +1,4 @@
-"""The class of a command, and what a phase makes of it."""
+"""The class of a command, and whether a phase allows it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CommandKind(StrEnum):
 
     @property
     def severity(self) -> int:
-        """Return the position in the order above; the whole is as severe as its worst part."""
+        """Return the position in the order above; a command is as severe as its worst part."""
         return _ORDER.index(self)
 
 
@@ -29,12 +29,12 @@ _ORDER = tuple(CommandKind)
 class CommandEffect(StrEnum):
     """The condition for running a command, from none to a person's approval.
 
-    `reading` only reads, by names that are known and hold no secret: it may run anywhere. `unclear`
-    runs code, uses names that its text does not show, or prints variables that may hold secrets: it
-    may run confined, where secrets are invisible, nothing outside can be written and no other
-    machine is reached. `writes` changes files of the workspace and says which, or what is
-    installed. `outside` reaches out of the workspace: a secret, another place, another machine,
-    other rights. `destroys` deletes what cannot be restored.
+    `reading` only reads, by names that are known and do not refer to secrets: it may run anywhere.
+    `unclear` runs code, uses names that its text does not show, or prints variables that may
+    contain secrets: it may run confined, where secrets are invisible, nothing outside can be
+    written and no other machine can be reached. `writes` changes files of the workspace and says
+    which, or installs packages. `outside` reaches out of the workspace: a secret, another place,
+    another machine, other privileges. `destroys` deletes what cannot be restored.
     """
 
     READING = "reading"
@@ -45,7 +45,7 @@ class CommandEffect(StrEnum):
 
     @property
     def severity(self) -> int:
-        """Return the place in the order above."""
+        """Return the position in the order above."""
         return tuple(CommandEffect).index(self)
 
 
@@ -61,12 +61,12 @@ Answer = Literal["allow", "ask", "deny"]
 
 
 class Finding(NamedTuple):
-    """One finding of the walk; a veto is refused in every phase.
+    """One finding of the walk; a veto applies in every phase.
 
-    `unread`: what it stands for was not examined, harmless or not. `runs`: it starts code that the
-    text does not show; `fed`: what is piped into it. `away`: it reaches another machine or other
-    rights. `scratch`: all it writes is temporary. `reveals`: it prints variables or settings that
-    may contain secrets.
+    `unread`: the meaning of its text was not examined. `runs`: it starts code that the text does
+    not show; `fed`: the text that is piped into it. `away`: it contacts another machine or takes
+    other privileges. `scratch`: it writes only temporary files. `reveals`: it prints variables or
+    settings that may contain secrets.
     """
 
     text: str
@@ -83,7 +83,7 @@ class Finding(NamedTuple):
 
     @property
     def effect(self) -> CommandEffect:
-        """Return how this may be run. The only place that decides it."""
+        """Return how this may be run. Only this property decides it."""
         if self.veto and self.kind is not CommandKind.DESTRUCTIVE:
             return CommandEffect.OUTSIDE
         if self.away and self.kind not in (CommandKind.READ_ONLY, CommandKind.VERIFICATION):
@@ -95,14 +95,14 @@ class Finding(NamedTuple):
         return _EFFECTS[self.kind]
 
     def at_least(self, floor: CommandKind, reason: str) -> Finding:
-        """Return the same finding, or one raised to the floor."""
+        """Return the same finding, raised to a minimum class if necessary."""
         if self.kind.severity >= floor.severity:
             return self
         return self._replace(kind=floor, reason=f"{self.reason}; {reason}")
 
 
 class CommandPart(msgspec.Struct, frozen=True):
-    """One part of a command, with its class and why."""
+    """One part of a command, with its class and the reason."""
 
     text: str
     kind: CommandKind = msgspec.field(name="class")

@@ -38,7 +38,7 @@ class Fields(TypedDict, total=False):
 
 
 def rule(kind: CommandKind, does: str, **fields: Unpack[Fields]) -> Rule:
-    """Return one rule."""
+    """Build one rule."""
     return Rule(
         kind=kind,
         does=does,

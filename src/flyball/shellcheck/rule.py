@@ -22,7 +22,7 @@ from flyball.shellcheck.words.word import Word, literal
 
 
 class Operands(Enum):
-    """The meaning of the words of a program that are not options."""
+    """How the words of a program that are not options are judged."""
 
     READ = "reads the files it names"
     NAMES = "looks at names, not at contents"
@@ -35,7 +35,7 @@ class Operands(Enum):
 
 
 class Inquiry(Protocol):
-    """The part of the walk that a rule may use: its scope, and how to judge nested commands."""
+    """The part of the walk that a rule may use: its scope, and the judgement of nested commands."""
 
     @property
     def scope(self) -> Scope:
@@ -56,7 +56,7 @@ class Inquiry(Protocol):
         ...
 
     def enter(self, target: str | None) -> None:
-        """Note a change of directory; None when it is not known where to."""
+        """Record a change of directory; None if the target is unknown."""
         ...
 
 
@@ -149,7 +149,7 @@ class SortedWords(NamedTuple):
 
 
 def parse(rule: Rule, words: Sequence[Word], *, stop_at_operand: bool = False) -> SortedWords:
-    """Sort words (without the program) into options with values, and operands."""
+    """Sort the words (without the program) into options with values, and operands."""
     flags: list[tuple[str, Word | None]] = []
     operands: list[Word] = []
     doubtful: list[Word] = []
@@ -230,7 +230,7 @@ def _take_cluster(
 
 
 def named(flag: str, names: frozenset[str], rule: Rule) -> bool:
-    """Return whether an option is one of these, or may be short for one."""
+    """Return whether an option is one of these, or may be an abbreviation of one."""
     if flag in names:
         return True
     if not flag.startswith("--") or len(flag) < 3 or flag in rule.known or rule.takes_value(flag):
@@ -255,7 +255,7 @@ def judge_rule(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> list[Find
 
 
 def asks_for_help(words: Sequence[Word]) -> bool:
-    """Return whether the only thing asked for is help or a version."""
+    """Return whether only help or a version is requested."""
     return len(words) == 2 and words[1].value in ("--help", "--version")
 
 
@@ -334,7 +334,7 @@ def _flag_finding(
 
 
 def written(inquiry: Inquiry, text: str, program: str, targets: Sequence[Word | None]) -> Finding:
-    """Return a write to these targets: mutating, or refused where none may be."""
+    """Judge a write to these targets: mutating, or refused where no write is allowed."""
     paths = [_path_of(target) for target in targets]
     if targets and all(path in ("/dev/null", "/dev/stdout", "/dev/stderr") for path in paths):
         return Finding(text, CommandKind.READ_ONLY, f"{program} writes to no file")
@@ -350,7 +350,7 @@ def written(inquiry: Inquiry, text: str, program: str, targets: Sequence[Word | 
 
 
 def _path_of(target: Word | None) -> str | None:
-    """Return the path a word names; one that is known to stay inside is returned as it is."""
+    """Return the path a word names; return one that is known to stay inside as it is."""
     if target is None:
         return None
     return target.source.strip('"') if target.local else target.value
@@ -408,7 +408,7 @@ def _read_words(rule: Rule, parsed: SortedWords) -> list[Word]:
 
 
 def secret_among(words: Iterable[Word]) -> str | None:
-    """Return the first file to read that is, or might be, a secret."""
+    """Return the first file to read that is or might be a secret."""
     return next((word.source for word in words if word.made or _is_secret(word)), None)
 
 
@@ -435,7 +435,7 @@ def _is_secret(word: Word) -> bool:
 
 
 def _all_hidden(part: str) -> bool:
-    """Return whether a pattern matches all hidden files, those with secrets among them."""
+    """Return whether a pattern matches all hidden files, including those with secrets."""
     return part.startswith((".*", ".[", ".?")) and fnmatchcase(".env", part)
 
 

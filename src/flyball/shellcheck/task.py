@@ -1,4 +1,4 @@
-"""Names that projects give to their tasks, and what those names promise."""
+"""Names that projects give to their tasks, and the effects that they suggest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From findings to one answer for a phase."""
+"""Combine findings into one answer for a phase."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def judge(
 ) -> Judgement:
     """Judge a shell command for a phase.
 
-    `root` is the absolute path of the workspace, so that absolute paths in it count as inside; the
+    `root` is the absolute path of the workspace, so that absolute paths in it count as inside. The
     command is assumed to start there, in a `fresh` shell without state from earlier commands.
-    `secrets` are the user's patterns of secret files, in addition to the table's.
+    `secrets` are the user's patterns of secret files, in addition to the built-in table.
     """
     place = phase_of(phase)
     if place is None:
@@ -97,7 +97,8 @@ def findings_of(
 
 
 def commands_in(command: str, *, root: str = "") -> tuple[tuple[str, ...], ...]:
-    """Return the words of every simple command that would run, also inside of `sh -c` or `env`.
+    """Return the words of every simple command that would run, including those inside `sh -c` or
+    `env`.
 
     Of an unknown word only its known beginning is returned; of unparsed text, nothing.
     """

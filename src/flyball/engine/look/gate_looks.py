@@ -1,4 +1,4 @@
-"""Run and read what the gates ask about, whatever a driver claims."""
+"""Run and read what the gates ask for, whatever a driver claims."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Gathered(NamedTuple):
 
 
 class Look(NamedTuple):
-    """One gate, and all that is needed to look for it."""
+    """One gate, and everything needed to observe what it asks for."""
 
     use: GateUse
     context: CallContext
@@ -115,7 +115,7 @@ async def gather(
 
 
 def _wanted(effect: Inspect) -> list[GateUse]:
-    """Return the gates that need a look of their own: one test run serves two of them."""
+    """Return the gates that need their own observation: one test run serves two of them."""
     found: dict[str, GateUse] = {}
     for n, use in enumerate(effect.gates):
         found.setdefault("suite" if LOOKS[use.type] is _suite else str(n), use)
@@ -123,7 +123,8 @@ def _wanted(effect: Inspect) -> list[GateUse]:
 
 
 async def _seen(look: Look) -> tuple[AnyEvidence, ...]:
-    """Return what one look yields; where it yields nothing, why: not allowed, or not possible."""
+    """Return the observations of one look; without any, explain why: not allowed, or not
+    possible."""
     try:
         return await LOOKS[look.use.type](look)
     except UsageError as error:
@@ -170,7 +171,7 @@ async def _command(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 async def _run(look: Look, command: str) -> Finished:
-    """Return a command from a template, judged like any other, in the sandbox."""
+    """Run a command from a template, judged like any other, in the sandbox."""
     context = look.context
     root = str(context.root.path)
     judgement = judge(command, phase="execute", allow=context.settings.allow, root=root)
@@ -256,7 +257,7 @@ async def _visual(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 def _address(look: Look, kind: type[HttpReport | ConsoleReport | VisualReport]) -> str:
-    """Return the gate's own address or path; default: the path viewed last, or the top."""
+    """Return the gate's own address or path; default: the last page viewed, or the top."""
     if url := look.value("url"):
         return url
     seen = [urlsplit(item.url) for item in look.card.evidence if isinstance(item, kind)]
@@ -264,7 +265,7 @@ def _address(look: Look, kind: type[HttpReport | ConsoleReport | VisualReport]) 
 
 
 async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
-    """Return the same measurement on the base and on the present tree."""
+    """Measure coverage in the same way on the base and on the current tree."""
     context = look.context
     now = await run_suite("pytest", COVERING, context, context.evidence_id())
     after = covered(now.finished)
@@ -283,7 +284,7 @@ async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
 
 
 def covered(finished: Finished) -> float:
-    """Return the percentage in a table of coverage; the exact one for statements alone."""
+    """Return the percentage in a coverage table; the exact one if only statements are measured."""
     found = [*TOTAL.finditer(plain(finished.output))]
     if not found:
         raise ToolUnavailable(
@@ -343,20 +344,21 @@ async def run_on(
 
 
 def _words(report: SuiteReport) -> list[str]:
-    """Return the arguments that a suite was given; a configured command only gets its directory."""
+    """Return the arguments of a suite; a configured command only gets its directory."""
     if report.runner == COMMAND:
         return [] if report.part == TOP else [report.part]
     return shlex.split(report.command)[1:]
 
 
 def _limits(usual: CommandLimits, report: SuiteReport) -> CommandLimits:
-    """Return a rerun's time limit: little more than the proof took, as a test may be endless."""
+    """Return a rerun's time limit, slightly more than the first run took, as a test may never
+    end."""
     seconds = max(LEAST_SECONDS, SLOWER * report.elapsed)
     return msgspec.structs.replace(usual, seconds=min(usual.seconds, seconds))
 
 
 def _carry_tests(context: CallContext, root: Root, tree: str, changes: tuple[Changed, ...]) -> None:
-    """Bring the tests of a change, and nothing else of it, to another tree."""
+    """Copy the tests of a change, and nothing else of it, to another tree."""
     for change in changes:
         if not is_test_path(change.path):
             continue
@@ -381,7 +383,7 @@ class VisionModel:
         self._driver: Driver | None = None
 
     async def judge(self, run: str, card: str, picture: bytes, expectation: str) -> PictureOpinion:
-        """Return whether a picture shows what is expected; or why it was not judged."""
+        """Return whether a picture shows what is expected, or why it was not judged."""
         request = Request(
             run=run,
             card=card,
@@ -418,4 +420,4 @@ def read_opinion(text: str) -> PictureOpinion:
 
 
 def _unheard(_text: str) -> None:
-    """Ignore what is said while it speaks."""
+    """Ignore text streamed before the end of the answer."""

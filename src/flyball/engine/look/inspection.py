@@ -33,7 +33,8 @@ BINARY = b"\0"
 async def inspect(
     context: RunContext, state: RunState, card: CardState, effect: Inspect, key: str
 ) -> Gathered:
-    """Everything Flyball can see for itself: about the change, and for the gates of the card."""
+    """Observe all that Flyball can see for itself: about the change, and for the gates of the
+    card."""
     changes = context.workspace.trees.changes(TreeHash(effect.base), TreeHash(effect.tree))
     seen = await gather(context, state, card, effect, key)
     found: list[AnyEvidence] = [*seen.evidence]
@@ -131,10 +132,10 @@ async def card_verdict(
 
 
 def is_shown(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) -> bool:
-    """Return whether the work was observed: by a gate that Flyball ran, or on a server of its own.
+    """Return whether the work was observed: by a gate that Flyball ran, or on its own server.
 
     Only a server that Flyball started from this exact tree counts. No observation may have found a
-    fault, and what was once seen broken must be observed again.
+    fault, and a fault found earlier must be observed again.
     """
     evidence = (*card.evidence, *seen)
     case = Case(evidence, effect.tree, effect.base, card.claims)

@@ -72,9 +72,10 @@ def _open_issues(run: RunState, card: CardState) -> Iterator[str]:
 
 
 def _not_again(run: RunState, card: CardState) -> Iterator[str]:
-    """Yield denied calls, then failures of this card; recorded mistakes with their fixes come last.
+    """Yield denied calls, then failures of this card, and finally recorded mistakes with their
+    fixes.
 
-    When space is short the hand-over keeps the last entries.
+    When space is short, the hand-over keeps the last entries.
     """
     yield from dict.fromkeys(f"`{denial.tool}`: {denial.reason}" for denial in card.denials)
     ledger = on_record(run, card)

@@ -42,7 +42,7 @@ NOT_FOR_STEPS = frozenset({"answer", "status", "plan", "verify", "review", "D1"}
 
 
 class InjectionSource(NamedTuple):
-    """Everything that an injection is made from."""
+    """Everything that an injection is built from."""
 
     run: RunState
     card: CardState
@@ -51,12 +51,12 @@ class InjectionSource(NamedTuple):
 
 
 def template_in_use(card: CardState) -> Template:
-    """Return the template that the driver uses now: a reviewer's own, whatever the card's."""
+    """Return the driver's current template: a reviewer has its own, whatever the card's."""
     return LIBRARY["review"] if card.is_reviewing else card.template
 
 
 def injections(run: RunState, card: CardState, context: RunContext, maps: Maps) -> dict[str, str]:
-    """Return what the template injects; a card always gets its step of the plan."""
+    """Return the text that the template injects; a card always gets its step of the plan."""
     scene = InjectionSource(run, card, context, maps)
     wanted = template_in_use(card).injections
     found = {name: MAKERS[name](scene) for name in wanted if name in MAKERS}
@@ -93,7 +93,7 @@ def _checkpoint(scene: InjectionSource) -> str:
 
 
 def _diff(scene: InjectionSource) -> str:
-    """Return the card's own change, or where it changes nothing what was there for it to judge."""
+    """Return the card's own change, or if it makes none, the change that it has to judge."""
     run, card = scene.run, scene.card
     if card.has_changed:
         base = card.base
@@ -125,7 +125,7 @@ def _evidence(scene: InjectionSource) -> str:
 
 
 def _findings(scene: InjectionSource) -> str:
-    """Return what was found out in this card, and by those who looked before it."""
+    """Return the findings of this card and of earlier cards that inspected its subject."""
     run, card = scene.run, scene.card
     errand = errand_of(run, card)
     earlier = [each for each in run.cards if errand and each.id in errand.cards and each != card]
@@ -171,7 +171,7 @@ def _issues(scene: InjectionSource) -> str:
 
 
 def _ledger(scene: InjectionSource) -> str:
-    """Return earlier mistakes, chosen when a thread begins, so that its opening stays the same."""
+    """Return earlier mistakes, chosen when a thread begins, so that its opening does not change."""
     run, card = scene.run, scene.card
     ledger = on_record(run, card)
     if not ledger:
@@ -224,7 +224,7 @@ def _verdicts(scene: InjectionSource) -> str:
 
 
 def _rulings(run: RunState, card: CardState) -> Iterator[str]:
-    """Yield what stopped this card last, or the card that it diagnoses."""
+    """Yield the reason why this card last failed, or the card that it diagnoses."""
     errand = errand_of(run, card)
     failed = run.card(errand.failed) if errand else None
     judged = failed or card
@@ -278,13 +278,13 @@ SYMBOLS: dict[str, re.Pattern[str]] = {
 
 
 class Maps:
-    """Draws each tree once: the opening of a thread should stay the same."""
+    """Draws each tree once, because the opening of a thread must not change."""
 
     def __init__(self) -> None:
         self._drawn: dict[str, str] = {}
 
     def of(self, tree: str, root: Root) -> str:
-        """Return the map of the tree that a card began with."""
+        """Return the map of the tree with which a card began."""
         if tree not in self._drawn:
             # Cards side by side begin with different trees; older ones do not come back.
             while len(self._drawn) >= MAPS_KEPT:
@@ -315,13 +315,13 @@ def draw(root: Root) -> str:
 
 
 def _aside(path: str) -> str:
-    """Return the folder of a file that shows how the project is used: no part of its code."""
+    """Return the directory of a file that only shows how to use the project, such as an example."""
     first, slash, _ = path.partition("/")
     return first if slash and first.lower() in ASIDE else ""
 
 
 def symbols(root: Root, path: str) -> str:
-    """Return what a source file defines at its top, or nothing."""
+    """Return the top-level definitions of a source file; empty if there are none."""
     pattern = SYMBOLS.get(PurePosixPath(path).suffix)
     if pattern is None:
         return ""

@@ -10,7 +10,7 @@ from flyball.core.run.state import CardState, RunState
 
 
 def errand_of(run: RunState, card: CardState) -> StepExecution | None:
-    """Return the errand that a card is on, or was on."""
+    """Return the execution of the step that a card belongs or belonged to."""
     for errand in run.errands:
         if card.id == errand.card or card.id in errand.cards:
             return errand
@@ -18,7 +18,7 @@ def errand_of(run: RunState, card: CardState) -> StepExecution | None:
 
 
 def step_of(run: RunState, card: CardState) -> Step | None:
-    """Return the step of a real plan that a card works on; a lone request is no plan."""
+    """Return the step of a real plan that a card works on; a single request is no plan."""
     errand = errand_of(run, card)
     if errand is None or run.coordinator is None or not run.coordinator.planned:
         return None
@@ -26,7 +26,7 @@ def step_of(run: RunState, card: CardState) -> Step | None:
 
 
 def step_words(step: Step) -> str:
-    """Return a step as its executor needs to know it."""
+    """Describe a step for its executor."""
     lines = [f"Step {step.id}: {step.title}", step.description]
     if step.success_criteria:
         lines += ["It is done when:", *(f"- {each}" for each in step.success_criteria)]
@@ -34,7 +34,7 @@ def step_words(step: Step) -> str:
 
 
 def plan_lines(run: RunState, card: CardState, reverted: Collection[str] = ()) -> Iterator[str]:
-    """Yield the plan's goal and its steps with their status; what was reverted is not done."""
+    """Yield the plan's goal and its steps with their status; reverted steps are not done."""
     state = run.coordinator
     if state is None or state.plan is None or not state.planned:
         return
@@ -56,16 +56,17 @@ def plan_lines(run: RunState, card: CardState, reverted: Collection[str] = ()) -
 
 
 def _is_reverted(run: RunState, step: str, reverted: Collection[str]) -> bool:
-    """Return whether the last work on a step is gone again."""
+    """Return whether the last work on a step was reverted."""
     cards = [each for each in run.cards if each.step == step and each.commit]
     return bool(cards) and (cards[-1].is_taken_back or cards[-1].id in reverted)
 
 
 def result_lines(run: RunState, reverted: Collection[str] = ()) -> Iterator[str]:
-    """Yield the results of the current plan's steps: what Flyball itself observed, not drivers'
-    words.
+    """Yield the results of the current plan's steps, as Flyball observed them and not as drivers
+    claim.
 
-    Why a step failed is the governor's own sentence; an executor's report of success is left out.
+    The reason why a step failed is the governor's own sentence; an executor's report of success is
+    left out.
     """
     if run.coordinator is None:
         return
@@ -79,13 +80,13 @@ def result_lines(run: RunState, reverted: Collection[str] = ()) -> Iterator[str]
 
 
 def _why(run: RunState, step: str) -> str:
-    """Return why the last card of a step ended as it did."""
+    """Explain why the last card of a step ended as it did."""
     reasons = [card.ending_reason for card in run.cards if card.step == step]
     return reasons[-1] if reasons else ""
 
 
 def claim_lines(run: RunState) -> Iterator[str]:
-    """Yield what the executors said about their steps, quoted."""
+    """Yield the executors' claims about their steps, quoted."""
     results = run.coordinator.results if run.coordinator else ()
     for each in results:
         if each.summary and each.summary != _why(run, each.step_id):
@@ -94,5 +95,5 @@ def claim_lines(run: RunState) -> Iterator[str]:
 
 
 def tried(run: RunState) -> tuple[str, ...]:
-    """Return what earlier iterations have tried."""
+    """Describe what earlier iterations have tried."""
     return run.coordinator.context.tried if run.coordinator else ()

@@ -36,7 +36,7 @@ def build_request(
     number: int,
     turns: Mapping[str, int],
 ) -> Request:
-    """Return the prompt of a role and phase, the thread within bounds, the tools of the phase."""
+    """Return a role's prompt, the thread within its limits, and the tools of the phase."""
     template = template_in_use(card)
     phases = phases_of(run, card, effect)
     shown = tools_of(run, effect.role, phases, tools)
@@ -68,7 +68,7 @@ def _wanted(run: RunState, card: CardState) -> str:
 
 
 def phases_of(run: RunState, card: CardState, effect: Think) -> tuple[Phase, ...]:
-    """Return every phase that the card may still be asked in; one that only looks has no build."""
+    """Return every phase that the card may still enter; a read-only card has no build."""
     own = template_in_use(card).phases
     if not card.is_reviewing and not may_build(run, card):
         own = tuple(phase for phase in own if phase not in BUILDING)
@@ -93,13 +93,14 @@ def tools_of(
 
 
 def _reachable(run: RunState, effect: Think, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
-    """Return those of a card's tools that its present phase allows."""
+    """Return the card's tools that its current phase allows."""
     has_bash, phase = run.policy.bash, effect.phase
     return tuple([spec for spec in tools if _is_visible(spec.name, phase, effect.role, has_bash)])
 
 
 def abilities(project: Project) -> frozenset[str]:
-    """Return what tools may depend on: the project's languages, and the machine's capabilities."""
+    """Return the conditions that tools depend on: the project's languages and the machine's
+    capabilities."""
     is_python = bool({*project.runners, *project.checks} & PYTHON)
     return frozenset((*project.means, *(["python"] if is_python else ())))
 
@@ -108,12 +109,12 @@ PYTHON = frozenset({"pytest", "unittest", "ruff", "pyright", "mypy", "ty", "comp
 
 
 def specs_of(tools: Sequence[Tool]) -> tuple[ToolSpec, ...]:
-    """Return the tools as drivers see them; cached, since a schema costs more than a request."""
+    """Return the tools as drivers see them; cached, since building a schema is slow."""
     return tuple(ToolSpec(tool.name, tool.description, brief(describe(tool))) for tool in tools)
 
 
 def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a form as a driver needs it: names and types, and no limits."""
+    """Return a form as a driver needs it: names and types, without limits."""
     fields: Mapping[str, Any] = schema.get("properties", {})
     shape: dict[str, Any] = {"type": "object"}
     shape["properties"] = {

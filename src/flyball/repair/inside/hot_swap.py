@@ -1,7 +1,7 @@
 """Apply a changed text to a process that has already imported the old one.
 
-A change inside a function becomes the code of the live functions; a default, a constant of a module
-or of a class is recomputed. Anything else is refused, never half done.
+A change inside a function becomes the code of the live functions; a default, or a constant of a
+module or class, is recomputed. Any other change is refused, never half done.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Unswappable(Exception):
-    """The change cannot be made in a running process."""
+    """Raised if the change cannot be made in a running process."""
 
 
 class Edit(NamedTuple):
-    """Bytes from `start` to `end` become `text`."""
+    """An edit that replaces the bytes from `start` to `end` with `text`."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 class LiveFile:
-    """The functions and modules of one file that are alive, by place and name."""
+    """The live functions and modules of one file, by place and name."""
 
     def __init__(self, path: str) -> None:
         self.path = os.path.realpath(path)
@@ -78,7 +78,7 @@ class LiveFile:
         return self._same[filename]
 
     def swap(self, edits: Sequence[Edit]) -> Undo:
-        """Put the edits into effect; what comes back takes them away again."""
+        """Apply the edits; return what undoes them."""
         self._undo = []
         try:
             # Whole or not at all: half a swap would judge a text that nobody proposed.
@@ -116,8 +116,7 @@ class LiveFile:
 
     def _span(self, node: ast.stmt) -> tuple[int, int]:
         """Return the range from the first line to the end of the last, where text may still be
-        added.
-        """
+        added."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         end = self._starts[node.end_lineno - 1] + node.end_col_offset
@@ -138,7 +137,7 @@ class LiveFile:
             self._swap_code(before, after)
 
     def _swap_values(self, old: ast.stmt, new: ast.stmt, owner: tuple[str, ...]) -> None:
-        """Replace defaults, and constants of modules and classes: what is computed at import."""
+        """Replace defaults and constants of modules and classes, which are computed on import."""
         if isinstance(old, DEFINITIONS) and isinstance(new, DEFINITIONS):
             self._swap_defaults(old, new)
         elif isinstance(old, ast.ClassDef) and isinstance(new, ast.ClassDef):
@@ -206,13 +205,13 @@ class LiveFile:
 
 
 def undo(steps: Undo) -> None:
-    """Take swaps away again, the last one first."""
+    """Undo swaps, the last one first."""
     for owner, name, old in reversed(steps):
         setattr(owner, name, old)
 
 
 def _holders(name: str, value: Any) -> list[Any]:
-    """Modules that imported a constant by its name."""
+    """Return the modules that imported a constant by its name."""
     return [
         module
         for module in list(sys.modules.values())

@@ -1,6 +1,5 @@
 """The program that runs a project's tests from inside: it traces them, or tries candidates on
-them.
-"""
+them."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from flyball.repair.inside.trials import try_candidates
 
 
 def main(file_of_orders: str) -> None:
-    """Follow the orders in a file; every result is written to the report as it is found."""
+    """Follow the orders in a file; write every result to the report as soon as it is known."""
     with open(file_of_orders, encoding="utf-8") as file:
         orders = Orders(json.load(file))
     sys.argv = ["pytest" if orders.runner == "pytest" else "unittest"]

@@ -1,4 +1,4 @@
-"""A project's test suite as one sees it from inside its interpreter, and the orders for it."""
+"""A project's test suite inside its own interpreter, and the orders for it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class _PytestSuite(Suite):
 
 
 def _short_failure(failure: Any, style: Any = None) -> str:  # noqa: ARG001
-    """Return what was raised, in a line; pytest's own rendering takes longer than most tests."""
+    """Return what was raised, in one line; pytest's own rendering takes longer than most tests."""
     try:
         return f"{failure.type.__name__}: {failure.value}"[:MOST_SHORT]
     # The text of an exception is the project's own code, and may raise.
@@ -102,7 +102,7 @@ def _short_failure(failure: Any, style: Any = None) -> str:  # noqa: ARG001
 
 
 class _Plugin:
-    """Takes the place of pytest's own loop."""
+    """Replaces pytest's own loop."""
 
     def __init__(self, use: Use, explain: bool) -> None:
         self._use = use
@@ -152,7 +152,7 @@ class _Plugin:
 
 
 def _open_pytest(args: Sequence[str], use: Use, explain: bool) -> None:
-    """Options of the project that pytest does not know here are left out."""
+    """Start pytest without those options of the project that it does not know here."""
     pytest: Any = importlib.import_module("pytest")
     plugin: Any = _Plugin(use, explain)
     for name in ("pytest_runtestloop", "pytest_runtest_protocol"):
@@ -223,7 +223,7 @@ UNHURRIED = 10.0
 
 
 class Proposal(NamedTuple):
-    """A candidate: which file, and what to change in it."""
+    """A candidate: the file, and the edits in it."""
 
     n: int
     path: str
@@ -231,7 +231,7 @@ class Proposal(NamedTuple):
 
 
 class Orders:
-    """The orders to this program."""
+    """What this program is asked to do."""
 
     def __init__(self, told: dict[str, Any]) -> None:
         self.task: str = told["task"]
@@ -265,23 +265,22 @@ class Orders:
 
     @property
     def spent(self) -> float:
-        """Return which part of the time is gone; without a clock, which part of the candidates."""
+        """Return the fraction of the time that is used; without a clock, the fraction of the
+        candidates."""
         if self.seconds is None:
             return len(self._tried) / max(1, len(self.candidates))
         return (time.monotonic() - self.began) / self.seconds
 
     def is_past(self, part: float) -> bool:
-        """Return whether more than this part of the limit is gone."""
+        """Return whether more than this fraction of the limit is used."""
         return self.spent > part
 
     def wall(self, seconds: float) -> float:
-        """Return how long a child may take by the clock: where no clock counts, it only catches
-        hangs.
-        """
+        """Return a child's limit of wall time; without a clock, it only catches hangs."""
         return seconds * UNHURRIED if self.seconds is None else seconds
 
     def note(self, n: int, **end: Any) -> None:
-        """Report how a candidate ended."""
+        """Report the result of a candidate."""
         self._tried.add(n)
         self.say(n=n, **end)
 
@@ -291,7 +290,7 @@ class Orders:
 
 
 def run_one(suite: Suite, name: str, cpu: float, following: str = "") -> dict[str, Any]:
-    """Run one test, for so many seconds of computing at most."""
+    """Run one test, with a limit of processor time in seconds."""
     alarm = Alarm()
     began = time.process_time()
     alarm.set(cpu)
@@ -306,13 +305,13 @@ def run_one(suite: Suite, name: str, cpu: float, following: str = "") -> dict[st
 
 
 def _before_alarm(why: str) -> str:
-    """Return a traceback up to where a test was when its time was up."""
+    """Return a traceback that ends where a test was when its time was up."""
     # What follows is the handler of the alarm itself, which is nobody's fault.
     return why.rpartition(f'  File "{ALARM}"')[0] or why
 
 
 def order_by_nearness(names: list[str], failing: list[str]) -> list[str]:
-    """Return the other tests: those of the same file first, nearest first."""
+    """Return the other tests, those of the same file first, nearest first."""
     wanted = set(failing)
     places = [i for i, name in enumerate(names) if name in wanted]
     # Tests of the same file are the likeliest to run the same lines, and so to break by a change

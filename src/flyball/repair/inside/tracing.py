@@ -1,4 +1,4 @@
-"""Record which lines each test runs: the tracer, and tracing a whole suite."""
+"""Record the lines that each test runs: the tracer, and tracing a whole suite."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ LEAVES = frozenset(
 
 
 class ProjectFiles:
-    """The project's files and test files, by the name that code objects carry."""
+    """The project's files and test files, by the names in code objects."""
 
     def __init__(self, root: str, tests: set[str]) -> None:
         self._root = os.path.realpath(root) + os.sep
@@ -85,8 +85,8 @@ class ProjectFiles:
 
 
 class LinesRun:
-    """The lines that ran, each with the turn it last ran in: a line of the test itself begins a
-    turn.
+    """The lines that ran, each with the last turn in which it ran: a line of the test itself begins
+    a turn.
 
     Each can be reported as it is reached, in case the test kills its process.
     """
@@ -107,9 +107,7 @@ class LinesRun:
 
     @property
     def late(self) -> Lines:
-        """Return what ran in the last turn of all that ran anything: it has failed, or did
-        wrong.
-        """
+        """Return the lines of the last turn that ran any: the code that failed or did wrong."""
         last = max((turn for turns in self.turns.values() for turn in turns.values()), default=0)
         return {
             path: {line for line, turn in turns.items() if turn == last}
@@ -127,9 +125,10 @@ class LinesRun:
         turns[line] = self.turn
 
     def go_on(self, frame: FrameType) -> bool:
-        """Return whether a line of a test file begins a new turn, with everything before it passed.
+        """Return whether a line of a test file begins a new turn, so that everything before it
+        passed.
 
-        False if the project called back, or if an exception is being examined.
+        Return False if the project called back, or if an exception is being examined.
         """
         if self.has_failed or self.is_muted or self.turn == MOST_TURNS or sys.exc_info()[0]:
             return False
@@ -141,15 +140,14 @@ class LinesRun:
 
     def fall(self, frame: FrameType) -> None:
         """Handle an exception that leaves a function of a test file; without a caller there, the
-        test is over.
-        """
+        test ends."""
         ours = self._ours
         if not any(ours.is_test(file) or ours.path(file) for file in _caller_files(frame)):
             self.has_failed = True
 
 
 def _caller_files(frame: FrameType) -> Iterator[str]:
-    """Yield the files of the functions that wait for this one."""
+    """Yield the files of the functions on the stack below this one."""
     above = frame.f_back
     while above is not None:
         yield above.f_code.co_filename
@@ -159,7 +157,7 @@ def _caller_files(frame: FrameType) -> Iterator[str]:
 def trace_lines(
     ours: ProjectFiles, work: Callable[[], Any], say: Say | None = None
 ) -> tuple[Any, LinesRun]:
-    """Do something, and see which of our lines ran."""
+    """Run a function and record which of the project's lines run."""
     seen = LinesRun(ours, say)
     with _mute_explainers(seen):
         return _watch(ours, seen, work), seen
@@ -167,9 +165,8 @@ def trace_lines(
 
 @contextmanager
 def _mute_explainers(seen: LinesRun) -> Generator[None]:
-    """Ignore code that a runner calls to explain a failure, such as `__repr__`: it did not cause
-    it.
-    """
+    """Ignore code that a runner calls to explain a failure, such as `__repr__`: it is not the
+    cause."""
     found = [(sys.modules[module], name) for module, name in EXPLAINERS if module in sys.modules]
     known = [(module, name, getattr(module, name, None)) for module, name in found]
     for module, name, explain in known:
@@ -247,7 +244,7 @@ def _watch_by_monitoring(ours: ProjectFiles, seen: LinesRun, work: Callable[[], 
 
 
 def _event_frame() -> FrameType:
-    """Return the frame of an event, from within its handler."""
+    """Return the frame of an event, from inside its handler."""
     mine = inspect.currentframe()
     assert mine is not None
     assert mine.f_back is not None
@@ -343,9 +340,9 @@ def trace_suite(orders: Orders, suite: Suite) -> None:
 
 
 class _Tracing:
-    """Runs tests under trace, each in a process of its own.
+    """Runs tests under trace, each in its own process.
 
-    Code that runs once per process is then run by every test.
+    Code that runs once per process then runs for every test.
     """
 
     def __init__(self, orders: Orders, suite: Suite, ends: dict[str, dict[str, Any]]) -> None:
@@ -356,7 +353,7 @@ class _Tracing:
         self._stuck = [name for name in self._endless if ends[name]["why"] == OUT_OF_TIME]
 
     def failing(self, names: list[str]) -> dict[str, dict[str, Any]]:
-        """Trace failing tests; endless ones are ended, and report how far they came."""
+        """Trace failing tests; stop endless ones, and report how far they got."""
         orders = self._orders
         left_out = {*self._endless[ENDLESS_TRACED:], *self._stuck}
         wanted = [name for name in names if name not in left_out]
@@ -392,8 +389,7 @@ class _Tracing:
 
 def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[str, Any]]:
     """Return how each test ended, a failing one in isolation; one that seems endless gets more
-    time.
-    """
+    time."""
 
     def run(names: list[str], cpu: float, most: int, part: float) -> dict[str, dict[str, Any]]:
         def one(name: str, following: str, say: Say) -> str:
@@ -431,7 +427,7 @@ def _fails_for_certain(suite: Suite, ends: dict[str, dict[str, Any]]) -> bool:
 
 
 def _mark_slow(ends: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Mark tests that were not given enough time as possibly just slow."""
+    """Mark tests that did not get enough time as possibly just slow."""
     return {
         name: {**end, "end": SLOW} if end["end"] == "time" else end for name, end in ends.items()
     }
@@ -440,7 +436,7 @@ def _mark_slow(ends: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 def _run_batches(
     orders: Orders, names: list[str], one: One, most: int, part: float = 1.0, wall: float = WALL
 ) -> dict[str, dict[str, Any]]:
-    """Run a job for each test, many in one child, until something stops it; then continue."""
+    """Run a job for each test, many in one child; after an interruption, continue with the next."""
     ends: dict[str, dict[str, Any]] = {}
     size = max(1, min(most, len(names) // (3 * orders.width)))
     waiting = deque(names[i : i + size] for i in range(0, len(names), size))
@@ -482,7 +478,7 @@ def _run_batch(batch: list[str], one: One, say: Say) -> None:
 def _trace_test(
     suite: Suite, ours: ProjectFiles, name: str, following: str, cpu: float, say: Say | None = None
 ) -> dict[str, Any]:
-    """Run a test under trace; with `say`, every line is reported as it is reached."""
+    """Run a test under trace; with `say`, report every line as it is reached."""
     alarm = Alarm()
 
     def work() -> Any:

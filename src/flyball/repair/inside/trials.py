@@ -1,4 +1,4 @@
-"""Trying candidates on the tests: in forked children of a warm process, or each in a fresh one."""
+"""Try candidates on the tests: in forked children of a warm process, or each in a fresh one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PLAIN = (int, float, str, bool, type(None))
 
 
 def measure_state(modules: list[Any]) -> list[Any]:
-    """Return the measurable state of modules, of their classes and of their functions' defaults."""
+    """Measure the state of modules, of their classes and of their functions' defaults."""
     found: list[Any] = []
     for module in modules:
         name = getattr(module, "__name__", "")
@@ -78,7 +78,7 @@ CPU = 3.0
 
 
 def try_from_scratch(orders: Orders, candidates: list[Proposal]) -> None:
-    """Try candidates in order, until enough of them hold."""
+    """Try candidates in order, each in a fresh process, until enough of them pass."""
     # Imported once, before the forks: it takes longer to load than most suites take to run.
     if orders.runner == "pytest" and candidates:
         importlib.import_module("pytest")
@@ -111,7 +111,8 @@ def _judge_candidate(orders: Orders, each: Proposal, say: Say) -> None:
 
 
 def _passes(orders: Orders, files: list[str]) -> bool:
-    """Return whether everything can be loaded and every test passes, the failing ones first."""
+    """Return whether everything can be loaded and every test passes, starting with the failing
+    ones."""
     ends: list[str] = []
 
     def use(suite: Suite) -> None:
@@ -134,7 +135,7 @@ def _passes(orders: Orders, files: list[str]) -> bool:
 
 
 def _replace_on_import(path: str, each: Proposal) -> None:
-    """Let a file be imported as if it had been changed."""
+    """Import a file as if it had been changed."""
     real = os.path.realpath(path)
     with open(real, "rb") as file:
         data = apply_edits(file.read(), [Edit(*edit) for edit in each.edits])
@@ -171,7 +172,8 @@ AGAIN = 0.2
 
 
 def try_candidates(orders: Orders) -> None:
-    """Try candidates in a process that has loaded everything; those unfit for it from scratch."""
+    """Try candidates in a process that has loaded everything; those that cannot be swapped, in
+    fresh ones."""
     left: list[Proposal] = []
 
     def warm(say: Say) -> None:
@@ -200,15 +202,15 @@ def try_candidates(orders: Orders) -> None:
 def _computed() -> float:
     """Return the processor time of all children so far.
 
-    Wall time would not do: on a busy machine it passes while nothing computes, and most of it would
-    go into retries.
+    Wall time would not do: on a busy machine it passes while nothing is computed, and retries would
+    use up most of it.
     """
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 class Trial:
-    """Candidates against tests that are already loaded, the likeliest first."""
+    """Tries candidates on tests that are already loaded, the likeliest first."""
 
     def __init__(
         self, orders: Orders, suite: Suite, computed: Callable[[], float] = _computed
@@ -241,9 +243,8 @@ class Trial:
 
     @property
     def is_over(self) -> bool:
-        """Return whether time is up, or enough was found and the search continued for a while
-        after.
-        """
+        """Return whether time is up, or enough was found and the search has continued for a while
+        after."""
         if self.orders.is_over or self.holding >= self.orders.enough:
             return True
         if self.unfit and not self.holding and self.orders.is_past(WARM):
@@ -310,7 +311,8 @@ class Trial:
         return Job(batch, partial(self._screen, batch), wall)
 
     def _may_try_again(self, seconds: float) -> bool:
-        """Return whether there is time for a slow one: a share of it, or all if none waits."""
+        """Return whether a slow candidate may be retried: in a share of the time, or all if none
+        waits."""
         if not self._slow or self.holding:
             return False
         # A candidate may be right and slow, on a busy machine above all; but the many that were
@@ -387,7 +389,7 @@ class Trial:
         return end if end in ("promising", "time") else "fail"
 
     def _is_polluted(self) -> bool:
-        """Return whether the candidates before have left something behind that tests can see."""
+        """Return whether earlier candidates changed state that tests can see."""
         name = self.few[0]
         end = run_one(self.suite, name, self.limits[name])
         return end["end"] == PASS or self.reasons[name] not in ("", _reason(end))
@@ -424,7 +426,7 @@ class Trial:
 
 
 def _reason(end: dict[str, Any]) -> str:
-    """Return how a test failed, without what differs each time."""
+    """Return how a test failed, without parts that vary between runs."""
     return "time" if end["end"] == "time" else re.sub(r"0x[0-9a-f]+", "", end["why"])
 
 

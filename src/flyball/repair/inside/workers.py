@@ -25,7 +25,7 @@ RING_AGAIN = 0.05
 
 
 class OutOfTime(BaseException):
-    """A test used up its time."""
+    """Raised when a test has used up its time."""
 
 
 class Alarm:
@@ -41,7 +41,7 @@ class Alarm:
         signal.signal(signal.SIGPROF, self._ring)
 
     def set(self, seconds: float) -> None:
-        """Ring once so many seconds were computed from now on."""
+        """Set the alarm for so many seconds of processor time from now."""
         self.has_rung = False
         self._until = self._computed() + seconds
         # It rings again and again: a test that catches everything may swallow the first.
@@ -65,7 +65,7 @@ class Alarm:
 
 
 class Job(NamedTuple):
-    """Something to do in a child, and how long it may take by the clock on the wall."""
+    """A job for a child, and its limit of wall time."""
 
     key: Any
     work: Callable[[Say], None]
@@ -82,7 +82,7 @@ class _Child(NamedTuple):
 
 
 class Children:
-    """Runs jobs in parallel; whatever a child reported before it ended or crashed is delivered.
+    """Runs jobs in parallel; delivers whatever a child reported before it ended or crashed.
 
     The listener receives the job's key, the report, and whether time ran out.
     """
@@ -93,7 +93,7 @@ class Children:
         self._running: dict[int, _Child] = {}
 
     def run(self, following: Callable[[], Job | None], is_over: Callable[[], bool]) -> None:
-        """Start jobs as there is room for them, until none are left or it is over."""
+        """Start jobs as capacity allows, until none are left or the run is over."""
         # Frozen objects are not visited by the collector, so their pages stay shared with the
         # children.
         gc.collect()
@@ -168,7 +168,7 @@ def _end_child(child: _Child) -> bool:
 
 
 def _become_child(work: Callable[[Say], None], speak: int) -> None:
-    """Do the work in this forked process, report by `say`, and exit; never returns."""
+    """Do the work in this forked process, report through `say`, and exit; never return."""
 
     def say(said: Any) -> None:
         line = json.dumps(said).encode("utf-8") + b"\n"

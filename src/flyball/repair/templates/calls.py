@@ -1,4 +1,4 @@
-"""Calls: their arguments, what they are wrapped in, and what they are applied to."""
+"""Calls: their arguments, what they are wrapped in, and the object that they are applied to."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def argument_order(site: Site) -> Iterator[Draft]:
 
 
 def argument_count(site: Site) -> Iterator[Draft]:
-    """Yield an argument more or less."""
+    """Yield the call with one argument more or less."""
     for node in site.exprs:
         if not isinstance(node, ast.Call):
             continue
@@ -82,7 +82,7 @@ def _with(site: Site, node: ast.Call, extra: str, weight: float) -> Draft:
 
 
 def unwrap_call(site: Site) -> Iterator[Draft]:
-    """Yield what is inside a call, an index or a one-element list, without it."""
+    """Replace a call, an index or a one-element list by its content."""
     for node in site.exprs:
         match node:
             case ast.Call(func=func, args=[first, *_]):
@@ -109,7 +109,7 @@ def unwrap_call(site: Site) -> Iterator[Draft]:
 
 
 def wrap_in_call(site: Site) -> Iterator[Draft]:
-    """Something put into a call or a list."""
+    """Wrap an expression in a call or a list."""
     own = [each.name for each in site.source.tree.body if isinstance(each, ast.FunctionDef)]
     used = {
         each.func.id
@@ -130,7 +130,7 @@ def wrap_in_call(site: Site) -> Iterator[Draft]:
 
 
 def _own_methods(site: Site) -> list[str]:
-    """Methods of the class around that take one argument."""
+    """Return methods of the enclosing class that take one argument."""
     owner = site.source.class_of(site.node)
     if owner is None or "self" not in site.parameters:
         return []
@@ -173,7 +173,7 @@ def extreme(site: Site) -> Iterator[Draft]:
 
 
 def lookup(site: Site) -> Iterator[Draft]:
-    """Yield `d[k]` and `d.get(k)` exchanged."""
+    """Exchange `d[k]` and `d.get(k)`."""
     for node in site.exprs:
         match node:
             case ast.Subscript(value=value, slice=key, ctx=ast.Load()) if not isinstance(

@@ -1,4 +1,4 @@
-"""Conditions: stronger, weaker, replaced; and statements that guard what follows."""
+"""Conditions: stronger, weaker, replaced; and statements that guard the code after them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def atoms(site: Site) -> Iterator[tuple[str, float]]:
 
 
 def _comparisons_with_constants(site: Site) -> Iterator[tuple[str, float]]:
-    """Yield what the statement compares, held against constants of the file."""
+    """Yield comparisons of the statement's operands with constants of the file."""
     operands: dict[str, None] = {}
     for node in site.exprs:
         if isinstance(node, ast.Compare):
@@ -84,7 +84,7 @@ def _comparisons_with_constants(site: Site) -> Iterator[tuple[str, float]]:
 
 
 def _constants(site: Site) -> list[str]:
-    """Constants of the file: those of the function first, then texts, then numbers."""
+    """Return constants of the file: those of the function first, then texts, then numbers."""
     near: dict[str, None] = {}
     texts: dict[str, None] = {}
     numbers: dict[str, None] = {}
@@ -117,7 +117,7 @@ def _attributes(site: Site) -> list[str]:
 
 
 def own_flags(site: Site) -> list[str]:
-    """Attributes that the class around sets to a truth value."""
+    """Return attributes that the enclosing class sets to a truth value."""
     owner = site.source.class_of(site.node)
     found: dict[str, None] = {}
     for node in site.source.within(owner) if owner else ():
@@ -130,7 +130,7 @@ def own_flags(site: Site) -> list[str]:
 
 
 def join_condition(site: Site) -> Iterator[Draft]:
-    """Yield a condition made stronger with `and`, or weaker with `or`."""
+    """Make a condition stronger with `and`, or weaker with `or`."""
     # `a and b` stops at a: after an error in evaluating the condition, a part in front of it is
     # likely.
     ahead = 1.0 if site.clues & RAISED else 0.3
@@ -155,7 +155,7 @@ def join_condition(site: Site) -> Iterator[Draft]:
 
 
 def _join_part(site: Site, node: ast.expr, found: dict[str, float]) -> Iterator[Draft]:
-    """Yield one part of a condition weaker or stronger, with the whole joined the other way."""
+    """Make one part of a condition weaker or stronger, and join the whole the other way."""
     if not isinstance(node, ast.BoolOp):
         return
     word = "or" if isinstance(node.op, ast.And) else "and"
@@ -167,7 +167,7 @@ def _join_part(site: Site, node: ast.expr, found: dict[str, float]) -> Iterator[
 
 
 def _looked_into(site: Site, condition: ast.expr) -> set[str]:
-    """Return what a condition looks into: it must not be None there."""
+    """Return the object that a condition accesses: it must not be None there."""
     return {
         site.text(node.value)
         for node in ast.walk(condition)
@@ -176,7 +176,7 @@ def _looked_into(site: Site, condition: ast.expr) -> set[str]:
 
 
 def replace_condition(site: Site) -> Iterator[Draft]:
-    """Another condition altogether, or none."""
+    """Replace a condition by another one, or remove it."""
     found = dict(reversed([*atoms(site)]))
     wanted = list(_conditions(site))
     if isinstance(site.node, ast.Return) and isinstance(site.node.value, ast.Constant | ast.Name):
@@ -215,7 +215,7 @@ def _guard_conditions(site: Site) -> Iterator[tuple[str, float]]:
 
 
 def _ways_to_leave(site: Site) -> Iterator[tuple[str, float]]:
-    """Ways to leave a function early, those it uses itself first."""
+    """Return ways to leave a function early, starting with those it uses itself."""
     for node in site.source.within(site.function or site.source.tree):
         if isinstance(node, ast.Return | ast.Raise):
             yield site.text(node), 1.5
@@ -226,7 +226,7 @@ def _ways_to_leave(site: Site) -> Iterator[tuple[str, float]]:
 
 
 def add_guard(site: Site) -> Iterator[Draft]:
-    """Yield a condition under which to leave, before the statement."""
+    """Add a condition before the statement under which the function returns early."""
     if site.function is None:
         return
     unit = "    "
@@ -241,7 +241,7 @@ def add_guard(site: Site) -> Iterator[Draft]:
 
 
 def make_conditional(site: Site) -> Iterator[Draft]:
-    """Yield a statement that runs only under a condition used in the function."""
+    """Make a statement conditional, with a condition used in the function."""
     node, indent = site.node, site.source.indent(site.node)
     if site.function is None or indent is None or not isinstance(node, SINGLE):
         return

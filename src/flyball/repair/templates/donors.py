@@ -1,4 +1,4 @@
-"""Expressions taken from elsewhere in the function, and other forms of the same one."""
+"""Expressions taken from elsewhere in the function, and other forms of the same expression."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EMPTY = ("[]", "{}", "set()", "()", '""', "0", "None", "[[]]")
 
 
 def use_donor(site: Site) -> Iterator[Draft]:
-    """Yield an expression of the same function in the place of one of the same or another form."""
+    """Replace an expression by one of the same function, of the same or another form."""
     pool = _pool(site)
     for node in site.exprs:
         if not _is_replaceable(site, node):
@@ -43,7 +43,7 @@ def use_parallel(site: Site) -> Iterator[Draft]:
 
 
 def exchange_loops(site: Site) -> Iterator[Draft]:
-    """Yield two loops of a comprehension, or nested ones, exchanged."""
+    """Exchange two loops of a comprehension, or nested loops."""
     parts = [each for node in site.exprs for each in getattr(node, "generators", ())]
     if isinstance(site.node, ast.For):
         parts += [each for each in site.node.body if isinstance(each, ast.For)]
@@ -82,7 +82,7 @@ def _is_replaceable(site: Site, node: ast.expr) -> bool:
 
 
 def add_operand(site: Site) -> Iterator[Draft]:
-    """Something added to, taken from or multiplied with an expression."""
+    """Add something to an expression, subtract it, or multiply by it."""
     names = [name for name in site.local_names if name not in ("self", "cls")]
     for node in site.exprs:
         if not _is_replaceable(site, node) or isinstance(node, ast.Compare | ast.BoolOp):
@@ -110,7 +110,7 @@ def add_operand(site: Site) -> Iterator[Draft]:
 
 
 def _indexed_names(site: Site) -> list[str]:
-    """Return what the function takes single parts of, by their number."""
+    """Return the variables whose elements the function accesses by number."""
     found: dict[str, None] = {}
     for node in site.source.within(site.function or site.node):
         if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
@@ -185,7 +185,7 @@ def _other_slices(site: Site, node: ast.Subscript, part: ast.Slice) -> Iterator[
 
 
 def change_container(site: Site) -> Iterator[Draft]:
-    """Another empty value, or one that holds something."""
+    """Replace an empty value by another, or by one with content."""
     for node in site.exprs:
         text = site.text(node)
         if text not in EMPTY or isinstance(node, ast.Slice):
@@ -200,7 +200,7 @@ def change_container(site: Site) -> Iterator[Draft]:
 
 
 def change_iteration(site: Site) -> Iterator[Draft]:
-    """Yield a comprehension with another filter or none, and what it should be joined to."""
+    """Yield a comprehension with another filter or none, or joined to something."""
     for node in site.exprs:
         for part in getattr(node, "generators", ()):
             yield from _other_iterables(site, part.iter)

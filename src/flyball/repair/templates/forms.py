@@ -16,7 +16,7 @@ READ = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 
 
 def regroup(site: Site) -> Iterator[Draft]:
-    """Yield the brackets elsewhere."""
+    """Move the brackets."""
     for node in site.exprs:
         match node:
             case ast.BinOp(left=a, op=outer, right=ast.BinOp(left=b, op=inner, right=c)):
@@ -37,7 +37,7 @@ def regroup(site: Site) -> Iterator[Draft]:
 
 
 def _with_first(site: Site, a: ast.expr, b: ast.expr) -> Iterator[Draft]:
-    """Brackets around an operand and the first part of the operation after it."""
+    """Put brackets around an operand and the first part of the operation after it."""
     while isinstance(b, ast.BinOp):
         b = b.left
         start, end = site.source.span(a)[0], site.source.span(b)[1]
@@ -55,7 +55,7 @@ def _bracketed(site: Site, node: ast.expr) -> str:
 
 
 def change_call(site: Site) -> Iterator[Draft]:
-    """Yield a method that was not called, one called needlessly, and one more call."""
+    """Call a method that was not called, remove a needless call, or add one more."""
     for node in site.exprs:
         around = site.source.parent.get(node)
         is_called = isinstance(around, ast.Call) and around.func is node
@@ -73,7 +73,7 @@ def change_call(site: Site) -> Iterator[Draft]:
 
 
 def change_sort_key(site: Site) -> Iterator[Draft]:
-    """Yield what things are ordered by."""
+    """Change the sort order."""
     for node in site.exprs:
         if not isinstance(node, ast.Call):
             continue
@@ -91,9 +91,7 @@ def change_sort_key(site: Site) -> Iterator[Draft]:
 
 
 def make_anew(site: Site) -> Iterator[Draft]:
-    """Yield rows and closures created each time instead of shared, and a value in place of
-    nothing.
-    """
+    """Create rows and closures each time instead of sharing them; replace None by a value."""
     for node in site.exprs:
         match node:
             case ast.BinOp(left=ast.List(elts=[only]), op=ast.Mult(), right=times):
@@ -117,7 +115,7 @@ def make_anew(site: Site) -> Iterator[Draft]:
 
 
 def change_keyword(site: Site) -> Iterator[Draft]:
-    """Yield `if` and `while`, `if` and `elif`, or the conditions of two branches exchanged."""
+    """Exchange `if` and `while`, `if` and `elif`, or the conditions of two branches."""
     node, source = site.node, site.source
     start = source.span(node)[0]
     if isinstance(node, ast.While):
@@ -139,7 +137,7 @@ def change_keyword(site: Site) -> Iterator[Draft]:
 
 
 def change_result(site: Site) -> Iterator[Draft]:
-    """Yield a value yielded one by one or whole; a result kept, or not kept."""
+    """Yield values one by one or as a whole; keep a result, or discard it."""
     node = site.node
     start, end = site.source.span(node)
     match node:

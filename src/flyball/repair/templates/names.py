@@ -64,7 +64,7 @@ def twins(name: str) -> list[str]:
 
 
 def change_variable(site: Site) -> Iterator[Draft]:
-    """Another variable in a variable's place."""
+    """Replace a variable by another one."""
     for node in site.exprs:
         if not isinstance(node, ast.Name) or _is_called(site, node):
             continue
@@ -92,7 +92,7 @@ def _is_called(site: Site, node: ast.expr) -> bool:
 
 
 def variable_to_attribute(site: Site) -> Iterator[Draft]:
-    """Yield an attribute of `self` for a variable, and the other way round."""
+    """Replace a variable by an attribute of `self`, or the reverse."""
     attributes = _own_attributes(site)
     for node in site.exprs:
         if _is_called(site, node):
@@ -124,7 +124,7 @@ def _own_attributes(site: Site) -> list[str]:
 
 
 def change_attribute(site: Site) -> Iterator[Draft]:
-    """Another attribute or method of the same thing."""
+    """Replace an attribute or method by another one of the same object."""
     own = _own_attributes(site)
     methods = _methods(site)
     others = _attributes_in_file(site)
@@ -162,7 +162,7 @@ def _methods(site: Site) -> list[str]:
 
 
 def _attributes_in_file(site: Site) -> tuple[list[str], list[str]]:
-    """Attributes read, and methods called, on anything but modules."""
+    """Return attributes read, and methods called, on anything but modules."""
     read: dict[str, None] = {}
     called: dict[str, None] = {}
     for node in site.source.within(site.source.tree):
@@ -172,7 +172,7 @@ def _attributes_in_file(site: Site) -> tuple[list[str], list[str]]:
 
 
 def change_callee(site: Site) -> Iterator[Draft]:
-    """Another function in a function's place."""
+    """Replace a function by another one."""
     own = [each.name for each in site.source.tree.body if isinstance(each, ast.FunctionDef)]
     for node in site.exprs:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
@@ -186,7 +186,7 @@ def change_callee(site: Site) -> Iterator[Draft]:
 
 
 def builtin_twin(site: Site) -> Iterator[Draft]:
-    """Yield a builtin handed on by name, such as `key=min`; an exception of another kind."""
+    """Replace a builtin passed by name, such as `key=min`, or an exception's type."""
     for node in site.exprs:
         if isinstance(node, ast.Name) and not _is_called(site, node) and node.id in BUILTINS:
             for other in twins(node.id):
@@ -199,7 +199,7 @@ def builtin_twin(site: Site) -> Iterator[Draft]:
 
 
 def variable_for_constant(site: Site) -> Iterator[Draft]:
-    """Yield a variable in place of a number."""
+    """Replace a number by a variable."""
     for node in site.exprs:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float, type(None)):
             for name in site.local_names:

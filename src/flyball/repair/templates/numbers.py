@@ -44,7 +44,7 @@ def off_by_one(site: Site) -> Iterator[Draft]:
 
 
 def _count_weight(site: Site, node: ast.expr) -> float:
-    """Return how often a number at this place is off by one; zero where it makes no sense."""
+    """Return how often a number at this place is off by one; zero where that makes no sense."""
     around = site.source.parent.get(node)
     match around:
         case ast.Subscript() if around.slice is node:
@@ -75,12 +75,12 @@ def _count_weight(site: Site, node: ast.expr) -> float:
 
 
 def _is_around(site: Site, name: str) -> bool:
-    """Return whether a function of this name is the one we are in: it calls itself."""
+    """Return whether this name is the enclosing function's: it calls itself."""
     return site.function is not None and site.function.name == name
 
 
 def change_adjustment(site: Site) -> Iterator[Draft]:
-    """Yield a `+ 1` that should be a `- 1`, or not be there; a quotient rounded up."""
+    """Replace `+ 1` by `- 1`, or remove it; round a quotient up."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
             yield site.swap(node, f"-(-{_bracketed(site, node.left)} // {site.text(node.right)})")
@@ -99,7 +99,7 @@ def _bracketed(site: Site, node: ast.expr) -> str:
 
 
 def shift_number(site: Site, node: ast.expr, by: int) -> str:
-    """Return a number so much larger or smaller, written as a person would."""
+    """Return a number with such an offset, written as a person would."""
     match node:
         case ast.Constant(value=int(value)):
             return str(value + by)
@@ -113,7 +113,7 @@ def shift_number(site: Site, node: ast.expr, by: int) -> str:
 
 
 def change_constant(site: Site) -> Iterator[Draft]:
-    """Another constant: a usual one, or one that the file itself uses."""
+    """Replace a constant by a usual one, or by one that the file itself uses."""
     for node in site.exprs:
         if not isinstance(node, ast.Constant):
             continue
@@ -158,7 +158,7 @@ def _numbers(site: Site, value: int | float) -> Iterator[tuple[str, float]]:
 
 
 def _is_surpassed(site: Site) -> bool:
-    """Return whether a first value is set here that others are compared with: the best so far."""
+    """Return whether this sets a first value to compare others with: the best so far."""
     if not isinstance(site.node, ast.Assign) or site.function is None:
         return False
     names = site.source.names_in(site.node)
@@ -185,7 +185,7 @@ def _strings(site: Site, value: str) -> Iterator[tuple[str, float]]:
 
 
 def _constants_used(site: Site, kind: object) -> list[object]:
-    """Constants of one kind in the same file, those of the same function first."""
+    """Return constants of one kind in the same file, those of the same function first."""
     scopes = [site.function] if site.function else []
     found: dict[object, None] = {}
     for scope in (*scopes, site.source.tree):
@@ -197,7 +197,7 @@ def _constants_used(site: Site, kind: object) -> list[object]:
 
 
 def change_format(site: Site) -> Iterator[Draft]:
-    """Another form for a field of a formatted string."""
+    """Change the format of a field in a formatted string."""
     first, last = own_lines(site.node)
     for node, fields in site.source.fields.items():
         if not first <= node.lineno <= last:

@@ -1,4 +1,4 @@
-"""Operators: another one, none, or the operands the other way round."""
+"""Operators: another one, none, or the operands exchanged."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COMMUTATIVE = (ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 def _operator_edit(site: Site, left: ast.expr, right: ast.expr, old: str, new: str) -> Edit | None:
-    """Return the operator's own place, between two operands."""
+    """Return an edit of the operator itself, between two operands."""
     start, end = site.source.span(left)[1], site.source.span(right)[0]
     gap = site.source.data[start:end].decode("utf-8")
     at = gap.find(old)
@@ -62,7 +62,7 @@ WRITTEN: dict[type[ast.AST], str] = {
 
 
 def change_comparison(site: Site) -> Iterator[Draft]:
-    """Another comparison."""
+    """Replace a comparison by another one."""
     for node in site.exprs:
         if not isinstance(node, ast.Compare):
             continue
@@ -76,7 +76,7 @@ def change_comparison(site: Site) -> Iterator[Draft]:
 
 
 def change_arithmetic(site: Site) -> Iterator[Draft]:
-    """Another arithmetic operator."""
+    """Replace an arithmetic operator by another one."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
             # Joining or formatting text: another operator can only raise.
@@ -92,7 +92,7 @@ def change_arithmetic(site: Site) -> Iterator[Draft]:
 
 
 def change_augmented(site: Site) -> Iterator[Draft]:
-    """Another augmented assignment, or a plain one."""
+    """Replace an augmented assignment by another one, or by a plain one."""
     node = site.node
     if isinstance(node, ast.AugAssign):
         old = WRITTEN[type(node.op)] + "="
@@ -111,7 +111,7 @@ def change_augmented(site: Site) -> Iterator[Draft]:
 
 
 def change_boolean(site: Site) -> Iterator[Draft]:
-    """Yield `and` for `or`, and one condition less."""
+    """Exchange `and` and `or`, or remove one condition."""
     for node in site.exprs:
         if not isinstance(node, ast.BoolOp):
             continue
@@ -131,7 +131,7 @@ def change_boolean(site: Site) -> Iterator[Draft]:
 
 
 def negate(site: Site) -> Iterator[Draft]:
-    """Yield a condition turned round."""
+    """Negate a condition."""
     for node in site.exprs:
         if isinstance(node, ast.UnaryOp):
             if isinstance(node.op, ast.Not | ast.USub | ast.Invert):
@@ -142,7 +142,7 @@ def negate(site: Site) -> Iterator[Draft]:
 
 
 def change_sign(site: Site) -> Iterator[Draft]:
-    """Yield a number taken from zero, where it is handed on, given back or compared."""
+    """Negate a number that is passed on, returned or compared."""
     for node in site.exprs:
         around = site.source.parent.get(node)
         is_read = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
@@ -172,7 +172,7 @@ def _is_plain(node: ast.expr) -> bool:
 
 
 def exchange_operands(site: Site) -> Iterator[Draft]:
-    """Yield the operands of an operator that is not commutative, the other way round."""
+    """Exchange the operands of an operator that is not commutative."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp) and not isinstance(node.op, COMMUTATIVE):
             weight = 0.3 if isinstance(node.op, ast.Mod) else 1.0
@@ -187,7 +187,7 @@ def exchange_operands(site: Site) -> Iterator[Draft]:
 
 
 def exchange(site: Site, a: ast.expr, b: ast.expr, weight: float = 1.0) -> Draft:
-    """Return two expressions exchanged."""
+    """Exchange two expressions."""
     edits = (site.source.replace(a, site.text(b)), site.source.replace(b, site.text(a)))
     return Draft(f"`{site.text(a)}` and `{site.text(b)}` exchanged", edits, weight)
 
@@ -201,7 +201,7 @@ def _is_number(node: ast.expr) -> bool:
 
 
 def drop_operand(site: Site) -> Iterator[Draft]:
-    """Yield only one side of an operation."""
+    """Keep only one side of an operation."""
     for node in site.exprs:
         if isinstance(node, ast.BinOp):
             for side in (node.left, node.right):

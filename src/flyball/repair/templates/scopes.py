@@ -1,4 +1,4 @@
-"""Names that are not known where they are used: imported, declared, spelt like a known one."""
+"""Names that are unknown where they are used: import, declare or respell them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def global_names(site: Site) -> dict[str, str]:
 
 
 def correct_unknown(site: Site) -> Iterator[Draft]:
-    """Yield a name that nothing defines: spelt right, or imported."""
+    """Correct a name that nothing defines: respell it, or import it."""
     known = {**global_names(site), **dict.fromkeys(site.local_names, "local")}
     for node in site.exprs:
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
@@ -63,7 +63,7 @@ def correct_unknown(site: Site) -> Iterator[Draft]:
 
 
 def correct_import(site: Site) -> Iterator[Draft]:
-    """Yield a module, or a part of one, whose name was spelt wrongly where it is imported."""
+    """Correct a misspelt module, or a part of one, where it is imported."""
     node, source = site.node, site.source
     if not isinstance(node, ast.Import | ast.ImportFrom):
         return
@@ -110,7 +110,7 @@ def _import_of(name: str) -> str:
 
 
 def _insert_at_top(site: Site, text: str) -> Edit:
-    """Return a line before the first import, or else before the first statement."""
+    """Insert a line before the first import, or else before the first statement."""
     body = site.source.tree.body
     rest = [each for each in body if not _comes_first(each)]
     imports = [each for each in rest if isinstance(each, ast.Import | ast.ImportFrom)]
@@ -127,7 +127,7 @@ def _comes_first(node: ast.stmt) -> bool:
 
 
 def change_global(site: Site) -> Iterator[Draft]:
-    """Another constant, class or function of the module in the place of one."""
+    """Replace a constant, class or function of the module by another one."""
     known = global_names(site)
     for node in site.exprs:
         if not isinstance(node, ast.Name) or node.id in site.local_names:
@@ -140,9 +140,7 @@ def change_global(site: Site) -> Iterator[Draft]:
 
 
 def declare_name(site: Site) -> Iterator[Draft]:
-    """Yield a variable of the function around, or of the module, that is meant and not a new
-    one.
-    """
+    """Declare that a variable of the enclosing function or module is meant, not a new one."""
     if site.function is None or site.source.indent(site.function.body[0]) is None:
         return
     written = {
@@ -163,7 +161,7 @@ def declare_name(site: Site) -> Iterator[Draft]:
 
 
 def _assigned_in(function: ast.AST, site: Site) -> set[str]:
-    """Return names that a function assigns itself, excluding nested functions."""
+    """Return names that a function itself assigns, excluding nested functions."""
     return {
         node.id
         for node in ast.walk(function)
@@ -174,7 +172,7 @@ def _assigned_in(function: ast.AST, site: Site) -> set[str]:
 
 
 def call_inherited(site: Site) -> Iterator[Draft]:
-    """Yield what the class above does, done first."""
+    """Call the superclass's method first."""
     function, owner = site.function, site.source.class_of(site.node)
     if function is None or owner is None or not owner.bases or function.body[0] is not site.node:
         return

@@ -1,4 +1,4 @@
-"""Statements: one more, one less, one elsewhere."""
+"""Statements: add, remove or move one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_LENGTH = 80
 
 
 def insert_statement(site: Site) -> Iterator[Draft]:
-    """Yield a statement like those of the function, before or after this one."""
+    """Insert a statement like others of the function, before or after this one."""
     if site.function is None:
         return
     for text, weight in dict(reversed([*_statements(site)])).items():
@@ -59,7 +59,7 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
 
 
 def _made_to_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]:
-    """Yield a value brought into the form that what follows expects."""
+    """Convert a value to the form that the code after it expects."""
     for call in ("list", "abs", "sorted", "int", "str"):
         yield f"{name} = {call}({name})", 0.2
     for method in ("strip", "lower"):
@@ -70,9 +70,8 @@ def _made_to_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]
 
 
 def _assignments_like(site: Site) -> Iterator[tuple[str, float]]:
-    """Yield what is set elsewhere in the class, flags turned; the first place of a table
-    filled in.
-    """
+    """Yield assignments as elsewhere in the class, with flags inverted; fill in a table's first
+    entry."""
     owner = site.source.class_of(site.node)
     for node in site.source.within(owner or site.function or site.node):
         match node:
@@ -95,7 +94,7 @@ def _assignments_like(site: Site) -> Iterator[tuple[str, float]]:
 
 
 def _places(site: Site) -> list[str]:
-    """Attributes and items that the function reads, where a count may be kept."""
+    """Return attributes and items that the function reads, and that may hold a count."""
     assert site.function is not None
     found: dict[str, None] = {}
     for node in site.source.within(site.function):
@@ -110,7 +109,7 @@ def _places(site: Site) -> list[str]:
 
 
 def _existing_statements(site: Site) -> Iterator[str]:
-    """Yield the simple statements of the function, and conditions with one in them."""
+    """Yield the simple statements of the function, and conditions that contain one."""
     assert site.function is not None
     for node in site.source.within(site.function):
         if isinstance(node, SIMPLE) and not _is_docstring(node):
@@ -123,7 +122,7 @@ def _existing_statements(site: Site) -> Iterator[str]:
 
 
 def _assigned_names(site: Site) -> list[str]:
-    """Variables that are given a value at least once, parameters apart."""
+    """Return variables that are assigned at least once, without parameters."""
     return [name for name in site.local_names if name not in site.parameters]
 
 
@@ -139,7 +138,8 @@ def _loop_names(site: Site) -> set[str]:
 
 
 def _is_docstring(node: ast.stmt) -> bool:
-    """Return whether a statement is a bare string or an ellipsis: neither is a lost value."""
+    """Return whether a statement is a bare string or an ellipsis, neither of which is a lost
+    value."""
     match node:
         case ast.Expr(value=ast.Constant(value=value)):
             return isinstance(value, str) or value is ...
@@ -148,7 +148,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def return_value(site: Site) -> Iterator[Draft]:
-    """Yield a computed value that is returned, or a result returned at the end."""
+    """Return a computed value, or a result at the end of the function."""
     node = site.node
     is_first = site.source.block_of(node)[0] is node
     if isinstance(node, ast.Expr) and not (is_first and _is_docstring(node)):
@@ -164,7 +164,7 @@ def return_value(site: Site) -> Iterator[Draft]:
 
 
 def delete_statement(site: Site) -> Iterator[Draft]:
-    """Yield the statement left out; a block without its condition."""
+    """Remove the statement; remove the condition of a block."""
     node = site.node
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import):
         return
@@ -180,7 +180,7 @@ def delete_statement(site: Site) -> Iterator[Draft]:
 
 
 def move_statement(site: Site) -> Iterator[Draft]:
-    """Yield a statement before the one above it, or after the one below it."""
+    """Move a statement before the one above it, or after the one below it."""
     block = site.source.block_of(site.node)
     i = block.index(site.node)
     if i + 1 < len(block):
@@ -200,9 +200,7 @@ def _exchange_statements(site: Site, a: ast.stmt, b: ast.stmt) -> Iterator[Draft
 
 
 def dedent_statement(site: Site) -> Iterator[Draft]:
-    """Yield the last statement of a block moved out of it, and a statement moved into the block
-    above.
-    """
+    """Move the last statement of a block out of it, or a statement into the block above."""
     source, node = site.source, site.node
     block, outer = source.block_of(node), source.parent.get(node)
     indent = source.indent(node)
@@ -236,7 +234,7 @@ def _reindent(lines: str, old: str, new: str) -> str:
 
 
 def mutable_default(site: Site) -> Iterator[Draft]:
-    """Yield a default list or dictionary that all calls share, created in each call instead."""
+    """Create a default list or dictionary in each call instead of sharing it between calls."""
     function = site.node if isinstance(site.node, ast.FunctionDef) else site.function
     if function is None:
         return
@@ -256,7 +254,7 @@ def mutable_default(site: Site) -> Iterator[Draft]:
 
 
 def default_value(site: Site) -> Iterator[Draft]:
-    """Another default for a parameter."""
+    """Replace the default of a parameter."""
     function = site.node if isinstance(site.node, ast.FunctionDef) else site.function
     if function is None:
         return

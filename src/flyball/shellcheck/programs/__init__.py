@@ -95,9 +95,8 @@ _AWAY = {
 
 
 def reaches_out(words: Sequence[Word]) -> bool:
-    """Return whether a command contacts another machine or takes other rights, unless it only
-    reads.
-    """
+    """Return whether a command contacts another machine or takes other privileges, other than for
+    reading."""
     program = posixpath.basename(words[0].known)
     verbs = _AWAY.get(program)
     verb = next((w.known for w in words[1:] if not w.known.startswith("-")), "")
@@ -149,7 +148,7 @@ _ALL = Pattern(r"|\^|\.|\.[*+]|\^?\.\*\$?|=|\$|\[\^?.{0,3}\][*+]?|\\S|\\w|\(\)")
 
 
 def heeds_all(name: str, rule: Rule | None) -> bool:
-    """Return whether the name of a secret may not occur among any words of this program."""
+    """Return whether no word of this program may contain the name of a secret."""
     base = posixpath.basename(name)
     if base in _NAMING or base in WRAPPERS or base in _SEARCHING:
         return False
@@ -179,7 +178,8 @@ _ENVIRONMENT = Pattern(
 
 
 def shows_environment(name: str, words: Iterable[Word]) -> bool:
-    """Return whether a program's text reads the environment, or what may be a secret in it."""
+    """Return whether a program's text reads the environment, or anything in it that may be a
+    secret."""
     if not _HAS_LANGUAGE.fullmatch(posixpath.basename(name)):
         return False
     asked = [match for word in words for match in _ENVIRONMENT.every(word.known)]
@@ -191,7 +191,7 @@ _GIT_SHOWS = names("show diff log grep blame annotate cat-file whatchanged diff-
 
 
 def settings_shown(name: str, rule: Rule | None, words: Sequence[Word]) -> str | None:
-    """Return the first file of settings, often with secrets, of which a program shows contents."""
+    """Return the first settings file, which often has secrets, whose contents a program shows."""
     shows = shows_contents(name, rule) or (
         posixpath.basename(name) == "git" and any(word.value in _GIT_SHOWS for word in words)
     )
@@ -213,7 +213,7 @@ def matches_all(words: Sequence[Word]) -> bool:
 
 
 def _looked_for(words: Sequence[Word]) -> list[Word]:
-    """Return the expressions of a search: what follows each `-e`, or else the first operand."""
+    """Return the expressions of a search: the argument of each `-e`, or else the first operand."""
     given = [after for word, after in pairwise(words) if word.value in ("-e", "--regexp")]
     return given or [word for word in words if not word.known.startswith("-")][:1]
 
@@ -229,7 +229,8 @@ _DEEP = {
 
 
 def searches_all(name: str, words: Sequence[Word]) -> str | None:
-    """Return what shows every line of every file in a folder, hidden files and all."""
+    """Return the words that make a search show every line of every file in a directory, hidden ones
+    too."""
     base = posixpath.basename(name)
     deep = _DEEP.get(base)
     if deep is None or not any(deep.fullmatch(w.known) for w in words):
@@ -254,15 +255,15 @@ _ASKERS = names("view info show v search add install i")
 
 
 def fetched_names(commands: Sequence[Sequence[str]]) -> frozenset[str]:
-    """Return the words, and parts of addresses, of programs that fetch; empty where none does."""
+    """Return the words, and parts of addresses, of programs that fetch; empty if none does."""
     told = [words for words in commands if words and posixpath.basename(words[0]) in _FETCHERS]
     return frozenset(part for words in told for word in words for part in re.split(r"[/=?]", word))
 
 
 def sent(words: Sequence[Word]) -> Word | None:
-    """Return what a client would send to another machine and only running shows.
+    """Return the part that a client would send to another machine and that its text does not show.
 
-    An option or an address that is computed; for a registry also the name to ask for.
+    This is a computed option or address; for a registry also the requested name.
     """
     if posixpath.basename(words[0].known) not in _CLIENTS:
         return None
@@ -291,7 +292,7 @@ _LOGS_IN = _CLIENTS | frozenset(PACKAGES) | frozenset(CLOUDS) | frozenset(CONTAI
 
 
 def elsewhere(name: str, words: Sequence[Word]) -> str | None:
-    """Return the option or address that points a client with logins at another server."""
+    """Return the option or address that points a client with saved logins at another server."""
     base = posixpath.basename(name)
     if base not in _LOGS_IN or base in DATABASES:
         return None
@@ -310,7 +311,7 @@ def elsewhere(name: str, words: Sequence[Word]) -> str | None:
 
 
 class Known(NamedTuple):
-    """A rule for a program, and the minimum class because of its location."""
+    """A rule for a program, and the minimum class due to its location."""
 
     rule: Rule | None
     floor: CommandKind
@@ -318,7 +319,7 @@ class Known(NamedTuple):
 
 
 def lookup(name: str, scope: Scope) -> Known:
-    """Return the rule for a program under the name it is called by."""
+    """Return the rule for a program by the name used to call it."""
     folder, base = posixpath.split(name)
     found = PROGRAMS.get(base)
     if not folder or folder in SYSTEM_DIRS:

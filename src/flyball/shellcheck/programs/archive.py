@@ -62,7 +62,8 @@ def _tar(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
 
 
 def _old_style(rule: Rule, letters: str, rest: list[Word]) -> list[Word]:
-    """Letters without a dash take their values from the words that follow, in order."""
+    """Split letters without a dash, which take their values from the words that follow, in
+    order."""
     found: list[Word] = []
     for letter in letters:
         found.append(literal(f"-{letter}"))

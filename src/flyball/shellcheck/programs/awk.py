@@ -56,7 +56,7 @@ def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 
 
 def _options(rule: Rule, words: Sequence[Word]) -> Sequence[Word]:
-    """Return the words before the program text; what follows it are files, not options."""
+    """Return the words before the program text; words after it are files, not options."""
     found: list[Word] = []
     rest = list(words[1:])
     while rest and rest[0].known.startswith("-") and rest[0].value != "--":
@@ -67,7 +67,7 @@ def _options(rule: Rule, words: Sequence[Word]) -> Sequence[Word]:
 
 
 def program_objection(program: str | None) -> str | None:
-    """Return why a program is not plain reading and printing, or None."""
+    """Return why a program does more than read and print, or None."""
     if program is None:
         return "gets a program that is only known when it runs"
     tokens = _tokens(program)
@@ -85,9 +85,7 @@ def program_objection(program: str | None) -> str | None:
 
 
 def _tokens(program: str) -> list[str] | None:
-    """Return the tokens of a program, or None where a slash could open or close either of two
-    things.
-    """
+    """Return the tokens of a program, or None if a slash is ambiguous."""
     found: list[str] = []
     at = 0
     while at < len(program):

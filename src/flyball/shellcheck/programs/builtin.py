@@ -24,7 +24,7 @@ def _text(words: Sequence[Word]) -> str:
 
 
 def check_cd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Follow the shell to another directory."""
+    """Track a change of directory."""
     operands = parse(rule, words[1:]).operands
     target = operands[0].value if operands else "~"
     if target is not None and secret(target):
@@ -55,7 +55,7 @@ def check_set(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable
 
 
 def check_shopt(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `shopt` with options that only change matching; `dotglob` shows what is hidden."""
+    """Judge `shopt` with options that only change matching; `dotglob` reveals hidden files."""
     if all(w.value in _SHOPTS or w.value in ("-s", "-u", "-q", "-p") for w in words[1:]):
         yield Finding(_text(words), CommandKind.READ_ONLY, "it sets how the shell matches names")
     else:
@@ -63,7 +63,7 @@ def check_shopt(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterab
 
 
 def check_alias(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Listing aliases, never defining one."""
+    """Judge alias: listing is harmless, defining one is not."""
     if all(w.value is not None and "=" not in w.value for w in words[1:]):
         yield Finding(_text(words), CommandKind.READ_ONLY, "it lists aliases")
     else:
@@ -85,7 +85,7 @@ def check_source(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Itera
 
 
 def check_read(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `read` and similar builtins: only into plain names that control nothing."""
+    """Judge `read` and similar builtins: only plain names without special meaning are allowed."""
     from_name = Pattern(r"[a-z_][a-z0-9_]*|[A-Z]")
     parsed = parse(rule, words[1:])
     text = _text(words)
@@ -96,7 +96,7 @@ def check_read(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
 
 
 def check_exit(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Leaving with a status that is a number."""
+    """Judge exit: its status must be a number."""
     yield Finding(_text(words), CommandKind.READ_ONLY, "it ends the script or loop")
 
 

@@ -16,7 +16,7 @@ from flyball.shellcheck.words.word import Word, literal
 
 
 def check_inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return what runs code may be pointed only at the workspace's own."""
+    """Require that a program which runs code is pointed only at the workspace's own."""
     parsed = parse(rule, words[1:])
     given = [value for _, value in parsed.flags if value and re.match(r"[/~]|\.\./", value.known)]
     for word in (*parsed.operands, *given):
@@ -65,7 +65,7 @@ _COMPILER_CHECKS = Pattern(
 
 
 def _compiler(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Compilers write what they make; a syntax check does not."""
+    """Judge compilers: they write their output, except for a syntax check."""
     general = judge_words(inquiry, rule, words)[0]
     asked = [word.value for word in words[1:]]
     prints = asked[:1] == ["--print"] and len(asked) == 2 and "=" not in (asked[1] or "=")
@@ -103,7 +103,7 @@ _SETTINGS = Pattern(
 
 
 def check_pytest(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return a setting on the command line can do what any option can."""
+    """Judge pytest: a setting on the command line can do what any option can."""
     given = [v for f, v in parse(rule, words[1:]).flags if f in ("-o", "--override-ini")]
     odd = [v for v in given if v is None or not _SETTINGS.fullmatch(v.value or "")]
     for found in check_inside(inquiry, rule, words):
@@ -196,7 +196,8 @@ _COMPILE = rule(
 
 
 def _covered(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `coverage run` as Python with recording: what it runs is judged as Python's own."""
+    """Judge `coverage run` as Python with recording: the program it runs is judged like Python's
+    own."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:], stop_at_operand=True)
     module = parsed.value("-m")

@@ -1,4 +1,4 @@
-"""Command lines of clouds: verbs that only ask, by the habits of each."""
+"""Command lines of clouds: verbs that only read, by each one's conventions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _is_field(query: Word | None) -> bool:
 
 
 def _asking(pattern: str) -> Check:
-    """Return a command whose plain words, joined, match the pattern and name no secret."""
+    """Return a check that the plain words, joined, match the pattern and name no secret."""
     known = Pattern(pattern)
 
     def check(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -92,7 +92,7 @@ _AZURE = names(
 
 
 def _verb(groups: frozenset[str], verbs: str) -> str:
-    """Return a pattern for known groups with one of these verbs right after them."""
+    """Return a pattern for known groups followed directly by one of these verbs."""
     return rf"(?:(?:{'|'.join(sorted(groups))}) )*(?:{verbs})(?: |$)"
 
 

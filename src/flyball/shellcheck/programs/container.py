@@ -29,7 +29,7 @@ _ENDS = rule(DESTROY, "ends or holds up what is running", operands=TEXT)
 
 
 def _get(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Listing a cluster, but not its secrets."""
+    """Judge reading from a cluster: its secrets are excluded."""
     text = " ".join(word.source for word in words)
     names = [w.known.lower() for w in parse(rule, words[1:]).operands]
     if any(re.match(r"secrets?\b", part) for name in names for part in re.split(r"[,/]", name)):
@@ -54,7 +54,7 @@ def _inspect(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
 
 
 def _release(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return the notes of a release are open; its values and manifests hold secrets."""
+    """Judge a release: its notes are public; its values and manifests may contain secrets."""
     asked = parse(rule, words[1:]).operands[:1]
     if asked and asked[0].value in ("notes", "hooks", "metadata"):
         yield from judge_words(inquiry, rule, words)
@@ -89,7 +89,7 @@ _QUERYING = names("-f -F --field --raw-field -q --jq --paginate --slurp")
 
 
 def _queries(parsed: SortedWords) -> bool:
-    """Return whether all that is sent is a GraphQL query with its values."""
+    """Return whether only a GraphQL query with its values is sent."""
     given = [value.value or "" for _, value in parsed.flags if value and "=" in value.known]
     what, *fields = [operand.value or "" for operand in parsed.operands] or [""]
     texts = [*given, *fields]
@@ -101,7 +101,7 @@ def _queries(parsed: SortedWords) -> bool:
 
 
 def _inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge a command in a container: reading there is reading, changing there needs a person."""
+    """Judge a command in a container: it may read there, but a change needs a person."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:], stop_at_operand=True)
     inner = [w for w in parsed.operands[1:] if w.value != "--"]

@@ -1,4 +1,4 @@
-"""Database clients: a question is harmless, everything else is not judged."""
+"""Database clients: a query is harmless, everything else is not judged."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _REDIS = names(
 
 
 def asks_only(statement: str | None) -> bool:
-    """Return whether a statement is one question, calling nothing but plain functions."""
+    """Return whether a statement is a single query that calls only plain functions."""
     if statement is None:
         return False
     if _PRAGMA.fullmatch(statement) or _DOT.fullmatch(statement) or _SLASH.fullmatch(statement):

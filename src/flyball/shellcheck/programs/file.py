@@ -32,7 +32,8 @@ _OUTPUT = Pattern(
 
 
 def _rm(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge rm: named files and build output may go; whole trees and patterns need a person."""
+    """Judge rm: named files and build output may be deleted; whole trees and patterns need a
+    person."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     found = written(inquiry, text, "rm", parsed.operands or [None])
@@ -112,7 +113,7 @@ def _dd(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Findin
 
 
 def _rsync(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return a trial copies nothing; another machine, or a copy, is a person's choice."""
+    """Judge rsync: a trial copies nothing; another machine, or a copy, is a person's choice."""
     general = judge_words(inquiry, rule, words)[0]
     operands = parse(rule, words[1:]).operands
     if general.kind is not CommandKind.READ_ONLY or general.veto:
@@ -132,7 +133,8 @@ _LISTS = names(
 
 
 def _rclone(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Listing a remote asks it; an address with options in it can name a program to run."""
+    """Judge rclone: listing contacts a remote; an address with options can name a program to
+    run."""
     general = judge_words(inquiry, rule, words)[0]
     operands = parse(rule, words[1:]).operands
     plain = all(w.value is not None and _REMOTE.fullmatch(w.value) for w in operands)
@@ -144,7 +146,7 @@ def _rclone(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 
 def _mv(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return a move onto a device is a deletion."""
+    """Judge mv: moving a file onto a device deletes it."""
     operands = parse(rule, words[1:]).operands
     for found in _all(inquiry, rule, words):
         if operands and device(operands[-1].value or ""):

@@ -1,4 +1,4 @@
-"""find: a search, and what it does with what it finds."""
+"""find: a search, and its actions on the results."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ _FLAGS = names(
 
 
 def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge find: every word of the expression must be known; actions are judged by what they
-    do.
-    """
+    """Judge find: every word of the expression must be known; actions are judged by their
+    effect."""
     text = " ".join(word.source for word in words)
     rest = list(words[1:])
     found = 0
@@ -83,7 +82,7 @@ def _is_start(word: Word) -> bool:
 
 
 def _aim(words: Sequence[Word]) -> str | None:
-    """Return the first name to look for, below the places to start from, that is a secret's."""
+    """Return the first searched name, below the starting points, that is a secret's."""
     starts = [word.known for word in itertools.takewhile(_is_start, words[1:])]
     for before, test, pattern in zip(words, words[1:], words[2:], strict=False):
         wanted = test.value in _PATTERNS and before.value not in ("!", "-not")
@@ -93,7 +92,7 @@ def _aim(words: Sequence[Word]) -> str | None:
 
 
 def _taken(rest: list[Word]) -> tuple[list[Word], bool]:
-    """Return the words up to the end of an action, and whether it gets many names at once."""
+    """Return the words up to the end of an action, and whether it gets several names at once."""
     inner: list[Word] = []
     while rest:
         word = rest.pop(0)
@@ -114,9 +113,8 @@ def _executed(
 
 
 def _filled(word: Word, names: Sequence[str], *, many: bool) -> Word:
-    """Return the word with the found name in it, which starts with the search root, never a
-    dash.
-    """
+    """Return the word with the found name in it, which begins with the starting point, never a
+    dash."""
     if "{}" not in word.known:
         return word
     head = word.known.partition("{}")[0]

@@ -1,4 +1,4 @@
-"""git: which subcommands only look, and which options let them do more."""
+"""git: the subcommands that only read, and the options that let them do more."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ _PAGERS = names("cat less")
 
 
 def _git(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Options before the subcommand can point git elsewhere; a repository elsewhere brings its own
-    helpers."""
+    """Judge options before the subcommand: a repository elsewhere brings its own helpers."""
     text = " ".join(word.source for word in words)
     rest = list(words[1:])
     scope = inquiry.scope
@@ -82,9 +81,8 @@ _GLOBAL_FLAGS = names(
 
 
 def _listing(changes: str, shows: str = "") -> Check:
-    """Return a subcommand that lists without operands (or with these options) and changes with
-    them.
-    """
+    """Return a rule for a subcommand that lists without operands (or with these options) and
+    changes with them."""
     showing = frozenset(shows.split())
 
     def check(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -118,7 +116,7 @@ _CONFIG_NEUTRAL = names(
 
 
 def _config(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Reading settings is free; writing one may plant a program for git to run."""
+    """Judge config: reading is harmless; writing may set a program that git will run."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     values = [w.value for w in parsed.operands]
@@ -154,7 +152,7 @@ def _is_key(values: Sequence[str | None]) -> bool:
 
 
 def _remote_url(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Addresses must be plain: some kinds of address run a program."""
+    """Judge a remote's address, which must be plain: some kinds of address run a program."""
     text = " ".join(word.source for word in words)
     for word in parse(rule, words[1:]).operands:
         plain = r"https?://\S+|git@[\w.-]+:[\w./~-]+|ssh://[\w@.-]+(:\d+)?/\S+|[\w./@+-]+"
@@ -165,9 +163,8 @@ def _remote_url(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
 
 
 def _remote_show(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `remote show`, which connects, unless told -n: to a configured remote, not to any
-    address.
-    """
+    """Judge `remote show`, which connects unless told -n: only to a configured remote, not to any
+    address."""
     parsed = parse(rule, words[1:])
     named = all(re.fullmatch(r"\w[\w.-]*", w.value or "") for w in parsed.operands)
     if named or (parsed.has("-n") and not parsed.doubtful):
@@ -188,8 +185,8 @@ _BRANCH = Pattern(
 def _checkout(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Judge checkout: switching branches loses nothing; overwriting files does.
 
-    `git checkout NAME` may be either, which only the repository knows: one plain branch switches, a
-    new branch is created from a place, and the rest may lose work.
+    `git checkout NAME` may do either, depending on the repository: one plain name switches to it, a
+    new branch starts at a commit, and every other form may lose work.
     """
     general = judge_words(inquiry, rule, words)[0]
     parsed = parse(rule, words[1:])
@@ -246,7 +243,7 @@ _LOCAL = rule(
 
 
 def _losing(options: str) -> Rule:
-    """Return a change to the repository that loses work with one of these options."""
+    """Return a rule for a subcommand that loses work with one of these options."""
     return _LOCAL._replace(destroys=names(options))
 
 
@@ -260,7 +257,7 @@ _LOSES = rule(
 
 
 def _reflog(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge reflog, which shows, unless a subcommand is given, before or after options."""
+    """Judge reflog, which only shows, unless a subcommand is given, before or after options."""
     shows = len(words) > 1 and words[1].value in ("show", "list", "exists")
     loses = any(w.value in ("expire", "delete", "drop", "write", None) for w in words[1:])
     yield from judge_words(inquiry, _LOSES if loses and not shows else _SHOW, words)

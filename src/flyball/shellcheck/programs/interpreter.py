@@ -1,4 +1,4 @@
-"""Interpreters: a file of the workspace may run where changes may; inline text may not."""
+"""Interpreters: a workspace file may run where changes are allowed; inline text may not."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def _is_plain(node: ast.AST) -> bool:
 
 
 def _only_opens(call: ast.Call) -> bool:
-    """Return whether `open` is called to read a file that is named in full and holds no secret."""
+    """Return whether `open` is only called to read a file with a literal name that is not a
+    secret."""
     texts = [each.value for each in call.args if isinstance(each, ast.Constant)]
     named = len(texts) == len(call.args) and all(isinstance(text, str) for text in texts)
     told = all(k.arg == "encoding" for k in call.keywords)
@@ -178,8 +179,7 @@ _MODES = names(
 
 def _python(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Judge Python: `-m` by module, `-c` by its syntax tree, files as the workspace's own
-    programs.
-    """
+    programs."""
     text = " ".join(word.source for word in words)
     own, mode, rest = _split(words[1:])
     given = parse(rule, own).flags
@@ -203,8 +203,7 @@ def _python(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 def _split(words: Sequence[Word]) -> tuple[list[Word], str, list[Word]]:
     """Split into Python's own options, the way it gets its program (`c`, `m` or a file), and the
-    rest.
-    """
+    rest."""
     own: list[Word] = []
     rest = list(words)
     while rest and rest[0].known.startswith("-") and rest[0].known != "-":
@@ -318,7 +317,7 @@ def _is_file(word: Word) -> bool:
 
 
 def _other(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Other interpreters: version, syntax check, test runner, a plain print, or a file."""
+    """Judge other interpreters: version, syntax check, test runner, a plain print, or a file."""
     text = " ".join(word.source for word in words)
     program = words[0].source
     parsed = parse(rule, words[1:], stop_at_operand=True)
@@ -353,7 +352,7 @@ _SHOWS = names("-v --version -version -V -i -m --ini")
 
 
 def _version_only(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Programs of which only the version is asked here."""
+    """Return a rule for programs that may only be asked for their version."""
     text = " ".join(word.source for word in words)
     lists = {"gpg": ("--list-keys", "-k"), "tmux": ("ls", "list-sessions")}.get(words[0].known, ())
     asks = ("--version", "-version", "version", "-v", "-V", "--help", *lists)

@@ -15,7 +15,7 @@ _METADATA = Pattern(r"169\.254\.|metadata\.google|\[?fd00:ec2")
 
 
 def _curl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Fetching to the terminal looks; sending anything, or another method, changes."""
+    """Judge curl: fetching to the terminal reads; sending anything, or another method, changes."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     method = parsed.value("-X", "--request")

@@ -1,4 +1,4 @@
-"""Package managers: listing looks, installing changes, running looks through."""
+"""Package managers: listing reads, installing changes, and a program they run is judged itself."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def group(
     bare: Rule | None = None,
     look: Rule = LOOK,
 ) -> Rule:
-    """Return the rule of a subcommand that has subcommands."""
+    """Return the rule of a subcommand that has its own subcommands."""
     rows = {**each(shows, look), **each(changes, CHANGE), **each(loses, PUBLISH)}
     return Rule(subcommands=rows, bare=bare)
 
 
 def _setting(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `config get NAME`: a secret's name is shown only where secrets are invisible."""
+    """Judge `config get NAME`: the value of a secret is shown only where secrets are invisible."""
     is_secret = any(_SECRET_SETTING.search(word.known) for word in words[1:])
     for found in judge_words(inquiry, rule, words):
         yield found._replace(reveals=is_secret)
@@ -154,9 +154,8 @@ _NODE: dict[str, Rule] = {
 
 
 def _script_or(name: str, looks: str) -> Check:
-    """Return a check for `yarn NAME` and `bun NAME`: a subcommand, or else a script of the
-    project, as it is for what only npm shows by that word.
-    """
+    """Return a check for `yarn NAME` and `bun NAME`: a subcommand, or else a script of the project;
+    words that only npm uses for reading count as scripts."""
     shows = names(looks)
     own = {w: r for w, r in _NODE.items() if r.kind is not CommandKind.READ_ONLY or w in shows}
 

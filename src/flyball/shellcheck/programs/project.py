@@ -1,4 +1,4 @@
-"""Build tools that run the tasks of a project: make, npm run, gradle and their kin."""
+"""Build tools that run the tasks of a project: make, npm run, gradle and similar ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HARMLESS = names("V VERBOSE DEBUG Q CI NO_COLOR JOBS J PORT BUILD_TYPE")
 def tasks_finding(
     inquiry: Inquiry, rule: Rule, words: Sequence[Word], parsed: SortedWords, tasks: Sequence[Word]
 ) -> Finding:
-    """Return the worst that the named tasks promise to be."""
+    """Return the worst class that the names of these tasks suggest."""
     text = " ".join(word.source for word in words)
     program = words[0].source
     for flag, value in parsed.flags:
@@ -66,9 +66,8 @@ _PLAIN = Pattern(r"\w+[:?+!]*=[\w.@-]*")
 
 
 def _glued(words: Sequence[Word]) -> list[Word]:
-    """Return the words with a number joined to the `-j` or `-l` before it: no other word is its
-    value.
-    """
+    """Return the words with a number joined to a preceding `-j` or `-l`: no other word is its
+    value."""
     found: list[Word] = []
     for word in words:
         number = re.fullmatch(r"[\d.]+", word.value or "")
@@ -95,7 +94,7 @@ def check_make(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
 
 
 def check_tasks(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Operands are tasks."""
+    """Judge a program whose operands are tasks."""
     parsed = parse(rule, words[1:])
     yield tasks_finding(inquiry, rule, words, parsed, parsed.operands)
 
@@ -115,7 +114,8 @@ _NINJA_SHOWS = names("list targets commands query graph deps rules inputs compdb
 
 
 def check_script(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `npm run NAME -- arguments`: the first operand is a task; without one it lists them."""
+    """Judge `npm run NAME -- arguments`: the first operand is a task; without one it lists the
+    tasks."""
     cut = next((i for i, w in enumerate(words) if w.value == "--"), len(words))
     parsed = parse(rule, words[1:cut])
     given = [*parsed.operands, *words[cut + 1 :]]
@@ -141,9 +141,8 @@ _TOX = names("run r run-parallel p list l config c depends de legacy le")
 
 
 def _tox(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge tox and nox, which run what the project defines, but for subcommands that run given
-    words.
-    """
+    """Judge tox and nox, which run what the project defines, except for subcommands that run given
+    words."""
     cut = next((i for i, w in enumerate(words) if w.value == "--"), len(words))
     odd = [w for w in parse(rule, words[1:cut]).operands if w.value not in _TOX]
     general = judge_words(inquiry, rule, words)[0]

@@ -74,7 +74,7 @@ _BRACKETS = "has a delimiter in brackets, which not every sed reads alike; put \
 
 
 def _step(rest: str) -> int | str:
-    """Return the length of the first command of a script, or what is wrong with it."""
+    """Return the length of the first command of a script, or the error in it."""
     address = next(_ADDRESS.every(rest))
     at = address.end()
     if is_open(address.group()):

@@ -26,7 +26,7 @@ from flyball.shellcheck.words.word import Word
 
 
 def _no_operands(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return a program that shows without operands and sets with them."""
+    """Return a rule for a program that shows without operands and sets with them."""
     if operands := parse(rule, words[1:]).operands:
         text = " ".join(w.source for w in words)
         reason = f"{words[0].source} {operands[0].source} changes the machine"
@@ -43,7 +43,7 @@ _OWN = frozenset(("$USER", "$LOGNAME", "$UID", "$$", "$PPID", "$!"))
 
 
 def _ps(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return a letter `e` without a dash shows the environment of every process."""
+    """Judge ps: a letter `e` without a dash shows the environment of every process."""
     for before, word in itertools.pairwise(words):
         is_value = _TAKES_VALUE.fullmatch(before.known)
         text = " ".join(each.source for each in words)
@@ -82,7 +82,7 @@ def _date(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 
 
 def _printenv(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Variables by name; all of them, or those of secrets, only where secrets are invisible."""
+    """Judge printenv: all variables, or secret ones, are shown only where secrets are invisible."""
     asked = [word.value for word in words[1:] if word.value not in ("-0", "--null")]
     secrets = not asked or any(name is None or is_secret_variable(name) for name in asked)
     text = " ".join(w.source for w in words)
@@ -99,7 +99,7 @@ def _finger(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 
 def _getent(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Return every database but those that hold passwords."""
+    """Judge getent: every database except those with passwords."""
     asked = parse(rule, words[1:]).operands
     if odd := next((w for w in asked[:1] if w.value in (None, "shadow", "gshadow")), None):
         yield secret_finding(" ".join(w.source for w in words), odd.source)
@@ -156,7 +156,7 @@ def _asks(word: Word, query: str) -> bool:
 
 
 def _dpkg(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Package databases: queries only."""
+    """Judge package databases: only queries are allowed."""
     text = " ".join(w.source for w in words)
     query = _QUERIES[posixpath.basename(words[0].known)]
     first = words[1].known if len(words) > 1 else ""
@@ -181,7 +181,7 @@ _CODER = Pattern(r"-?[A-Za-z][\w-]*:.*", re.S)
 
 
 def _identify(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `identify`, to which `NAME:` in front of a file is a language that can write."""
+    """Judge `identify`: a `NAME:` prefix of a file selects a language that can write."""
     if odd := next((word for word in words[1:] if _CODER.fullmatch(word.known)), None):
         text = " ".join(word.source for word in words)
         yield Finding(text, CommandKind.UNKNOWN, f"{odd.source} names a coder, which may write")
@@ -222,7 +222,7 @@ def _sysctl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
 
 
 def _lists(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Programs of which only the list is harmless."""
+    """Return a rule for programs of which only the listing is harmless."""
     if len(words) == 2 and words[1].value in rule.known:
         yield Finding(
             f"{words[0].source} {words[1].source}", CommandKind.READ_ONLY, "it only lists"

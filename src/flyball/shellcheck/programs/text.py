@@ -1,4 +1,4 @@
-"""Programs that read files and text, pagers among them, and what each can be talked into."""
+"""Programs that read files and text, including pagers, and how their options can be misused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLACE = Pattern(r"\+\+?(\d+|[GgFp]|/[\w .-]+)")
 
 
 def check_less(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `+…`, a pager's first command, which may start a program."""
+    """Judge less: `+…` is its first command, which may start a program."""
     for word in words[1:]:
         if word.known.startswith("+") and not (word.value and _PLACE.fullmatch(word.value)):
             text = " ".join(w.source for w in words)

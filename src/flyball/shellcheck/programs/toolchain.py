@@ -1,4 +1,4 @@
-"""Build tools that come with a language: cargo, go, dotnet and their kin."""
+"""Build tools that come with a language: cargo, go, dotnet and similar ones."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _GO_LOOK = rule(
 
 
 def _go(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Linker and compiler flags can name another program to run."""
+    """Judge go: linker and compiler flags can name another program to run."""
     text = " ".join(w.source for w in words)
     if re.search(r"-extld|-toolexec|-fplugin|-wrapper|-B\b", text):
         yield Finding(text, CommandKind.UNKNOWN, "its flags name another program to run")

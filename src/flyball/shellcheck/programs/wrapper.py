@@ -19,7 +19,7 @@ def _text(words: Sequence[Word]) -> str:
 
 
 def _odd(rule: Rule, words: Sequence[Word], flags: Iterable[str]) -> Finding | None:
-    """Return a wrapper's option that is not known changes what its words mean."""
+    """Refuse a wrapper's unknown option, which changes the meaning of its words."""
     for flag in flags:
         if flag not in rule.known and flag not in rule.valued:
             reason = f"{words[0].source} {flag} is not a known option of a wrapper"
@@ -87,7 +87,7 @@ def _command(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fi
 
 
 def _exec(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `exec command…`; without one it only moves redirections, judged elsewhere."""
+    """Judge `exec command…`; without a command it only redirects, which is judged elsewhere."""
     if len(words) == 1:
         yield Finding(_text(words), CommandKind.READ_ONLY, "it only applies its redirections")
     else:
@@ -95,7 +95,7 @@ def _exec(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 
 
 def _xargs(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `xargs [options] command…`: the words it adds are unknown."""
+    """Judge `xargs [options] command…`: the words that it adds are unknown."""
     parsed = parse(rule, words[1:], stop_at_operand=True)
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
         yield odd
@@ -163,7 +163,7 @@ def _is_found(word: Word) -> bool:
 
 
 def script_finding(inquiry: Inquiry, text: str, script: Word) -> Finding:
-    """Return a script file: the workspace's own may run where things may change."""
+    """Judge a script file: the workspace's own may run where changes are allowed."""
     path = script.value
     if path is None or script.glob or path == "-":
         return Finding(text, CommandKind.UNKNOWN, f"{script.source} is only known when it runs")
@@ -186,8 +186,7 @@ def _watch(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
 
 def _parallel(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Judge GNU parallel, which passes a line to a shell: only plain words with `:::` values are
-    followed.
-    """
+    followed."""
     parsed = parse(rule, words[1:], stop_at_operand=True)
     values = [w.value for w in parsed.operands]
     if odd := _odd(rule, words, (f for f, _ in parsed.flags)):
@@ -260,7 +259,7 @@ def _is_plain_name(word: Word) -> bool:
 
 
 def _as_package(found: Finding, runner: str, *, fetched: bool, installed: bool) -> Finding:
-    """Judge a program that a package brings: it only shares the name of the one that is known."""
+    """Judge a program from a package, which shares only its name with a known one."""
     if found.veto:
         return found
     if fetched or not (installed or found.kind is CommandKind.VERIFICATION):

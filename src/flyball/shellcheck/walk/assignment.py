@@ -1,4 +1,4 @@
-"""Statements that set, declare or forget variables."""
+"""Judge statements that set, declare or unset variables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPTIONS = Pattern(r"-[praAxgF]+")
 def assign(
     walk: Walk, node: Node, *, exported: bool, arithmetic: bool = False, only_read: bool = False
 ) -> None:
-    """Judge `NAME=value`; `only_read` when only a program that reads gets to see it."""
+    """Judge `NAME=value`; `only_read` if only a program that reads receives it."""
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name is None or name.type != "variable_name":
         walk.unknown(node, "assigning to an element evaluates its index")
@@ -67,9 +67,9 @@ def _indices(walk: Walk, array: Node) -> None:
 
 
 def _may_be_list(walk: Walk, node: Node) -> bool:
-    """Return whether a value in quotes may be read as a list again, which evaluates it.
+    """Return whether a value in quotes may be parsed again as a list, which evaluates it.
 
-    A shell does so where the name is declared as an array, here or before.
+    A shell does so if the name is declared as an array, here or earlier.
     """
     value = node.child_by_field_name("value")
     if value is None or value.type == "array":
@@ -99,7 +99,7 @@ def _search_path(walk: Walk, node: Node, label: str, value: Word | None) -> None
 
 
 def declare(walk: Walk, node: Node) -> None:
-    """Judge `export`, `declare` and their kin."""
+    """Judge `export`, `declare` and similar builtins."""
     keyword = node.children[0].type
     for child in node.named_children:
         if child.type == "variable_assignment" and _may_be_list(walk, child):

@@ -1,4 +1,4 @@
-"""Words, expansions and arithmetic: what is nested in a word is judged like any command."""
+"""Words, expansions and arithmetic: whatever is nested in a word is judged like any command."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _is_count(node: Node) -> bool:
 
 
 def _expansion(walk: Walk, node: Node, *, arithmetic: bool) -> None:
-    """Judge `${…}`: no prompt expansion, no indirection, no assignment to controlling names."""
+    """Judge `${…}`: no prompt expansion, no indirection, no assignment to special names."""
     text = text_of(node).strip()
     operators = [text_of(child) for child in node.children_by_field_name("operator")]
     if "!" in operators[:1] or "@" in operators:
@@ -132,7 +132,8 @@ def _expansion(walk: Walk, node: Node, *, arithmetic: bool) -> None:
 
 
 def _counted(walk: Walk, node: Node) -> None:
-    """Arithmetic evaluates the value of a name again, so the name must hold a number."""
+    """Judge arithmetic, which evaluates the value of a name again, so the name must hold a
+    number."""
     text = text_of(node)
     if node.type == "number" or (node.type == "special_variable_name" and text in "?#$!-"):
         return
@@ -145,7 +146,7 @@ def _counted(walk: Walk, node: Node) -> None:
 
 
 def _is_argument(node: Node) -> bool:
-    """Return whether a name is an argument of the script: all of them, or one by its number."""
+    """Return whether a name is an argument of the script: all of them, or one by number."""
     above = node.parent
     if above is None or above.type not in ("simple_expansion", "expansion"):
         return False
@@ -180,8 +181,8 @@ def examine_condition(walk: Walk, node: Node, *, deep: bool) -> None:
 def sh_reading(node: Node) -> str | None:
     """Return what `sh` would run of a `[[ ]]` or `(( ))`, or what is redirected within `[ ]`.
 
-    To a shell without these `[[` is a missing program, `((` opens two subshells, and operators
-    between words have their usual meaning.
+    A shell without them treats `[[` as a missing program, `((` as two subshells, and operators
+    between words as usual.
     """
     if node.type == "compound_statement":
         return None if _PLAIN_COUNT.fullmatch(text_of(node)) else "(( )) is two subshells to sh"
@@ -195,7 +196,7 @@ def sh_reading(node: Node) -> str | None:
 
 
 def _signs(node: Node) -> Iterator[tuple[str, str]]:
-    """Yield the operators in a test that also separate commands, and what follows each."""
+    """Yield the operators in a test that also separate commands, and the text after each."""
     within = 0
     for child in _leaves(node):
         after = (node.text or b"")[child.end_byte - node.start_byte :].decode()
@@ -209,7 +210,7 @@ def _signs(node: Node) -> Iterator[tuple[str, str]]:
 
 
 def _leaves(node: Node) -> Iterator[Node]:
-    """Yield the leaves of a node, down to what is quoted or expanded."""
+    """Yield the leaves of a node, including quoted and expanded parts."""
     for child in node.children:
         if child.child_count and child.type not in _OPAQUE:
             yield from _leaves(child)

@@ -23,7 +23,7 @@ REDIRECTS = names("file_redirect heredoc_redirect herestring_redirect")
 
 
 def redirect(walk: Walk, node: Node) -> list[Word]:
-    """Judge a redirection; words the grammar hangs on it belong to the command."""
+    """Judge a redirection; the grammar attaches extra words to it that belong to the command."""
     if node.type == "heredoc_redirect":
         return _heredoc(walk, node)
     targets: list[Word] = []

@@ -40,7 +40,7 @@ def _comment(_walk: Walk, _node: Node) -> None:
 
 
 def _pipeline(walk: Walk, node: Node) -> None:
-    """Judge each command of a pipeline in a shell of its own: none affects the others."""
+    """Judge each command of a pipeline in its own shell: none affects the others."""
     before, fed = walk.scope, walk.fed
     text: Word | None = None
     for child in node.named_children:
@@ -62,7 +62,7 @@ def _pipeline(walk: Walk, node: Node) -> None:
 
 
 def _told(node: Node) -> Word:
-    """Return what a command sends down a pipeline: its own text, or the names it lists."""
+    """Return what a command sends down a pipeline: its own text, or the names that it lists."""
     if not makes_text(node):
         return opaque(text_of(node))._replace(likely=" ".join(made_names(node)))
     words = said_words(node)
@@ -109,7 +109,8 @@ def _command(walk: Walk, node: Node, more: Sequence[Word] = ()) -> None:
 
 
 def _splits_input(node: Node, words: Sequence[Word]) -> bool:
-    """Return whether `IFS=…` stands before `read`, which alone sees it, and splits its input."""
+    """Return whether `IFS=…` precedes `read`, so that only `read` sees it and splits its input by
+    it."""
     name = node.child_by_field_name("name")
     reads = bool(words) and words[0].value == "read"
     return reads and name is not None and text_of(name) == "IFS"
@@ -172,7 +173,7 @@ def _condition(walk: Walk, node: Node) -> None:
 
 
 def _hold(walk: Walk, node: Node, does: str) -> None:
-    """Record what only some shells read as a condition."""
+    """Record an operator that only some shells treat as part of a condition."""
     if reason := sh_reading(node):
         walk.unknown(node, reason)
     else:

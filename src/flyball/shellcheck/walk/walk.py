@@ -53,7 +53,8 @@ _IN_FILE = Pattern(r"(?:(?:^|[=:])@|file://)([^\s,;]+)")
 
 
 def _lost(found: Finding, words: Sequence[Word]) -> Finding:
-    """Raise a project program told to delete data: that data is outside any tree of files."""
+    """Raise the class of a project's program that is told to delete data outside any tree of
+    files."""
     word = drops_data([word.known for word in words])
     if word is None or found.kind is not CommandKind.MUTATING:
         return found
@@ -61,9 +62,8 @@ def _lost(found: Finding, words: Sequence[Word]) -> Finding:
 
 
 def _fetched(found: Finding, names: frozenset[str]) -> Finding:
-    """Return a program that the same command has fetched before: fetching and running are one
-    act.
-    """
+    """Return a program that the same command fetched before: fetching and running count as one
+    act."""
     named = not names.isdisjoint(re.split(r"[\s/='\"]+", found.text))
     if not (found.fed or (found.runs and named and found.kind is CommandKind.MUTATING)):
         return found
@@ -75,7 +75,7 @@ _ASKS = ("--version", "--help")
 
 
 def _asks_version(words: Sequence[Word]) -> bool:
-    """Return whether all that a program is told is to print its version or help."""
+    """Return whether a program is only asked for its version or help."""
     return len(words) == 2 and words[1].value in _ASKS
 
 
@@ -85,7 +85,7 @@ def _too_many(text: str) -> Finding:
 
 
 class Walk:
-    """One pass over one command; `findings` grows in the order of the source."""
+    """One pass over one command; `findings` follow the order of the source."""
 
     def __init__(
         self, scope: Scope, allow: Sequence[AllowRule] = (), depth: int = 0, *, fresh: bool = False
@@ -125,11 +125,11 @@ class Walk:
             handler(self, node)
 
     def found(self, node: Node, kind: CommandKind, reason: str) -> None:
-        """Note what a node does."""
+        """Record the effect of a node."""
         self.findings.append(Finding(text_of(node), kind, reason))
 
     def revealed(self, node: Node, reason: str) -> None:
-        """Note a node that shows what may be a secret."""
+        """Record a node that may show a secret."""
         self.findings.append(Finding(text_of(node), CommandKind.READ_ONLY, reason, reveals=True))
 
     def unknown(self, node: Node, reason: str) -> None:
@@ -207,9 +207,8 @@ class Walk:
         return []
 
     def _hides(self, word: Word, name: str, rule: Rule | None) -> bool:
-        """Return whether a word names a secret: itself, unless only names are listed, or in
-        `@file`.
-        """
+        """Return whether a word names a secret: directly, unless only names are listed, or in
+        `@file`."""
         texts = {word.known, *word.guesses}
         if any(_ENV_FILE.match(t) for t in texts) and named_secret([word]):
             return True
@@ -220,7 +219,7 @@ class Walk:
         return named_secret([word]) is not None or self._users(texts)
 
     def _users(self, texts: Iterable[str]) -> bool:
-        """Return whether a text names what the user's own settings call a secret."""
+        """Return whether a text names a secret from the user's own settings."""
         more = self.scope.secrets
         return bool(more) and any(
             holds_secret(part, more) for text in texts for part in re.split(r"[=@:]", text)
@@ -240,7 +239,7 @@ class Walk:
         redirect(self, node)
 
     def enter(self, target: str | None) -> None:
-        """Note that the shell changed its directory."""
+        """Record that the shell changed its directory."""
         self.scope = self.scope.entered(target)
 
     def _allowed(self, words: Sequence[Word]) -> AllowRule | None:

@@ -1,1 +1,1 @@
-"""Words of a shell command: parsed, expanded as far as certain, judged by their spelling."""
+"""Words of a shell command: parsed, expanded as far as certain, and judged by their text."""

@@ -1,4 +1,4 @@
-"""Expand `${name…}` for the texts that a name may hold."""
+"""Expand `${name…}` to the possible values of a name."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MAX_CUT = 60
 
 
 def changed(held: Sequence[str], how: str) -> Sequence[str]:
-    """Return the texts after the operator and its argument; nothing where that is not followed.
+    """Return the texts after applying the operator and its argument; none if it is not supported.
 
-    Letters that only change their case count as the same.
+    Operators that only change letter case leave the text as it is.
     """
     if how == "" or how[0] in ",^~?" or how[:2] == ":?":
         return held
@@ -35,7 +35,7 @@ def changed(held: Sequence[str], how: str) -> Sequence[str]:
 
 
 def _plain(argument: str) -> str:
-    """Return an argument without its quotes; a gap where something in it is expanded."""
+    """Return an argument without its quotes; a gap if it contains an expansion."""
     return "*" if re.search(r"[$`]", argument) else re.sub(r"['\"\\]", "", argument)
 
 

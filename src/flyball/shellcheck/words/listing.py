@@ -1,4 +1,4 @@
-"""The names a substitution or pipeline may print, as far as its first command shows."""
+"""The names that a substitution or pipeline may print, as far as its first command shows."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ _NARROWS = Pattern(
 
 
 def narrows(text: str) -> bool:
-    """Return whether a command only leaves out some of the lines it is fed, and keeps none that
-    are names of secrets on purpose.
-    """
+    """Return whether a command only drops lines of its input, and does not select names of
+    secrets."""
     return bool(_NARROWS.fullmatch(text.strip())) and (
         bool(_LEAVES_OUT.match(text)) or not _picks(text)
     )
@@ -36,13 +35,13 @@ _LEAVES_OUT = Pattern(r"\s*e?grep (-\w+ )*-\w*v")
 
 
 def _picks(pattern: str) -> bool:
-    """Return whether a part of a name to look for is that of a secret: `env`, `tfvars$`."""
+    """Return whether a part of a searched name is that of a secret: `env`, `tfvars$`."""
     told = (part.strip(".") for part in re.findall(r"[\w.-]+", pattern.replace("\\", "")))
     return any(holds_secret(shape.format(part)) for part in told for shape in ("{}", ".{}", "x.{}"))
 
 
 def listed_names(words: Sequence[str]) -> tuple[str, ...]:
-    """Return what the names that a program prints may be, `*` for gaps."""
+    """Return the possible names that a program prints, with `*` for gaps."""
     reader = _LISTERS.get(words[0].rpartition("/")[2]) if words else None
     return (reader(words[1:]) or ANY) if reader else ANY
 
@@ -73,7 +72,7 @@ def _find(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_start(word: str) -> bool:
-    """Return whether a word of `find` is a place to start from, and no test."""
+    """Return whether a word of `find` is a starting point rather than a test."""
     return not word.startswith(("-D", "-O")) and word[:1] not in ("-", "(", "!")
 
 
@@ -118,7 +117,7 @@ def _date(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _told(*said: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
-    """Return a program that prints the place of something that is no file of the user's."""
+    """Return a program that prints the location of something other than a user's file."""
     return lambda words: _NAMELESS if not said or set(words) & set(said) else ()
 
 
@@ -161,7 +160,7 @@ _LISTERS: dict[str, Callable[[Sequence[str]], tuple[str, ...]]] = {
 
 
 def may_be_secret(text: str) -> bool:
-    """Return whether a path with gaps could still turn out to be a secret's."""
+    """Return whether a path with gaps could turn out to be a secret's."""
     if "*" not in text:
         return False
     last = text.rstrip("/").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Judge paths by their spelling: secret, protected, outside. No file is read."""
+"""Judge paths by their text: secret, protected, outside. No file is read."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Scope(NamedTuple):
 # The words of a command that programs hand on are asked about again for each of them.
 @lru_cache(4_096)
 def secret(path: str, *, hidden: bool = True) -> bool:
-    """Return whether a path (or pattern of one) names something that usually holds a secret.
+    """Return whether a path (or pattern) names something that usually contains a secret.
 
     `hidden`: whether a wildcard at the beginning of a name matches a dot, as in most programs, but
-    not in the shell. Case does not count: to many patterns and file systems it does not.
+    not in the shell. Case is ignored, as by many patterns and file systems.
     """
     if path.count("[") > MAX_SETS:
         return True
@@ -65,9 +65,8 @@ def secret(path: str, *, hidden: bool = True) -> bool:
 
 @lru_cache(4_096)
 def settings(path: str) -> bool:
-    """Return whether a path (or pattern of one) names settings that may hold secrets, or those of
-    git, whose addresses may hold a password.
-    """
+    """Return whether a path (or pattern) names settings that may contain secrets, or git's
+    settings, whose addresses may contain a password."""
     if path.count("[") > MAX_SETS:
         return True
     return any(map(_is_settings, dict.fromkeys(_BETWEEN.split(_simple(path.lower())))))
@@ -101,20 +100,19 @@ _TEXT = Pattern(r"[(){};]")
 
 def aimed(pattern: str) -> bool:
     """Return whether a pattern to look for files, a wildcard or a regular expression, finds a
-    secret.
-    """
+    secret."""
     return secret(pattern) or secret(pattern.replace(".*", "*").replace("\\", ""))
 
 
 def _simple(pattern: str) -> str:
-    """Return a pattern with less clever wildcards, that match at least as much."""
+    """Return a pattern with simpler wildcards that match at least as much."""
     pattern = re.sub(r"\[[^]/]*(?:\[[:.=][^]/]*[:.=]\][^]/]*)+\]", "?", pattern)
     pattern = re.sub(r"[?*+@!]\([^)/]*\)", "*", pattern)
     return pattern.replace("[^", "[!")
 
 
 def _aims(path: str, hidden: bool) -> bool:
-    """Return whether a path with wildcards matches a secret, and has something literal to go by."""
+    """Return whether a path with wildcards matches a secret, and has a literal part."""
     if len(path) > MAX_PATTERN:
         return True
     parts = spelled(path)
@@ -136,7 +134,7 @@ def _rows() -> dict[str, list[tuple[str, ...]]]:
 
 
 def _rows_like(name: str) -> list[tuple[str, ...]]:
-    """Return the patterns of the table that a wildcard may match, by how both begin."""
+    """Return the patterns of the table that a wildcard may match, by the beginning of both."""
     head = WILD.split(name)[0]
     if not head:
         said = len(re.sub(r"\[[^]]*\]|[*?]", "", name))
@@ -152,8 +150,7 @@ def _begins(name: str, head: str) -> bool:
 
 def _may_be(parts: Sequence[str], names: Sequence[str]) -> bool:
     """Return whether the last parts may be these names; a pattern in the table is compared
-    literally.
-    """
+    literally."""
     found = parts[-len(names) :]
     if len(found) < len(names):
         return False
@@ -168,7 +165,7 @@ _ENDS = ("pem", "key", "p12", "pfx", "env", "jks")
 
 
 def _shaped_end(name: str, ends: Sequence[str]) -> bool:
-    """Return whether what follows the last dot of a pattern may be one of these: `*.p?m`."""
+    """Return whether the text after the last dot of a pattern may be one of these: `*.p?m`."""
     _, dot, end = name.rpartition(".")
     if not dot or len(re.sub(r"\[[^]]*\]|[*?]", "", end)) < 2 or not WILD.search(end):
         return False
@@ -176,9 +173,7 @@ def _shaped_end(name: str, ends: Sequence[str]) -> bool:
 
 
 def _pointed(name: str, plain: str, hidden: bool) -> bool:
-    """Return a pattern with something literal to go by; `*` and `*.json` aim at nothing in
-    particular.
-    """
+    """Return a pattern with a literal part; `*` and `*.json` target no file in particular."""
     if name[:2] == ".*":
         return False
     if not WILD.match(name):
@@ -195,7 +190,7 @@ def device(path: str) -> bool:
 
 
 def outside(path: str, scope: Scope) -> bool:
-    """Return whether a path leads out of the workspace, as far as its spelling shows."""
+    """Return whether a path leads out of the workspace, as far as its text shows."""
     if path == TEMPORARY or path.startswith(TEMPORARY + "/"):
         return ".." in path.split("/")
     if path.startswith("~") or scope.cwd is None:
@@ -215,7 +210,7 @@ def _is_below_here(path: str) -> bool:
 
 
 def protected(path: str) -> bool:
-    """Return whether a path leads into what only Flyball or git itself may write."""
+    """Return whether a path leads to files that only Flyball or git itself may write."""
     return any(part.lower() in PROTECTED for part in path.split("/"))
 
 

@@ -1,9 +1,9 @@
-"""Read a command with the shell grammar, and check the reading against the shell's own rules.
+"""Parse a command with the shell grammar, and check the result against the shell's own rules.
 
-The grammar is more forgiving than a shell: it takes carriage returns and form feeds for blanks,
-reads `\\ ` between words as nothing, and splits a word at a line continuation. Each such difference
-is a way to show one command and run another, so every leaf and every gap between leaves is checked
-here, and a tree that a shell might read otherwise is refused.
+The grammar is more lenient than a shell: it takes carriage returns and form feeds for blanks, reads
+`\\ ` between words as nothing, and splits a word at a line continuation. Each such difference is a
+way to show one command and run another. So every leaf and every gap between leaves is checked here,
+and a tree that a shell might read differently is refused.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def _parser() -> Parser:
 
 
 def _grammar() -> object:
-    """Return the grammar of `tree_sitter_bash`, from its compiled module alone.
+    """Load the grammar of `tree_sitter_bash` from its compiled module alone.
 
-    The package around that also loads what would read its queries, and hooks that judge by
-    themselves would spend a tenth of their time on it.
+    Its package also loads code to run queries, on which a hook without a governor would spend a
+    tenth of its time.
     """
     package = PathFinder.find_spec("tree_sitter_bash")
     found = PathFinder.find_spec("_binding", package and package.submodule_search_locations)
@@ -51,7 +51,7 @@ def _grammar() -> object:
 
 
 def read(command: str) -> Node | str:
-    """Return the syntax tree of a command, or the reason why it cannot be relied on."""
+    """Return the syntax tree of a command, or the reason why it is unreliable."""
     if len(command) > MAX_LENGTH:
         return f"the command is longer than {MAX_LENGTH} characters"
     if bad := _odd_character(command):
@@ -97,9 +97,9 @@ def _too_open(command: str) -> bool:
 def backtick_readings(node: Node) -> tuple[str, ...]:
     r"""Return the texts a shell may parse for a backtick substitution with backslashes in it.
 
-    A shell removes one level of backslashes before it parses the text, so what the grammar found
-    there is not what runs. Within double quotes shells differ about `\"`: both readings count.
-    Empty if nothing is escaped, or if the node is no such substitution.
+    A shell removes one level of backslashes before it parses the text, so the text that the grammar
+    found there is not what runs. Within double quotes shells differ about `\"`: both readings
+    count. Empty if nothing is escaped, or if the node is no such substitution.
     """
     text = (node.text or b"").decode().strip()
     if node.type != "command_substitution" or text[:1] != "`" or "\\" not in text:
@@ -110,7 +110,7 @@ def backtick_readings(node: Node) -> tuple[str, ...]:
 
 
 def too_deep(root: Node) -> bool:
-    """Return whether a tree is nested beyond what the walk will follow."""
+    """Return whether a tree is nested deeper than the walk supports."""
     level = [root]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in node.children]
@@ -120,7 +120,7 @@ def too_deep(root: Node) -> bool:
 
 
 def _first_error(root: Node) -> str:
-    """Return the text of the smallest node that the grammar could not make sense of."""
+    """Return the text of the smallest node that the grammar could not parse."""
     node = root
     while broken := [child for child in node.children if child.has_error or child.is_missing]:
         node = broken[0]
@@ -173,7 +173,7 @@ them, or before what would be a comment if the line began anew.
 
 
 def _joined(root: Node, command: str) -> str | None:
-    """Return why a line that goes on may be read in two ways; in single quotes it does not."""
+    """Return why a continued line is ambiguous; in single quotes it is not."""
     for match in _GOES_ON.every(command):
         at = len(command[: match.start()].encode())
         node = root.descendant_for_byte_range(at, at + 1)
@@ -184,7 +184,7 @@ def _joined(root: Node, command: str) -> str | None:
 
 
 def _is_quoted_heredoc(node: Node) -> bool:
-    """Return whether a node is the text of a here-document in which nothing is replaced."""
+    """Return whether a node is the text of a here-document without expansion."""
     if node.type != "heredoc_body" or node.parent is None:
         return False
     found = heredoc_delimiter(node.parent)
@@ -240,7 +240,7 @@ def _gap_problem(node: Node, source: bytes) -> str | None:
 
 
 def _glued(before: Node, child: Node, gap: str, parent: Node) -> bool:
-    """Return whether two neighbours are one to the shell, or two where it would see one."""
+    """Return whether a shell would join two neighbours, or would split them differently."""
     if parent.type == "concatenation":
         return gap != ""
     real = gap.replace("\\\n", "")
@@ -260,9 +260,8 @@ _DELIMITER = Pattern(r"""(['"]?)([A-Za-z_][A-Za-z0-9_]*)\1""")
 
 
 def heredoc_delimiter(node: Node) -> tuple[str, bool] | None:
-    """Return the delimiter of a here-document, and whether it is quoted; None where it is not
-    plain.
-    """
+    """Return the delimiter of a here-document, and whether it is quoted; None if it is not
+    plain."""
     start = next(c for c in node.children if c.type == "heredoc_start")
     match = _DELIMITER.fullmatch((start.text or b"").decode())
     return (match[2], bool(match[1])) if match else None
@@ -270,8 +269,7 @@ def heredoc_delimiter(node: Node) -> tuple[str, bool] | None:
 
 def heredoc_text(node: Node, source: bytes) -> tuple[str, int] | None:
     """Return the body of a here-document by the shell's rule, and the byte offset of its end
-    line.
-    """
+    line."""
     delimiter = heredoc_delimiter(node)
     if delimiter is None:
         return None

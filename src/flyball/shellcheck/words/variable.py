@@ -1,4 +1,4 @@
-"""Variables a command sets: which may be set at all, and what is known of their values."""
+"""Variables that a command sets: which ones it may set, and their known values."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _CONTROLLING = Pattern(
 
 
 def assignment_objection(name: str, value: Word | None) -> str | None:
-    """Return why a variable may not be set so, or None."""
+    """Return why a variable may not be set this way, or None."""
     if name in HARMLESS or name in SEARCHED:
         return None
     if name.endswith("PAGER") and value is not None and value.value in PASSIVE_PAGERS:
@@ -75,12 +75,12 @@ _TELLING = Pattern(
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a program that only reads is unlikely to respect a variable of this name."""
+    """Return whether a program that only reads is unlikely to use a variable of this name."""
     return is_harmless(name) or not (_CONTROLLING.fullmatch(name) or _TELLING.fullmatch(name))
 
 
 def is_harmless(name: str) -> bool:
-    """Return whether handing a variable to a program is known to change nothing of weight."""
+    """Return whether passing a variable to a program is known to be harmless."""
     return (
         name in HARMLESS or name.endswith("PAGER") or bool(re.fullmatch(r"[a-z_][a-z0-9_]*", name))
     )
@@ -121,7 +121,8 @@ def facts_of(root: Node, *, fresh: bool = False) -> VariableFacts:
 def secret_variable(root: Node, facts: VariableFacts) -> Node | None:
     """Return the first use of a variable that holds one of the user's secrets, by its name.
 
-    Testing whether it is set shows nothing, and what the command sets itself is no secret.
+    Testing whether it is set reveals nothing, and a value that the command itself sets is no
+    secret.
     """
     stack = [root]
     while stack:
@@ -149,9 +150,7 @@ MAX_HOPS = 5
 
 
 def _told(root: Node, facts: VariableFacts) -> VariableFacts:
-    """Return the facts with what every name may hold, going by what the others are known to
-    hold.
-    """
+    """Return the facts with all possible values of each name, derived from those of the others."""
     made = set(facts.made)
     values: dict[str, dict[str, None]] = {}
     for name, word in _settings(root, facts):
@@ -208,7 +207,7 @@ def _settings(root: Node, facts: VariableFacts = NO_FACTS) -> Iterator[tuple[str
 
 
 def _fed(node: Node) -> Word | None:
-    """Return what a loop around a `read` is fed, if it is a listing, or None."""
+    """Return the input of a loop around a `read` if it is a listing, or None."""
     above = node.parent
     while above is not None and above.type != "while_statement":
         above = above.parent
@@ -233,7 +232,7 @@ def _fed(node: Node) -> Word | None:
 
 
 def _loops(node: Node) -> bool:
-    """Return whether a node is in a loop, where a text may grow without bound."""
+    """Return whether a node is in a loop, where a text may grow without limit."""
     above = node.parent
     return above is not None and (above.type == "do_group" or _loops(above))
 

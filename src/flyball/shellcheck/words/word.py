@@ -1,4 +1,4 @@
-"""Shell words as values: what a word becomes after expansion."""
+"""Shell words as values: the result of expanding a word."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ class Word(NamedTuple):
 
     @property
     def known(self) -> str:
-        """Return the value, or as much of its beginning as is known."""
+        """Return the value, or the known part of its beginning."""
         return self.head if self.value is None else self.value
 
     @property
     def may_be_option(self) -> bool:
-        """Return whether its value could begin with a dash unnoticed."""
+        """Return whether its value could begin with a dash."""
         if self.value is not None:
             return self.glob and bool(re.match(r"[*?\[]", self.value)) and not _suffixed(self.value)
         return not self.tame and (self.splits or not self.head)
 
 
 def _suffixed(pattern: str) -> bool:
-    """Return whether `*.py` or the like can hardly name an option; `*` can."""
+    """Return whether `*.py` or a similar pattern is unlikely to match an option; `*` is not."""
     return bool(re.search(r"\.\w+$", pattern))
 
 
@@ -151,7 +151,8 @@ def words_of(node: Node, facts: VariableFacts = NO_FACTS) -> tuple[Word, ...]:
 
 
 def _texts(pieces: Sequence[_Piece], facts: VariableFacts) -> list[tuple[str, ...]]:
-    """Return every choice of texts for the pieces; none where too many, or one is not followed."""
+    """Return every combination of texts of the pieces; none if there are too many or one is
+    unknown."""
     likely = [_likely(piece, facts) for piece in pieces]
     return [] if math.prod(map(len, likely)) > MAX_GUESSES else list(itertools.product(*likely))
 
@@ -171,7 +172,7 @@ def _filled(piece: _Piece, text: str) -> _Piece:
 
 
 def _is_idle(pieces: tuple[_Piece, ...], facts: VariableFacts) -> bool:
-    """Return whether all unknown parts are empty, and what is left is no option."""
+    """Return whether all unknown parts may be empty, and the rest is not an option."""
     empty = all(p.text is not None or facts.is_empty(_name(p.node)) for p in pieces)
     return empty and not "".join(p.text or "" for p in pieces).startswith("-")
 
@@ -211,7 +212,7 @@ def _is_revision(pieces: Sequence[_Piece]) -> bool:
 
 
 def _printed(piece: _Piece) -> str:
-    """Return the words of the command whose output a piece is; empty where it is anything else."""
+    """Return the words of the command whose output a piece is; empty for any other piece."""
     if piece.node is None or piece.node.type != "command_substitution":
         return ""
     parts = _pipeline_of(piece.node)
@@ -221,7 +222,7 @@ def _printed(piece: _Piece) -> str:
 
 
 def _said_by(node: Node) -> str:
-    """Return the words of a command, with errors it does not show; empty where one is unknown."""
+    """Return the words of a command, ignoring hidden errors; empty if one is unknown."""
     command = node.named_children[0] if node.type == "redirected_statement" else node
     words = [word for child in command.named_children for word in words_of(child)]
     if any(word.value is None or word.glob for word in words):
@@ -230,15 +231,14 @@ def _said_by(node: Node) -> str:
 
 
 def _name(node: Node | None) -> str:
-    """Return the name of a plain expansion; of any other one that no variable has."""
+    """Return the name in a plain expansion; for any other expansion, a name that no variable
+    has."""
     plain = re.fullmatch(r"\$(\w+|[@*])|\$\{(\w+|[@*])\}", text_of(node).strip() if node else "")
     return (plain[1] or plain[2]) if plain else "_"
 
 
 def _likely(piece: _Piece, facts: VariableFacts) -> Sequence[str]:
-    """Return what a piece may be, as far as the command itself shows; nothing if it is not
-    followed.
-    """
+    """Return the possible values of a piece, as far as the command shows; empty if unknown."""
     if piece.text is not None or piece.node is None:
         return ["*" if piece.text is None else piece.text]
     if piece.node.type == "process_substitution":
@@ -260,7 +260,7 @@ _VARIABLE = Pattern(r"\$(\w+|[@*])|\$\{(\w+|[@*])(?:\[[^]]*\])?(.*)\}", re.S)
 
 
 def _is_made(piece: _Piece, facts: VariableFacts) -> bool:
-    """Return whether a piece is text that the command builds in a way not followed here."""
+    """Return whether a piece is text that the command builds in an unsupported way."""
     if piece.node is None:
         return False
     if piece.node.type != "command_substitution":
@@ -275,16 +275,15 @@ _EACH = Pattern(r"(%s(\\[nt0]|\s)+)+")
 
 
 def makes_text(node: Node) -> bool:
-    """Return whether a substitution or pipeline starts from text in the command, not from files."""
+    """Return whether a substitution or pipeline starts from text in the command rather than from
+    files."""
     first = _first_command(node)
     fed = any(inner.type.startswith("here") for inner in _below(node))
     return fed or (first is not None and _called(first) in SAYS)
 
 
 def said_words(node: Node) -> list[str] | None:
-    """Return the words that a lone `echo` or `printf` prints, or None where it is more than
-    that.
-    """
+    """Return the words that a lone `echo` or `printf` prints, or None if the command does more."""
     first = _first_command(node)
     if first is None or _called(first) not in SAYS or sum(map(_is_command, _below(node))) > 1:
         return None
@@ -303,7 +302,7 @@ def said_words(node: Node) -> list[str] | None:
 def made_names(node: Node) -> list[str]:
     """Return the names that a substitution or pipeline may print, with `*` for gaps.
 
-    Only the first command prints names, and only filters that drop lines may follow it.
+    Only the first command may print names, and only filters that drop lines may follow it.
     """
     parts = _pipeline_of(node)
     first = parts[0] if parts else None
@@ -315,7 +314,7 @@ def made_names(node: Node) -> list[str]:
 
 
 def _pipeline_of(node: Node) -> list[Node]:
-    """Return the commands of a substitution or pipeline; none where it is more than one."""
+    """Return the commands of a substitution or pipeline; none if it contains several."""
     inner = [child for child in node.named_children if child.type != "comment"]
     if node.type in _ALONE:
         return [node]
@@ -344,7 +343,7 @@ def listed_secrets(node: Node) -> list[str]:
 
 
 def _below(node: Node) -> Iterator[Node]:
-    """Yield every node in a node, in the order of the source."""
+    """Yield every descendant of a node, in the order of the source."""
     for child in node.named_children:
         yield child
         yield from _below(child)
@@ -402,7 +401,7 @@ def _unescaped(text: str) -> list[_Piece]:
 
 
 def _string_pieces(node: Node) -> list[_Piece]:
-    """Contents of double quotes, by offset, since the grammar drops some blanks."""
+    """Return the contents of double quotes, by offset, since the grammar drops some blanks."""
     raw = node.text or b""
     found: list[_Piece] = []
     at = raw.index(b'"') + 1
@@ -462,7 +461,7 @@ def _has_braces(bare: str) -> bool:
 
 
 def _expanded(source: str, pieces: tuple[_Piece, ...]) -> tuple[Word, ...]:
-    """Brace expansion of one level; anything cleverer stays unknown."""
+    """Expand braces of one level; anything more complex stays unknown."""
     clever = opaque(source)._replace(made=True)
     if any(p.quoted and re.search(r"[{},]", p.text or "") for p in pieces):
         return (clever,)
