@@ -19,10 +19,6 @@ from flyball.core.reading.speech import hear
 from flyball.core.terms.intent import MAY_MUTATE, Intent, Reading
 
 _RIGHT = 0.9
-WHY = (
-    "a report without a verb or a question mark (a quoted value and where it is seen) is taken for "
-    "the thing that is wanted there."
-)
 BANDS = (0.0, 0.5, 0.7, 0.9, 0.97, 1.01)
 
 
@@ -93,7 +89,7 @@ def _held(title: str, name: str) -> list[Figure]:
     loose = sum(one.reading.intent in MAY_MUTATE for one in asked)
     return [
         Figure(f"{title} requests read rightly", _share(held), "%", least=_RIGHT),
-        Figure(f"{title} questions given a mutating budget", loose, most=0, why=WHY),
+        Figure(f"{title} questions given a mutating budget", loose, most=0),
     ]
 
 

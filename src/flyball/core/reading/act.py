@@ -74,7 +74,8 @@ def hear_order(bare: str, opener: str = "") -> HeardAct | None:
 
 def _is_generic(bare: str) -> bool:
     """Return whether a question is about the world in general rather than this project."""
-    if says(bare, lexicon.PROJECT):
+    # "that" stands for what was quoted.
+    if says(bare, lexicon.PROJECT) or says(bare, "that"):
         return False
     return says(bare, lexicon.THEORY) or not says(bare, r"the|this|that|these|it|our|my|how")
 

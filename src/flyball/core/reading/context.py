@@ -39,7 +39,8 @@ def follow_up(speech: Speech, offer: str, request: Speech | None) -> ReplyMeanin
     if speech.is_read_only or not speech.acts or speech.has_trouble_paste:
         return None
     return (
-        _refused(speech, offer, request)
+        _took_over(speech)
+        or _refused(speech, offer, request)
         or _answered(speech, offer, request)
         or _more_of_the_same(speech, request)
         or _agreed(_unrestricted(speech), offer)
@@ -79,6 +80,17 @@ def goes_on(text: str, request: str, answer: str = "") -> bool:
     return is_order and len(speech.text.split()) <= BRIEF and says(speech.text, _POINTS_BACK)
 
 
+def _took_over(speech: Speech) -> ReplyMeaning | None:
+    """Return a reply by who will do it without us: "thanks, I'll do it"."""
+    is_theirs = any(
+        opening_words(each.text, lexicon.MYSELF) and says(each.text, lexicon.DO_IT)
+        for each in speech.clauses
+    )
+    if not is_theirs or set(speech.acts) & (DIRECTIVES | {Act.LOOK, Act.INQUIRE}):
+        return None
+    return ReplyMeaning(Act.SOCIAL, "leaves it to the speaker")
+
+
 def _refused(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning | None:
     acts = speech.acts
     if acts[0] is not Act.REFUSAL or set(acts) & (DOINGS - {Act.LOOK}):
@@ -100,9 +112,12 @@ def _is_bare(clause: Clause) -> bool:
 
 def _answered(speech: Speech, offer: str, request: Speech | None) -> ReplyMeaning | None:
     """Interpret a few words that answer what the assistant asked, or pick what it named."""
-    if request is None or "?" in speech.text or len(speech.clauses) != 1:
+    if request is None or "?" in speech.text or not speech.clauses:
         return None
-    if not _is_bare(speech.clauses[0]) or opening_words(speech.text, lexicon.ELLIPSIS):
+    first, *more = speech.clauses
+    if any(not opening_words(clause.text, "with|without|but|and") for clause in more):
+        return None
+    if not _is_bare(first) or opening_words(speech.text, lexicon.ELLIPSIS):
         return None
     asked = _end(offer).casefold()
     if asked.rstrip().endswith("?") and says(asked, lexicon.CHOICE):

@@ -47,6 +47,9 @@ class Speech(NamedTuple):
 SHORT = 4
 LONG_SIGNS = 8
 
+DOUBTS = frozenset(
+    {"we should", "we ought to", "wir sollten", "you should", "why not", "why not just"}
+)
 JUDGEMENT = HeardAct(Act.INQUIRE, "asks for a judgement", is_question=True)
 PART = "belongs to what was told before"
 ALONE = HeardAct(Act.WHOLE, "leaves it to be done alone")
@@ -210,7 +213,7 @@ def _permission(bare: str, opener: str, has_mark: bool) -> HeardAct | None:
         says(bare, "without|safely|breaking|already|yet") or opening_words(bare, lexicon.REMOVES)
     )
     is_yours = opener.startswith("would you") and re.search(r" (?:here|or not)$", bare)
-    is_doubt = opener in ("we should", "we ought to", "wir sollten", "you should")
+    is_doubt = opener in DOUBTS
     if has_mark and (is_doubt or is_ours or is_yours):
         return JUDGEMENT
     return None
@@ -288,10 +291,13 @@ def _fragment(bare: str) -> HeardAct | None:
     is_new = re.match(r"(?:an? )?new ", bare) is not None and says(bare, lexicon.BIG)
     if is_new or re.match(lexicon.FEATURE_PHRASE, bare):
         return HeardAct(Act.BUILD, "names a feature")
+    # "parse("1e3") gives 13": a call, and what comes of it.
     if says(bare, lexicon.HAPPENS) or re.match(
-        r"(?:(?:click|gett|see|runn|try)ing|expected|got|received) ", bare
+        r"[\w.]+\([^()]*\) \w+s\b|(?:(?:click|gett|see|runn|try)ing|expected|got|received) ", bare
     ):
         return HeardAct(Act.REPORT, "describes what happens")
+    if size <= 5 and re.match(lexicon.SLIP, bare):
+        return HeardAct(Act.FIX, "names a detail")
     is_sentence = says(bare, "is|are|was|were|has|have|does|gets|got|isn't|aren't|wasn't")
     if is_sentence and size >= SHORT:
         return HeardAct(Act.REPORT, "describes what happens")

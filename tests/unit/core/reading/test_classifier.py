@@ -419,6 +419,11 @@ def test_held_out_prompts_are_read_well_and_questions_rarely_mutate(name: str):
         ("port this whole library to go", Intent.AUTONOMOUS),
         ("implement everything in the roadmap", Intent.AUTONOMOUS),
         ("i'm off to bed", Intent.CONVERSATIONAL),
+        ("At the moment there is one address. Add a second one to the form.", Intent.SMALL_FIX),
+        ("Extract 3 functions from main.py", Intent.SMALL_FIX),
+        ("typo in README", Intent.SMALL_FIX),
+        ('parse("1e3") gives 13', Intent.DIAGNOSE),
+        ("why not just replace the queue by a table?", Intent.DIAGNOSE),
     ],
 )
 def test_short_requests_are_read_as_people_mean_them(text: str, intent: Intent):
@@ -574,3 +579,9 @@ def test_follow_up_goes_on_with_the_request_before(text: str):
 )
 def test_another_request_begins_anew(text: str):
     assert not goes_on(text, "fix the total in cart.py")
+
+
+@pytest.mark.parametrize("reply", ["ok thanks, I'll do it", "I can do that"])
+def test_who_does_it_alone_gets_no_budget(reply: str):
+    history = (Turn("user", "why is it slow?"), Turn("assistant", "An index is missing. Add it?"))
+    assert classify(reply, history).budget == 0
