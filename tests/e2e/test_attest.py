@@ -66,8 +66,9 @@ def test_wrong_outcome_shows_when_the_verdict_is_run_again(place: Path):
     git(place / "shop", "reset", "-q", "--hard", "HEAD^^")
     file = made(place, "--key", "none")
     changed = rewritten(file, lambda inner: inner["runs"][0].update(exit_code=0))
-    refused = call(place, "check", changed)
-    assert isinstance(refused.exception, BadAttestation) and refused.exception.place == "runs"
+    for verb in ("check", "rerun", "note"):
+        refused = call(place, verb, changed).exception
+        assert isinstance(refused, BadAttestation) and refused.place == "runs"
     assert call(place, "check", str(file)).exit_code == 0
     (place / "empty").mkdir()
     git(place / "empty", "init", "-q")
@@ -97,6 +98,19 @@ def test_attestation_travels_in_the_notes_of_its_commit(place: Path):
     git(place, "clone", "-q", str(place / "shop"), "clone")
     git(place / "clone", "fetch", "-q", "origin", "refs/notes/flyball:refs/notes/flyball")
     assert call(place, "check", repo="clone").exit_code == 0
+
+
+def test_merge_commit_names_its_attestation(place: Path):
+    file, repo = str(made(place, "--key", "none")), place / "shop"
+    line = call(place, "trailer", file).output.strip()
+    git(repo, "branch", "fix")
+    for message, code in ((line, 0), (f"{line[:-64]}{'0' * 64}", 2)):
+        git(repo, "reset", "-q", "--hard", "fix^")
+        git(repo, "merge", "-q", "--no-ff", "fix", "-m", "Merge fix", "-m", message)
+        found = call(place, "check", file)
+        assert bool(found.exception) is bool(code), found.output
+        if isinstance(found.exception, BadAttestation):
+            assert found.exception.place == "the trailer of the commit"
 
 
 def test_working_tree_is_attested_and_found_again_once_it_is_committed(place: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from collections.abc import Callable, Mapping
 from getpass import getuser
@@ -27,6 +28,8 @@ from flyball.workspace.trees.git import (
 
 NOTES = "refs/notes/flyball"
 """Where attestations are kept in a repository, one for each commit."""
+
+TRAILER = "Flyball-Attestation"
 
 NONE, GIT, OWN = "none", "git", "own"
 
@@ -105,15 +108,35 @@ def make_own_key(home: Home) -> str:
 
 def check(home: Home, data: bytes, *, head: str = "HEAD", allowed: Path | None = None) -> Checked:
     """Return the statement of an attestation; raise if it is invalid or about another tree."""
-    found = attest.decode(data)
     place = _place(home)
-    signers = allowed or place.config.allowed_signers
-    signatures = attest.check_signatures(found, signers)
-    if allowed is not None and not signatures:
+    found = _holding(data, allowed or place.config.allowed_signers)
+    if allowed is not None and not found.signatures:
         raise BadAttestation("signatures", "it is not signed")
+    _require_trees(place.git, found.attestation.statement.attested, head)
+    _require_named(place.git, data, head)
+    return found
+
+
+def _holding(data: bytes, allowed: Path | None = None) -> Checked:
+    """Return what an attestation says; raise where a signature or a field does not hold."""
+    found = attest.decode(data)
+    signatures = attest.check_signatures(found, allowed)
     found.refuse_wrong_fields()
-    _require_trees(place.git, found.statement.attested, head)
     return Checked(found, signatures)
+
+
+def _require_named(git: Git, data: bytes, head: str) -> None:
+    """Raise if the commit's own trailer names other attestations, but not this one."""
+    commit = git.resolve(f"{head}^{{commit}}")
+    shown = f"--format=%(trailers:key={TRAILER},unfold)"
+    named = git.text("log", "-1", shown, commit).splitlines() if commit else []
+    if any(named) and trailer_of(data) not in named:
+        raise BadAttestation("the trailer of the commit", "it names another attestation")
+
+
+def trailer_of(data: bytes) -> str:
+    """Return the line by which a commit's message names an attestation."""
+    return f"{TRAILER}: sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def _require_trees(git: Git, attested: attest.AttestedVerdict, head: str) -> None:
@@ -137,9 +160,7 @@ def _require_trees(git: Git, attested: attest.AttestedVerdict, head: str) -> Non
 
 def rerun(home: Home, data: bytes, tell: Callable[[Progress], None] = unwatched) -> Repeated:
     """Take the verdict again on the trees named in an attestation, and compare test by test."""
-    found = attest.decode(data)
-    found.refuse_wrong_fields()
-    then = found.statement.attested
+    then = _holding(data).attestation.statement.attested
     try:
         base, head = (_commit_of(home, each) for each in (then.base, then.head))
         now = _statement(home, asyncio.run(verify_change(home, base, head, tell))).attested
@@ -168,10 +189,9 @@ def _commit_of(home: Home, of: attest.AttestedTree) -> str:
 
 def write_note(home: Home, data: bytes) -> str:
     """Store an attestation in the notes of the commit it is about; return that commit."""
-    found = attest.decode(data)
-    found.refuse_wrong_fields()
+    attested = _holding(data).attestation.statement.attested
     place = _place(home)
-    commit = _commit_of(home, found.statement.attested.head)
+    commit = _commit_of(home, attested.head)
     who = place.config.identity.environment()
     args = ("notes", f"--ref={NOTES}", "add", "-f", "-F", "-", commit)
     place.git.with_env(**who).call(*args, stdin=data)

@@ -78,7 +78,7 @@ def check_signatures(found: Attestation, allowed: Path | None = None) -> tuple[S
     signatures: list[Signature] = []
     for n, (keyid, blob) in enumerate(found.signatures):
         try:
-            signature = find_signer(found.signed, blob, allowed)
+            signature = find_signer(found.signed, blob, allowed, f"signatures[{n}]")
         except BadAttestation as error:
             # What was changed is named where the sums can tell.
             if found.wrong_sums:
@@ -90,7 +90,9 @@ def check_signatures(found: Attestation, allowed: Path | None = None) -> tuple[S
     return tuple(signatures)
 
 
-def find_signer(data: bytes, blob: bytes, allowed: Path | None = None) -> Signature:
+def find_signer(
+    data: bytes, blob: bytes, allowed: Path | None = None, place: str = "signatures"
+) -> Signature:
     """Return who signed these bytes; raise if the signature is for other bytes or from an unknown
     key."""
     with tempfile.TemporaryDirectory(prefix="flyball-signature-") as name:
@@ -100,14 +102,17 @@ def find_signer(data: bytes, blob: bytes, allowed: Path | None = None) -> Signat
         done = _keygen("-Y", "check-novalidate", *at, stdin=data, ok=(0, 255))
         found = _FINGERPRINT.search(done.stdout.decode(errors="replace"))
         if done.exit_code or found is None:
-            raise BadAttestation("signatures", "the signature does not belong to this statement")
+            raise BadAttestation(place, "the signature does not belong to this statement")
         if allowed is None:
             return Signature(found[0])
-        return Signature(found[0], _principal(data, file, allowed, found[0]))
+        name = _principal(data, file, allowed)
+        if not name:
+            raise BadAttestation(place, f"{found[0]} is not an allowed signer of {allowed}")
+        return Signature(found[0], name)
 
 
-def _principal(data: bytes, signature: Path, allowed: Path, fingerprint: str) -> str:
-    """Return the name under which a file of allowed signers lists the key."""
+def _principal(data: bytes, signature: Path, allowed: Path) -> str:
+    """Return the name under which a file of allowed signers lists the key, or ""."""
     if not allowed.is_file():
         raise NotFound(
             "file of allowed signers", os.fspath(allowed), "Each line: NAME KEYTYPE KEY."
@@ -118,7 +123,7 @@ def _principal(data: bytes, signature: Path, allowed: Path, fingerprint: str) ->
         asked = ("-Y", "verify", "-n", NAMESPACE, "-I", name, *known)
         if name and _keygen(*asked, stdin=data, ok=(0, 255)).exit_code == 0:
             return name
-    raise BadAttestation("signatures", f"{fingerprint} is not an allowed signer of {allowed}")
+    return ""
 
 
 @contextmanager
@@ -129,11 +134,12 @@ def _key_file(key: SigningKey) -> Generator[str]:
             file = Path(name, "key.pub")
             file.write_text(f"{public[1]}\n")
             yield os.fspath(file)
+        return
     named, home = key.named, key.environ.get("HOME", "")
     file = Path(f"{home}/{named[2:]}" if named.startswith("~/") else named)
     if not file.is_file():
         raise NotFound("signing key", os.fspath(file), "Make one with `flyball attest key`.")
-    yield os.fspath(file)
+    yield os.fspath(file.absolute())
 
 
 def _keygen(

@@ -246,9 +246,16 @@ def outcomes_of(attested: AttestedVerdict) -> Ends:
         data = plain.decompress(packed, LARGEST)
         if plain.unconsumed_tail or not plain.eof:
             raise BadAttestation("outcomes", "they are cut short or too large")
-        return msgspec.json.decode(data, type=Ends)
+        ends = msgspec.json.decode(data, type=Ends)
     except (binascii.Error, ValueError, zlib.error, msgspec.MsgspecError) as error:
         raise BadAttestation("outcomes", "they cannot be unpacked") from error
+    if plain.unused_data or data != _ends_as_json(ends):
+        raise BadAttestation("outcomes", "they are not as Flyball writes them")
+    return ends
+
+
+def _ends_as_json(ends: Ends) -> bytes:
+    return json.dumps(ends, sort_keys=True).encode()
 
 
 def compare_runs(then: AttestedVerdict, now: AttestedVerdict) -> tuple[Difference, ...]:
@@ -266,9 +273,21 @@ def compare_runs(then: AttestedVerdict, now: AttestedVerdict) -> tuple[Differenc
             ends = (old[run].get(test, "did not run"), new[run].get(test, "did not run"))
             if ends[0] != ends[1]:
                 found.append(Difference(run, test, *ends))
-    if then.status is not now.status:
-        found.append(Difference("verdict", "", then.status, now.status))
+    said = tuple(_unanswered(each, of_run=bool(then.run)) for each in (then, now))
+    if said[0] != said[1]:
+        found.append(Difference("verdict", "", *said))
     return tuple(found)
+
+
+def _unanswered(attested: AttestedVerdict, *, of_run: bool) -> str:
+    """Return the label of a verdict without a person's answer, which no second run can give.
+
+    What a governed run asks depends on its request and its plan, so only its strength is repeated.
+    """
+    verdict = attested.verdict
+    if of_run:
+        return verdict.strength.label
+    return msgspec.structs.replace(verdict, accepted_by="").headline
 
 
 def _attested_run(record: RunRecord) -> AttestedRun:
@@ -284,6 +303,6 @@ def _attested_run(record: RunRecord) -> AttestedRun:
 
 
 def _pack(runs: Iterable[RunRecord]) -> Outcomes:
-    ends = {_attested_run(each).key: dict(sorted(each.ends.items())) for each in runs}
-    packed = zlib.compress(json.dumps(ends, sort_keys=True).encode(), 9)
+    ends: Ends = {_attested_run(each).key: dict(each.ends) for each in runs}
+    packed = zlib.compress(_ends_as_json(ends), 9)
     return Outcomes("json+zlib+base64", base64.b64encode(packed).decode())

@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Callable
+import subprocess
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,14 @@ import pytest
 
 from flyball import attest
 from flyball.core.suite.case import CaseOutcome
-from flyball.core.terms.change_verdict import ChangeStrength, ChangeVerdict, SuiteLine
+from flyball.core.terms.change_verdict import (
+    ChangeFinding,
+    ChangeStrength,
+    ChangeVerdict,
+    FindingKind,
+    SuiteLine,
+    Weight,
+)
 from flyball.errors import BadAttestation, UsageError
 from flyball.verdict.record import RunRecord, VerdictRecord
 
@@ -92,7 +102,7 @@ def test_known_signer_is_named_and_an_unknown_one_refused(
     allowed.write_text(f"bo {other}\n")
     with pytest.raises(BadAttestation) as refused:
         check(signed, allowed)
-    assert refused.value.place == "signatures"
+    assert refused.value.place == "signatures[0]"
 
 
 def test_key_with_a_passphrase_and_no_agent_is_refused_and_asks_nobody(tmp_path: Path):
@@ -102,6 +112,39 @@ def test_key_with_a_passphrase_and_no_agent_is_refused_and_asks_nobody(tmp_path:
     run_sync((*args, str(tmp_path / "id")), cwd=tmp_path, env=os.environ)
     with pytest.raises(UsageError):
         attest.write_attestation(statement(), attest.SigningKey(str(tmp_path / "id"), os.environ))
+
+
+@pytest.fixture
+def agent(key: attest.SigningKey) -> Iterator[Mapping[str, str]]:
+    """Yield the environment of an SSH agent that holds the key."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:
+        socket = f"{short}/agent"
+        ran = subprocess.Popen(["ssh-agent", "-D", "-a", socket], stdout=subprocess.PIPE)
+        assert ran.stdout is not None and ran.stdout.readline()
+        env = {**os.environ, "SSH_AUTH_SOCK": socket}
+        try:
+            subprocess.run(["ssh-add", "-q", key.named], env=env, check=True)
+            yield env
+        finally:
+            ran.terminate()
+            ran.communicate()
+
+
+@pytest.mark.parametrize("named", ["key::{}", "{}"])
+def test_key_that_an_agent_holds_signs_by_its_public_part(
+    named: str, key: attest.SigningKey, agent: Mapping[str, str], signed: bytes
+):
+    public = Path(f"{key.named}.pub").read_text().strip()
+    theirs = attest.SigningKey(named.format(public), agent)
+    assert attest.write_attestation(statement(), theirs) == signed
+
+
+def test_key_is_named_by_a_relative_path(
+    key: attest.SigningKey, signed: bytes, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(Path(key.named).parent)
+    mine = attest.SigningKey("id_ed25519", os.environ)
+    assert attest.write_attestation(statement(), mine) == signed
 
 
 def test_secrets_are_redacted_in_every_field():
@@ -129,7 +172,31 @@ def test_repeated_verdict_is_compared_test_by_test():
         (". · pytest · new", "b", "passed", "did not run"),
         (". · pytest · new", "c", "did not run", "passed"),
         (". · pytest · old", "", "ran", "did not run"),
+        ("verdict", "", f"{VERDICT.strength.label} (2 tests)", f"{weak.strength.label} (2 tests)"),
     ]
+
+
+QUESTION = ChangeFinding(FindingKind.PROMISE_CHANGED, Weight.ASKS, "A test promises less.")
+
+
+def test_answer_of_a_person_is_no_difference():
+    asked = msgspec.structs.replace(VERDICT, findings=(QUESTION,))
+    accepted = msgspec.structs.replace(asked, accepted_by="ana")
+    then, now = (
+        statement(msgspec.structs.replace(RECORD, verdict=each)).attested
+        for each in (accepted, asked)
+    )
+    assert then.status is not now.status
+    assert attest.compare_runs(then, now) == ()
+
+
+def test_governed_run_is_compared_by_its_strength():
+    asked = msgspec.structs.replace(VERDICT, findings=(QUESTION,))
+    weak = msgspec.structs.replace(VERDICT, strength=ChangeStrength.GREEN)
+    then = msgspec.structs.replace(statement().attested, run="calm-otter")
+    for verdict, count in ((asked, 0), (weak, 1)):
+        now = statement(msgspec.structs.replace(RECORD, verdict=verdict)).attested
+        assert len(attest.compare_runs(then, now)) == count
 
 
 def with_field(path: str, value: object) -> Callable[[dict[str, Any]], None]:
@@ -173,7 +240,8 @@ FIELDS = [
     (f"{INNER}.verdict.strength", 3, "verdict"),
     (f"{INNER}.verdict.mended", ["b"], "verdict"),
     (f"{INNER}.verdict.accepted_by", "ana", "verdict"),
-    (f"{INNER}.verdict.findings", [], "verdict"),
+    (f"{INNER}.verdict.findings", [], "the statement"),
+    (f"{INNER}.verdict.note", "unknown to every reader", "the statement"),
     (f"{INNER}.runs", [], "runs"),
     (f"{INNER}.runs.0.command", "true", "runs"),
     (f"{INNER}.runs.0.exit_code", 0, "runs"),
@@ -235,6 +303,19 @@ def test_changed_field_with_a_matching_sum_contradicts_the_others():
             attest.decode(attest.write_attestation(told, None)).refuse_wrong_fields()
 
 
+def test_outcomes_with_more_than_they_say_are_refused():
+    plain = msgspec.to_builtins(statement())
+    outcomes = plain["predicate"]["flyball_verdict"]["outcomes"]
+    packed = base64.b64decode(outcomes["data"])
+    twice = zlib.decompress(packed).replace(b'{"a":', b'{"a": "failed", "a":', 1)
+    for data in (packed + b"more", zlib.compress(twice)):
+        outcomes["data"] = base64.b64encode(data).decode()
+        told = msgspec.convert(plain, attest.Statement)
+        with pytest.raises(BadAttestation) as refused:
+            attest.decode(attest.write_attestation(told, None)).refuse_wrong_fields()
+        assert refused.value.place == "outcomes"
+
+
 def test_any_changed_byte_is_refused(signed: bytes):
     for at in range(0, len(signed), max(1, len(signed) // 150)):
         changed = bytearray(signed)
@@ -263,4 +344,4 @@ def test_signature_of_another_statement_or_key_is_refused(signed: bytes, tmp_pat
     data = json.dumps(mixed, sort_keys=True, separators=(",", ":")).encode() + b"\n"
     with pytest.raises(BadAttestation) as refused:
         check(data)
-    assert refused.value.place == "signatures"
+    assert refused.value.place == "signatures[0]"

@@ -120,6 +120,20 @@ def note(file: Path, repo: Path) -> None:
     say(f"It is in the notes of {commit[:12]}. To share it: git push origin {NOTES}")
 
 
+@attest.command()
+@click.argument("file", type=FILE)
+@REPO
+def trailer(file: Path, repo: Path) -> None:
+    """Print the trailer of a merge commit that names it.
+
+    `flyball attest check` then refuses any other attestation of that commit.
+    """
+    from flyball.app.attesting import trailer_of
+    from flyball.surfaces.cli.terminal.view import home_at
+
+    say(trailer_of(_read(home_at(repo), file, "")))
+
+
 def _read(home: Home, file: Path | None, head: str) -> bytes:
     from flyball.app.attesting import read_note
     from flyball.errors import NotFound
@@ -144,6 +158,10 @@ def _print_checked(found: Checked) -> None:
         say("! It is not signed: anybody may have written it. `flyball attest rerun` repeats it.")
     mark = {"shown": "✓", "a question": "?", "not shown": "✗"}[attested.status]
     say(f"{mark} {attested.status}: {attested.label.removeprefix(f'{attested.status}: ')}")
+    if attested.verdict.accepted_by:
+        for each in attested.verdict.findings:
+            if each.weight == "asks":
+                say(f"  accepted by {attested.verdict.accepted_by}: {each.sentence}")
     old, new = (each.commit or each.tree for each in (attested.base, attested.head))
     say(f"  {old[:12]} → {new[:12]} (tree {attested.head.tree[:12]})")
     for run in attested.runs:

@@ -31,6 +31,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "attest rerun": ("attest rerun verdict.json", "attest rerun --head HEAD --json"),
     "attest note": ("attest note verdict.json", "attest note verdict.json --repo ../shop"),
+    "attest trailer": ("attest trailer verdict.json", "attest trailer v.json --repo ../shop"),
     "approve": ("approve last", 'approve last --note "keep the old name"'),
     "deny": ("deny last", 'deny last --why "do not touch the database"'),
     "answer": ('answer last "use the second form"', 'answer last "yes"'),
