@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.suite.part import Part, PartSuite, reached
+from flyball.core.suite.part import Part, PartSuite, owner_of, reached
 from flyball.core.terms.change_verdict import ChangeVerdict
 from flyball.core.terms.evidence import CheckReport, Strength
 from flyball.core.terms.evidence_rows import is_style, strength
@@ -111,6 +111,7 @@ async def _take(context: CallContext, wanted: Wanted) -> ChangeVerdict:
             await run_suites(context, suite, compared, is_new=found.is_new)
             for suite in found.suites
         ]
+        runs = _without_broken_neighbours(wanted, found, facts, runs)
         verdict = await _judge(context, wanted, found, compared, runs)
         if verdict.is_strong and not verdict.faults:
             noticed = await count_noticed(context, found.suites, compared, runs)
@@ -169,6 +170,26 @@ def _find_suites(
     if suites:
         return _Found(parts, suites, is_new=False)
     return _Found(parts, _suites(survey_parts(compared.land, commands), wanted, files), is_new=True)
+
+
+def _without_broken_neighbours(
+    wanted: Wanted, found: _Found, facts: ChangeFacts, runs: Sequence[SuiteRuns]
+) -> list[SuiteRuns]:
+    """Count the suite of an untouched part that tells of no test on either tree as unavailable.
+
+    Such as a fuzz target whose dependency was never fetched: the change can do nothing about it.
+    """
+    owners = [owner_of(found.parts, path) for path in (*facts.files, *facts.submodules)]
+    touched = {each.path for each in owners if each} | wanted.red_parts
+    ours = {suite for part in found.parts if part.path in touched for suite in part.suites}
+    return [
+        each._replace(unavailable=" · ".join(each.old.says) or f"exit code {each.old.exit_code}")
+        if suite not in ours
+        and (each.old and each.old.speaks_of_none)
+        and (each.new and each.new.speaks_of_none)
+        else each
+        for suite, each in zip(found.suites, runs, strict=True)
+    ]
 
 
 async def _judge(

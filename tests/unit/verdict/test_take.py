@@ -99,6 +99,23 @@ async def test_a_failure_that_uses_nothing_of_a_repair_is_not_held_against_it(tm
 
 
 @story
+async def test_a_neighbour_that_ran_on_neither_tree_is_told_and_held_against_nobody(
+    tmp_path: Path,
+):
+    needs = '{"name": "fuzz", "dependencies": {"cart": "file:.."}, "scripts": {"test": "exit 3"}}'
+    own = '[project]\nname = "cart"\n'
+    files = {**FILES, "pyproject.toml": own, "fuzz/package.json": needs}
+    with open_shop(tmp_path, files) as shop:
+        shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})
+        verdict = await take(shop)
+        assert (verdict.is_shown, verdict.mended) == (True, (TWO,))
+        (told,) = verdict.not_run
+        assert "in fuzz" in told
+        shop.change({"fuzz/package.json": f"{needs}\n"})
+        assert (K.NOT_EVIDENCE, W.BLOCKS) in kinds(await take(shop))
+
+
+@story
 async def test_the_first_tests_of_a_project_are_held_against_its_old_code(tmp_path: Path):
     with open_shop(tmp_path, {"cart.py": FILES["cart.py"]}) as shop:
         shop.change({"cart.py": MENDED, "test_cart.py": SHOWN})
