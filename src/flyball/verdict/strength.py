@@ -72,7 +72,9 @@ def strength_of(suite: SuiteRuns) -> ChangeStrength:
         )
         if new.exit_code:
             return ChangeStrength.UNVERIFIED
-        return ChangeStrength.EXIT_MENDED if was_red else ChangeStrength.EXIT_ZERO
+        if was_red:
+            return ChangeStrength.EXIT_MENDED
+        return ChangeStrength.GREEN if _counts_as_many(suite) else ChangeStrength.EXIT_ZERO
     if not new.green - suite.set_aside:
         return ChangeStrength.UNVERIFIED
     if suite.old is not None and could_not_run(suite.old):
@@ -80,6 +82,12 @@ def strength_of(suite: SuiteRuns) -> ChangeStrength:
     if _by_old_tests(suite):
         return ChangeStrength.OLD_TESTS
     return ChangeStrength.NEW_TESTS if _by_new_tests(suite) else ChangeStrength.GREEN
+
+
+def _counts_as_many(suite: SuiteRuns) -> bool:
+    """Return whether the suite prints how many tests passed, and no fewer now than before."""
+    before, now = (run.counts[0] if run and run.counts else 0 for run in (suite.old, suite.new))
+    return 0 < before <= now
 
 
 def could_not_run(run: TreeRun) -> bool:

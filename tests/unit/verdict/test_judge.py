@@ -354,6 +354,23 @@ def test_a_suite_that_does_not_count_speaks_by_its_exit_code(before, now, streng
     assert verdict.is_shown is is_shown
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "strength"),
+    [
+        ((349, 0, 0), (349, 0, 0), ChangeStrength.GREEN),
+        ((349, 0, 0), (350, 0, 0), ChangeStrength.GREEN),
+        ((349, 0, 0), (348, 0, 1), ChangeStrength.EXIT_ZERO),
+        ((0, 0, 0), (349, 0, 0), ChangeStrength.EXIT_ZERO),
+    ],
+)
+def test_a_suite_that_names_no_test_is_green_by_the_counts_it_prints(before, now, strength):
+    a, c = (TreeRun("make test", 0, is_counted=False, counts=counts) for counts in (before, now))
+    verdict = judge_change((runs(a, c),), CODE, AskedFor(wants_red=False))
+    assert verdict.strength is strength
+    assert verdict.is_shown is (strength is ChangeStrength.GREEN)
+    assert not judge_change((runs(a, c),), CODE, AskedFor()).is_shown
+
+
 def test_every_part_must_show_something_and_the_strongest_green_one_gives_the_label():
     mended, green = runs(run(x="F"), run(x=".")), runs(run(y="."), run(y="."))
     verdict = judge_change((mended, green), CODE, AskedFor())
