@@ -326,6 +326,30 @@ def test_a_part_is_tested_where_it_lies(make_bench):
     assert report(bench.do("test", args="web")).part == "web"
 
 
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("uv.lock", "uv sync"),
+        ("poetry.lock", "poetry install"),
+        ("tox.ini", "tox devenv .venv"),
+        ("a.txt", "python3 -m venv .venv && .venv/bin/pip install -e . pytest"),
+    ],
+)
+def test_what_is_not_installed_is_named_with_the_projects_command(make_bench, file, command):
+    shop = "from nowhere_at_all import sell\n"
+    tests = "import shop\n\ndef test_shop():\n    assert shop.sell\n"
+    files = {file: "", "pyproject.toml": "", "shop.py": shop, "test_shop.py": tests}
+    reason = report(make_bench(files).do("test", runner="pytest")).reason
+    wanted = f"nowhere_at_all is not installed here: a person runs `{command}` in the project"
+    assert reason == wanted
+
+
+def test_what_is_missing_of_the_project_itself_is_not_to_be_installed(make_bench):
+    tests = "import shop.till\n\ndef test_shop():\n    assert shop\n"
+    bench = make_bench({"uv.lock": "", "shop.py": "", "test_shop.py": tests})
+    assert report(bench.do("test", runner="pytest")).reason == ""
+
+
 def test_a_program_that_a_script_misses_is_named_as_such(make_bench):
     bench = make_bench({"package.json": '{"scripts": {"test": "nothere"}}'})
     put(bench.project.parent / "bin", {"npm": "#!/bin/sh\nnothere-at-all\n"})

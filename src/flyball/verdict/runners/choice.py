@@ -239,6 +239,8 @@ def _python_set_up(land: FileIndex) -> str:
     for file in ("requirements-dev.txt", "requirements-test.txt", "requirements.txt"):
         if land.has(file):
             return f"{venv} -r {file} pytest"
+    if land.has("tox.ini"):
+        return "tox devenv .venv"
     return f"{venv} -e . pytest" if land.has("pyproject.toml", "setup.py") else f"{venv} pytest"
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from flyball.core.suite.case import SuiteCase, digest_of
 from flyball.core.suite.part import TOP
 from flyball.core.terms.evidence import SuiteReport
+from flyball.core.terms.shape import listed
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.regex import regex
 from flyball.verdict.runners.choice import (
@@ -22,6 +23,7 @@ from flyball.verdict.runners.choice import (
     not_installed,
     require,
     require_allowed,
+    set_up_command,
 )
 from flyball.verdict.runners.launch import exit_code, launch, set_up
 from flyball.verdict.runners.pace import Course, Pace, Paces, Steps, TimeLimit, limit_for, telling
@@ -196,6 +198,37 @@ _NEEDS_NETWORK = regex(
 """How Maven, Gradle, Cargo and Go say that something was never fetched."""
 
 
+_NOT_FOUND = regex(
+    r"No module named '(\w+)|Cannot find (?:module|package) '((?:@[\w.-]+/)?\w[\w.-]*)"
+)
+"""How Python and Node say that what is imported is not installed; a path begins with a dot."""
+
+
+def _not_set_up(choice: Choice, finished: Finished, tally: Tally | None) -> str:
+    """Return what is missing here and the project's command that installs it, if that is why."""
+    where = "the project" if choice.at == TOP else choice.at
+    command = set_up_command(choice.name, choice.land)
+    if finished.exit_code == MISSING:
+        do = (
+            f"a person runs `{command}` in {where}" if command else "install what the project needs"
+        )
+        return f"a program that it starts is not installed; {do}"
+    fetch = fetch_command(choice)
+    if fetch and tally is None and _NEEDS_NETWORK.search(finished.output):
+        return (
+            "it needs what is not on this machine, and runs have no network; "
+            f"a person runs `{fetch}` in {where}"
+        )
+    said = [finished.output] if tally is None else [each.message for each in tally.failures]
+    names = {found[1] or found[2] for text in said for found in _NOT_FOUND.finditer(text)}
+    ours = {name for path in choice.land.files for name in path.removesuffix(".py").split("/")}
+    if finished.exit_code and command and (names := names - ours):
+        return (
+            f"{listed(sorted(names))} is not installed here: a person runs `{command}` in {where}"
+        )
+    return ""
+
+
 def _reason(choice: Choice, finished: Finished, tally: Tally | None, timed: Timed) -> str:
     """Return why a run is not green if no failing test explains it."""
     if finished.timed_out and timed.is_bounded:
@@ -206,15 +239,8 @@ def _reason(choice: Choice, finished: Finished, tally: Tally | None, timed: Time
         return f"it was ended by signal {finished.signal}"
     if tally and tally.reason:
         return tally.reason
-    if finished.exit_code == MISSING:
-        return "a program that it starts is not installed; install the project's dependencies"
-    command = fetch_command(choice)
-    if command and tally is None and _NEEDS_NETWORK.search(finished.output):
-        where = "the project" if choice.at == TOP else choice.at
-        return (
-            "it needs what is not on this machine, and runs have no network; "
-            f"a person runs `{command}` in {where}"
-        )
+    if unready := _not_set_up(choice, finished, tally):
+        return unready
     if choice.name == "pytest" and finished.exit_code in PYTEST_ENDS:
         return PYTEST_ENDS[finished.exit_code]
     if tally is None:
