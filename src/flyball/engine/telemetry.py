@@ -188,6 +188,7 @@ def _about_reply(card: CardState, event: DriverReplied) -> Iterator[Telemetry]:
             "bytes": look.bytes,
             "summary": look.text.strip().partition("\n")[0][:200],
             "snapshotId": "",
+            "evidence": [],
         }
     if event.finish is Finish.ERROR:
         message = event.text or "the reply ended in an error"
@@ -252,6 +253,7 @@ def _returned(
     size: int = 0,
     summary: str = "",
     snapshot: str = "",
+    evidence: Sequence[Evidence] = (),
 ) -> Telemetry:
     made = next((each for each in card.in_flight if each.id == call), None)
     return {
@@ -266,6 +268,7 @@ def _returned(
         "bytes": size,
         "summary": summary,
         "snapshotId": snapshot,
+        "evidence": [each.id for each in evidence],
     }
 
 
@@ -282,6 +285,7 @@ def _about_outcome(card: CardState, event: CallReturned) -> Iterator[Telemetry]:
         size=outcome.bytes,
         summary=summary,
         snapshot=str(outcome.data.get("snapshotId", "")),
+        evidence=event.evidence,
     )
     if patch := outcome.data.get("patch"):
         yield {"type": "patch", "card": card.id, "event": outcome.data.get("event"), "patch": patch}

@@ -158,7 +158,7 @@ class Story:
         tool, what = line["tool"], f"{line['tool']} {line['about']}".strip()
         if line["state"] == "interrupted":
             yield StoryLine("bad", f"{what} was interrupted", "✗")
-        elif not line["ok"] and tool not in TOLD_BY_EVIDENCE:
+        elif not line["ok"] and not (tool in TOLD_BY_EVIDENCE and line["evidence"]):
             yield StoryLine("bad", f"{what}: {line['summary']}", "✗")
         elif tool not in QUIET_CALLS:
             self._told_call = tool

@@ -413,6 +413,14 @@ def test_a_search_is_told_once():
     assert told({**call, "ok": True, "summary": "Tried 9."}, seen) == "  · try_candidates: Tried 9."
 
 
+def test_a_suite_that_could_not_be_started_is_told():
+    call = {"type": "call", "card": "a", "state": "returned", "tool": "test", "about": ""}
+    why = "vitest is not installed for this project"
+    failed = {**call, "ok": False, "summary": why}
+    assert told({**failed, "evidence": []}) == f"  ✗ test: {why}"
+    assert told({**failed, "evidence": ["step-1.a.1"]}) == ""
+
+
 def test_a_diff_names_its_file_once():
     view, file = live()
     view.diff("diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "")
