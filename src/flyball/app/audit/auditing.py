@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from queue import Queue
@@ -29,6 +29,7 @@ from flyball.app.audit.judging import (
 from flyball.app.audit.report import INSTALLABLE, AuditReport, AuditTally
 from flyball.app.installing.targets import HostPlaces
 from flyball.app.proving.installed import find_hooks
+from flyball.app.runs.agent_trace import Authored, read_agent_trace
 from flyball.app.sessions import HOSTED
 from flyball.app.settling import state_dir
 from flyball.core.memory.guard import GuardLimits
@@ -43,6 +44,7 @@ from flyball.workspace.process.spawn import Companion, run_sync
 UNITS = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 SPAN = regex(r"(\d{1,4})([hdw])")
 INDEX = "audit.sqlite"
+AGENT_TRACE = "agent-trace"
 NEVER = (-1, -1)
 """A state that no file has, so that the next audit reads the file."""
 
@@ -228,6 +230,8 @@ def judge_file(file: Path, limits: GuardLimits) -> FileAudit:
     try:
         if file.name == JOURNAL:
             found = judge_journal(file)
+        elif (authored := read_agent_trace(file)) is not None:
+            found = FileAudit(_sessions_of(authored))
         else:
             found = judge_transcripts(read_transcripts(file, notes.tell), limits)
     except FlyballError as error:
@@ -238,6 +242,17 @@ def judge_file(file: Path, limits: GuardLimits) -> FileAudit:
         notes.tell(f"It cannot be read: {error.strerror}.")
     found.notes = notes.notes
     return found
+
+
+def _sessions_of(authored: Iterable[Authored]) -> list[SessionAudit]:
+    """Return each author's part of each conversation; a trace tells of lines and of no calls."""
+    found: dict[tuple[str, str], SessionAudit] = {}
+    for each in authored:
+        name = f"{each.conversation} ({each.author})"
+        fresh = SessionAudit(name, AGENT_TRACE, model=each.author, began=each.at, ended=each.at)
+        known = found.setdefault((each.conversation, each.author), fresh)
+        known.lines += each.lines
+    return [*found.values()]
 
 
 class ReadingOrder(msgspec.Struct):

@@ -39,6 +39,8 @@ class SessionAudit(msgspec.Struct):
     prompts: int = 0
     calls: int = 0
     edits: int = 0
+    lines: int = 0
+    """The lines it wrote, if an Agent Trace says so."""
     seconds_after_stop: float = 0.0
     asked: str = ""
     """The first prompt, with secrets redacted."""

@@ -42,6 +42,8 @@ class SumRow(msgspec.Struct):
     sessions: int = 0
     findings: int = 0
     caught: int = 0
+    lines: int = 0
+    """Lines written, if an Agent Trace says so."""
     tokens: float = 0.0
     money: float = 0.0
 
@@ -109,6 +111,7 @@ class AuditTally:
                 continue
             known.calls += told.calls
             known.edits += told.edits
+            known.lines += told.lines
             known.prompts += told.prompts
             known.seconds_after_stop += told.seconds_after_stop
             known.began = min(filter(None, (known.began, told.began)), default=0.0)
@@ -117,7 +120,9 @@ class AuditTally:
             known.project = known.project or told.project
         for session in self.sessions.values():
             for kind, name in self._names(session, session.began):
-                self._row(kind, name).sessions += 1
+                row = self._row(kind, name)
+                row.sessions += 1
+                row.lines += session.lines
 
     def add_bills(self, sums: Sums) -> None:
         for session, model, at, amounts in sums:

@@ -1,4 +1,4 @@
-"""Export the authors of the lines in a run, as Agent Trace records (agent-trace.dev, 0.1.0)."""
+"""Write and read the authors of lines, as Agent Trace records (agent-trace.dev, 0.1.0)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
+
+import msgspec
 
 from flyball.app.project import Home
 from flyball.core.run.event import DriverReplied
@@ -16,6 +19,83 @@ from flyball.patch import parse
 from flyball.workspace.cards.artifacts import CardArtifact, read_artifact
 
 SPEC = "0.1.0"
+LARGEST = 64 << 20
+
+
+class Contributor(msgspec.Struct, frozen=True):
+    """The author of some lines: a model, a person, or both."""
+
+    type: str = "unknown"
+    model_id: str = ""
+
+
+class LineRange(msgspec.Struct, frozen=True):
+    """Lines of one file; they may have an author of their own."""
+
+    start_line: int
+    end_line: int
+    contributor: Contributor | None = None
+
+
+class Conversation(msgspec.Struct, frozen=True):
+    """The lines of a file that came from one conversation."""
+
+    ranges: tuple[LineRange, ...]
+    url: str = ""
+    contributor: Contributor = Contributor()
+
+
+class TracedFile(msgspec.Struct, frozen=True):
+    """A file, by the conversations that wrote it."""
+
+    path: str
+    conversations: tuple[Conversation, ...]
+
+
+class TraceRecord(msgspec.Struct, frozen=True):
+    """One record of a trace, which belongs to one commit."""
+
+    version: str
+    id: str
+    timestamp: datetime
+    files: tuple[TracedFile, ...]
+
+
+class Authored(NamedTuple):
+    """How many lines an author wrote in one conversation."""
+
+    conversation: str
+    author: str
+    at: float
+    lines: int
+
+
+def read_agent_trace(file: Path) -> list[Authored] | None:
+    """Return who wrote how many lines, by anybody's trace; None if the file is none."""
+    if file.suffix not in (".json", ".jsonl") or file.stat().st_size > LARGEST:
+        return None
+    try:
+        if file.suffix == ".json":
+            records = [msgspec.json.decode(file.read_bytes(), type=TraceRecord)]
+        else:
+            with file.open("rb") as lines:
+                # The first line says whether to read on: a transcript may be long.
+                records = [msgspec.json.decode(line, type=TraceRecord) for line in lines]
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return [
+        Authored(
+            talk.url or record.id,
+            who.model_id or who.type,
+            record.timestamp.timestamp(),
+            max(lines.end_line - lines.start_line + 1, 0),
+        )
+        for record in records
+        for traced in record.files
+        for talk in traced.conversations
+        for lines in talk.ranges
+        for who in (lines.contributor or talk.contributor,)
+    ]
 
 
 def agent_trace(home: Home, run: str, entries: Iterable[JournalEntry]) -> bytes:

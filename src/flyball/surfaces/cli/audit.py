@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from flyball.app.audit.auditing import AuditProgress
     from flyball.app.audit.report import AuditReport
 
-HOSTS = click.Choice(["claude", "codex", "gemini", "opencode", "swe-agent", "openhands", "flyball"])
+HOSTS = click.Choice(
+    ["claude", "codex", "gemini", "opencode", "swe-agent", "openhands", "agent-trace", "flyball"]
+)
 
 
 @click.command()

@@ -22,6 +22,7 @@ from tests.governed import (
 )
 
 from flyball.errors import Conflict, FlyballError, NotFound, UsageError
+from flyball.surfaces.cli.audit import audit
 from flyball.surfaces.cli.run import run
 from flyball.surfaces.cli.runs import ELSEWHERE, runs
 
@@ -241,3 +242,21 @@ def test_a_run_is_exported_with_the_lines_that_it_wrote(place: Path):
     text = (place / "shop" / "cart.py").read_text().split("\n")
     wrong = next(n for n, line in enumerate(text, 1) if line.endswith("result += price"))
     assert talk["ranges"] == [{"start_line": wrong, "end_line": wrong}]
+
+
+def test_an_audit_reads_who_wrote_the_lines(place: Path, tmp_path: Path):
+    own, foreign = tmp_path / "own.jsonl", tmp_path / "foreign.json"
+    invoke(place, "export", names(place)[1], "--agent-trace", "-o", str(own))
+    by = {"type": "human"}
+    ranges = [{"start_line": 1, "end_line": 3}, {"start_line": 9, "end_line": 9, "contributor": by}]
+    talk = {"url": "https://x.example/1", "contributor": {"model_id": "a/b"}, "ranges": ranges}
+    files = [{"path": "a.py", "conversations": [talk]}]
+    record = {"version": "1.0", "id": "1", "timestamp": "2026-01-23T14:30:00Z", "files": files}
+    foreign.write_text(json.dumps(record))
+    given = [str(own), str(foreign), "--json"]
+    done = CliRunner(env={"HOME": str(tmp_path / "home")}).invoke(audit, given)
+    told = json.loads(done.stdout)
+    assert {row["name"]: row["lines"] for row in told["models"]} == {
+        "scripted": 1, "a/b": 3, "human": 1,
+    }  # fmt: skip
+    assert (told["notes"], told["findings"]) == ([], [])

@@ -29,6 +29,8 @@ def _lines(report: AuditReport) -> Iterator[str]:
         f"{report.sessions:,} sessions{when} with {report.calls:,} calls, "
         f"{amount(report.tokens, report.money)}"
     )
+    if wrote := [f"{row.name} {row.lines:,}" for row in report.models if row.lines]:
+        yield f"lines written: {', '.join(wrote)}"
     rows = [row for row in report.rules if row.caught or row.suspicious]
     if not rows:
         yield "Nothing was found."
