@@ -28,17 +28,22 @@ NAMED: Mapping[str, str] = {
         ".gitcookies .htpasswd .htaccess.pw .my.cnf .mylogin.cnf .s3cfg .boto .dockercfg "
         ".docker/config.json .docker/trust containers/auth.json .config/hub gh/hosts.yml "
         "glab-cli/config.yml .subversion/auth .config/filezilla .config/rclone rclone.conf "
-        ".smbcredentials .davfs2/secrets"
+        ".smbcredentials .davfs2/secrets .authinfo .authinfo.* .msmtprc .fetchmailrc .muttrc "
+        ".irssi/config .weechat/sec.conf /etc/ppp/pap-secrets /etc/ipsec.secrets /etc/wireguard "
+        "/etc/openvpn /etc/vpnc /etc/samba/private /etc/postfix/sasl_passwd "
+        "/etc/exim4/passwd.client /etc/mysql/debian.cnf /tmp/krb5cc_* /var/mail /var/spool/mail"
     ),
     "clouds": (
         ".aws .azure .kube .kubeconfig kubeconfig .config/gcloud .oci .bluemix .aliyun "
         ".config/doctl .config/linode-cli .config/hcloud .config/scw .config/openstack "
-        ".config/ibmcloud .databrickscfg .snowflake .snowsql /etc/kubernetes/admin.conf "
+        ".config/ibmcloud .ibmcloud .databrickscfg .snowflake .snowsql /etc/kubernetes/*.conf "
+        "/var/lib/kubelet/pki /etc/docker/key.json /var/lib/cloud/instance/user-data.* "
+        "/run/cloud-init/instance-data-sensitive.json "
         "/etc/rancher/k3s/k3s.yaml .config/helm/registry .minikube/profiles .fly/config.yml "
         ".railway/config.json .config/netlify .netlify/config.json com.vercel.cli/auth.json "
         ".vercel/auth.json .config/.wrangler .wrangler/config .cloudflared .ngrok2 .config/ngrok "
         ".config/heroku .config/stripe .config/configstore .config/argocd .config/op .op/config "
-        ".config/sops .config/age .terraform.d/credentials.tfrc.json .terraformrc "
+        ".config/sops .config/age .age .terraform.d/credentials.tfrc.json .terraformrc "
         ".pulumi/credentials.json .vault-token .vault_pass .vault_pass.* .vault-password* "
         ".vagrant.d/data .chef .consul-token .nomad-token"
     ),
@@ -72,18 +77,23 @@ NAMED: Mapping[str, str] = {
         "/etc/shadow /etc/shadow-* /etc/shadow~* /etc/gshadow /etc/gshadow-* /etc/gshadow~* "
         "/etc/sudoers /etc/sudoers.d /etc/security/opasswd /etc/master.passwd /run/secrets "
         "/var/run/secrets "
-        "/var/lib/docker/swarm /proc/*/environ /proc/*/mem /proc/*/task/*/environ "
-        "/proc/*/fd /dev/mem /dev/kmem self/environ thread-self/environ self/mem "
+        "/var/lib/docker/swarm /var/lib/jenkins/secrets /var/lib/jenkins/credentials.xml "
+        "/proc/*/environ /proc/*/mem /proc/*/task/*/environ /proc/*/root /proc/*/cwd "
+        "/proc/*/fd /dev/mem /dev/kmem /dev/port /dev/sd* /dev/hd* /dev/vd* /dev/xvd* /dev/nvme* "
+        "/dev/dm-* /dev/md* /dev/loop* /dev/mmcblk* /dev/mapper /dev/disk /dev/input/event* "
+        "/dev/vcs* self/environ thread-self/environ self/mem "
         "/etc/ppp/chap-secrets /etc/NetworkManager/system-connections /etc/wpa_supplicant "
         "/proc/kcore"
     ),
     "applications": (
-        "master.key credentials.json credentials.toml client_secret.json client_secret_*.json "
-        "client_secrets.json service-account.json service_account.json service-account-*.json "
-        "serviceaccount*.json firebase-adminsdk*.json *-firebase-adminsdk-*.json secrets.json "
+        "master.key credentials.json *[-_.]credentials.json credentials.toml client_secret.json "
+        "client_secret_*.json client_secrets.json service-account.json service_account.json "
+        "service-account-*.json serviceaccount*.json firebase-adminsdk*.json secrets.json "
+        "*-firebase-adminsdk-*.json "
         "secrets.toml .secrets .secret .streamlit/secrets.toml .dbt/profiles.yml "
         "wp-config.php *.tfstate *.tfstate.backup .jupyter/jupyter_server_config.json "
-        ".ansible/vault .config/flyball"
+        ".ansible/vault vault_pass* *vault[-_]pass*.txt deploy_key *[-_]deploy_key kubeconfig.* "
+        "local.settings.json secrets/*token secrets/*password secrets/*.txt .config/flyball"
     ),
 }
 """Full names, grouped by what they belong to."""
@@ -96,7 +106,7 @@ those that are in no commit are invisible.
 SHAPED = (
     "*.env *.pem *.key *.p12 *.pfx *.jks *.keystore *.bks *.kdbx *.kdb *.ppk *.keytab "
     "*.ovpn *.agekey *.pem.* *.key.* *.p8 *.kubeconfig *.mobileprovision *secret*.asc "
-    "*private*.asc *.gpg-key *.pkcs12"
+    "*private*.asc *.gpg-key *.pkcs12 *.secret *.secrets"
 )
 """Names with a secret's extension. Many such files are public, so some names and places are
 excluded.
@@ -119,6 +129,9 @@ PUBLIC = (
     "*.key.ts *.key.js process.env meta.env os.env !*"
 )
 """Names and places where such an extension is no secret, or no file name at all."""
+
+_COPIES = ("~", ".bak", ".old", ".orig", ".save", ".backup", ".gz", ".bz2", ".xz", ".zst")
+"""Endings of a copy, which holds what the file it was made from holds."""
 
 _VARIABLES = frozenset(
     (
@@ -145,6 +158,8 @@ def holds_secret(
     parts = spelled(path)
     if more and _table(tuple(more)).matches(parts):
         return True
+    if parts:
+        parts = (*parts[:-1], _original(parts[-1]))
     if settings and holds_settings(parts):
         return True
     if _own("named").matches(parts):
@@ -154,6 +169,33 @@ def holds_secret(
         and _own("shaped").matches(parts, last=True)
         and not (_own("open").matches(parts) or _own("public").matches(parts))
     )
+
+
+def _original(name: str) -> str:
+    """Return the name of the file that one of this name may be a copy of."""
+    end = next((end for end in _COPIES if name.endswith(end)), "")
+    return name.removesuffix(end) or name
+
+
+def holds_below(path: str, *, hidden: bool = True) -> bool:
+    """Return whether the table has places, also `hidden` ones, below a folder of the system or of
+    a home.
+    """
+    parts = spelled(path)
+    if parts[:1] not in (("",), ("~",)):
+        return False
+    return (hidden and parts in (("",), ("", "home"), ("", "users"))) or any(
+        all(map(_same, parts, place)) and (hidden or not any(n[0] == "." for n in rest))
+        for place in _places()
+        if (rest := place[len(parts) :])
+    )
+
+
+def _places() -> Iterator[tuple[str, ...]]:
+    """Yield the paths of the table that begin at the root or in a home."""
+    for start, names in (_row(pattern) for group in NAMED.values() for pattern in group.split()):
+        if start is not None or names[0][0] == ".":
+            yield ("~" if start is None else start, *names)
 
 
 def holds_settings(parts: Sequence[str]) -> bool:
@@ -176,7 +218,7 @@ def could_be_secret(name: str) -> bool:
 
     This fast check excludes most names of a project.
     """
-    lower = name.lower()
+    lower = _original(name.lower())
     return any(_own(label).ends_with(lower) for label in ("named", "settings", "shaped"))
 
 

@@ -11,6 +11,7 @@ from flyball.secret_files import (
     PUBLIC,
     SETTINGS,
     SHAPED,
+    holds_below,
     holds_secret,
     is_secret_variable,
 )
@@ -28,6 +29,8 @@ from flyball.surfaces.hooks.client import only_reads
         "/run/secrets/db", "/proc/1/environ", "/proc/self/environ", "/etc/x/../shadow",
         "~alice/.netrc", "~/.ssh/any", "C:\\Users\\me\\.aws\\credentials", "~/.kube/config",
         "state/board.token", "~/.config/gh/hosts.yml", "google-credentials.p12",
+        "~/.netrc.bak", "~/.bash_history.gz", "key.p12~", "gcp-credentials.json", "/dev/sda1",
+        "/proc/1/root/etc/shadow", "secrets/db_password", "/etc/kubernetes/kubelet.conf",
     ],
 )  # fmt: skip
 def test_secrets(path):
@@ -41,10 +44,26 @@ def test_secrets(path):
         "~/.ssh/known_hosts", "~/.ssh/config", "node_modules/tls/cert.pem", "cacert.pem",
         "tests/fixtures/server.key", "process.env", "docs/credentials.md", "src/secrets.py",
         "config.json", "hosts.yml", "/etc/ssl/certs/x.pem", "keys.ts", ".envoy/x", "etc/shadow",
+        ".env.example.bak", "app.py~", "/dev/null", "/dev/shm/x", "/proc/self/status",
+        "src/secrets/token.py",
     ],
 )  # fmt: skip
 def test_ordinary_files(path):
     assert not holds_secret(path)
+
+
+@pytest.mark.parametrize(
+    ("folder", "all_files", "visible"),
+    [
+        ("/", True, True), ("/etc", True, True), ("~", True, False), ("/home", True, False),
+        ("/home/me", True, False), ("~/.config", True, True), ("~/.cargo", True, True),
+        ("~/src", False, False), ("/etc/nginx", False, False), ("/usr", False, False),
+        (".", False, False), ("..", False, False), ("src", False, False),
+    ],
+)  # fmt: skip
+def test_folders_with_secrets_below(folder, all_files, visible):
+    assert holds_below(folder) is all_files
+    assert holds_below(folder, hidden=False) is visible
 
 
 def test_the_user_s_own_patterns_count_as_well():

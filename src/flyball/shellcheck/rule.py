@@ -361,8 +361,10 @@ def _operand_finding(
 ) -> Finding:
     operands = parsed.operands
     kind = rule.kind
+    reveals = any(named(flag, rule.reveals, rule) for flag in ("*", *(f for f, _ in parsed.flags)))
     if rule.spares and parsed.keeps(*rule.spares):
-        return Finding(text, CommandKind.READ_ONLY, f"{program} only shows what it would do")
+        reason = f"{program} only shows what it would do"
+        return Finding(text, CommandKind.READ_ONLY, reason, reveals=reveals)
     reason = f"{program} {rule.does}"
     if kind is CommandKind.UNKNOWN:
         return Finding(text, kind, reason)
@@ -384,7 +386,6 @@ def _operand_finding(
             )
     if hidden := secret_among(_read_words(rule, parsed)):
         return secret_finding(text, hidden)
-    reveals = any(named(flag, rule.reveals, rule) for flag in ("*", *(f for f, _ in parsed.flags)))
     return Finding(text, kind, reason, proves=rule.proves, reveals=reveals)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from flyball.secret_files import is_secret_variable
+from flyball.secret_files import holds_below, is_secret_variable
 from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.programs.archive import ARCHIVES
 from flyball.shellcheck.programs.builtin import BUILTINS
@@ -206,8 +206,23 @@ def searches(name: str, rule: Rule | None) -> bool:
     return posixpath.basename(name) in _SEARCHING and rule is not None
 
 
-def matches_all(words: Sequence[Word]) -> bool:
-    """Return whether a search finds every line."""
+_NO_LINES = Pattern(r"-[clq]|--(count|quiet|files-with(out)?-match(es)?)")
+_GREPS_NONE = Pattern(r"-(?=\w*[clLq])[acEFGHhiIlLnqrRsvwxzZ]+")
+
+
+def _shows_lines(name: str, words: Sequence[Word]) -> bool:
+    """Return whether a search shows lines, and not only names of files or how many lines match."""
+    is_grep = posixpath.basename(name).endswith("grep")
+    found = (
+        _NO_LINES.fullmatch(w.known) or (is_grep and _GREPS_NONE.fullmatch(w.known)) for w in words
+    )
+    return not any(found)
+
+
+def matches_all(name: str, words: Sequence[Word]) -> bool:
+    """Return whether a search shows every line."""
+    if not _shows_lines(name, words):
+        return False
     told = [word.value for word in _looked_for(words) if word.value is not None]
     return any(map(_ALL.fullmatch, told)) or any(w.value == "--regexp=" for w in words)
 
@@ -233,15 +248,17 @@ def searches_all(name: str, words: Sequence[Word]) -> str | None:
     too."""
     base = posixpath.basename(name)
     deep = _DEEP.get(base)
-    if deep is None or not any(deep.fullmatch(w.known) for w in words):
+    hidden = deep is not None and any(deep.fullmatch(w.known) for w in words)
+    if deep is None or not (hidden or base in ("rg", "ag", "ack")):
         return None
     told = words[base == "git" and words[:1] != () and words[0].known == "grep" :]
     told = [word for word in told if word.known != "recurse"]
     given = [word for word in told if not word.known.startswith("-")]
     compares = base == "git" and given[:1] != [] and given[0].known == "diff"
-    if not compares and not matches_all(told):
-        return None
     folders = given[1:] if compares else [w for w in given if w not in _looked_for(told)]
+    if not hidden or not (compares or matches_all(base, told)):
+        below = (w.source for w in folders if holds_below(w.known, hidden=hidden))
+        return next(below, None) if _shows_lines(base, told) else None
     bare = [w.source for w in folders if "." not in w.known.strip("./")]
     return next(iter(bare), None if folders else ".")
 
@@ -278,7 +295,8 @@ def sent(words: Sequence[Word]) -> Word | None:
 _SERVER = Pattern(
     r"--(?:(?:[\w@/-]+:)?registry|index(?:-url)?|extra-index-url|default-index|endpoint(?:-url)?|"
     r"server|hostname|host|(?:https?-)?proxy|api-(?:url|server|endpoint|endpoint-overrides/\w+)|kube-apiserver|address|url|"
-    r"repository-url)(?:=(?P<value>.*))?",
+    r"repository-url|cache|(?!no-)[\w-]*(?:cache|logs?|store|state|data|config|lib)-?(?:dir|folder|file)|"
+    r"repository-(?:cache|config))(?:=(?P<value>.*))?",
     re.S,
 )
 _SHORT_SERVER = {
@@ -292,7 +310,9 @@ _LOGS_IN = _CLIENTS | frozenset(PACKAGES) | frozenset(CLOUDS) | frozenset(CONTAI
 
 
 def elsewhere(name: str, words: Sequence[Word]) -> str | None:
-    """Return the option or address that points a client with saved logins at another server."""
+    """Return the option or address that points a client with saved logins at another server or
+    folder.
+    """
     base = posixpath.basename(name)
     if base not in _LOGS_IN or base in DATABASES:
         return None

@@ -24,19 +24,15 @@ def _text(words: Sequence[Word]) -> str:
 
 
 def check_cd(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Track a change of directory."""
+    """Track a change of directory; the shell's stack of directories is not followed."""
     operands = parse(rule, words[1:]).operands
-    target = operands[0].value if operands else "~"
+    bare = None if words[0].value in ("pushd", "popd") else "~"
+    target = operands[0].value if operands else bare
     if target is not None and secret(target):
         yield secret_finding(_text(words), operands[0].source)
         return
-    inquiry.enter(None if target == "-" or (operands and operands[0].glob) else target)
-    yield Finding(_text(words), CommandKind.READ_ONLY, "it only changes the shell's directory")
-
-
-def check_stack(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge pushd and popd: their target is not tracked."""
-    inquiry.enter(None)
+    is_known = target is not None and target[:1] not in ("-", "+") and words[0].value != "popd"
+    inquiry.enter(target if is_known and not (operands and operands[0].glob) else None)
     yield Finding(_text(words), CommandKind.READ_ONLY, "it only changes the shell's directory")
 
 
@@ -95,6 +91,13 @@ def check_read(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[
         yield from judge_words(inquiry, rule, words)
 
 
+def check_stty(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Judge `stty -a`; most words change the terminal."""
+    shows = all(word.value in rule.known for word in words[1:])
+    kind = CommandKind.READ_ONLY if shows else CommandKind.MUTATING
+    yield Finding(_text(words), kind, f"it {'shows' if shows else 'changes'} terminal settings")
+
+
 def check_exit(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Judge exit: its status must be a number."""
     yield Finding(_text(words), CommandKind.READ_ONLY, "it ends the script or loop")
@@ -102,8 +105,7 @@ def check_exit(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterabl
 
 BUILTINS = table(
     {
-        "cd chdir": rule(READ, "changes directory", check=check_cd),
-        "pushd popd": rule(READ, "changes directory", check=check_stack),
+        "cd chdir pushd popd": rule(READ, "changes directory", check=check_cd),
         "dirs pwd times wait hash": rule(READ, "reports", operands=TEXT, runs="-p -n -x"),
         "jobs": rule(READ, "lists what runs behind the shell", operands=TEXT, runs="-x"),
         "type which": rule(READ, "tells where a program is", operands=TEXT),
@@ -129,7 +131,7 @@ BUILTINS = table(
         ),
         "coproc": rule(UNKNOWN, "runs a command beside the shell"),
         "tput clear reset tty": rule(READ, "talks to the terminal", operands=TEXT),
-        "stty": rule(READ, "shows terminal settings", operands=TEXT),
+        "stty": rule(READ, "shows terminal settings", known="-a -g size speed", check=check_stty),
         "mktemp": rule(MUTATE, "makes a temporary file", operands=TEXT),
     }
 )

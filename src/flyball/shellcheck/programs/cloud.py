@@ -13,7 +13,9 @@ from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word
 
 _SECRET = Pattern(
-    r"secret|password|token|credential|decrypt|get-object|private|api-key|print-access|fileb?://"
+    r"secret|password|token|credential|decrypt|get-object|private|api-key|print-access|fileb?://|"
+    r"access-details|glue get-connection|get-(export|sdk|template-job-output|job-output|media)\b|"
+    r"get-package-version-asset|synthesize-|get-thing-shadow"
 )
 
 

@@ -164,7 +164,8 @@ _KUBE_LOOK = rule(
     valued=_KUBE,
     runs="--kubeconfig --raw",
     check=_get,
-    writes="--profile-output --log-file --log-dir --cache-dir",
+    writes="--profile-output",
+    reveals="-v --v",
     mutates="--profile",
     known="--profile --client",
 )

@@ -18,7 +18,12 @@ _FUNCTIONS = names(
     "not as on where from select by having over partition"
 )
 _QUESTION = Pattern(r"\s*(select|explain|with|values|show|describe|desc)\b[^;]*;?\s*", re.I)
-_CHANGES = Pattern(r"\b(insert|update|delete|drop|alter|create|replace|into|copy|set)\b", re.I)
+_CHANGES = Pattern(
+    r"\b(insert|update|delete|drop|alter|create|replace|into|copy|set|"
+    r"pg_shadow|pg_authid|pg_user_mappings?|mysql\W{1,3}user|authentication_string)\b",
+    re.I,
+)
+"""Words that change something, and tables of passwords."""
 _PRAGMA = Pattern(
     r"\s*pragma\s+(\w+\.)?((table_x?info|index_list|index_x?info|foreign_key_list|foreign_key_check|"
     r"integrity_check|quick_check)(\(\w+\))?|user_version|schema_version|application_id|journal_mode|"

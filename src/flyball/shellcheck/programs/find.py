@@ -43,10 +43,11 @@ def check(inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Find
     while rest:
         word = rest.pop(0)
         name = word.value
-        if secret(word.known):
+        # The name of a device tells nothing, and one with a slash is no action.
+        if secret(word.known) and not word.known.startswith("/dev/"):
             yield secret_finding(text, word.source)
             return
-        if word.may_be_option:
+        if word.may_be_option and not (word.glob and "/" in word.known):
             yield Finding(text, CommandKind.UNKNOWN, f"{word.source} may become an action of find")
             return
         if word.known.startswith("+"):

@@ -390,13 +390,13 @@ INTERPRETERS = table(
                 "check": rule(VERIFY, "checks types", proves="types"),
                 "lint": rule(VERIFY, "lints", proves="lint", mutates="--fix"),
                 "fmt": rule(MUTATE, "formats", spares="--check"),
-                "info": rule(READ, "shows"),
+                "info": rule(VERIFY, "fetches what a module imports"),
                 "task": rule(MUTATE, "runs a task"),
                 "run": rule(MUTATE, "runs a program"),
             }
         ),
         "ruby": rule(READ, "runs", check=_other, known="-v --version -c -w", valued="-I -e"),
-        "php": rule(READ, "runs", check=_other, known="-v --version -l -i -m --ini"),
+        "php": rule(READ, "runs", check=_other, known="-v --version -l -m --ini"),
         "perl": rule(
             READ,
             "runs",

@@ -77,8 +77,8 @@ def group(
 
 
 def _setting(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge `config get NAME`: the value of a secret is shown only where secrets are invisible."""
-    is_secret = any(_SECRET_SETTING.search(word.known) for word in words[1:])
+    """Judge `config get NAME`; without one, or a secret's, only where secrets are invisible."""
+    is_secret = len(words) == 1 or any(_SECRET_SETTING.search(w.known) for w in words[1:])
     for found in judge_words(inquiry, rule, words):
         yield found._replace(reveals=is_secret)
 
@@ -148,7 +148,13 @@ _NODE: dict[str, Rule] = {
     ),
     "pkg": group("get", "set delete fix"),
     "cache": group("ls verify dir list", "add", "clean clear"),
-    "pm": group("ls bin hash cache", "trust migrate", ""),
+    "pm": Rule(
+        subcommands={
+            **each("ls bin hash", LOOK),
+            "cache": LOOK._replace(check=_one_or_more("changes the cache")),
+            **each("trust migrate", CHANGE),
+        }
+    ),
     "workspaces": group("info list", "foreach run focus", "", LOOK),
 }
 
@@ -318,7 +324,7 @@ PACKAGES = table(
                 **each(_POETRY_LOOKS, LOOK),
                 **each("graph verify --venv --py", LOOK),
                 "env": group("info list show find", "use remove create prune"),
-                "config": rule(DESTROY, "changes settings", spares="--list"),
+                "config": rule(DESTROY, "changes settings", spares="--list", reveals="--list"),
                 "run": RUNNER,
                 "build": BUILD,
                 **each("test", rule(VERIFY, "runs the tests", proves="tests")),
@@ -334,7 +340,9 @@ PACKAGES = table(
             subcommands={
                 **each("list info search", LOOK),
                 "env": group("list", "export", "create remove update"),
-                "config": rule(DESTROY, "changes settings", spares="--show --get"),
+                "config": rule(
+                    DESTROY, "changes settings", spares="--show --get", reveals="--show"
+                ),
                 "run": RUNNER,
                 **each("install create remove update activate deactivate clean", PUBLISH),
             },

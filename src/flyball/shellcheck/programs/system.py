@@ -273,7 +273,7 @@ SYSTEMS = table(
             READ,
             "shows disks",
             operands=TEXT,
-            writes="-c --cache-file",
+            writes="-c --cache-file -w",
             mutates="-g --garbage-collect",
             valued="-o -s -t -L -U -n -u --output --match-tag --match-token",
             known="--match-types",

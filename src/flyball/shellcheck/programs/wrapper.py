@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import READ, UNKNOWN, VERIFY, rule, table
-from flyball.shellcheck.rule import Inquiry, Rule, named, parse, secret_among, secret_finding
+from flyball.shellcheck.rule import (
+    Inquiry,
+    Rule,
+    named,
+    named_secret,
+    parse,
+    secret_among,
+    secret_finding,
+)
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.place import outside
 from flyball.shellcheck.words.variable import assignment_objection, is_harmless, is_plain
@@ -145,7 +153,7 @@ def _shell(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Find
         )
     elif script.value is None and not ("-n" in flags and "-c" not in flags and _is_found(script)):
         yield Finding(text, CommandKind.UNKNOWN, "the script is only known when it runs")
-    elif "-c" in flags and (hidden := secret_among(parsed.operands[1:])):
+    elif hidden := (secret_among(parsed.operands[1:]) if "-c" in flags else named_secret([script])):
         yield secret_finding(text, hidden)
     elif "-c" in flags:
         found = inquiry.script(script.known)

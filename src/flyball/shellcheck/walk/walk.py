@@ -37,6 +37,7 @@ from flyball.shellcheck.rule import (
 from flyball.shellcheck.task import drops_data
 from flyball.shellcheck.walk.redirect import redirect
 from flyball.shellcheck.walk.statement import STATEMENTS
+from flyball.shellcheck.words.listing import may_be_secret
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import Scope, secret
 from flyball.shellcheck.words.source import read
@@ -190,8 +191,10 @@ class Walk:
             return [Finding(text, CommandKind.UNKNOWN, reason, away=True)]
         if all(f.kind is CommandKind.READ_ONLY for f in found):
             odd = searches_all(name, given)
-            if shows_contents(name, rule) and (not searches(name, rule) or matches_all(given)):
-                odd = odd or next((w.source for w in given if computed(w)), None)
+            if shows_contents(name, rule) and (
+                not searches(name, rule) or matches_all(name, given)
+            ):
+                odd = odd or next((w.source for w in given if self._is_open(w)), None)
             if odd:
                 reason = f"which file {odd} names is only known when it runs"
                 return [Finding(text, CommandKind.UNKNOWN, reason)]
@@ -199,7 +202,7 @@ class Walk:
                 reason = f"{shown} may hold secrets among its settings"
                 return [Finding(text, CommandKind.READ_ONLY, reason, reveals=True)]
             if server := elsewhere(name, given):
-                reason = f"{server} sends what {name} knows, its logins too, to another server"
+                reason = f"{server} points {name}, with its logins, at another server or folder"
                 return [Finding(text, CommandKind.READ_ONLY, reason, reveals=True)]
             if shows_environment(name, given):
                 reason = "its program shows variables of the environment"
@@ -217,6 +220,11 @@ class Walk:
         if not heeds_all(name, rule) or re.search(r"\s|://", word.known):
             return False
         return named_secret([word]) is not None or self._users(texts)
+
+    def _is_open(self, word: Word) -> bool:
+        """Return whether only running shows if a word, or its folder, is that of a secret."""
+        away = self.scope.cwd is None and not word.known.startswith(("/", "~", "-"))
+        return computed(word) or (away and may_be_secret(f"*/{word.known}"))
 
     def _users(self, texts: Iterable[str]) -> bool:
         """Return whether a text names a secret from the user's own settings."""

@@ -121,7 +121,21 @@ def _aims(path: str, hidden: bool) -> bool:
         for at in range(len(parts))
         if WILD.search(parts[at])
         for names in _rows_like(parts[at])
-    ) or _shaped_end(parts[-1] if parts else "", _ENDS)
+    ) or (bool(parts) and (_shaped_end(parts[-1], _ENDS) or _is_place(parts)))
+
+
+def _is_place(parts: Sequence[str]) -> bool:
+    """Return whether a pattern matches files in a folder of the table, secrets among them."""
+    if not WILD.search(parts[-1]) or not ("" in parts or any(p[:1] == "." for p in parts)):
+        return False
+    rows = (names for names in patterns() if 1 < len(names) <= len(parts))
+    return any(
+        parts[-len(names)] == names[0]
+        and (names[0][0] == "." or parts[: -len(names)] == ("",))
+        and names[-1][0] not in ".*"
+        and _may_be(parts, names)
+        for names in rows
+    )
 
 
 @lru_cache(1)

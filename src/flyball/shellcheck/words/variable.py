@@ -129,13 +129,17 @@ def secret_variable(root: Node, facts: VariableFacts) -> Node | None:
         node = stack.pop()
         if node.type in _EXPANSIONS:
             match = _USED.match(text_of(node).strip())
-            if match and is_secret_variable(match[1]) and match[1] not in facts.values:
+            name = match[1] if match else ""
+            if name not in facts.values and (is_secret_variable(name) or _ADDRESS.fullmatch(name)):
                 return node
-        if node.type != "test_command" and not _is_test(node):
+        # What `=~` matches is kept in BASH_REMATCH.
+        if "=~" in text_of(node) or not (node.type == "test_command" or _is_test(node)):
             stack.extend(reversed(node.named_children))
     return None
 
 
+_ADDRESS = Pattern(r"(\w+_)?(URL|URI|DSN|CONNECTION_STRING)")
+"""Variables with addresses, which may contain a password."""
 _EXPANSIONS = frozenset(("simple_expansion", "expansion"))
 _USED = Pattern(r"\$\{?!?(\w+)(?!\w|:?\+)")
 
