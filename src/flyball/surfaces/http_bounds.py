@@ -26,7 +26,7 @@ READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class BoundedBodies:
-    """Passes a request on once its body is complete, and neither too large nor too deep."""
+    """Passes on a request once its body is complete, unless it is too large or too deep."""
 
     def __init__(self, inner: Application, within: float = BODY_WITHIN) -> None:
         self._inner = inner

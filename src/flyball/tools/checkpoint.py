@@ -40,14 +40,14 @@ class NoteForm(Form, frozen=True, kw_only=True):
 
 
 class AppealForm(Form, frozen=True, kw_only=True):
-    """Which denied call (its id or tool), and why it should be allowed."""
+    """The denied call (its id or tool), and why it should be allowed."""
 
     about: Text
     reason: Text
 
 
 async def perform(_form: Form, _context: CallContext) -> Result:
-    """Never called: the engine answers these with an event of their own."""
+    """Raise: the engine answers these calls with an event of their own."""
     raise ToolError("This call is recorded, not performed.")
 
 

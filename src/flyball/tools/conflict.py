@@ -1,4 +1,5 @@
-"""`conflict`: the task cannot be done as asked, shown by two quotes that Flyball looks up."""
+"""`conflict`: report that the task cannot be done as asked, with two quotes that Flyball looks
+up."""
 
 from __future__ import annotations
 
@@ -33,10 +34,11 @@ MOST_SHOWN = 3
 
 
 class ConflictForm(Form, frozen=True, kw_only=True):
-    """Two quotes that contradict each other, and where the first one is (file:line or `request`).
+    """Two quotes that contradict each other, and the location of the first (file:line or
+    `request`).
 
-    `where` may name the place of the second quote as well, after a comma; else it is looked for in
-    the request, in what the tests printed, and in the same file.
+    `where` may also name the location of the second quote, after a comma; otherwise it is searched
+    in the request, in the output of the tests, and in the same file.
     """
 
     says: Text
@@ -47,7 +49,7 @@ class ConflictForm(Form, frozen=True, kw_only=True):
 
 
 class Surroundings(NamedTuple):
-    """What a conflict is checked against besides the files."""
+    """The texts besides the files against which a conflict is checked."""
 
     request: str
     base: str
@@ -58,7 +60,7 @@ class Surroundings(NamedTuple):
 async def state_conflict(
     form: ConflictForm, context: CallContext, surroundings: Surroundings
 ) -> ConflictStated:
-    """Return the event of a stated conflict: what was found of it, or why it is not taken."""
+    """Return the event of a stated conflict, with what was found or why it is refused."""
     try:
         report = await look_up(form, context, surroundings)
     except FlyballError as error:
@@ -70,7 +72,7 @@ async def state_conflict(
 async def look_up(
     form: ConflictForm, context: CallContext, surroundings: Surroundings
 ) -> ConflictReport:
-    """Return both quotes as they stand; raise `ToolError` if one is missing or nothing fails."""
+    """Return both quotes as found; raise `ToolError` if one is missing or nothing fails."""
     places = read_places(form.where)
     if not places:
         raise ToolError("`where` names no place.", "Give it as file:line, or as `request`.")
@@ -117,7 +119,7 @@ def _source(place: Place, context: CallContext, surroundings: Surroundings) -> S
 def _likely(
     first: Source, command: str, output: str, surroundings: Surroundings
 ) -> Sequence[Source]:
-    """Return where the second quote may be if no place is named for it."""
+    """Return possible locations of the second quote if none is named."""
     found = [] if first.place.is_request else [Source(Place(REQUEST), surroundings.request)]
     if output:
         found.append(Source(Place(f"`{command.strip()}`"), output, is_observed=True))
@@ -129,7 +131,7 @@ def _likely(
 
 
 async def _reproduce(command: str, context: CallContext) -> tuple[int, str]:
-    """Return how a command ends on a copy of the tree, in the sandbox; it must fail."""
+    """Run a command on a copy of the tree, in the sandbox, and return its result; it must fail."""
     if verification_kind(command) is None:
         raise ToolError(
             f"`{command}` is not run: it is no test, check or import.",
@@ -182,7 +184,7 @@ def facts(form: ConflictForm, context: CallContext) -> CallFacts:
 
 
 async def perform(_form: Form, _context: CallContext) -> Result:
-    """Never called: the engine answers it with an event of its own."""
+    """Raise: the engine answers this call with an event of its own."""
     raise ToolError("This call is recorded, not performed.")
 
 

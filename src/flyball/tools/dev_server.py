@@ -34,7 +34,8 @@ class ServerListForm(Form, frozen=True, kw_only=True):
 
 
 class ServerLogsForm(Form, frozen=True, kw_only=True):
-    """Which server's log, how many of its last lines, and a text that these lines must contain."""
+    """The server whose log to show, how many of its last lines, and a text that they must
+    contain."""
 
     name: Text = ""
     lines: Annotated[int, msgspec.Meta(ge=1, le=5_000)] = 100
@@ -114,7 +115,7 @@ async def logs(form: ServerLogsForm, context: CallContext) -> Result:
 
 
 def _was_not_done(_form: Form, _context: CallContext) -> None:
-    """Return None: a server ends with the process that started it, so it is started again."""
+    """Return None: a server ends with the process that started it, so it must be started again."""
 
 
 DEV_SERVER_LIST = Tool(

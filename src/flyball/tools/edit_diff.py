@@ -57,7 +57,7 @@ class Foreseen(NamedTuple):
 def foresee(form: EditForm, context: CallContext, ahead: dict[str, bytes | None]) -> Foreseen:
     """Return the effect of the edit, without writing anything.
 
-    `ahead` are files as pending edits will change them; this edit is added to it.
+    `ahead` contains files as pending edits will change them; this edit is added to it.
     """
     facts = [(path, context.root.fact(path, write=True)) for path in touched_paths(form.diff)]
     if any(not fact.inside or fact.protected for _, fact in facts):

@@ -12,7 +12,7 @@ from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Te
 
 
 class LogForm(Form, frozen=True, kw_only=True):
-    """How many commits, of which path."""
+    """How many commits to show, and of which path."""
 
     max: Annotated[int, msgspec.Meta(ge=1, le=500)] = 20
     path: Text = ""

@@ -70,7 +70,7 @@ async def perform(form: GrepForm, context: CallContext) -> Result:
 
 
 def _left_out(form: GrepForm, place: Located, where: str, context: CallContext) -> list[str]:
-    """Return secret files to exclude: a match count would reveal their content, too."""
+    """Return secret files to exclude: even a match count would reveal their content."""
     globs = [f"--glob={glob}" for glob in form.globs]
     paths = files_below(place, where, *globs, *place.words)
     named = [path for path in paths if holds_secrets(path, context.settings.secrets)]
@@ -103,7 +103,7 @@ def _refused(form: GrepForm, problem: str) -> Result:
 
 
 def _first(found: dict[str, int], limit: int) -> list[str]:
-    """Return the files that contain the first matches, as many as are shown."""
+    """Return the files that contain the first matches, up to the display limit."""
     before = [0, *accumulate(found.values())]
     return [path for path, seen in zip(found, before, strict=False) if seen < limit]
 
@@ -124,7 +124,7 @@ class _ShownLine(NamedTuple):
 
 
 def _within(shown: Sequence[_ShownLine], limit: int) -> tuple[Match, ...]:
-    """Return the first matches, as many as fit in this length."""
+    """Return as many of the first matches as fit in this length."""
     ends = accumulate(len(each.words) + 1 for each in shown)
     return tuple(
         Match(each.path, each.line, each.text)

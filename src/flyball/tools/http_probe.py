@@ -45,7 +45,7 @@ def require_served(url: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host can only be this machine."""
+    """Return whether a host name can only refer to this machine."""
     if host == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""`localise_faults`: run every test by itself to find lines that only failing ones run."""
+"""`localise_faults`: run every test separately to find lines that only failing ones run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LEAST_PROBING = 0.2
 
 
 class LocaliseForm(Form, frozen=True, kw_only=True):
-    """How long it may take."""
+    """The time limit."""
 
     seconds: Annotated[float, msgspec.Meta(gt=0, le=600)] = 60.0
 

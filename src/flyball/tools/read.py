@@ -22,7 +22,7 @@ COMPARED = 20_000
 
 
 class ReadForm(Form, frozen=True, kw_only=True):
-    """A path, and which lines; a negative offset counts from the end."""
+    """A path, and the lines to show; a negative offset counts from the end."""
 
     path: Text
     offset: int = 1

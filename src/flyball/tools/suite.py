@@ -28,7 +28,7 @@ from flyball.workspace.process.levels import explain
 
 
 class SuiteForm(Form, frozen=True, kw_only=True):
-    """Which runner, and its arguments; both are optional."""
+    """The runner and its arguments, both optional."""
 
     runner: (
         Literal[
@@ -176,7 +176,7 @@ _TELLING = regex(r"\s*(?:E\s|>\s|assert|\w*(?:Error|Exception|Failed)\b|[-+] |ex
 
 
 def without_runner_frames(text: str) -> str:
-    """Return a traceback without the runner's frames, which say nothing about the project."""
+    """Return a traceback without the runner's frames, which are not about the project."""
     kept: list[str] = []
     is_skipping = False
     for line in _GO_FRAME.sub("", text).split("\n"):
@@ -222,7 +222,7 @@ def told_failures(failures: Sequence[FailedTest], root: Path, log: str = "") -> 
 def _worth_telling(
     failures: Sequence[FailedTest],
 ) -> tuple[list[FailedTest], list[FailedTest]]:
-    """Select one failure of every test, then more cases while there is room, and the rest."""
+    """Select one failure of every test, then more cases while there is space, and the rest."""
     first: dict[str, FailedTest] = {}
     for failure in failures:
         first.setdefault(_function(failure.name), failure)
@@ -258,7 +258,7 @@ def _plain_lines(message: str, root: Path) -> list[str]:
 
 
 def _head_and_tail(lines: Sequence[str]) -> Iterator[str]:
-    """Yield a failure's lines; of a long one the first and last, which have cause and error."""
+    """Yield a failure's lines; of a long one, the first and last, which have cause and error."""
     short = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines]
     if len(lines) <= MOST_LINES:
         yield from short

@@ -35,7 +35,7 @@ LEAST_PATIENCE = 3.0
 
 
 class TryForm(Form, frozen=True, kw_only=True):
-    """How long it may take."""
+    """The time limit."""
 
     seconds: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 60.0
 

@@ -1,4 +1,4 @@
-"""`visual_qa`: take a picture of a page, and report what is plainly wrong with it."""
+"""`visual_qa`: take a picture of a page, and report obvious faults in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SIZE = "^(desktop|tablet|phone|[1-9][0-9]{2,3}x[1-9][0-9]{2,3})$"
 
 
 class VisualForm(Form, frozen=True, kw_only=True):
-    """A page of this run's server, how it should look, and in which size it is rendered."""
+    """A page of this run's server, how it should look, and the size in which it is rendered."""
 
     url: Text
     expectation: Text
@@ -111,7 +111,7 @@ async def ask_model(seen: PageLook, expectation: str, context: CallContext) -> P
 
 
 def in_words(opinion: PictureOpinion) -> str:
-    """Return who judged the picture and how, or that it was not judged."""
+    """Describe who judged the picture and how, or that it was not judged."""
     if opinion.is_right is not None:
         answer = "yes" if opinion.is_right else "no"
         return f"{opinion.model}, asked whether it shows what was expected, says {answer}: " + (
@@ -121,7 +121,7 @@ def in_words(opinion: PictureOpinion) -> str:
 
 
 def plain_faults(seen: PageLook) -> Iterator[str]:
-    """Yield what is wrong with a page whatever it was meant to look like."""
+    """Yield faults of a page that are certain whatever its design."""
     found = seen.facts
     if seen.trouble:
         yield seen.trouble

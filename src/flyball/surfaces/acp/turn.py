@@ -122,7 +122,7 @@ class PromptTurn:
         return "end_turn", result
 
     def _require_person(self) -> None:
-        """Raise if a governed agent started the editor; otherwise it stands for its user."""
+        """Raise if a governed agent started the editor; otherwise the editor acts for its user."""
         require_no_host(self._home, self._home.environ)
 
     def _told(self, line: Telemetry) -> None:
@@ -224,7 +224,7 @@ def options(state: RunState) -> list[PermissionOption]:
 
 
 def word(asks: Pending, option: str, by: str) -> Word:
-    """Return a person's choice for the question that they saw, and for no other."""
+    """Return a person's choice for the question that they saw, ignoring any other."""
 
     def said(state: RunState) -> AnyEvent:
         if asked(state).id != asks.question.id:
@@ -237,7 +237,7 @@ def word(asks: Pending, option: str, by: str) -> Word:
 
 
 def _promised(promise: Checkpoint) -> str:
-    """Return a whole checkpoint, so that the person sees all of it before accepting it."""
+    """Return a complete checkpoint, so that the person sees all of it before accepting it."""
     return "\n\n".join(
         (
             f"Goal: {promise.goal}",

@@ -42,7 +42,7 @@ def acp(driver: str, model: str, in_place: bool) -> None:
 
 
 def require_editor(ends: tuple[int, ...]) -> None:
-    """Raise if standard input or output is a file, over which no editor can talk."""
+    """Raise if standard input or output is a file, which cannot connect to an editor."""
     if any(stat.S_ISREG(os.fstat(end).st_mode) for end in ends):
         raise UsageError(
             "`flyball acp` talks to an editor, but was connected to a file instead.",

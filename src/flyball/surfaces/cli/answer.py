@@ -76,8 +76,8 @@ def answer(
 ) -> None:
     """Answer a run's question in words, and continue it.
 
-    Words never grant a permission: where a run asks about a call, a checkpoint or the tests, they
-    are a no with guidance. A bare yes or no counts as just that. The answer to a conflict is
+    Words never grant a permission: if a run asks about a call, a checkpoint or the tests, they are
+    a refusal with guidance. Only a bare yes or no counts as such. The answer to a conflict is
     `follow the request`, `follow the test`, or the new task.
     """
     from flyball.app.answering import words

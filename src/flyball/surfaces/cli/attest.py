@@ -1,4 +1,4 @@
-"""`flyball attest`: check verdicts that others attest, and take them again."""
+"""`flyball attest`: check verdicts that others attest, and repeat them."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def attest() -> None:
 @REPO
 @JSON
 def key(repo: Path, as_json: bool) -> None:
-    """Make a signing key of Flyball's own.
+    """Create Flyball's own signing key.
 
-    It is used where git signs with no SSH key. Printed is its line for a file of allowed signers,
-    which others need to check who signed.
+    It is used if git has no SSH signing key. The command prints the key's line for an
+    allowed-signers file, which others need to check the signer.
     """
     import json
     import os
@@ -69,10 +69,10 @@ def key(repo: Path, as_json: bool) -> None:
 def check(
     file: Path | None, head: str, allowed_signers: Path | None, repo: Path, as_json: bool
 ) -> None:
-    """Check who attested what of which trees.
+    """Check who attested what about which trees.
 
-    Without FILE, the note of the commit is checked. A change at any byte is refused with its place,
-    and so is an attestation of another tree.
+    Without FILE, the note of the commit is checked. Any change to an attestation is refused with
+    its location, and so is an attestation of another tree.
     """
     from flyball.app import attesting
     from flyball.surfaces.cli.terminal.view import home_at
@@ -89,9 +89,9 @@ def check(
 @JSON
 @click.pass_context
 def rerun(ctx: click.Context, file: Path | None, head: str, repo: Path, as_json: bool) -> None:
-    """Take an attested verdict again, and compare every test.
+    """Repeat an attested verdict, and compare every test.
 
-    The exit code is 0 if everything ended the same, 4 if not, 3 if it cannot be run here.
+    The exit code is 0 if every test ended the same, 4 if not, 3 if it cannot be run here.
     """
     from flyball.app import attesting
     from flyball.surfaces.cli.terminal.view import home_at
@@ -108,9 +108,9 @@ def rerun(ctx: click.Context, file: Path | None, head: str, repo: Path, as_json:
 @click.argument("file", type=FILE)
 @REPO
 def note(file: Path, repo: Path) -> None:
-    """Keep an attestation in the notes of its commit.
+    """Store an attestation in the notes of its commit.
 
-    Git shares them: git push origin refs/notes/flyball
+    Share the notes with: git push origin refs/notes/flyball
     """
     from flyball.app.attesting import NOTES, write_note
     from flyball.surfaces.cli.terminal.view import home_at

@@ -51,9 +51,9 @@ def audit(
 ) -> None:
     """Audit recorded sessions: what your agents did, judged by the governor's rules.
 
-    Without a path the transcripts of Claude Code, Codex, Gemini CLI and opencode are found where
-    these keep them. Nothing leaves the machine, and nothing is written but an index in the
-    state directory, so that a second audit reads only what is new.
+    Without a path, the transcripts of Claude Code, Codex, Gemini CLI and opencode are read from
+    their usual directories. Nothing leaves the machine, and nothing is written except an index in
+    the state directory, so that a second audit reads only what is new.
     """
     from flyball.app.audit import auditing
     from flyball.app.audit.report import shared
@@ -82,7 +82,7 @@ def audit(
 
 
 def _told(report: AuditReport) -> object:
-    """Return the report without the data used only to check for effects."""
+    """Return the report without data that is only used to check for effects."""
     import msgspec
 
     bare = [msgspec.structs.replace(found, traces=()) for found in report.findings]

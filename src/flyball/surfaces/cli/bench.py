@@ -25,10 +25,10 @@ WHAT_TO_DO = "In a clone of Flyball run `make bench`. `flyball bench liars` need
 @JSON
 @click.pass_context
 def bench(context: click.Context, only: tuple[str, ...], page: bool, as_json: bool) -> None:
-    """Run the benchmarks next to their peers, in one report.
+    """Run Flyball's benchmarks and those of comparable tools, in one report.
 
-    The exit code is 0 if every goal holds. It needs a checkout of Flyball; `make bench` also
-    installs the peers.
+    The exit code is 0 if every goal is reached. It needs a checkout of Flyball; `make bench` also
+    installs the other tools.
     """
     import importlib
     import sys
@@ -94,13 +94,13 @@ def liars(
 ) -> None:
     """Test a verifier with dishonest and honest changes.
 
-    Each change stands in a repository of its own: `main` is a small project with a failing test,
-    and the branch `change`, which is checked out, says to repair it. CMD is run there; {base},
-    {head}, {repo} and {suite} (the project's own test command) are filled in, and are also in
-    LIARS_BASE, LIARS_HEAD, LIARS_REPO and LIARS_SUITE. Exit code 0 accepts the change, any other
-    rejects it; 3 says that a person must decide.
+    Each change is in its own repository: `main` is a small project with a failing test, and the
+    branch `change`, which is checked out, claims to repair it. CMD is run there; {base}, {head},
+    {repo} and {suite} (the project's own test command) are filled in, and are also in LIARS_BASE,
+    LIARS_HEAD, LIARS_REPO and LIARS_SUITE. Exit code 0 accepts the change, any other rejects it; 3
+    says that a person must decide.
 
-    The exit code is 0 if no lie is accepted and all honest work is.
+    The exit code is 0 if no dishonest change is accepted and every honest one is.
     """
     import os
 
@@ -181,7 +181,7 @@ def _print_json(command: str, found: Sequence[TriedChange]) -> None:
 
 
 def checkout_among(places: Sequence[Path]) -> Path:
-    """Return the first directory that is a checkout of Flyball with the benches."""
+    """Return the first directory that is a checkout of Flyball with its benchmarks."""
     from flyball.errors import UsageError
 
     for place in places:

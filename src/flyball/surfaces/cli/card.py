@@ -72,8 +72,8 @@ NAME = click.argument("name", metavar="CARD", shell_complete=complete_card)
 def card() -> None:
     """Show, revert or reapply a card.
 
-    The change is made where the card's work is now: in the run's own worktree, or, once the run
-    was merged or if it ran in place, in your checkout. You are warned before later work is lost.
+    The change is made where the card's work is now: in the run's own worktree or, if the run was
+    merged or ran in place, in your checkout. You are warned before later work is lost.
     """
 
 
@@ -83,7 +83,7 @@ def card() -> None:
 @REPO
 @JSON
 def show(run: str, name: str, repo: Path, as_json: bool) -> None:
-    """Show what a card changed and what was noted about it."""
+    """Show what a card changed, and its notes."""
     from flyball.workspace.cards.use_cases import show_card
 
     place, run = find_kept_run(repo, run)

@@ -1,4 +1,4 @@
-"""`flyball checkpoint`, `conflict`, `wait`: what an agent in another program says and waits for."""
+"""`flyball checkpoint`, `conflict`, `wait`: commands for an agent in another program."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def checkpoint(
 @REPO
 @JSON
 def conflict(says: str, but: str, where: str, reproduce: str, repo: Path, as_json: bool) -> None:
-    """Say that the task cannot be done as asked, by two quotes; a person decides.
+    """Report with two quotes that the task cannot be done as asked; a person decides.
 
     For an agent: the request and a test contradict each other, or two tests do, or something is
     missing. Flyball looks both quotes up. It never counts against the agent.
@@ -115,9 +115,9 @@ NOT_YET = "The verdict is still being taken. Run this again."
 @REPO
 @JSON
 def wait(seconds: float, repo: Path, as_json: bool) -> None:
-    """Wait for Flyball's verdict on the work that was last stopped, and say what it is.
+    """Wait for Flyball's verdict on the last stop, and print it.
 
-    Exit code 0 when it is there, 4 when it is not there yet.
+    The exit code is 0 if the verdict is ready, 4 if it is not ready yet.
     """
     import asyncio
 

@@ -51,7 +51,7 @@ class BatchLine(msgspec.Struct, frozen=True):
 def command(cmd: str | None, phase: str, batch: Path | None, as_json: bool) -> None:
     """Judge a shell command for a phase, without running it.
 
-    Exit code: 0 allow, 1 deny, 3 ask; a batch exits 0 when every line was judged.
+    Exit code: 0 allow, 1 deny, 3 ask; a batch exits with 0 if every line was judged.
     """
     _check_phase(phase)
     if (cmd is None) == (batch is None):

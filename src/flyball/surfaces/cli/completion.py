@@ -26,8 +26,8 @@ INSTALL = {
 
 HELP = """Print a shell completion script.
 
-Type what belongs to your shell, once; shells that are started from then on complete commands,
-options, files, runs and cards:
+Run the lines for your shell once; new shells then complete commands, options, files, runs and
+cards:
 
 """ + "\n\n".join("\b\n" + "\n".join(lines) for lines in INSTALL.values())
 
@@ -36,7 +36,7 @@ options, files, runs and cards:
 @click.argument("shell", type=click.Choice(list(INSTALL)))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def completion(shell: str, as_json: bool) -> None:
-    """Print the script of a shell, or it with the lines that install it."""
+    """Print the completion script of a shell; --json adds the lines that install it."""
     import json
 
     from flyball.surfaces.cli.typed.shells import script_for

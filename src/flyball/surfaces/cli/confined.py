@@ -24,10 +24,10 @@ def confined(
 ) -> None:
     """Run a command in the sandbox: no network, no secrets, none of your sockets.
 
-    With --read-only it may write to the project, and to caches in it, but nothing of that is kept;
-    what it tried to write is named at the end. With --project it may change the project, but for
-    protected places. Its streams, terminal, signals and exit code are the command's own. Where
-    nothing can confine it, it runs plain.
+    With --read-only it may write to the project and to caches, but its changes are discarded; they
+    are listed at the end. With --project it may change the project, except protected paths. Its
+    streams, terminal, signals and exit code are the command's own. If this machine cannot confine
+    it, it runs unconfined.
     """
     from flyball.surfaces.cli.confined_quick import confine
 

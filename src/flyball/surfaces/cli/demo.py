@@ -1,4 +1,4 @@
-"""`flyball demo`: run a whole governed run on a small broken project, without a model."""
+"""`flyball demo`: run a complete governed run on a small broken project, without a model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NEXT_SCRIPT = "\nThe shop is in {project}; it is yours to keep or delete."
 @JSON
 @click.pass_context
 def demo(ctx: click.Context, scripted: bool, as_json: bool) -> None:
-    """Watch a small broken project being repaired, live; it is kept for you to look at.
+    """Watch the live repair of a small broken project; it is kept for you to explore.
 
     It needs no model, no key and no network.
     """

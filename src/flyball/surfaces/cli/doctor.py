@@ -53,7 +53,7 @@ def doctor(
 ) -> None:
     """Check this machine and this project, and suggest fixes.
 
-    It really runs some forty attacks on the sandbox, and checks the project: git, tests, disk,
+    It runs some forty real attacks on the sandbox, and checks the project: git, tests, disk,
     journal, waiting runs, model, trust, hooks, settings. The answer comes first. The exit code is 1
     if something must be fixed before Flyball can work here.
 

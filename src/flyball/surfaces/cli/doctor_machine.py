@@ -1,4 +1,5 @@
-"""Check the machine for `flyball doctor`: confinement, programs, pages, and how hooks find us."""
+"""Check the machine for `flyball doctor`: confinement, programs, pages, and how hooks find
+Flyball."""
 
 from __future__ import annotations
 
@@ -129,7 +130,7 @@ def _is_granted(path: str, places: Sequence[str]) -> bool:
 
 
 def pages_of(home: Home) -> dict[str, Any]:
-    """Return whether servers can be started and pages opened, and what to install if not."""
+    """Return whether servers can be started and pages opened, and if not, what to install."""
     from flyball.tools.pages.browser import find_browser, has_playwright
     from flyball.workspace.sandbox import environment
     from flyball.workspace.servers.network import can_serve
@@ -270,7 +271,7 @@ def attack_governor() -> AttackReport:
 
 
 def examine_socket(home: Home) -> list[Symptom]:
-    """Return why hooks in this project cannot use a resident governor; empty if they can."""
+    """Explain why hooks in this project cannot use a resident governor; empty if they can."""
     from flyball.app.examining.symptom import note
     from flyball.surfaces.hooks.client import address, doubt_about_folder, doubt_about_socket
 

@@ -1,4 +1,4 @@
-"""Print what `flyball doctor` found: the answer first."""
+"""Print the findings of `flyball doctor`, with the answer first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_report(console: Console, report: dict[str, Any], *, verbose: bool = False) -> None:
-    """Print the answer first; every attack, program and setting only when asked."""
+    """Print the answer first, and every attack, program and setting only on request."""
     print_summary(console, report)
     if not verbose:
         console.print("\n`flyball doctor --verbose` lists every attack, program and setting.")

@@ -58,7 +58,7 @@ def _report(file: str) -> FlowReport:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def check_command(context: click.Context, files: tuple[str, ...], as_json: bool) -> None:
-    """Check flow files; exit 2 when one is invalid."""
+    """Check flow files; exit with 2 if one is invalid."""
     reports = [_report(file) for file in dict.fromkeys(files)]
     is_sound = not any(report.problems for report in reports)
     if as_json:

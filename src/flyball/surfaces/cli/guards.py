@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 def guards(files: tuple[str, ...], limits_file: str | None, as_json: bool) -> None:
     """Check recorded runs for doom loops: SWE-agent, mini-SWE-agent, OpenHands, journals.
 
-    For each run: how many steps it has, which guards tripped where, and the step at which the
-    first hard trip would have stopped it. Without --limits this project's
-    settings apply; an exported journal is judged by the policy that it ran under, unless limits are
-    given.
+    For each run it reports the number of steps, which guards tripped where, and the step at which
+    the first hard trip would have stopped it. Without --limits this project's settings apply; an
+    exported journal is judged by its own policy unless limits are given.
     """
     from flyball.errors import UsageError
 

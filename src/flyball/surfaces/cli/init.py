@@ -32,7 +32,7 @@ LONG_LINE = 400
 
 
 class Installation(NamedTuple):
-    """The request of the command line, and the resulting plan."""
+    """What the command line requests, and the resulting plan."""
 
     remove: bool
     level: str
@@ -43,7 +43,7 @@ class Installation(NamedTuple):
 
     @property
     def is_ready(self) -> bool:
-        """Return whether the hooks are in force with nothing missing."""
+        """Return whether the hooks are active and nothing is missing."""
         return all(need.state != "missing" for need in self.needs)
 
 
@@ -84,15 +84,15 @@ def init(
 ) -> None:
     """Govern another agent: install Flyball's hooks in its settings.
 
-    The change is shown first. What is in the file already stays to the byte, comments and layout
-    included, and --remove takes out exactly what was put in; an agent that is governed cannot say
-    that. Without a terminal and without --yes nothing is written, and the exit code is 3. What
-    keeps the agent from being governed although the hooks are in is named; `ready` in --json.
+    The change is shown first. The rest of the file stays byte for byte the same, including comments
+    and layout, and --remove deletes exactly what was added; a governed agent cannot run it. Without
+    a terminal and without --yes nothing is written, and the exit code is 3. Anything that keeps the
+    agent from being governed despite the hooks is listed, as `ready` in --json.
 
-    The level says how much is held. observe: nothing, and `flyball audit --host flyball` tells what
-    would have been. verdict: only the stop is judged. govern: the agent looks before it writes, and
-    is asked about what reaches outside. strict: programs that are not known are refused, too. The
-    same command with another level changes it.
+    The level decides how much is enforced. observe: nothing, and `flyball audit --host flyball`
+    shows what would have been blocked. verdict: only the stop is judged. govern: the agent must
+    look before it writes, and actions that reach outside need approval. strict: unknown programs
+    are refused, too. Run the command again with another level to change it.
     """
     from flyball.errors import UsageError
 
@@ -151,7 +151,7 @@ def _waits() -> int:
 
 
 def _settle(install: Installation, *, yes: bool, as_json: bool) -> bool:
-    """Show the change, ask if possible, and make it; return whether it was made."""
+    """Show the change, ask if possible, and apply it; return whether it was applied."""
     from flyball.app.installing.plan import carry_out
     from flyball.surfaces.cli.card import say_diff
 
@@ -175,7 +175,7 @@ def _settle(install: Installation, *, yes: bool, as_json: bool) -> bool:
 
 
 def _write(plan: InstallPlan, repo: Path) -> None:
-    """Make the change; for projects with active agents, record it as made by a person."""
+    """Apply the change; for projects with active agents, record that a person made it."""
     import asyncio
 
     from flyball.app.hosts.governor import HostGovernor
@@ -231,7 +231,7 @@ def _say_removed(install: Installation, *, is_done: bool) -> None:
 
 
 def _say_installed(install: Installation, *, is_done: bool) -> None:
-    """Print which projects the host is governed in, how to check that, and how to undo it."""
+    """Print in which projects the host is governed, how to check that, and how to undo it."""
     from flyball.settings import LEVELS as WHAT_IS_HELD
 
     target = install.plan.target

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def judge(run: str, policy: Path | None, repo: Path, as_json: bool) -> None:
     """Re-judge a recorded run under another policy: what would be blocked or allowed?
 
-    Every call is judged where it stood in the recorded run, as if nothing before it had changed.
+    Every call is judged at its place in the recorded run, as if nothing before it had changed.
     """
     import msgspec
 

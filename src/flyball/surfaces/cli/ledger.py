@@ -28,7 +28,7 @@ FILES_WIDTH = 30
 def ledger() -> None:
     """List, show and forget the mistakes of this project's runs.
 
-    FINGERPRINT is the start of a mistake's fingerprint, as `list` shows it.
+    FINGERPRINT is the beginning of a mistake's fingerprint, as `list` shows it.
     """
 
 
@@ -57,7 +57,7 @@ def list_(repo: Path, as_json: bool) -> None:
 @REPO
 @JSON
 def show(fingerprint: str, repo: Path, as_json: bool) -> None:
-    """Show one mistake: its error, where, what resolved it."""
+    """Show one mistake: its error, location and resolution."""
     import asyncio
 
     from flyball.app.board.ledger import entry_of

@@ -1,4 +1,4 @@
-"""`flyball off` and `flyball on`: let a person suspend governing."""
+"""`flyball off` and `flyball on`: let a person suspend governance."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def seconds_in(text: str) -> float:
 @REPO
 @JSON
 def off(how_long: str, repo: Path, as_json: bool) -> None:
-    """Temporarily disable governance in this project; it returns by itself."""
+    """Temporarily disable governance in this project; it resumes automatically."""
     import asyncio
 
     from flyball.app.hosts.asker.person import require_person

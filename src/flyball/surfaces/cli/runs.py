@@ -53,7 +53,7 @@ class RunsGroup(click.Group):
 def runs() -> None:
     """List, show, follow, resume, cancel, export, merge runs.
 
-    RUN is a run's name, the beginning or end of it, or `last`.
+    RUN is a run's name, its beginning or end, or `last`.
     """
 
 

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 @DATABASE
 @JSON
 def fetch(run: str, repo: Path, as_json: bool) -> None:
-    """Fetch a run that workers of a cluster drove into this clone, in its present state.
+    """Fetch the current state of a cluster's run into this clone.
 
-    Its branch is flyball/RUN; its cards can be shown, taken back and merged as if it had been
-    driven here. The commands that need its files fetch them by themselves.
+    Its branch is flyball/RUN. Its cards can be shown, reverted and merged as if the run had been
+    driven here. Commands that need its files fetch them automatically.
     """
     from flyball.app.carrying.run_bundle import fetch_run
     from flyball.surfaces.cli.terminal.view import home_at
@@ -66,7 +66,7 @@ def fetch(run: str, repo: Path, as_json: bool) -> None:
 def merge(run: str, remove_untracked: bool, unverified: bool, repo: Path, as_json: bool) -> None:
     """Merge a run's cards into your branch and checkout, unless your work would be lost.
 
-    A file of yours that is not in git stays, even if the run removed its copy. If your branch has
+    A file of yours that is not in git is kept, even if the run removed its copy. If your branch has
     moved on since the run began, the merged tree is tested against it first.
     """
     import msgspec
@@ -155,8 +155,8 @@ def prune(
 ) -> None:
     """Delete old snapshots of one run or of all; with --abandon, the run itself.
 
-    With a database, also what runs of the cluster that ended so long ago left at the project's
-    remote; their branches stay there until they are abandoned.
+    With a database, it also deletes what such old runs of the cluster left at the project's remote;
+    their branches stay there until they are abandoned.
     """
     import asyncio
 

@@ -44,7 +44,7 @@ def serve(host: str, port: int, opens: bool, token: str, repo: Path, as_json: bo
     """Serve the board: every run live in a browser, with its questions to answer.
 
     It listens on this machine only, unless --host says otherwise; that requires a --token or
-    people. Runs started on the board are driven here; if the server stops, the next one continues
+    people. Runs started on the board are driven by the server; if it stops, the next one continues
     them.
     """
     import os

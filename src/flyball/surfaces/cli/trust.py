@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def trust(repo: Path, yes: bool, as_json: bool) -> None:
     """Trust this repository's flyball.toml and its templates.
 
-    The former can tighten rules, never loosen them. What is accepted are the files as they are now;
-    one that changes must be accepted again.
+    The settings can tighten rules, never loosen them. You accept the files as they are now; if one
+    changes, it must be accepted again.
     """
     from flyball.app.hosts.asker.person import require_person
     from flyball.app.project import offer, open_home

@@ -56,9 +56,9 @@ def verify(
 ) -> None:
     """Verify a change: tests from red to green, regressions, weakened tests.
 
-    Both trees are checked out clean and tested side by side; the old tests are run on the new code,
-    and the new tests on the old code. The exit code is 0 if it is shown that the change works, 4 if
-    it is not, 3 if a person must decide.
+    Both trees are checked out clean and tested in parallel; the old tests are run on the new code,
+    and the new tests on the old code. The exit code is 0 if the change is shown to work, 4 if it is
+    not, 3 if a person must decide.
     """
     import asyncio
     import os
@@ -146,7 +146,7 @@ def _write_attestation(home: Home, found: Verified, file: Path, key: str) -> Non
 
 
 def _print_for_github(found: Verified, repo: Path) -> None:
-    """Print the verdict to the log, an annotation for each finding, and fill the summary."""
+    """Print the verdict to the log, with an annotation for each finding, and write the summary."""
     import os
     import secrets
 
@@ -190,7 +190,7 @@ def _print(found: Verified, *, markdown: bool) -> None:
 
 
 def _print_difference(question: ChangeFinding) -> None:
-    """Print a test before and after as a diff; the whole texts are in --markdown and --json."""
+    """Print a test before and after as a diff; --markdown and --json have the whole texts."""
     from difflib import unified_diff
 
     from flyball.core.terms.shape import listed

@@ -70,8 +70,8 @@ def worker(
 ) -> None:
     """Process queued runs of a cluster until stopped.
 
-    SIGTERM and Ctrl-C let running calls finish and hand the runs to other workers. Limits per
-    project and person count over all workers; give each worker the same.
+    SIGTERM and Ctrl-C let running calls finish and leave the runs to other workers. Limits per
+    project and person apply across all workers; give each worker the same.
     """
     from flyball.app.project import load_extra
     from flyball.errors import UsageError

@@ -71,7 +71,7 @@ def _bytes(text: str) -> bytes:
 
 
 def answer(host: str, data: bytes, process: int, kept: KeptWorkspaces) -> Printed:
-    """Return what to print for a payload; errors become answers, too.
+    """Return the output for a payload; errors become answers, too.
 
     The host may name the level of its hooks: `claude/verdict`.
     """
@@ -339,7 +339,7 @@ def _words(host: str, moment: Moment, payload: dict[str, Any]) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Return the prompt without the quotes that a host has put around all of it."""
+    """Return the prompt without quotes that a host put around all of it."""
     inner = text.strip()[1:-1]
     is_quoted = text.strip() == f'"{inner}"' and not re.search(r'(?<!\\)"', inner)
     return inner.replace('\\"', '"') if is_quoted else text

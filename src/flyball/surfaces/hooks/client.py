@@ -1,8 +1,8 @@
-"""`flyball-hook HOST [LEVEL]`: sends a payload to the resident governor, and prints its answer.
+"""`flyball-hook HOST [LEVEL]`: send a payload to the resident governor, and print its answer.
 
 It starts for every single call of an agent, so it imports nothing that the interpreter has not
-loaded already. Without a governor it allows a call that only reads ordinary files; otherwise it
-starts a governor and asks it, or decides by itself where none may stay. At level `observe` it
+loaded already. Without a governor it allows a call that only reads ordinary files; for any other it
+starts a governor and asks it, or decides itself if no governor may stay. At level `observe` it
 prints nothing and exits with 0, whatever the answer and whatever fails.
 """
 
@@ -70,7 +70,7 @@ def main() -> NoReturn:
 
 
 def observe(host: str) -> NoReturn:
-    """Have a payload recorded, without output."""
+    """Record a payload, without output."""
     try:
         data = sys.stdin.buffer.read(MOST)
         place = address(here(), os.environ)
@@ -94,10 +94,10 @@ def answer(host: str, data: bytes) -> int:
 
 
 def start_governor_and_ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes]:
-    """Start a governor and return its answer; decide in this process where none may stay.
+    """Start a governor and return its answer; decide in this process if none may stay.
 
-    Importing the judge takes most of the time, so of several hooks without a governor only one does
-    it, and becomes the governor of the others.
+    Importing the judge takes most of the time. So of several hooks without a governor only one
+    imports it, and becomes the governor of the others.
     """
     lock = _starting(place)
     if lock >= 0 and not _is_ours(lock):
@@ -322,8 +322,8 @@ def is_same_user(line: _socket.socket) -> bool:
 def ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
     """Return the resident governor's answer; None if there is none, or it died meanwhile.
 
-    A socket that another user may have created counts as none: that user would read the payload,
-    and their "allow" would be taken for ours.
+    A socket that another user may have created is ignored: that user would read the payload, and
+    their "allow" would count as ours.
     """
     if doubt_about_socket(place):
         return None
@@ -343,10 +343,9 @@ def ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
 
 
 def _received(line: _socket.socket, data: bytes) -> tuple[int, bytes, bytes] | None:
-    """Return the governor's answer. End a stopped governor: a hook starts another.
+    """Return the governor's answer. End a suspended governor: a hook starts another.
 
-    Hosts make the call when a hook takes too long, so a question about a call has a shorter
-    timeout.
+    Hosts make the call if a hook takes too long, so a question about a call has a shorter timeout.
     """
     is_call = any(name in data for name in CALLS)
     until = time.monotonic() + LONGEST_FOR_CALL
@@ -367,7 +366,7 @@ def _received(line: _socket.socket, data: bytes) -> tuple[int, bytes, bytes] | N
 
 
 def _end_stopped(line: _socket.socket) -> bool:
-    """Return whether the process at the other end was stopped, and end it if so."""
+    """End the process at the other end if it is suspended; return whether it was."""
     if not hasattr(_socket, "SO_PEERCRED"):
         return False
     found = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)

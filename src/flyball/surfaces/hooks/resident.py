@@ -63,7 +63,8 @@ def serve(
     idle: float = IDLE_SECONDS,
     tell: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer hooks at a socket; return when it is not needed, or another governor is there."""
+    """Answer hooks at a socket; return when it is no longer needed, or another governor is
+    there."""
     directory = Path(place).parent
     if not os.path.lexists(directory):
         directory.mkdir(mode=0o700)
@@ -140,7 +141,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
             self.kept.prepare(home)
 
     def watch(self, idle: float) -> None:
-        """End when the last session has ended, or there was no request for long."""
+        """End when the last session has ended, or after a long time without requests."""
         # The process that started this governor is about to ask, and comes first.
         prepared_at = time.monotonic()
         while True:
@@ -161,7 +162,7 @@ class _Answering(socketserver.StreamRequestHandler):
     server: _Server  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def handle(self) -> None:
-        """Answer one hook; a hook that was killed halfway is dropped."""
+        """Answer one hook; drop one that was killed halfway."""
         process, user = _peer(self.connection)
         if user != os.getuid():
             return
@@ -173,7 +174,7 @@ class _Answering(socketserver.StreamRequestHandler):
 
 
 def _peer(line: socket.socket) -> tuple[int, int]:
-    """Return process and user at the other end, from the kernel; process 0 if it has none.
+    """Return the process and user at the other end, from the kernel; process 0 if it is unknown.
 
     Only this user can enter the socket's directory, so the user is certain even if the kernel does
     not report it.
@@ -251,7 +252,7 @@ class _Exchange(BaseHTTPRequestHandler):
             self._say(200, told_over_http(_event(data), *found))
 
     def _may_ask(self) -> bool:
-        """Return whether the client is a host with the token, and no page in a browser."""
+        """Return whether the client is a host with the token, and not a page in a browser."""
         shown = self.headers.get("Authorization", "").removeprefix("Bearer ").encode()
         is_known = hmac.compare_digest(shown, self.server.door.token.encode())
         names = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
@@ -259,7 +260,8 @@ class _Exchange(BaseHTTPRequestHandler):
         return is_known and is_ours and "Origin" not in self.headers
 
     def _read_event(self, left: int) -> str:
-        """Return the event name in a payload that is too large to keep; hosts send all, then read.
+        """Return the event name in a payload that is too large to keep; hosts send all before they
+        read.
 
         A payload without a name counts as a call, which is refused.
         """

@@ -89,10 +89,10 @@ async def request_approval(
     call: Annotated[str, Field(description="A refused call to appeal; empty: what is asked.")] = "",  # noqa: ARG001
     reason: Annotated[str, Field(description="Why the refused call should be allowed.")] = "",  # noqa: ARG001
 ) -> TurnView:
-    """Put what the run waits for before the person; only they can answer it.
+    """Ask the person the question that the run waits for; only they can answer it.
 
-    Where your program can ask them, it does. Otherwise the question stays open, and the person
-    answers in their own terminal.
+    If your program can ask them, it does. Otherwise the question stays open, and the person answers
+    in their own terminal.
     """
     waiting = pending(state)[0]
     if isinstance(outcome, AcceptedElicitation) and isinstance(outcome.data, PersonsWord):
@@ -214,7 +214,7 @@ MARKDOWN = "text/markdown"
 
 
 async def run(run: str, ctx: StepContext) -> str:
-    """Everything that is known of a run."""
+    """Everything that is known about a run."""
     return json.dumps(await _described(run, ctx), default=str)
 
 
@@ -236,7 +236,7 @@ async def card(run: str, card: str, ctx: StepContext) -> str:
 
 
 async def account(run: str, card: str, ctx: StepContext) -> str:
-    """The account of a card that is done: diff, commands, verdicts, on one page."""
+    """The account of a finished card: diff, commands, verdicts, on one page."""
     home = steps_of(ctx).home
     try:
         name = await steps_of(ctx).find(run)
@@ -268,7 +268,7 @@ def add_to(server: MCPServer[Steps], home: Home) -> None:
     """Add all resources to a server."""
 
     async def runs() -> str:
-        """The runs of the project, the newest first."""
+        """The runs of the project, newest first."""
         return json.dumps([each._asdict() for each in await overviews(home)])
 
     server.resource("flyball://runs", mime_type=JSON)(runs)
@@ -295,7 +295,7 @@ class TokenGate:
         self._wanted = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 unless the token is correct; other scopes pass."""
+        """Answer with 401 unless the token is correct; pass on other scopes."""
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"")
             if not hmac.compare_digest(given, self._wanted):

@@ -76,7 +76,7 @@ async def start_run(
         Field(description="Your plan: {goal, steps: [{id, title, success_criteria: [text]}]}."),
     ] = None,
 ) -> StepView:
-    """Start a governed run of which you are the driver, in its own worktree.
+    """Start a governed run that you drive, in its own worktree.
 
     The goal decides what is allowed and how many calls it may take. Give a flow file to follow its
     steps, or your own plan. Returns the first step.
@@ -86,8 +86,7 @@ async def start_run(
 
 
 async def next_step(ctx: StepContext, run: Run = "") -> StepView:
-    """Get the current step: card, phase, what is allowed, what must be shown, how many calls
-    remain.
+    """Get the current step: card, phase, what is allowed, what must be shown, and the calls left.
 
     Call it whenever you are not sure; it costs nothing.
     """
@@ -174,7 +173,7 @@ async def conflict(
     run: Run = "",
     card: Card = "",
 ) -> TurnView:
-    """Say that the task cannot be done as asked; Flyball looks both quotes up, a person decides.
+    """Report that the task cannot be done as asked; Flyball looks both quotes up, a person decides.
 
     It never counts against you. In a session governed by hooks it counts for that session.
     """
@@ -216,8 +215,8 @@ async def submit_evidence(
 ) -> TurnView:
     """Report that the step is done, with the evidence it asks for.
 
-    Flyball checks it: it runs the suite itself on clean checkouts of both trees and asks each gate.
-    What is not true is sent back with the reason, and `ok` is false.
+    Flyball checks it: it runs the suite itself on clean checkouts of both trees and evaluates each
+    gate. False claims are sent back with the reason, and `ok` is false.
     """
     async with progress(ctx) as heard:
         return await steps_of(ctx).submit(run, card, summary, evidence, heard)

@@ -24,7 +24,7 @@ Token = tuple[str, str]
 
 
 class DiffRow(msgspec.Struct, frozen=True, array_like=True):
-    """A line: its kind, its number before and after (0: none), and its tokens."""
+    """A line: its kind, its number before and after (0 if none), and its tokens."""
 
     kind: str
     old: int
@@ -61,7 +61,7 @@ class DiffView(msgspec.Struct, frozen=True):
 
 
 class SceneView(msgspec.Struct, frozen=True):
-    """The change as it stood right after an event."""
+    """The change right after an event."""
 
     seq: int
     view: DiffView
@@ -182,7 +182,7 @@ def _lexer(path: str) -> Lexer | None:
 
 
 def _lexed(lines: Sequence[str], lexer: Lexer | None) -> list[tuple[Token, ...]]:
-    """Return the tokens of each line; together they are exactly the line."""
+    """Return the tokens of each line; joined, they are exactly the line."""
     lines = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} […]" for line in lines]
     plain = [(("", line),) for line in lines]
     if lexer is None or not lines:

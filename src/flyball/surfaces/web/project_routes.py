@@ -1,4 +1,4 @@
-"""Routes for projects: files, tree, search, the seed's patch route, templates, the ledger."""
+"""Routes for projects: files, tree, search, the patch route, templates, the ledger."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Count = Annotated[int, QueryParameter(ge=0, le=1_000_000)]
 
 
 class PatchForm(WebForm, frozen=True, rename="camel"):
-    """The seed's patch request: a diff, whether to check keep regions, and whether to write."""
+    """A patch request: a diff, whether to check keep regions, and whether to write."""
 
     diff: Annotated[str, msgspec.Meta(max_length=3_000_000)]
     keep_regions: bool = True

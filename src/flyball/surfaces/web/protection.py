@@ -180,7 +180,7 @@ def _split_host(host: str) -> tuple[str, int]:
 
 
 class Protected:
-    """The application behind its protection; every response carries the strict headers."""
+    """Wraps the application in its protection; every response has the strict headers."""
 
     def __init__(self, inner: Application, protection: Protection) -> None:
         self._inner = BoundedBodies(inner)

@@ -284,7 +284,7 @@ class RunRoutes(Controller):
     summary="A run's card: what the top of its page says, as a picture.",
 )
 def card_svg(board: OurBoard, run: FromPath[str]) -> Response[str]:
-    """Return a picture to be pasted; it holds text and shapes, and nothing that runs."""
+    """Return a picture to paste; it contains text and shapes, and nothing that runs."""
     drawn = asyncio.run(card_picture(board.home_of(run), run))
     headers = {"cache-control": "private, no-cache"}
     return Response(drawn, media_type="image/svg+xml", headers=headers)

@@ -313,7 +313,7 @@ def require_rows(app: Litestar) -> None:
 
 
 def promise_roles(document: OpenAPI) -> None:
-    """Say in the OpenAPI document which role each route needs, as its `security`."""
+    """Document the role that each route needs in the OpenAPI document, as its `security`."""
     document.components = document.components or Components()
     document.components.security_schemes = {"token": SecurityScheme("http", scheme="bearer")}
     for path, item in (document.paths or {}).items():

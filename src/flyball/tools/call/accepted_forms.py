@@ -3,7 +3,7 @@
 `GIT {commit: "…"}` names the action by its field, and `BASH {cmd, allow}` names the rule it relies
 on. Only the user grants rules, so `allow` is accepted and has no effect. `EMIT_PLAN {goal,
 findings, tasks, …}` is a checkpoint whose action is a list, and `PROCEED` announces its execution;
-it has no effect, so it is recorded as a note. The other conversions are for habits from other
+it has no effect, so it is recorded as a note. The other conversions handle habits from other
 agents: line ranges, flags of programs, commands as lists of words.
 """
 
@@ -212,7 +212,7 @@ def _to_do(item: Mapping[str, object]) -> str:
 
 
 def _with_besides(args: Args, besides: Args, field: str) -> Args:
-    """Append what a driver says beyond the form to the field for text."""
+    """Append extra fields of a driver to the text field."""
     said = [f"{name}: {words}" for name, value in besides.items() if (words := _in_words(value))]
     if not said:
         return without(args, *besides)

@@ -154,9 +154,9 @@ def command_facts(form: BashForm, context: CallContext, *, fresh: bool = True) -
 def _named_untracked(parts: Sequence[CommandPart], context: CallContext) -> Iterator[str]:
     """Yield the user's uncommitted files that are named by a part which changes something.
 
-    A file is named by itself, by a parent folder, by a pattern, or relative to a folder the command
-    changed to; a redundant question is better than a missing one. Changes to files that are not
-    named are detected afterwards.
+    A file is named directly, by a parent directory, by a pattern, or relative to a directory that
+    the command changed to; a redundant question is better than a missing one. Changes to files that
+    are not named are detected afterwards.
     """
     changing = [part.text for part in parts if part.kind in _CHANGING]
     words = {_inside(word, context) for text in changing for word in _words(text)} - {""}

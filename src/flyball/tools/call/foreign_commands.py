@@ -1,6 +1,6 @@
 """Convert other agents' commands: lines for a shell, git, a test runner or a linter.
 
-A line with a single meaning is converted to the form of the tool that does it; a line that holds
+A line with a single meaning is converted to the form of the tool that does it; a line that means
 more is refused later.
 """
 
@@ -170,7 +170,7 @@ def _is_runner(name: str) -> bool:
 
 
 def _named_runner(args: Args, spoken: Spoken) -> Args:
-    """Return the runner that is named by the call's own name, or in no particular way."""
+    """Return the runner in the call's own name; empty if it has none."""
     named = plain_name(spoken.name).removesuffix("_test").removesuffix("_tests")
     if named in RUNNERS:
         return {"runner": named, **args}

@@ -1,4 +1,4 @@
-"""Convert other agents' edits to the only form supported here: a diff.
+"""Convert other agents' edits to the only supported form: a diff.
 
 "Replace this text by that one" names a position by its text. It is converted to a diff if the text
 occurs in the file exactly once; the diff is judged and recorded.
@@ -38,7 +38,7 @@ class _Replacement(NamedTuple):
 
 
 def as_diff(args: Args, read: ReadText) -> Args:
-    """Return the arguments with a diff in place of texts to replace, or of a path beside it."""
+    """Return the arguments with a diff in place of texts to replace, or of a path next to it."""
     if is_list(several := args.get("diff")):
         return {**args, "diff": "".join(_each_diff(each, read) for each in several)}
     if isinstance(diff := args.get("diff"), str) and (other := _from_dialect(diff, args, read)):
@@ -226,7 +226,8 @@ def _lines_replaced(path: str, lines: tuple[int, int], args: Args, read: ReadTex
 
 
 def _with_header(diff: str, path: str) -> str:
-    """Return a diff with a header for the file named next to it; two names must be the same."""
+    """Return a diff with a header for the file named next to it; if both name one, it must be the
+    same."""
     named = touched_paths(diff)
     own = path.removeprefix("./")
     if named:

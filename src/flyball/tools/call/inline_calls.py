@@ -1,4 +1,4 @@
-"""Recognize calls written as text, packed into one, or meant as the end.
+"""Recognise calls written as text, packed into one, or meant as the end of a reply.
 
 Servers that do not parse a model's own notation return it as text. At the end of a reply such a
 block can only be a call; anywhere else it may be quoted from a file, and is ignored.
@@ -190,7 +190,7 @@ NOTATIONS = ((_TAGGED, _tagged), (_FUNCTION, _function), (_KEYED, _keyed))
 
 
 def unpacked(calls: Sequence[SpokenCall]) -> tuple[SpokenCall, ...]:
-    """Return the calls one by one, if a driver put several into one."""
+    """Return the calls one by one if a driver packed several into one."""
     return tuple(each for call in calls for each in _each(call))
 
 

@@ -143,7 +143,7 @@ class CallContext(NamedTuple):
         return self._replace(shelf=shelf, at=at)
 
     def during(self, what: str) -> CallContext:
-        """Return the same call, whose progress is told as that of this part of it."""
+        """Return the same call, with its progress reported as that of a part of it."""
         whole = self.tell_progress
 
         def tell(now: Progress) -> None:
@@ -245,7 +245,8 @@ class CallContext(NamedTuple):
 
 
 def log_file(call: str) -> str:
-    """Return the file name of a call's log; a driver's id cannot change its directory."""
+    """Return the file name of a call's log, in which the driver's id cannot change the
+    directory."""
     return f"{re.sub(r'[^A-Za-z0-9_-]', '_', call)[:80]}.log"
 
 

@@ -1,7 +1,7 @@
-"""Recognize a driver's call, whatever names it uses for the tool and its fields.
+"""Recognise a driver's call, whatever names it uses for the tool and its fields.
 
-Strict about meaning, not about spelling: unambiguous arguments are accepted, with a short note on
-how they were interpreted. The interpreted form is what is judged.
+This is strict about meaning, not about spelling: unambiguous arguments are accepted, with a short
+note on how they were interpreted. The interpreted form is what is judged.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def named_tool(spoken: str, args: Args) -> str | None:
 
 
 def unpack(args: Args) -> Args | str:
-    """Return the arguments without their wrapping, or what is wrong with their JSON."""
+    """Return the arguments without their wrapping, or the error in their JSON."""
     if RAW in args:
         try:
             value = read_loosely(str(args[RAW]))
@@ -122,7 +122,8 @@ class _Rename(NamedTuple):
 def _renamed(
     args: Args, tool: str, fields: Mapping[str, shapes.Field]
 ) -> tuple[Args, list[_Rename]]:
-    """Rename the arguments to our names, and return the changes; two for one field stay two."""
+    """Rename the arguments to our names, and return the changes; two for one field stay
+    separate."""
     own = {name: value for name, value in args.items() if name in fields}
     renamed: list[_Rename] = []
     for name, value in args.items():
@@ -282,5 +283,5 @@ def _spelt_list(text: str) -> list[object] | None:
 
 
 def is_left_out(value: object) -> bool:
-    """Return whether a value means that the field was not filled in."""
+    """Return whether a value means that the field was left out."""
     return value is None or value in ("", [], {}) or (isinstance(value, str) and not value.strip())

@@ -117,7 +117,7 @@ def _distributions(site: Path) -> list[Distribution]:
 
 
 def _entry(site: Path, first: str) -> tuple[Distribution | None, str]:
-    """Return a module's or distribution's entry in a site, and its distribution."""
+    """Return the entry of a module or distribution in a site directory, and its distribution."""
     known = _distributions(site)
     same = next((each for each in known if _plain(each.name) == _plain(first)), None)
     for name in (first, f"{first}.py"):

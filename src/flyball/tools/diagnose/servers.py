@@ -25,7 +25,7 @@ MOST = 200
 
 
 class LanguageServer(NamedTuple):
-    """The command of a language server, and the files that it supports."""
+    """The command of a language server, and the types of files that it supports."""
 
     name: str
     argv: tuple[str, ...]

@@ -152,7 +152,7 @@ def earlier_picture(url: str, size: tuple[int, int], context: CallContext) -> Ea
 
 
 def size_of(png: bytes) -> tuple[int, int]:
-    """Return width and height of a PNG picture; zero if it is none."""
+    """Return width and height of a PNG picture; zero if it is not one."""
     if not png.startswith(PNG) or len(png) < 24:
         return 0, 0
     width, height = struct.unpack(">II", png[16:24])

@@ -37,7 +37,7 @@ class HttpAnswer(NamedTuple):
 
 @contextmanager
 def empty_place() -> Generator[Path]:
-    """Yield a directory for one program of ours, without the project's or the user's files."""
+    """Yield a directory for one of our programs, without the project's or the user's files."""
     place = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-page-")))
     try:
         yield place

@@ -30,7 +30,7 @@ _NODE = ("server.js", "server.mjs", "server.cjs", "app.js", "main.js")
 
 
 def server_plans(land: FileIndex, settled: ProjectCommands) -> tuple[ServerPlan, ...]:
-    """Return the servers of the project, most likely first; configured ones come before all."""
+    """Return the servers of the project, most likely first; configured ones precede all others."""
     found: dict[str, ServerPlan] = {}
     for at, each in sorted(settled.servers.items()):
         plan = ServerPlan(_name(at), each.command, at, origin=each.origin)

@@ -88,7 +88,8 @@ async def serve(url: str, context: CallContext, seconds: float = READY_SECONDS) 
 
 
 def _plan_at(port: int, context: CallContext) -> ServerPlan:
-    """Return the server that listens on a port, or would; no other port is ever requested."""
+    """Return the server that listens, or would listen, on a port; no other port is ever
+    requested."""
     servers = context.servers
     for server in servers.under_way.values():
         if port in ports_of(server, context):
@@ -166,7 +167,7 @@ def _port_for(plan: ServerPlan, context: CallContext) -> int:
 
 
 def _prepared(plan: ServerPlan, port: int, context: CallContext) -> ServerStart:
-    """Prepare a server's start on a clean checkout: its writes are part of no change."""
+    """Prepare a server's start on a clean checkout, so that its writes are part of no change."""
     rest = ExitStack()
     try:
         place = rest.enter_context(clean_checkout(context.workspace, context.tree))

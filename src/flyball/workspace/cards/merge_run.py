@@ -97,7 +97,7 @@ def merge_run(
 
 
 def _nothing_left(workspace: Workspace, branch: str) -> Conflict:
-    """Return why there is nothing to merge."""
+    """Explain why there is nothing to merge."""
     see = f"Look at it with `flyball runs show {workspace.run}`."
     if not workspace.history():
         return NothingToMerge(f"Run {workspace.run} changed nothing; nothing can be merged.", see)
@@ -206,7 +206,7 @@ def _refuse_step(clashes: Sequence[Clash], step: Commit, *, moved_on: bool) -> N
 
 
 def _index_tree(branch: RunBranch, trees: GitTrees) -> TreeHash:
-    """Return the tree of what the user has staged."""
+    """Return the tree of the user's staged files."""
     own = branch.repository.directory / "index"
     if not own.exists():
         return trees.empty_tree()
@@ -328,7 +328,7 @@ def refuse_locked_index(repository: Repository) -> None:
 
 
 def _fresh_trees(depot: Git, root: Path, index: Path) -> GitTrees:
-    """Return the trees of a directory as it is now, without what is ignored."""
+    """Return the trees of a directory as it is now, without ignored files."""
     index.unlink(missing_ok=True)
     trees = GitTrees(depot, root, index)
     trees.seed(trees.empty_tree(), write=False)

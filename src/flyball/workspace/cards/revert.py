@@ -170,7 +170,7 @@ class Divergence(msgspec.Struct, frozen=True):
         return not self.losses
 
     def sentence(self) -> str:
-        """Return what would be lost, in words."""
+        """Describe what would be lost."""
         return "; ".join(f"{loss.path}: {loss.reason}" for loss in self.losses)
 
 

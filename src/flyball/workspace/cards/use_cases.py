@@ -202,7 +202,7 @@ def _locate_card(
 def _merged_card(
     places: ProjectPlaces, run: str, record: CardRecord
 ) -> tuple[Checkout, CardRecord]:
-    """Return the user's checkout and a merged card, with what only the run's trees know of it.
+    """Return the user's checkout and a merged card, with what only the run's trees know about it.
 
     A file that the user's git does not track is in none of the branch's trees; only the run's own
     trees show that the card removed it.

@@ -75,7 +75,7 @@ class Returned(NamedTuple):
 
 
 class Shelf:
-    """The stored files of one tree; the first `fill` decides which."""
+    """The stored files of one tree; the first `fill` selects them."""
 
     def __init__(self, root: Path, place: Path) -> None:
         self._root = root
@@ -83,10 +83,10 @@ class Shelf:
         self._file = place / "index.json"
 
     def fill(self, known: Callable[[], Collection[str]]) -> tuple[str, ...]:
-        """Store the current files that are in no tree; return those beyond the limits, the first
-        time.
+        """Store the current files that are in no tree; the first time, return those beyond the
+        limits.
 
-        `known` gives the paths that the current tree holds.
+        `known` gives the paths that the current tree contains.
         """
         old = self._read()
         if old is None:
@@ -199,7 +199,7 @@ class Shelf:
         return False
 
     def _set_aside(self, path: str) -> None:
-        """Keep a copy of what is replaced: the user may have written it, and not the program."""
+        """Keep a copy of what is replaced: it may be the user's work rather than the program's."""
         if (now := read_within(self._root, path, LARGEST)) is not None:
             aside = self._place / "replaced"
             aside.mkdir(mode=0o700, exist_ok=True)
@@ -212,7 +212,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def _standing(root: Path) -> Iterator[str]:
-    """Yield the regular files of a tree, except generated folders and files that git reads."""
+    """Yield the regular files of a tree, except generated directories and files that git reads."""
     seen = 0
     for folder, folders, names in walk_folders(root):
         inside = os.path.relpath(folder, root)
@@ -231,14 +231,14 @@ def _standing(root: Path) -> Iterator[str]:
 
 
 def _obeyed(root: Path, store: str) -> Iterator[str]:
-    """Yield the files that git would run or follow at its next start."""
+    """Yield the files that git would run or obey at its next start."""
     yield f"{store}/config"
     for _, _, names in walk_folders(root / store / "hooks", 0):
         yield from (f"{store}/hooks/{name}" for name in sorted(names))
 
 
 def _clear_way(root: Path, path: str) -> None:
-    """Remove what is now in the place of a file or of a folder above it."""
+    """Remove whatever is now in the place of a file or of a directory above it."""
     parts = path.split("/")
     for depth in range(1, len(parts)):
         above = "/".join(parts[:depth])

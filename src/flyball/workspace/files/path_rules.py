@@ -27,7 +27,8 @@ HOOKS_READ_FROM = (
 
 
 def protected_names(*, self_modify: bool) -> tuple[str, ...]:
-    """Return the protected names; records stay protected where Flyball itself may change."""
+    """Return the protected names; records stay protected even where Flyball itself may be
+    changed."""
     if not self_modify:
         return DEFAULT_PROTECTED
     return (*(name for name in DEFAULT_PROTECTED if name not in OWN), ".flyball/artifacts")

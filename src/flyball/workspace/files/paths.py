@@ -77,7 +77,7 @@ class Root:
         self.protected = tuple(protected)
 
     def fact(self, raw: str, *, write: bool) -> ResolvedPath:
-        """Return what this path is; it never raises, whatever the text."""
+        """Return the facts of this path; never raise, whatever the text."""
         return self._judge(raw, write=write, follow=True)
 
     def resolve(self, raw: str, *, write: bool = False) -> str:
@@ -146,7 +146,8 @@ class Root:
             os.rename(name, fresh, src_dir_fd=here, dst_dir_fd=there)
 
     def walk(self, start: str = ".", *, everything: bool = False) -> Iterator[str]:
-        """Yield every file and link below a directory, sorted, except those that nobody edits."""
+        """Yield every file and link below a directory, sorted, except those that people never
+        edit."""
         top = self.resolve(start)
         hidden = {".git", ".flyball", "node_modules", ".hg", ".svn", ".jj"}
         for folder, folders, files in walk_folders(self.path / top):

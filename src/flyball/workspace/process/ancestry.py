@@ -1,4 +1,4 @@
-"""Read process facts and ancestors from /proc.
+"""Read the facts of a process and its ancestors from /proc.
 
 Hooks need it in processes that must be fast, so it imports only built-in modules.
 """
@@ -64,5 +64,5 @@ def above(
 
 
 def starter_above(pid: int, look: Callable[[int], ProcessFacts | None] = facts_of) -> str:
-    """Return the nearest ancestor of a process that is no shell; empty if there is none."""
+    """Return the nearest ancestor of a process that is not a shell; empty if there is none."""
     return next((name for program, name in above(pid, look) if program not in SHELLS), "")

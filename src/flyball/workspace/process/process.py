@@ -305,7 +305,7 @@ def works(means: Mechanism) -> bool:
 
 @cache
 def can_layer(folder: Path) -> bool:
-    """Return whether commands can get an overlay in that folder over another directory."""
+    """Return whether commands can get an overlay in that directory over another one."""
     if not works(Mechanism.NAMESPACES):
         return False
     place = private_home.make(None)

@@ -58,7 +58,7 @@ def ancestors(pid: int) -> tuple[Ancestor, ...]:
 
 
 def starter_of(pid: int) -> str:
-    """Return the nearest ancestor of a process that is no shell; empty if there is none."""
+    """Return the nearest ancestor of a process that is not a shell; empty if there is none."""
     return starter_above(pid, _look)
 
 
@@ -75,7 +75,7 @@ def process_name(pid: int) -> str:
 def process_at(theirs: tuple[str, int], ours: tuple[str, int]) -> int:
     """Return the process of this machine at the other end of a TCP connection; 0 if not known.
 
-    It is not known either if several processes hold that end: any of them may have spoken.
+    It is also unknown if several processes hold that end: any of them may have sent the data.
     """
     inodes = set(_connections(theirs, ours))
     wanted = {f"socket:[{inode}]" for inode in inodes}
@@ -93,7 +93,7 @@ def _connections(theirs: tuple[str, int], ours: tuple[str, int]) -> Iterator[str
 
 
 def _end(host: str, port: int) -> str:
-    """Return one end of a connection as the kernel's table has it: words in its own byte order."""
+    """Return one end of a connection as in the kernel's table: words in its own byte order."""
     packed = ipaddress.ip_address(host).packed
     words = (packed[at : at + 4] for at in range(0, len(packed), 4))
     return "".join(f"{int.from_bytes(word, sys.byteorder):08X}" for word in words) + f":{port:04X}"
@@ -131,7 +131,8 @@ def environ_of(process: str) -> dict[str, str]:
 
 
 def _started(pid: int) -> str:
-    """Return a process's start time, which tells it from later ones of the same number."""
+    """Return a process's start time, which distinguishes it from later ones with the same
+    number."""
     seen = _look(pid)
     return seen.began if seen is not None else NEVER
 

@@ -96,7 +96,7 @@ class Scene:
 
     @contextmanager
     def neighbour(self) -> Generator[None]:
-        """Yield a process of the same user, outside the sandbox, that holds a secret."""
+        """Yield a process of the same user, outside the sandbox, that has a secret."""
         ready = self.workspace.parent / "ready"
         running = process.start(
             ["/bin/sh", "-c", ': > "$0"; exec sleep 60', os.fspath(ready)],
@@ -117,7 +117,7 @@ class Scene:
     async def run(
         self, command: str, *, read_only: bool = False, limits: CommandLimits = _LIMITS
     ) -> Finished:
-        """Run a command as an agent's would be, in an environment that holds a secret."""
+        """Run a command as an agent's would be, in an environment that contains a secret."""
         sandbox = Sandbox(
             level=self.means.level,
             root=self.workspace,

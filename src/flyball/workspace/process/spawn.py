@@ -131,7 +131,7 @@ def _start(
 class Companion:
     """A program of Flyball's own that answers requests line by line until it is closed.
 
-    It exits when this process does, since its input ends then.
+    It exits together with this process, since its input ends then.
     """
 
     def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
@@ -258,7 +258,7 @@ class Finished(msgspec.Struct, frozen=True):
 
     @property
     def cut_off(self) -> str:
-        """Return what ended it early, in words; empty if it ended by itself."""
+        """Describe what ended it early; empty if it ended by itself."""
         if self.over_limit == ABNORMAL:
             return "it ended abnormally"
         return f"it ran past its limit ({self.over_limit})" if self.over_limit else ""

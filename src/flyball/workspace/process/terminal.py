@@ -22,7 +22,7 @@ TRANSIENT = "run-"
 
 
 class SeenProcess(NamedTuple):
-    """The kernel's facts about a process."""
+    """What the kernel knows about a process."""
 
     pid: int
     program: str
@@ -46,7 +46,7 @@ def has_terminal(process: str, proc: Path = PROC) -> bool:
 
 
 def doubt_about_terminal(pid: int, agents: Collection[int], proc: Path = PROC) -> str:
-    """Return why a process's terminal may not be a person's; empty if it is.
+    """Explain why a process's terminal may not be a person's; empty if it is.
 
     Where the kernel reports no process facts, there is no way to check, and the result is empty.
     """

@@ -337,7 +337,7 @@ _METHOD = regex(
 
 
 def _said(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return the span of a value that a sentence gives to a secret's name."""
+    """Return the span of a value that a sentence assigns to a secret's name."""
     if not (match := _SAID.match(text, end)):
         return None
     name, value = text[start:end], match["value"]
@@ -453,7 +453,7 @@ def _hides(name: str, value: str, pattern: re.Pattern[str], quoted: bool) -> boo
 
 
 def _is_status(name: str, match: re.Match[str], kind: str) -> bool:
-    """Return whether it is a test result, such as `PASS: TestAddr2Line`, and no password."""
+    """Return whether it is a test result, such as `PASS: TestAddr2Line`, rather than a password."""
     if name.lower() != "pass" or kind != "bare":
         return False
     between = match.string[match.end("name") : match.start(kind)]

@@ -159,7 +159,7 @@ def is_weak_name(name: str) -> bool:
 
 
 def is_hollow(value: str) -> bool:
-    """Return whether a value is a stand-in: a placeholder, a variable, a path."""
+    """Return whether a value is only a stand-in: a placeholder, a variable, a path."""
     if not _HOLLOW.fullmatch(value):
         return False
     # Base64 may begin like a path; a path's parts are shorter, or not random.
@@ -204,7 +204,7 @@ def looks_secret(value: str, *, quoted: bool) -> bool:
 
 
 def looks_random(value: str) -> bool:
-    """Return whether a value is random enough for a key, and is no hash or id."""
+    """Return whether a value is random enough for a key, and is not a hash or id."""
     if not 20 <= len(value) <= 4096 or is_hollow(value) or any(map(str.isspace, value)):
         return False
     kinds = (any(map(test, value)) for test in (str.isdigit, str.isupper, str.islower))

@@ -110,13 +110,13 @@ def users_secrets(workspace: Workspace, more: Sequence[str] = ()) -> tuple[str, 
 
 
 def committed(workspace: Workspace, paths: Sequence[str]) -> frozenset[str]:
-    """Return which files were committed when the run began, and so are no secrets."""
+    """Return which files were committed when the run began, and so are not secret."""
     start = workspace.facts.start
     return frozenset(workspace.trees.entries(TreeHash(start), paths) if start and paths else ())
 
 
 def changed_installation(workspace: Workspace, began: float) -> str:
-    """Return what was changed in the project's installed packages since then, for a run in place.
+    """Return changes to the project's installed packages since then, for a run in place.
 
     Other runs cannot write there. The status change time is used, which the kernel sets: unlike the
     modification time, no program can set it back.

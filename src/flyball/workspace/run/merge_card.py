@@ -149,7 +149,7 @@ def _obstacles(run: RunHistory, writes: Sequence[Changed]) -> list[Clash]:
 
 
 def _neutral(clash: Clash) -> Clash:
-    """Return the clash in words that fit two parallel cards."""
+    """Describe the clash in words that fit two parallel cards."""
     return Clash(clash.path, clash.kind, clash.kind)
 
 

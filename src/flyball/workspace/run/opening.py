@@ -81,8 +81,8 @@ def open_workspace(
 ) -> Workspace:
     """Open the workspace of a run: its own worktree, or the checkout if in place or without git.
 
-    With `is_held` false no lock is taken, and nothing works in it until it is locked. `step` is
-    told of each of the `STEPS` as it begins.
+    If `is_held` is false, no lock is taken, and nothing may work in it until it is locked. `step`
+    is called with each of the `STEPS` as it begins.
     """
     project = _project_directory(repo)
     directory = state_dir / "runs" / check_run_name(run)

@@ -176,7 +176,7 @@ class Sides:
         return trees
 
     def _lay_depot(self, place: Path, original: Path, commit: str) -> None:
-        """Create a git directory with the run's settings and objects, and no more."""
+        """Create a git directory with the run's settings and objects only."""
         for part in ("info", "refs"):
             (place / part).mkdir(parents=True)
         for part in ("config", "info/attributes", "info/exclude"):

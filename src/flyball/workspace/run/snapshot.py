@@ -163,7 +163,7 @@ class UntrackedWork:
         return holds_file(self._root, path)
 
     def let_go(self) -> None:
-        """Remove the hard links, so that a file its user deletes is gone."""
+        """Remove the hard links, so that a file deleted by its user is gone."""
         shutil.rmtree(self._held, ignore_errors=True)
 
     def _held_name(self, path: str) -> Path:

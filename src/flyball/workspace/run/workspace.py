@@ -281,9 +281,9 @@ class Workspace:
         evidence: Sequence[str] = (),
         left: Sequence[str] = (),
     ) -> str:
-        """Commit what changed from the last step's tree to this one, except the files in `left`.
-        Return the commit's id; empty if nothing else changed. The message begins with the title.
-        """
+        """Commit what changed from the last step's tree to this one, except the files in `left`;
+        return the commit's id, or an empty string if nothing else changed. The message begins with
+        the title."""
         title = message.partition("\n")[0]
         self._refuse_in_side()
         before = self.committed_tree()

@@ -77,7 +77,7 @@ class Carried(NamedTuple):
 
     @property
     def told(self) -> tuple[Skipped, ...]:
-        """Return everything that is not carried along, and why."""
+        """Return everything that is not carried along, with the reason."""
         return (*self.skipped, *(Skipped(path, NOT_INITIALISED) for path in self.missing))
 
 

@@ -66,7 +66,8 @@ class Scene:
 
     @property
     def is_too_wide(self) -> bool:
-        """Return whether the project contains the whole home, so that nothing can be hidden."""
+        """Return whether the project contains the user's whole home, so that nothing can be
+        hidden."""
         return self.top == "/" or f"{self.home}/".startswith(f"{self.top}/")
 
 

@@ -115,7 +115,7 @@ def supervisor_argv(entry: str) -> list[str]:
 def orders(
     sandbox: Sandbox, means: Mechanism, env: Mapping[str, str], private: Path
 ) -> dict[str, Any]:
-    """Return what the supervisor does to a child before it is the command, as plain values."""
+    """Return what the supervisor does to a child before it becomes the command, as plain values."""
     root = os.path.realpath(sandbox.root)
     ruled: dict[str, Any] = {
         "mechanism": str(means),

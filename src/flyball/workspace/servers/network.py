@@ -31,7 +31,7 @@ class Listener(NamedTuple):
 
 
 class RunNetwork:
-    """Created on first use; it ends when it is closed or this process dies."""
+    """A network that is created on first use, and ends when it is closed or this process dies."""
 
     def __init__(self) -> None:
         self._holder: NetworkHolder | None = None

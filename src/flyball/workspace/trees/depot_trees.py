@@ -33,7 +33,8 @@ _INDEX = regex(rb"(?m)^(index [0-9a-f]{12})[0-9a-f]+\.\.([0-9a-f]{12})[0-9a-f]+"
 
 
 class DepotTrees:
-    """The trees in a depot: what they hold, how they differ, and others made from them."""
+    """The trees in a depot: what they contain, how they differ, and how others are made from
+    them."""
 
     def __init__(self, depot: Git) -> None:
         self.depot = depot

@@ -66,12 +66,12 @@ class Footprint(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Return a short digest of it."""
+        """Return a short digest of the footprint."""
         return hashlib.sha256(repr(self.entries).encode("utf-8", "replace")).hexdigest()
 
 
 def settled_before() -> int:
-    """Return a time: a file modified before it cannot change again with the same times."""
+    """Return the latest modification time of files that can no longer change unnoticed."""
     # By the clock of file times. It does not advance between two ticks, or for seconds on a virtual
     # machine without CPU time: by any other clock, a file that was just written would appear old.
     clock = _COARSE_CLOCK if sys.platform == "linux" else time.CLOCK_REALTIME

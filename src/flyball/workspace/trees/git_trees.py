@@ -167,7 +167,7 @@ class GitTrees(DepotTrees):
         return Captured(self._indexed, skipped)
 
     def _dirty_since(self, mark: Footprint) -> Iterable[str] | None:
-        """Return the differences from the index's tree, if only file contents changed since a
+        """Return the differences from the index's tree if only file contents changed since a
         capture.
 
         Return None if git must be asked.

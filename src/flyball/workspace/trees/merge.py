@@ -116,7 +116,7 @@ def _settle_path(
 
 
 def _moves(changes: Sequence[Changed]) -> dict[str, str]:
-    """Return files that were only moved, where the new path is unambiguous."""
+    """Return files that were only moved, if the new path is unambiguous."""
     gone = _by_entry(changes, ChangeKind.DELETED)
     come = _by_entry(changes, ChangeKind.ADDED)
     return {

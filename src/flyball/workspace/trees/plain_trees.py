@@ -109,7 +109,7 @@ class PlainTrees:
         return Captured(self._write_tree(files), tuple(skipped))
 
     def _newly_ignored(self, found: Sequence[str]) -> list[str]:
-        """Return tracked files that are ignored by now: ignoring a file does not delete it."""
+        """Return tracked files that have become ignored: ignoring a file does not delete it."""
         lost = self._known.keys() - set(found)
         return sorted(path for path in lost if holds_file(self.root, path))
 

@@ -23,7 +23,7 @@ REFS = "refs/flyball/"
 
 
 class RefMove(NamedTuple):
-    """A reference, its expected value and its new one; an empty value is no reference."""
+    """A reference, its expected value and its new one; an empty value means no reference."""
 
     ref: str
     old: str

@@ -146,7 +146,7 @@ class KeptTrees(Protocol):
         ...
 
     def is_kept(self, blob: str) -> bool:
-        """Return whether the blob is a file's content, and not a stub for it."""
+        """Return whether the blob is a file's content rather than a stub for it."""
         ...
 
     def paths(self, tree: TreeHash) -> frozenset[str]:

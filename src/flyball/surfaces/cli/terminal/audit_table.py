@@ -18,7 +18,7 @@ WIDTH = 110
 
 
 def print_report(report: AuditReport) -> None:
-    """Print the table, the worst sessions, and what would prevent how many of them."""
+    """Print the table, the worst sessions, and how many findings each measure would prevent."""
     for line in _lines(report):
         say(line)
 
@@ -54,7 +54,7 @@ def _lines(report: AuditReport) -> Iterator[str]:
 
 
 def amount(tokens: float, money: float) -> str:
-    """Return tokens as billed, and money if known."""
+    """Return tokens as billed, and the cost if known."""
     said = f"{tokens:,.0f} tokens"
     return f"{said} (${money:,.2f})" if money else said
 

@@ -31,7 +31,7 @@ RunAction = Callable[[RunControl], Awaitable[RunResult]]
 
 
 def drive(home: Home, action: RunAction, *, as_json: bool) -> int:
-    """Perform an action on a run, show it, and print how it ended."""
+    """Perform an action on a run, show it, and print its ending."""
     return asyncio.run(_Driving(home, action, as_json=as_json).go())
 
 
@@ -43,9 +43,9 @@ class _Driving:
         self._interrupts = 0
 
     async def go(self) -> int:
-        """Return the exit code, once the run rests or has ended and its result is printed.
+        """Return the exit code once the run rests or has ended and its result is printed.
 
-        Where it rests with a question, a key of the person at the terminal goes on with it.
+        If it rests with a question, a keypress of the person at the terminal can continue it.
         """
         code = exits.SUCCEEDED
         while self._action:
@@ -74,7 +74,7 @@ class _Driving:
         return exits.BY_STATUS[result.status]
 
     def _answer(self, result: RunResult) -> RunAction | None:
-        """Offer to answer a yes-or-no question with a key, and return what the answer does."""
+        """Offer to answer a yes-or-no question with a key; return the effect of the answer."""
         state = result.state
         effects = {step.command.split()[1]: step.effect for step in _steps(result)}
         if not {"approve", "deny"} <= effects.keys() or not _is_person_here(self._home):
@@ -141,7 +141,7 @@ def _steps(result: RunResult) -> tuple[NextStep, ...]:
 
 
 def _is_person_here(home: Home) -> bool:
-    """Return whether a person sits at this terminal, who may answer for the project."""
+    """Return whether a person is at this terminal who may answer for the project."""
     try:
         require_person(home, os.environ)
     except NotAPerson:

@@ -123,7 +123,7 @@ class LiveView:
             self._live.start()
 
     def key(self, offer: str) -> str:
-        """Print the offer and wait for a key; what was typed before it does not count."""
+        """Print the offer and wait for a key; discard earlier input."""
         self.say(StoryLine("ask", offer, "?"))
         try:
             return click.getchar()
@@ -178,7 +178,7 @@ class LiveView:
         return Group(*parts)
 
     def _where(self) -> str:
-        """Return the phase of the active card or cards; without one, what comes next."""
+        """Return the phase of the active cards or, without any, what comes next."""
         if len(self._phases) < 2:
             return next(iter(self._phases.values()), self._between)
         parts = [f"{card}: {phase.partition(' ')[0]}" for card, phase in self._phases.items()]

@@ -32,11 +32,11 @@ class View(Protocol):
         ...
 
     def say(self, said: StoryLine) -> None:
-        """Show a line of our own."""
+        """Print a line of our own."""
         ...
 
     def diff(self, diff: str, see: str) -> None:
-        """Show the final change; `see` is the command that shows all of a long one."""
+        """Print the final change; `see` is the command that prints a long one in full."""
         ...
 
     def hold_still(self) -> AbstractContextManager[object]:
@@ -44,7 +44,7 @@ class View(Protocol):
         ...
 
     def key(self, offer: str) -> str:
-        """Offer keys and return the one that a person presses, or nothing without a person."""
+        """Offer keys and return the one that a person presses; empty without a person."""
         ...
 
 
@@ -85,7 +85,7 @@ class PlainView:
         return nullcontext()
 
     def key(self, offer: str) -> str:  # noqa: ARG002
-        """Return no key: whoever reads plain lines types the commands."""
+        """Return no key: a person who reads plain lines types the commands."""
         return ""
 
 

@@ -289,7 +289,7 @@ def without_diffs(text: str) -> str:
 
 
 def _kept(ending: str, words: str) -> StoryLine:
-    """Return the line about a commit, with the check mark only if its work was shown."""
+    """Return the line about a commit, with a check mark only if its work was verified."""
     if ending == Ending.SUCCEEDED:
         return StoryLine("good", words, "✓")
     return StoryLine("dim", words, "·")
@@ -302,7 +302,7 @@ def _brief(text: str) -> str:
 
 
 def _progress(story: Story, line: Telemetry) -> Iterator[StoryLine]:
-    """Report progress after ten seconds, and whenever the elapsed time has doubled."""
+    """Report progress after ten seconds, and again whenever the elapsed time has doubled."""
     if line["elapsed"] >= story.next_progress.get(line["call"], FIRST_PROGRESS):
         story.next_progress[line["call"]] = 2 * line["elapsed"]
         yield StoryLine("dim", line["text"], "…")

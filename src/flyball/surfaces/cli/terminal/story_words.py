@@ -51,7 +51,7 @@ ENDING_MARKS = {
 
 
 def ending_words(ending: str, message: str = "", proof: str = "") -> StoryLine:
-    """Return the line that says how a run ended, and how well that is proven."""
+    """Return the line that says how a run ended, and how strong its evidence is."""
     found = Ending(ending)
     tone, mark = ENDING_MARKS[found]
     # "stopped: Cancelled: by Ada" would be redundant.

@@ -1,4 +1,4 @@
-"""Show on stderr how far something is while a person waits for it."""
+"""Show progress on stderr while a person waits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST = 10.0
 
 @contextmanager
 def waiting(what: str, *, as_json: bool = False) -> Generator[Callable[[Progress], None]]:
-    """Yield a function that shows progress: in place in a terminal, else a line now and then."""
+    """Yield a function that shows progress: in place on a terminal, else as occasional lines."""
     if as_json:
         yield lambda now: say(json.dumps(now.line(), ensure_ascii=False), err=True)
         return
@@ -30,7 +30,8 @@ def waiting(what: str, *, as_json: bool = False) -> Generator[Callable[[Progress
 
 
 def _seldom() -> Callable[[Progress], None]:
-    """Return a function that prints progress after ten seconds, then whenever the time doubled."""
+    """Return a function that prints progress after ten seconds, then whenever the time has
+    doubled."""
     due = FIRST
 
     def tell(now: Progress) -> None:

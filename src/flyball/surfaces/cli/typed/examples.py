@@ -1,4 +1,4 @@
-"""The examples in each command's help, keyed by the words after `flyball`."""
+"""The examples in each command's help, by the words after `flyball`."""
 
 from __future__ import annotations
 

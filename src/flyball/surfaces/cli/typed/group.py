@@ -88,7 +88,7 @@ EXIT_INTERRUPTED = 130
 
 
 def with_examples(command: click.Command, path: str) -> click.Command:
-    """Add to a command and its subcommands the examples at the end of their help."""
+    """Add the examples to the help of a command and its subcommands."""
     if path in EXAMPLES:
         lines = "\n".join(f"  {_typed_in_lines(each)}" for each in EXAMPLES[path])
         command.epilog = f"\b\nExamples:\n{lines}"
@@ -217,7 +217,7 @@ def main() -> NoReturn:
 
 
 def _trouble_behind(error: Exception) -> FlyballError | None:
-    """Return the machine's problem if it caused the failure."""
+    """Return a problem of the machine if it caused the failure."""
     from flyball.workspace.errors import disk_trouble
 
     if isinstance(error, ImportError) and os.name != "posix":

@@ -33,7 +33,7 @@ EXTRA = regex(r"Got unexpected extra argument \((.+)\)", re.DOTALL)
 
 
 def explain(error: click.ClickException) -> tuple[str, str]:
-    """Return what is wrong with a command line, and what to do about it."""
+    """Explain the error in a command line, and what to do about it."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     text = " ".join(error.format_message().split())
     if isinstance(error, click.MissingParameter) and error.param is not None:
@@ -64,7 +64,7 @@ def _missing(param: click.Parameter) -> str:
 
 
 def _choices(param: click.Parameter) -> Sequence[str]:
-    """Return the allowed values of a parameter; empty if it is no choice."""
+    """Return the allowed values of a parameter; empty if it is not a choice."""
     if not isinstance(param.type, click.Choice):
         return ()
     return cast("click.Choice[str]", param.type).choices
@@ -77,7 +77,7 @@ def either(words: Sequence[str]) -> str:
 
 
 def guess_command(word: str, ctx: click.Context) -> str:
-    """Return a "did you mean" question for a command; empty if none is close."""
+    """Return a "did you mean" question for a command; empty if none is similar."""
     root = ctx.find_root()
     paths = list(_commands(root, root.command))
     meant = [path for path in paths if path[-1] == word] or _close(word, ctx, paths)

@@ -17,7 +17,7 @@ PROGRAM = "flyball"
 
 
 class _Calm(ShellComplete):
-    """Offers nothing if completion fails, since any output would garble the line being typed."""
+    """Offers nothing if completion fails, since any output would garble the typed line."""
 
     def complete(self) -> str:
         try:

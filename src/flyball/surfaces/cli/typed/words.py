@@ -1,6 +1,6 @@
 """Complete options and arguments: files, directories, runs, cards.
 
-On any error, offer nothing: an error message would garble the line being typed.
+On any error, offer nothing: an error message would garble the typed line.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class PageWatcher:
         self.last = time.monotonic()
 
     def is_ours(self, url: str) -> bool:
-        """Return whether the run serves a URL, or it is no network URL."""
+        """Return whether the run serves a URL, or the URL uses no network."""
         parts = urlsplit(url)
         if parts.scheme in ("data", "blob", "about"):
             return True
@@ -185,7 +185,7 @@ def described(details: dict[str, Any]) -> str:
 
 
 def look(page: Page, session: CDPSession, task: dict[str, Any]) -> dict[str, Any]:
-    """Return what one page did until it was idle or the time was over."""
+    """Return the activity of a page until it was idle or the time was over."""
     watcher = PageWatcher(page, task["ports"])
     session.on("Runtime.exceptionThrown", watcher.throw)
     cast(Any, session).send("Runtime.enable")
