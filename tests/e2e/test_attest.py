@@ -130,6 +130,8 @@ def test_agent_reads_no_signing_key(place: Path):
     for words in (
         ("command", "--phase", "recon", f"cat {key}"),
         ("command", "--phase", "execute", f"cp {key} notes.txt"),
+        ("command", "--phase", "execute", f"cat {Path(key).parent}/*"),
+        ("command", "--phase", "execute", f"tar c {Path(key).parent}"),
         ("confined", "--read-only", "--", "cat", key),
         ("confined", "--project", "--", "cat", key),
     ):

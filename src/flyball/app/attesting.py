@@ -95,7 +95,8 @@ def find_key(home: Home, key: str = "") -> attest.SigningKey | None:
 
 def key_file(environ: Mapping[str, str]) -> Path:
     """Return the path of Flyball's own signing key of this user."""
-    return state_dir(environ) / "attest" / "id_ed25519"
+    # In a directory that is secret by its name, so that no pattern of an agent's command reads it.
+    return state_dir(environ) / ".ssh" / "id_ed25519"
 
 
 def make_own_key(home: Home) -> str:
