@@ -57,6 +57,13 @@ def test_what_stands_against_a_change_comes_with_both_texts():
     assert hero(story).tone == "ask"
 
 
+def test_what_was_taken_back_is_not_shown_as_turned():
+    story = Story().checkpoints().edits("t1").stops().inspects(verdict_of()).closes()
+    found = hero_of(story.state, status_of(story.state), "shop", "reverted")
+    assert (found.tone, found.why, found.turned) == ("plain", "Reverted.", ())
+    assert "Reverted." in "\n".join(shown(draw_card(found)))
+
+
 def test_words_of_others_stay_words():
     found = replace(hero(Story()), request=EVIL, turned=(EVIL * 9,) * 9, headline=EVIL)
     drawn = draw_card(found)

@@ -14,8 +14,9 @@ from flyball.app.board.watching import card_row
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.description import Recounting, read_through
 from flyball.app.runs.files import present_tree, workspace_of
-from flyball.app.runs.hero import draw_card, hero_of, why_stopped
+from flyball.app.runs.hero import Hero, draw_card, hero_of, why_stopped
 from flyball.app.runs.journals import Record, record_of
+from flyball.app.runs.overview import reverted_words
 from flyball.core.machine.machine import advance, replay
 from flyball.core.record.pictures import PagePictures, pictures_of
 from flyball.core.run.event import name_of
@@ -71,7 +72,7 @@ async def account(home: Home, run: str, counting: Recounting | None = None) -> d
             "pictures": [_shown_pictures(each) for each in pictures_of(card)],
             "verdict_words": list(verdict_lines(verdict)) if verdict else [],
         }
-    hero = hero_of(state, told["status"], home.repo.name)
+    hero = _hero(home, told, state)
     return {
         **told,
         "words": hero.words,
@@ -83,6 +84,13 @@ async def account(home: Home, run: str, counting: Recounting | None = None) -> d
         "costs": msgspec.to_builtins(counting.costs[-1]),
         "stretches": msgspec.to_builtins(counting.stretches),
     }
+
+
+def _hero(home: Home, told: dict[str, Any], state: RunState) -> Hero:
+    back = frozenset(
+        card["id"] for card in told["cards"] if card["commit"] and card["is_taken_back"]
+    )
+    return hero_of(state, told["status"], home.repo.name, reverted_words(state, back))
 
 
 def _shown_pictures(page: PagePictures) -> dict[str, Any]:
@@ -100,7 +108,7 @@ def _shown_pictures(page: PagePictures) -> dict[str, Any]:
 async def card_picture(home: Home, run: str) -> str:
     """Return a run's card as an SVG image: the summary at the top of its page."""
     told, record = await read_through(home, run)
-    return draw_card(hero_of(record.state, told["status"], home.repo.name))
+    return draw_card(_hero(home, told, record.state))
 
 
 async def picture_of(home: Home, run: str, card: str, name: str) -> bytes:

@@ -63,12 +63,18 @@ class Hero(msgspec.Struct, frozen=True):
     facts: tuple[str, ...] = ()
 
 
-def hero_of(state: RunState, status: str, project: str) -> Hero:
-    """Summarise a run; `status` also knows whether a process drives it."""
+def hero_of(state: RunState, status: str, project: str, reverted: str = "") -> Hero:
+    """Summarise a run.
+
+    `status` also knows whether a process drives it; `reverted` says what a person took back.
+    """
     ending = ending_of(state)
     verdict = None if ending in UNDONE and not _is_open(state) else run_verdict(state)
     why = why_stopped(state, status)
     shown = verdict.headline if verdict else ""
+    # The ending stands above it already.
+    shown = "" if ending and shown == ending.words else shown
+    beside = why if shown and ending is not Ending.SUCCEEDED else ""
     return Hero(
         run=state.run,
         request=state.request,
@@ -76,10 +82,10 @@ def hero_of(state: RunState, status: str, project: str) -> Hero:
         branch=state.branch,
         status=status,
         words=words_of(status, ending),
-        tone=_tone(ending, status, verdict),
+        tone="plain" if reverted else _tone(ending, status, verdict),
         headline=shown or why,
-        why=why if shown and ending is not Ending.SUCCEEDED else "",
-        turned=verdict.mended if verdict and ending not in UNDONE else (),
+        why=f"{reverted.capitalize()}." if reverted else beside,
+        turned=verdict.mended if verdict and ending not in UNDONE and not reverted else (),
         questions=tuple(_questions(verdict)) if verdict else (),
         facts=tuple(_facts(state, verdict)),
     )
@@ -189,16 +195,16 @@ def draw_card(hero: Hero) -> str:
     sheet = _Sheet()
     where = " · ".join(each for each in (hero.project, hero.branch) if each)
     sheet.line(f"{hero.words} · {where}", f"s {hero.tone}", 6)
-    for text in _wrapped(hero.request, 68, 3):
+    for text in _wrapped(hero.request, 60, 3):
         sheet.line(text, "r", 30)
     sheet.y += 8
-    for text in _wrapped(hero.headline, 90, 3):
+    for text in _wrapped(hero.headline, 78, 3):
         sheet.line(text, f"h {hero.tone}", 25)
-    for text in _wrapped(hero.why, 106, 2):
+    for text in _wrapped(hero.why, 90, 2):
         sheet.line(text, "", 23)
     _draw_tests(sheet, hero.turned)
-    for each in hero.questions[:2]:
-        for text in _wrapped(each.sentence, 104, 2):
+    for each in [each for each in hero.questions if each.sentence not in hero.why][:2]:
+        for text in _wrapped(each.sentence, 90, 2):
             sheet.line(text, "bad" if each.is_blocking else "ask", 23)
     sheet.line("   ·   ".join(hero.facts), "s", 32)
     return _page(hero, sheet)

@@ -109,8 +109,12 @@ def held_by(home: Home, summary: RunSummary) -> str:
 
 def _reverted_words(home: Home, state: RunState) -> str:
     """Describe reverted cards from their accounts: asking git for every run would take seconds."""
+    return reverted_words(state, noted_reverted(home, state))
+
+
+def reverted_words(state: RunState, back: frozenset[str]) -> str:
+    """Return whether the work of a run is gone, entirely or in part."""
     kept = [card for card in state.cards if card.commit]
-    back = noted_reverted(home, state)
     if not back:
         return ""
     return REVERTED if len(back) == len(kept) else f"{len(back)} of {len(kept)} cards {REVERTED}"
