@@ -18,23 +18,31 @@ from flyball.app.sessions import Sessions
 from flyball.core.machine.machine import advance
 from flyball.core.record.costs import CostRow, CostTally, costs, is_spent
 from flyball.core.run.ending import ending_of, ending_of_card, status_of
-from flyball.core.run.event import AnyEvent, CallReturned, CardEvent, Messaged, name_of
+from flyball.core.run.event import (
+    AnyEvent,
+    CallReturned,
+    CardEvent,
+    DriverReplied,
+    Messaged,
+    name_of,
+)
 from flyball.core.run.state import CardState, Ending, Judged, RunState
 from flyball.core.run.thread import ThreadLine, thread_lines
 from flyball.core.terms.phase import Phase
 from flyball.core.terms.tool import TOOL_ROWS, Touch
-from flyball.engine.telemetry import phase_words
+from flyball.engine.telemetry import about_call, phase_words
 from flyball.journal.protocol import SUBMITTED, Journal, JournalEntry
 from flyball.workspace.cards.artifacts import REVERTED
 from flyball.workspace.run.opening import find_workspace
 
 
 class Decided(NamedTuple):
-    """One decision of a run, with its time."""
+    """One decision of a run, with its time and what its call is about."""
 
     seq: int
     card: str
     judged: Judged
+    about: str = ""
 
 
 class FailedEdit(NamedTuple):
@@ -57,6 +65,7 @@ class Folding:
         self.failed_edits: list[FailedEdit] = []
         self.blocked: Counter[str] = Counter()
         """Blocked calls by card."""
+        self._about: dict[tuple[str, str], str] = {}
         self._state = RunState()
 
     async def read(self, journal: Journal, run: str) -> Record:
@@ -73,9 +82,14 @@ class Folding:
         """Collect decisions and failures of one event; return the states around it."""
         state = self._state
         self._state = after = advance(state, event).state
+        if isinstance(event, DriverReplied):
+            self._about |= {(event.card, call.id): about_call(call) for call in event.calls}
         for card in after.cards:
             if card.judged and card is not state.card(card.id):
-                self.decisions += [Decided(after.seq, card.id, each) for each in card.judged]
+                self.decisions += [
+                    Decided(after.seq, card.id, each, self._about.get((card.id, each.call), ""))
+                    for each in card.judged
+                ]
         if isinstance(event, CallReturned) and not event.outcome.ok:
             self.failed_edits += _failed_edits(state, event)
         if isinstance(event, CardEvent):
@@ -224,7 +238,7 @@ def _card(card: CardState, told: Folding, *, is_reverted: bool = False) -> dict[
         "calls": card.calls,
         "blocked": told.blocked[card.id],
         "decisions": [
-            {"seq": each.seq, **msgspec.to_builtins(each.judged)}
+            {"seq": each.seq, "about": each.about, **msgspec.to_builtins(each.judged)}
             for each in told.decisions
             if each.card == card.id
         ],
@@ -267,8 +281,10 @@ def messages_of(entries: Iterable[JournalEntry]) -> list[dict[str, Any]]:
 MOST = 160
 """More stretches than this are drawn together: a page has no room for them."""
 DENIED = "deny"
-GOOD, BAD, WAITED = "good", "bad", "waited"
-WORST_FIRST = (BAD, WAITED, GOOD, "")
+GOOD, FAIR, BAD, WAITED = "good", "fair", "bad", "waited"
+WORST_FIRST = (BAD, FAIR, WAITED, GOOD, "")
+OUTCOMES = {Ending.SUCCEEDED: GOOD, Ending.ANSWERED: GOOD, Ending.FAILED: BAD}
+"""What a card's last stretch shows of its ending; all others are only fair."""
 
 
 class Stretch(msgspec.Struct):
@@ -280,7 +296,7 @@ class Stretch(msgspec.Struct):
     begun: float
     seconds: float = 0.0
     outcome: str = ""
-    """`good`, `bad`, `waited`, or empty where nothing was decided."""
+    """`good`, `fair`, `bad`, `waited`, or empty where nothing was decided."""
     refused: list[float] = msgspec.field(default_factory=list[float])
     """When calls were refused."""
 
@@ -314,9 +330,18 @@ class StretchTally:
 
     def _close(self, card: CardState) -> None:
         """Record how the last stretch ended, according to the event after it."""
-        if self._found and self._found[-1].card == card.id:
-            last = self._found[-1]
+        if not self._found or self._found[-1].card != card.id:
+            return
+        last = self._found[-1]
+        if not card.phase.is_in("ended") or last.phase == Phase.PAUSED.name_for_people:
             last.outcome = last.outcome or _outcome(last.phase, card.phase)
+            return
+        ending = ending_of_card(card)
+        last.outcome = OUTCOMES.get(ending, FAIR) if ending else FAIR
+        before = self._found[-2] if len(self._found) > 1 else last
+        # What was looked at and not shown did not pass, though the card went on to its end.
+        if (before.card, before.outcome) == (card.id, GOOD) and not _is_shown(card):
+            before.outcome = last.outcome
 
     def rows(self) -> tuple[Stretch, ...]:
         """Return the stretches in order, few enough to draw."""
@@ -338,13 +363,15 @@ def _card_of(before: RunState, event: AnyEvent, after: RunState) -> CardState | 
 def _outcome(phase: str, to: Phase) -> str:
     if phase == Phase.PAUSED.name_for_people:
         return WAITED
-    if to in (Phase.FAILED, Phase.CANCELLED):
-        return BAD
-    if phase == Phase.VERIFY.name_for_people:
-        return (
-            GOOD if to in (Phase.FINAL, Phase.SUCCEEDED) else BAD if to is not Phase.PAUSED else ""
-        )
-    return GOOD if to is Phase.SUCCEEDED else ""
+    if phase != Phase.VERIFY.name_for_people or to is Phase.PAUSED:
+        return ""
+    return GOOD if to is Phase.FINAL else BAD
+
+
+def _is_shown(card: CardState) -> bool:
+    if card.verdict is None:
+        return ending_of_card(card) in (Ending.SUCCEEDED, Ending.ANSWERED)
+    return card.verdict.is_shown
 
 
 def _together(found: Sequence[Stretch]) -> Stretch:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.contract.test_endings import STORIES, failed_as_a_whole
 from tests.repos import repository
 from tests.simulation.verdicts import REGRESSED
 from tests.unit.core.stories import Story, fixed
@@ -20,10 +21,11 @@ from tests.web.test_feed import simulated
 from flyball.app.archive import read_export
 from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
 from flyball.app.project import Home, load_extra, open_home
-from flyball.app.runs.description import MOST, Stretch, cost_rows, recount
+from flyball.app.runs.description import FAIR, MOST, OUTCOMES, Stretch, cost_rows, recount
 from flyball.app.runs.journals import POSTGRES
 from flyball.app.runs.overview import UNREADABLE, overviews
 from flyball.core.record.costs import costs
+from flyball.core.run.state import Ending
 from flyball.errors import MissingExtra
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal
@@ -160,6 +162,26 @@ def test_a_verify_that_sends_back_is_bad_and_one_that_passes_is_good():
     story = story.edits("t2").tests().stops().inspects().closes()
     found = [each for each in outcomes(story) if each[0] == "verify"]
     assert found == [("verify", "bad"), ("verify", "good")]
+
+
+# A run that failed as a whole has a step that was shown.
+ENDED = [each for each in STORIES if each[0] is not failed_as_a_whole]
+ENDED = [each for each in ENDED if each[1] is not Ending.NEEDS_YOU]
+
+
+@pytest.mark.parametrize(("tell", "ending"), ENDED)
+def test_the_last_stretch_of_a_run_says_its_one_ending(tell, ending):
+    """And a look that showed nothing did not pass, though the run went on to its end."""
+    story = tell()
+    found = outcomes(story)
+    assert found[-1][1] == OUTCOMES.get(ending, FAIR)
+    shown = any(card.verdict and card.verdict.is_shown for card in story.state.cards)
+    assert shown or ("verify", "good") not in found
+
+
+def test_a_decision_says_what_its_call_is_about():
+    story = Story().checkpoints().edits("t1")
+    assert [each.about for each in recount(story.events).decisions][-1] == "a.py"
 
 
 def test_every_second_is_in_one_stretch():
