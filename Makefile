@@ -130,6 +130,9 @@ site: setup
 pictures: setup browser
 	$(BIN)/python -m docs.moving
 	$(BIN)/python -m docs.pictures
+	mkdir -p build/pictures
+	FLYBALL_KEEP_PICTURES=build/pictures $(PYTEST) -q -n 2 -m exhaustive -k nothing_overflows tests/web/test_views.py
+	@echo "Every view at three widths in both themes is in build/pictures."
 
 # The wheel is tried in clean environments: alone, with each extra, with all.
 dist: setup
@@ -148,4 +151,4 @@ lock:
 		/^[a-z]/ { kept = !seen[$$1]++ } kept && !/^#/' pip.lock dev.lock bench.lock > ../requirements.lock
 
 clean:
-	rm -rf $(VENV) dist site .pytest_cache .ruff_cache .hypothesis node_modules
+	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis node_modules

@@ -110,14 +110,14 @@ def follow_a_run_from_the_request_to_taking_it_back(opened: Opened):
     page.get_by_label("Viewed").check()
     expect(page.locator("diff-box table")).to_be_hidden()
     # Back and forth again.
-    expect(page.locator(".evidence .green").first).to_be_visible()
+    expect(page.locator(".evidence .good").first).to_be_visible()
     page.get_by_role("button", name="Take it back").click()
     expect(page.locator(".cardbox .tag")).to_have_text("reverted")
     page.get_by_role("button", name="Apply again").click()
     expect(page.locator(".cardbox .tag")).to_have_text("done")
     # How it came about.
     tab(page, "Timeline")
-    expect(page.locator(".bands")).to_contain_text("verify")
+    expect(page.locator(".entry.p-verify").first).to_be_attached()
     tab(page, "Replay")
     expect(page.locator("output")).to_contain_text("Event")
     page.get_by_label("Event", exact=True).fill("4")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,29 +24,36 @@ expect.set_options(timeout=30_000)
 SIZES = {"wide": (1440, 900), "tablet": (768, 1024), "phone": (360, 740)}
 RUNS = 500
 MOST_NODES = 2_500
-MOST_ROW = 48
+MOST_ROW = 40
 WRONG = (Path(__file__).parent / "wrong.js").read_text("utf-8")
 
 
 class Views(NamedTuple):
-    """A board full of runs, and how each kind is called."""
+    """A board full of runs, one without any, and how each kind is called."""
 
     served: Served
+    bare: Served
     named: dict[str, str]
     browser: Browser
 
-    def page(self, size: str, scheme: str = "light") -> Page:
+    def new_page(self, size: str, scheme: str = "light") -> Page:
         width, height = SIZES[size]
         viewport: Any = {"width": width, "height": height}
         look: Any = {"color_scheme": scheme, "reduced_motion": "reduce"}
-        found = self.browser.new_context(viewport=viewport, **look).new_page()
+        return self.browser.new_context(viewport=viewport, **look).new_page()
+
+    def page(self, size: str, scheme: str = "light") -> Page:
+        found = self.new_page(size, scheme)
         found.goto(self.served.address)
         found.locator(".card").first.wait_for()
         return found
 
+    def go(self, page: Page, place: str) -> None:
+        page.goto(f"{self.served.address.partition('?')[0]}#/{place}")
+
     def open(self, page: Page, run: str, tab: str = "") -> None:
-        page.goto(f"{self.served.address.partition('?')[0]}#/run/{self.named.get(run, run)}/{tab}")
-        page.locator(".hero h1").wait_for()
+        self.go(page, f"run/{self.named.get(run, run)}/{tab}")
+        page.locator(".hero .pill").wait_for()
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +66,15 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Views]:
     asyncio.run(write_many(journal, RUNS))
     asyncio.run(write_views(journal))
     asyncio.run(journal.close())
-    with serving(environ, shop) as served, sync_playwright() as playwright:
+    other = tmp_path_factory.mktemp("bare")
+    with (
+        serving(environ, shop) as served,
+        serving(environment(other), make_shop(other)[0]) as bare,
+        sync_playwright() as playwright,
+    ):
         named = drive_demo(served, shop, script)
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield Views(served, named, browser)
+        yield Views(served, bare, named, browser)
         browser.close()
 
 
@@ -86,20 +99,66 @@ SHOWN = [
     ("repaired", ""), ("held", ""), ("held", "timeline"), ("held", "replay"), ("held", "talk"),
     ("waiting", ""), ("long", ""), ("raw-error", ""), ("question", ""), ("failed", ""),
     ("answered", ""), ("small_talk", ""), ("failed_as_a_whole", "replay"), ("long", "timeline"),
+    ("unverified", ""), ("conflict", ""), ("mirrored", ""), ("one-word", ""), ("one-word", "talk"),
+    ("run-0000", ""), ("run-0000", "timeline"),
 ]  # fmt: skip
+
+
+def look(page: Page, name: str) -> list[str]:
+    """What is wrong with a page as it is now; its picture is kept."""
+    page.wait_for_timeout(300)
+    keep(page, name)
+    return page.evaluate(WRONG) + violations(page)
+
+
+def look_elsewhere(views: Views, page: Page, kind: str, file: Path) -> dict[str, list[str]]:
+    """What is wrong with everything that is not a run on the board."""
+    wrong: dict[str, list[str]] = {}
+    for name, key in (("commands", "Control+k"), ("keys", "?")):
+        page.keyboard.press(key)
+        page.get_by_role("dialog").wait_for()
+        wrong[name] = look(page, f"{name}-{kind}")
+        page.keyboard.press("Escape")
+    page.get_by_label("Search runs").fill("nothing is called that")
+    page.get_by_text("No run fits.").wait_for()
+    wrong["nothing found"] = look(page, f"nothing-found-{kind}")
+    page.get_by_label("Search runs").fill("")
+    for place, name in (("dev", "Developer"), ("run/no-such-run", "no-such-run")):
+        views.go(page, place)
+        page.get_by_role("heading", name=name).wait_for()
+        wrong[name] = look(page, f"{name.lower()}-{kind}")
+    views.open(page, "held")
+    page.get_by_role("button", name="Side by side").click()
+    wrong["side by side"] = look(page, f"side-by-side-{kind}")
+    exported = views.served.ask("GET", f"/api/runs/{views.named['held']}/export.html")
+    file.write_bytes(exported.body)
+    page.goto(file.as_uri())
+    for tab in ("Overview", "Replay"):
+        page.get_by_role("tab", name=tab).click()
+        wrong[f"exported {tab}"] = look(page, f"exported-{tab.lower()}-{kind}")
+    base = views.bare.address.partition("?")[0]
+    for address, name in ((views.bare.address, "empty"), (base, "stranger")):
+        page.context.clear_cookies()
+        page.goto(address)
+        page.locator(".empty.big, form.enter").first.wait_for()
+        wrong[name] = look(page, f"{name}-{kind}")
+    return wrong
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_overflows_is_cut_off_or_overlaps(views: Views, size: str, scheme: str):
+def test_nothing_overflows_is_cut_off_or_overlaps(
+    views: Views, size: str, scheme: str, tmp_path: Path
+):
     page = views.page(size, scheme)
-    wrong = {"board": page.evaluate(WRONG) + violations(page)}
-    keep(page, f"board-{size}-{scheme}")
+    kind = f"{size}-{scheme}"
+    wrong = {"board": look(page, f"board-{kind}")}
     for run, tab in SHOWN:
         views.open(page, run, tab)
-        page.wait_for_timeout(300)
-        wrong[f"{run} {tab}"] = page.evaluate(WRONG) + violations(page)
-        keep(page, f"{run}-{tab or 'run'}-{size}-{scheme}")
+        wrong[f"{run} {tab}"] = look(page, f"{run}-{tab or 'run'}-{kind}")
+    views.go(page, "")
+    page.locator(".card").first.wait_for()
+    wrong |= look_elsewhere(views, page, kind, tmp_path / "run.html")
     assert {name: found for name, found in wrong.items() if found} == {}
     page.context.close()
 
@@ -115,6 +174,80 @@ def test_a_card_and_a_row_are_small_and_tell_runs_apart(views: Views):
     assert max(each["height"] for each in cards) < 200
     empty = [box.bounding_box() or {} for box in page.locator(".column.bare").all()]
     assert empty and all(each["width"] < 100 for each in empty)
+    page.context.close()
+
+
+def test_as_many_runs_need_a_person_as_the_inbox_asks_about(views: Views):
+    """A run that nobody drives asks nothing: it is not done, and can be resumed."""
+    page = views.page("wide")
+    expect(page.locator(".inbox h2")).to_have_text(re.compile(r"^\d+ runs wait for you$"))
+    count = page.locator(".inbox h2").inner_text().split()[0]
+    expect(page.locator(".column[aria-label='Needs you'] h2 .num")).to_have_text(count)
+    expect(page.get_by_role("button", name=f"Needs you, {count}")).to_be_visible()
+    assert page.title().startswith(f"({count})")
+    page.get_by_label("Search runs").fill("run-0000")
+    expect(page.locator(".at-stopped .state")).to_have_text("Interrupted")
+    page.context.close()
+
+
+def test_what_is_written_from_right_to_left_begins_there(views: Views):
+    """And is cut off at its end, where it does not fit."""
+    page = views.page("wide")
+    views.open(page, "mirrored")
+    for place in (".hero h1", ".runrow a.at .ask"):
+        found = page.locator(place)
+        assert found.evaluate("(node) => getComputedStyle(node).direction") == "rtl"
+    page.context.close()
+
+
+def test_a_tab_chosen_before_the_run_has_come_is_shown_when_it_comes(views: Views):
+    page = views.page("wide")
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    run = views.named["held"]
+    page.evaluate(f"""location.hash = '#/run/{run}';
+        addEventListener('hashchange', () => {{ location.hash = '#/run/{run}/timeline'; }},
+            {{ once: true }});""")
+    expect(page.get_by_role("tab", name="Timeline")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".entry").first).to_be_visible()
+    assert faults == []
+    page.context.close()
+
+
+def test_what_was_not_shown_is_nowhere_green(views: Views):
+    """Neither in the ribbon nor among the evidence."""
+    page = views.page("wide")
+    for run in ("unverified", "question", "raw-error"):
+        views.open(page, run)
+        expect(page.locator(".evidence .badge").first).to_be_visible()
+        expect(page.locator(".ribbon .o-good")).to_have_count(0)
+        verdict = page.locator(".evidence li", has_text="verdict")
+        expect(verdict).to_have_class(re.compile("bad|fair"))
+    page.context.close()
+
+
+def test_a_card_opened_as_a_page_has_its_colours(views: Views):
+    """The policy of the server lets its style sheet in, and the theme is followed."""
+    page = views.page("wide", "dark")
+    page.goto(f"{views.served.address.partition('?')[0]}run/{views.named['held']}/card.svg")
+    colours = page.evaluate("""['.g', 'text.r', 'circle.green'].map(
+        (each) => getComputedStyle(document.querySelector(each)).fill)""")
+    assert colours == ["rgb(25, 29, 35)", "rgb(228, 232, 237)", "rgb(127, 212, 155)"]
+    page.context.close()
+
+
+def test_the_driver_is_quoted_with_its_own_words(views: Views):
+    """What Flyball says of an end is not laid into its mouth."""
+    page = views.page("wide")
+    views.open(page, "stopped_by_no")
+    expect(page.locator(".part-answer blockquote")).to_have_text("I stop.")
+    page.context.close()
+
+
+def test_a_call_says_what_it_was_about(views: Views):
+    page = views.page("wide")
+    views.open(page, "held")
+    expect(page.locator(".judged", has_text="edit_diff cart.py").first).to_be_visible()
     page.context.close()
 
 

@@ -9,17 +9,20 @@ from typing import Any
 from msgspec.structs import replace
 from tests.contract.test_endings import STORIES
 from tests.simulation.verdicts import PROMISE, QUESTIONED, REGRESSION, verdict_of
-from tests.unit.core.stories import Story
+from tests.simulation.world import CONTRADICTION
+from tests.unit.core.stories import CARD, Story
 from tests.web.served import Served
 from tests.web.test_endings_on_page import write_story
 from tests.web.test_feed import simulated, write
+from tests.web.test_long import write_runs
 
-from flyball.core.run.event import RunStarted
+from flyball.core.run.event import ConflictStated, RunStarted
 from flyball.core.terms.change_verdict import MutantCount
 from flyball.journal.sqlite import SqliteJournal
 
 LONG = "tests/unit/warehouse/test_" + "a_very_long_name_of_a_test_" * 9 + "ends.py::test_it[case-0]"
 FORM = "400 Bad Request: " + '{"error":{"field":"quantity","value":"' + "9" * 900 + '"}}\n' * 3
+MIRRORED = "إصلاح سلة التسوق عندما تكون فارغة 🛒 والخصم is 10% — שלום עולם " * 3
 WORDY = "The totals of a cart are wrong where a discount and a voucher meet: " * 6
 TOLD = {tell.__name__: tell() for tell, _ in STORIES}
 
@@ -33,17 +36,27 @@ def long_story() -> Story:
     return Story().checkpoints(LONG, "a.py").edits("t1").stops().inspects(verdict)
 
 
+def conflict_story() -> Story:
+    story = Story().checkpoints().asks("conflict")
+    call = story.card.in_flight[0].id
+    return story.answers(ConflictStated(card=CARD, call=call, report=CONTRADICTION))
+
+
 def failed_story() -> Story:
     return Story().checkpoints().edits("t1").stops(FORM).inspects(verdict_of(REGRESSION))
 
 
 async def write_views(journal: SqliteJournal) -> None:
-    """Append every ending, the longest words, and two questions."""
+    """Append every ending, the longest words, questions, and ten thousand events."""
+    await write_runs(journal, 1)
     for name, story in TOLD.items():
         await write_story(journal, name, story)
     for name, story in (
         ("long", worded(long_story(), WORDY)),
         ("raw-error", worded(failed_story(), FORM)),
+        ("mirrored", worded(failed_story(), MIRRORED)),
+        ("one-word", worded(Story().checkpoints("x" * 600, "a.py"), "W" * 2_000)),
+        ("conflict", conflict_story()),
         ("question", Story().checkpoints().edits("t1").stops().inspects(QUESTIONED)),
     ):
         await write_story(journal, name, story)

@@ -4,7 +4,7 @@ import { part } from "./api.js";
 import "./inbox.js";
 
 const COLUMNS = [["todo", "To do"], ["doing", "Doing"], ["verifying", "Verifying"], ["review", "Needs you"], ["done", "Done"], ["stopped", "Not done"]];
-const UNDER_WAY = ["running", "paused", "interrupted", "queued", "submitted"];
+const UNDER_WAY = ["running", "paused", "queued", "submitted"];
 export const FILTERS = [["", "All"], ["review", "Needs you"], ["live", "Running"], ["done", "Done"], ["stopped", "Not done"]];
 const HELPERS = ["planner", "reviewer", "verifier"];
 
@@ -12,7 +12,7 @@ export const matches = (row, words) => !words || `${row.request} ${row.run} ${ro
 
 // Done is what the core calls done: nothing of a run that failed or was taken back stands there.
 export function columnOf(row) {
-  if (row.asks.length || row.status === "paused" || row.status === "interrupted") return "review";
+  if (row.asks.length || row.status === "paused") return "review";
   if (!UNDER_WAY.includes(row.status)) return ["success", "answered"].includes(row.status) && row.reverted !== "reverted" ? "done" : "stopped";
   const live = row.cards.filter((card) => !card.ending && card.status !== "todo");
   if (!live.length && !row.cards.some((card) => card.ending)) return "todo";
@@ -55,7 +55,7 @@ export class RunList extends HTMLElement {
   draw(row) {
     const at = row.run === this.open;
     return h("div", { class: "runrow", role: "listitem" }, h("a", { href: `#/run/${part(row.run)}`, class: at ? "at" : "", "aria-current": at ? "page" : false, title: `${row.request.slice(0, 300)}\n${row.title} ${row.branch}` },
-      h("span", { class: `dot s-${row.status}`, "aria-hidden": "true" }), h("span", { class: "ask" }, row.request), h("span", { class: "age" }, ago(row.updated_at)),
+      h("span", { class: `dot s-${row.status}`, "aria-hidden": "true" }), h("span", { class: "ask", dir: "auto" }, row.request), h("span", { class: "age" }, ago(row.updated_at)),
       h("span", { class: "sub" }, pill(row), h("span", {}, row.title), h("span", { class: "branch" }, place(row)), row.reverted ? h("span", { class: "bad" }, row.reverted) : null)));
   }
 
@@ -94,15 +94,14 @@ function boardCard(row) {
   const column = columnOf(row);
   const isEnded = !UNDER_WAY.includes(row.status);
   const turned = column === "done" ? sum("turned") : 0;
-  const calls = sum("calls");
   return h("div", { class: "slot", role: "listitem" }, h("a", { class: `card s-${row.status} at-${column}`, href: `#/run/${part(row.run)}` },
-    h("span", { class: "title" }, row.request),
-    row.asks.length ? h("span", { class: "asks" }, row.asks[0].text) : null,
+    h("span", { class: "title", dir: "auto" }, row.request),
+    row.asks.length ? h("span", { class: "asks", dir: "auto" }, row.asks[0].text) : null,
     steps(row),
     !isEnded && live && !row.asks.length ? act(live) : null,
-    h("span", { class: "sub meta" }, h("span", { class: "state" }, row.asks.length ? `waits for you: ${row.asks[0].kind.replace("-", " ")}` : column === "review" ? "nobody drives it" : isEnded ? row.words : live?.label || "begins"),
+    h("span", { class: "sub meta" }, h("span", { class: "state" }, row.asks.length ? `waits for you: ${row.asks[0].kind.replace("-", " ")}` : isEnded ? row.words : live?.label || "begins"),
       turned ? h("span", { class: "good" }, `${plural(turned, "test")} red → green`) : null, lines(sum("added"), sum("removed")), row.reverted ? h("span", { class: "bad" }, row.reverted) : null),
-    h("span", { class: "sub meta where" }, h("span", {}, row.title), h("span", { class: "branch" }, place(row)), h("span", {}, ago(row.updated_at)), calls ? h("span", {}, plural(calls, "call")) : null)));
+    h("span", { class: "sub meta where" }, h("span", {}, row.title), h("span", { class: "branch" }, place(row)), h("span", {}, ago(row.updated_at)))));
 }
 
 const cardMark = (row) => JSON.stringify([row.cards, row.asks, row.words, row.reverted, row.title, ago(row.updated_at)]);
@@ -138,6 +137,7 @@ export class CardBoard extends HTMLElement {
     const held = this.held();
     this.inbox.set(rows);
     this.empty.hidden = rows.length > 0;
+    this.lastChild.hidden = !rows.length;
     if (!rows.length) this.explain(isNarrowed);
     const found = new Map(COLUMNS.map(([name]) => [name, []]));
     for (const row of rows) found.get(columnOf(row)).push(row);

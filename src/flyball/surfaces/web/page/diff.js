@@ -92,7 +92,7 @@ export class DiffBox extends HTMLElement {
       body.append(h("tr", { class: "head" }, h("td", { colspan: 3 }, hunk.head)));
       for (const [kind, old, now, tokens] of hunk.rows) {
         const row = h("tr", { class: `${kind === "+" ? "add" : kind === "-" ? "del" : ""} ${this.isFresh?.(file, kind, tokens) ? "fresh" : ""}` },
-          h("td", { class: "no" }, old || ""), this.number(file, kind, old, now),
+          now ? h("td", { class: "no" }, old || "") : this.number(file, old, now), now ? this.number(file, old, now) : h("td", { class: "no" }),
           h("td", { class: "code" }, h("span", { class: "sign", "aria-hidden": "true" }, kind === " " ? " " : kind), code(tokens)));
         body.append(row);
       }
@@ -100,18 +100,18 @@ export class DiffBox extends HTMLElement {
     return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Changes in ${file.path}` }, h("table", { class: "diff" }, body));
   }
 
-  number(file, kind, old, now) {
+  number(file, old, now) {
     const line = now || old;
-    if (!this.note || !line) return h("td", { class: "no" }, now || "");
+    if (!this.note || !line) return h("td", { class: "no" }, line || "");
     const side = now ? "new" : "old";
     return h("td", { class: "no" }, h("button", { type: "button", class: "line", "aria-label": `Comment on ${side} line ${line} of ${file.path}`,
-      onclick: (event) => this.comment(event.target.closest("tr"), file, line, side) }, now || "−"));
+      onclick: (event) => this.comment(event.target.closest("tr"), file, line, side) }, line));
   }
 
   sides(file) {
     const body = h("tbody");
     const cell = (kind, number, tokens, side) => (number
-      ? [side === "new" ? this.number(file, kind, 0, number) : h("td", { class: "no" }, number), h("td", { class: `code ${kind === "+" ? "add" : kind === "-" ? "del" : ""}` }, code(tokens))]
+      ? [side === "new" ? this.number(file, 0, number) : h("td", { class: "no" }, number), h("td", { class: `code ${kind === "+" ? "add" : kind === "-" ? "del" : ""}` }, code(tokens))]
       : [h("td", { class: "no none" }), h("td", { class: "code none" })]);
     for (const hunk of file.hunks) {
       body.append(h("tr", { class: "head" }, h("td", { colspan: 4 }, hunk.head)));

@@ -44,6 +44,8 @@ export function fill(node, ...children) {
   return node;
 }
 
+export const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
 export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
 export function ago(at, now = Date.now() / 1000) {

@@ -1,5 +1,5 @@
 // What waits for a person, to be decided in place; for six seconds a word can be taken back.
-import { ANSWERS, RESTING, h, fill, ago, longList, plural, say, settle } from "./dom.js";
+import { ANSWERS, RESTING, capital, h, fill, ago, longList, plural, say, settle } from "./dom.js";
 import { part, post } from "./api.js";
 
 const GRACE = 6000;
@@ -67,8 +67,8 @@ export class InBox extends HTMLElement {
       const act = { a: say.yes, d: say.no, Enter: answer }[event.key];
       if (act) { event.preventDefault(); event.stopPropagation(); act(); }
     } },
-    h("div", { class: "waitstext" }, h("p", { class: "asked" }, asked.text), h("p", { class: "sub" }, h("a", { href: `#/run/${part(row.run)}` }, row.request), h("span", {}, ` ${row.title} · ${ago(row.updated_at)}`))),
-    h("div", { class: "row" }, sides.map((side) => h("button", { type: "button", class: "primary", onclick: follow(side) }, side)), say.yes ? h("button", { type: "button", class: "primary", onclick: say.yes }, isResting ? "Go on" : yes) : null, say.no ? h("button", { type: "button", onclick: say.no }, no) : null,
+    h("div", { class: "waitstext" }, h("p", { class: "asked", dir: "auto" }, asked.text), h("p", { class: "sub" }, h("a", { href: `#/run/${part(row.run)}`, dir: "auto" }, row.request), h("span", {}, ` ${row.title} · ${ago(row.updated_at)}`))),
+    h("div", { class: "row" }, sides.map((side) => h("button", { type: "button", class: "primary", onclick: follow(side) }, capital(side))), say.yes ? h("button", { type: "button", class: "primary", onclick: say.yes }, isResting ? "Go on" : yes) : null, say.no ? h("button", { type: "button", onclick: say.no }, no) : null,
       h("button", { type: "button", class: "quiet", "aria-expanded": String(this.writing === row.run), onclick: answer }, "Answer")),
     this.writing !== row.run ? null : h("form", { class: "inplace row", onsubmit: (event) => {
       event.preventDefault();

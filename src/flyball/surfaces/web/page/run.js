@@ -1,8 +1,8 @@
 // One run, as one page: the verdict on top, then the change with its tests, the calls, the evidence, the cost.
-import { ANSWERS, RESTING, h, fill, pill, meter, stat, lasted, lines, plural, say } from "./dom.js";
+import { ANSWERS, RESTING, capital, h, fill, pill, meter, stat, lasted, lines, plural, say } from "./dom.js";
 import { EXPORTED, get, post, part, follow } from "./api.js";
 import "./diff.js";
-import { besides, hero, pictures, verdictPanel } from "./verdict.js";
+import { besides, hero, shade, verdictPanel } from "./verdict.js";
 import { decisionLog } from "./timeline.js";
 import { ribbon } from "./ribbon.js";
 import "./replay.js";
@@ -25,7 +25,7 @@ export class RunPage extends HTMLElement {
     this.notes = [];
     this.parts = {};
     this.className = "runpage";
-    this.head = h("div", { class: "runhead" });
+    this.head = h("div", { class: "runhead" }, h("h1", {}, run));
     this.banner = h("div", { class: "banner", "aria-live": "polite", tabindex: -1 });
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "About this run", onkeydown: (event) => this.keyed(event) });
     this.panel = h("div", { class: "panel", role: "tabpanel", tabindex: -1 });
@@ -105,7 +105,7 @@ export class RunPage extends HTMLElement {
   lost(error) {
     this.isLost = true;
     this.stop?.();
-    fill(this, h("div", { class: "empty big" }, h("p", {}, error.message), h("p", {}, "It may have been pruned, or it belongs to another state directory. ", h("a", { href: "#/" }, "All runs"))));
+    fill(this, h("div", { class: "empty big" }, h("h1", {}, error.message), h("p", {}, "It may have been pruned, or it belongs to another state directory. ", h("a", { href: "#/" }, "All runs"))));
     this.dispatchEvent(new CustomEvent("lost", { bubbles: true }));
   }
 
@@ -130,7 +130,7 @@ export class RunPage extends HTMLElement {
     const { told } = this;
     if (!this.changed("head", [told.hero, told.status, told.stretches, told.driven_by])) return;
     fill(this.head, hero(told.hero, h("div", { class: "row top" }, pill(told),
-      h("span", { class: "muted" }, [told.project_title, told.branch, told.intent, (told.driver || "").split(":")[0], told.driven_by && told.status === "running" ? "live" : ""].filter(Boolean).join(" · "))), told.questions[0]?.text));
+      h("span", { class: "muted" }, [told.project_title, told.branch, told.intent.replace("_", " "), (told.driver || "").split(":")[0], told.driven_by && told.status === "running" ? "live" : ""].filter(Boolean).join(" · "))), told.questions[0]?.text));
     this.box.className = `hero h-${told.hero.tone}`;
     fill(this.steps, ribbon(told));
   }
@@ -165,7 +165,6 @@ export class RunPage extends HTMLElement {
     else if (told.status === "interrupted") found.push(act("resume", "Resume", {}, "primary"), act("cancel", "Stop"));
     else if (told.status === "paused") found.push(act("cancel", "Stop"));
     else if (told.next.some((step) => step.command.startsWith("flyball runs merge"))) found.push(act("merge", "Merge into your branch", {}, told.ending === "succeeded" ? "primary" : ""));
-    if (told.status === "running" || told.status === "paused") found.push(this.extension());
     found.push(h("a", { class: "button quiet", href: `/run/${part(told.run)}/card.svg`, target: "_blank", rel: "noopener", title: "A picture to paste into a pull request" }, "Picture"),
       h("a", { class: "button quiet", href: `/api/runs/${part(told.run)}/export.html`, download: `flyball-${told.run}.html` }, "Export"));
     return found;
@@ -189,14 +188,14 @@ export class RunPage extends HTMLElement {
     const check = asked.kind === "checkpoint" && card?.checkpoint;
     const { conflict, sides } = asked;
     const buttons = conflict
-      ? [...sides.map((side) => h("button", { type: "button", class: "primary", onclick: () => this.do("answer", { text: side }) }, side[0].toUpperCase() + side.slice(1))),
+      ? [...sides.map((side) => h("button", { type: "button", class: "primary", onclick: () => this.do("answer", { text: side }) }, capital(side))),
         h("button", { type: "button", onclick: () => (why.value.trim() ? this.do("answer", { text: why.value }) : why.focus()) }, "Change the task")]
       : resting
       ? [h("button", { type: "button", class: "primary", onclick: () => (why.value.trim() ? this.do("answer", { text: why.value }) : this.do("resume")) }, "Go on")]
       : [h("button", { type: "button", class: "primary", onclick: () => this.do("approve", { note: why.value }) }, yes),
         h("button", { type: "button", onclick: () => this.do("deny", { why: why.value }) }, no)];
     return h("div", { class: "question", role: "group", "aria-label": "Flyball asks" },
-      h("p", { class: "who" }, "Flyball asks"), h("p", { class: "asked" }, conflict ? words.split("\n")[0] : words),
+      h("p", { class: "who" }, "Flyball asks"), h("p", { class: "asked", dir: "auto" }, conflict ? words.split("\n")[0] : words),
       conflict ? h("div", { class: "sides" }, [conflict.says, conflict.but].map((side) => h("figure", { class: "quote" }, h("figcaption", {}, side.place), h("blockquote", {}, side.text)))) : null,
       check ? h("dl", { class: "facts" }, h("dt", {}, "Findings"), h("dd", {}, check.findings), h("dt", {}, "Will do"), h("dd", {}, check.proposed_action),
         h("dt", {}, "Files"), h("dd", { class: "mono" }, check.files.join(", ") || "—"), h("dt", {}, "Verifies with"), h("dd", { class: "mono" }, check.verify_with.join(", "))) : null,
@@ -228,6 +227,7 @@ export class RunPage extends HTMLElement {
       this.tab = known(name);
       this.parts.panel = "";
       if (!EXPORTED) history.replaceState(null, "", `#/run/${part(this.run)}/${this.tab}`);
+      if (!this.told) { this.wanted = name; return; }
       this.drawTabs();
       this.drawPanel();
     }
@@ -274,11 +274,13 @@ export class RunPage extends HTMLElement {
     }
     const body = (name) => this.sections[name].lastChild;
     const marks = told.cards.map(({ decisions, ...rest }) => [rest, decisions.length]);
-    const answer = told.response?.message || told.cards.findLast((card) => card.answer)?.answer || "";
+    // Of a run that did not reach its goal the message is Flyball's, which stands on top already.
+    const said = told.cards.filter((card) => card.answer);
+    const { answer } = said.findLast((card) => card.proof) || said.at(-1) || { answer: "" };
     const isChanged = told.cards.some((card) => card.proof || card.added || card.removed);
     this.sections.answer.hidden = !answer;
     if (this.changed("answer", [answer, isChanged])) {
-      fill(body("answer"), h("figure", { class: "quote" }, h("figcaption", {}, "The driver says"), h("blockquote", {}, answer)));
+      fill(body("answer"), h("figure", { class: "quote" }, h("figcaption", {}, "The driver says"), h("blockquote", { dir: "auto" }, answer)));
       // What was only asked is answered by words; of a change the words come after it.
       this.sections[isChanged ? "changes" : "answer"].after(this.sections[isChanged ? "answer" : "changes"]);
     }
@@ -290,7 +292,7 @@ export class RunPage extends HTMLElement {
     }
     if (this.changed("calls", told.cards.map((card) => card.decisions.length))) decisionLog(body("calls"), told.cards);
     if (this.changed("evidence", marks)) fill(body("evidence"), told.cards.length ? told.cards.map((card) => this.card(card)) : h("p", { class: "empty" }, "No card has begun yet."));
-    if (this.changed("cost", [told.budget, told.costs, told.updated_at])) fill(body("cost"), this.cost());
+    if (this.changed("cost", [told.budget, told.costs, told.updated_at, told.status])) fill(body("cost"), this.cost());
     if (this.wanted) { const { wanted } = this; this.wanted = ""; requestAnimationFrame(() => this.goTo(wanted)); }
   }
 
@@ -299,7 +301,7 @@ export class RunPage extends HTMLElement {
     const costs = told.costs || {};
     const tokens = (costs.input_tokens || 0) + (costs.output_tokens || 0);
     return h("dl", { class: "stats" },
-      h("div", { class: "stat wide" }, h("dt", {}, "Budget"), h("dd", {}, meter(told.budget.used, told.budget.limit, "Calls used"), h("span", { class: "num" }, `${told.budget.used} of ${told.budget.limit} calls`))),
+      h("div", { class: "stat wide" }, h("dt", {}, "Budget"), h("dd", {}, meter(told.budget.used, told.budget.limit, "Calls used"), h("span", { class: "num" }, `${told.budget.used} of ${told.budget.limit} calls`), !EXPORTED && ["running", "paused"].includes(told.status) ? this.extension() : null)),
       stat("Refused", told.spend?.blocked || 0), stat("Time", lasted(told.updated_at - told.started_at)), stat("Waiting for the driver", lasted(costs.driver_seconds || 0)), stat("Tokens", tokens.toLocaleString("en")),
       stat("Money", costs.money ? `$${costs.money.toFixed(3)}` : "—"), stat("Run", h("code", {}, told.run)));
   }
@@ -330,10 +332,10 @@ export class RunPage extends HTMLElement {
   evidence(card) {
     if (!card.evidence.length) return h("p", { class: "muted" }, "No evidence yet.");
     return h("ul", { class: "evidence" }, card.evidence.map((item) => {
-      const red = item.exit_code > 0 || item.failed > 0 || item.findings?.some?.((each) => each.weight === "blocks");
+      const tone = item.stale ? "stale" : item.verdict ? shade(item.verdict) : item.exit_code > 0 || item.failed > 0 ? "bad" : "good";
       const words = item.command || item.url || (item.files ? plural(item.files.length, "file") : item.verdict ? card.verdict_words[0] : "");
       const counts = "passed" in item || "failed" in item ? `${item.passed || 0} passed, ${item.failed || 0} failed` : "";
-      return h("li", { class: item.stale ? "stale" : red ? "red" : "green" }, h("span", { class: "badge" }, item.type.replace("-report", "")), h("span", { class: "mono" }, words), counts ? ` ${counts}` : "", item.stale ? " (of an earlier tree)" : "");
+      return h("li", { class: tone }, h("span", { class: "badge" }, item.type.replace("-report", "")), h("span", { class: "mono" }, words), counts ? ` ${counts}` : "", item.stale ? " (of an earlier tree)" : "");
     }));
   }
 

@@ -1,4 +1,4 @@
-// What happened, line by line, with bands of phases; also the decisions, and the talk.
+// What happened, line by line; also the decisions, and the talk.
 import { h, fill, longList } from "./dom.js";
 
 export function lineText(line) {
@@ -28,7 +28,7 @@ export function lineText(line) {
     case "plan": return ["Plan", line.goal];
     case "report": return ["Verifier", line.goal_achieved ? "goal achieved" : (line.issues || []).join("; ")];
     case "undone": return ["Undone", (line.paths || []).join(", ")];
-    case "final": return ["Ended", `${line.status}: ${line.message}`];
+    case "final": return ["Ended", `${line.ending || line.status}: ${line.message}`];
     default: return [line.type, line.text || line.reason || ""];
   }
 }
@@ -37,7 +37,6 @@ const HIDDEN = new Set(["usage", "budget"]);
 const loud = (line) => line.decision === "deny" || line.type === "guard" || line.type === "error" || line.type === "escalation"
   || line.ok === false || line.passing === false || line.kind === "rejection";
 
-const MOST_BANDS = 120;
 const words = (line) => { const [what, text] = lineText(line); return `${what} ${String(text).split("\n")[0].slice(0, 300)}`; };
 
 // Lines with the phase that each fell in; of a list that grows only what is new is looked at.
@@ -83,8 +82,7 @@ export class TimeLine extends HTMLElement {
     this.find = h("input", { type: "search", placeholder: "Find in the timeline  /", "aria-label": "Find in the timeline", oninput: () => this.set(this.found) });
     this.count = h("span", { class: "muted num", role: "status" });
     this.at = -1;
-    this.append(h("div", { class: "row" }, this.find, h("label", { class: "check" }, this.all, "Also budget and usage"), h("span", { class: "grow" }), this.count),
-      h("div", { class: "bands", "aria-hidden": "true" }), this.scroller, this.detail);
+    this.append(h("div", { class: "row" }, this.find, h("label", { class: "check" }, this.all, "Also budget and usage"), h("span", { class: "grow" }), this.count), this.scroller, this.detail);
     this.set(this.found || []);
   }
 
@@ -108,24 +106,7 @@ export class TimeLine extends HTMLElement {
     // Who looks at the end goes on looking at it; whoever reads further up is left there.
     if (follows) { scroller.scrollTop = scroller.scrollHeight; this.list.show(); }
     fill(this.count, wanted ? `${rows.length.toLocaleString("en")} of ${this.found.length.toLocaleString("en")} lines` : `${rows.length.toLocaleString("en")} lines`);
-    this.bands(rows);
     if (this.at < 0) fill(this.detail, found.length ? "Choose a line to see all of it." : "Nothing has happened yet.");
-  }
-
-  bands(rows) {
-    const runs = [];
-    const step = Math.max(1, Math.ceil(rows.length / MOST_BANDS));
-    // Where phases alternate thousands of times, a band stands for a stretch of lines.
-    for (let n = 0; n < rows.length; n += step) {
-      const { phase } = rows[n];
-      const count = Math.min(step, rows.length - n);
-      if (runs.at(-1)?.phase === phase) runs.at(-1).count += count;
-      else runs.push({ phase, count });
-    }
-    const mark = JSON.stringify(runs);
-    if (mark === this.bandsMark) return;
-    this.bandsMark = mark;
-    fill(this.querySelector(".bands"), runs.filter((each) => each.phase).map((each) => h("span", { class: `p-${each.phase}`, vars: { "--n": String(each.count) } }, each.phase)));
   }
 
   pick(n) {
@@ -149,16 +130,16 @@ export class TimeLine extends HTMLElement {
 }
 customElements.define("time-line", TimeLine);
 
-const judged = (row) => h("div", { class: "judged", role: "listitem" }, h("span", { class: "num" }, row.seq), h("span", {}, row.card), h("span", { class: "mono" }, row.tool),
+const judged = (row) => h("div", { class: "judged", role: "listitem" }, h("span", { class: "num" }, row.seq), h("span", { class: "mono" }, row.tool, " ", h("span", { class: "muted" }, row.several ? `${row.card} ` : "", row.about)),
   h("span", {}, h("span", { class: `light l-${row.answer}` }, row.answer)), h("span", { class: "why" }, row.reason || ""));
 
 export function decisionLog(panel, cards) {
-  const rows = cards.flatMap((card) => card.decisions.map((each) => ({ ...each, card: card.id }))).sort((a, b) => a.seq - b.seq);
+  const rows = cards.flatMap((card) => card.decisions.map((each) => ({ ...each, card: card.id, several: cards.length > 1 }))).sort((a, b) => a.seq - b.seq);
   if (!rows.length) { fill(panel, h("p", { class: "empty" }, "No call was judged yet. Every call that a driver asks for is here, with the answer and the reason.")); return; }
   let list = panel.querySelector(".decisions long-list");
   if (!list) {
-    list = longList("Decisions", { guess: 32, draw: judged });
-    fill(panel, h("div", { class: "decisions" }, h("div", { class: "judged heads", "aria-hidden": "true" }, ["#", "Card", "Call", "Decision", "Why"].map((name) => h("span", {}, name))), h("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Calls and decisions" }, list)));
+    list = longList("Decisions", { guess: 32, mark: (row) => row.several, draw: judged });
+    fill(panel, h("div", { class: "decisions" }, h("div", { class: "judged heads", "aria-hidden": "true" }, ["#", "Call", "Decision", "Why"].map((name) => h("span", {}, name))), h("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Calls and decisions" }, list)));
   }
   list.set(rows);
 }
@@ -181,7 +162,7 @@ export class TalkLog extends HTMLElement {
   saying(line) {
     const mine = line.type === "run" || line.type === "extension";
     const text = line.type === "final" ? line.message : line.saying || lineText(line)[1];
-    return h("div", { class: "slot" }, h("div", { class: `saying ${mine ? "mine" : line.type === "text" ? "driver" : "ours"} ${line.saying ? "live" : ""}` }, h("p", { class: "who" }, TALK[line.type]), h("p", {}, text)));
+    return h("div", { class: "slot" }, h("div", { class: `saying ${mine ? "mine" : line.type === "text" ? "driver" : "ours"} ${line.saying ? "live" : ""}` }, h("p", { class: "who" }, TALK[line.type]), h("p", { dir: "auto" }, text)));
   }
 
   set(found, saying) {

@@ -65,10 +65,10 @@ function shot(src, name, alt) {
 // A page that answers or a check that passes is shown, and less than a test that ran.
 const TESTED = 3;
 
-function shade(verdict) {
+export function shade(verdict) {
   const strength = verdict.strength || 0;
   if (!strength || (verdict.findings || []).some((each) => each.weight === "blocks")) return "bad";
-  return strength >= TESTED ? "good" : "fair";
+  return strength >= TESTED && !verdict.findings?.some((each) => each.weight === "asks") ? "good" : "fair";
 }
 
 // What one card shows; of what the top of the page says already (`top`) only the rest.
@@ -103,8 +103,8 @@ const turnedRow = (name) => h("li", {}, h("span", { class: "light l-red", title:
 export function hero(told, top, asked) {
   const { turned, questions } = told;
   const [headline, why] = [told.headline, told.why].map((each) => (each === asked ? "" : each));
-  return [top, h("h1", {}, told.request),
-    headline ? h("p", { class: "headline" }, headline) : null, why ? h("p", { class: "why" }, why) : null,
+  return [top, h("h1", { dir: "auto" }, told.request),
+    headline ? h("p", { class: "headline", dir: "auto" }, headline) : null, why ? h("p", { class: "why", dir: "auto" }, why) : null,
     turned.length ? h("ul", { class: "turned", "aria-label": "Red before, green now" }, turned.slice(0, LISTED).map(turnedRow)) : null,
     turned.length > LISTED ? h("details", {}, h("summary", {}, `and ${turned.length - LISTED} more`), h("ul", { class: "turned" }, turned.slice(LISTED).map(turnedRow))) : null,
     questions.map((each) => finding({ ...each, weight: each.is_blocking ? "blocks" : "asks" })),
@@ -117,7 +117,7 @@ const short = (name) => h("li", { title: name }, h("span", { class: "light l-gre
 // What stands next to a file of the change: the tests that were red without it, and what no test notices in it.
 export function besides(told, path) {
   const isOfFile = inFile(path);
-  const cards = told.cards.filter((card) => card.verdict && !card.is_taken_back);
+  const cards = told.cards.filter((card) => card.verdict);
   const touching = cards.filter((card) => card.evidence.some((item) => item.files?.some?.((file) => file.path === path)));
   const verdicts = (touching.length ? touching : cards).map((card) => card.verdict);
   const turned = [...new Set(verdicts.flatMap((verdict) => verdict.mended || []))];
