@@ -131,7 +131,7 @@ pictures: setup browser
 	$(BIN)/python -m docs.moving
 	$(BIN)/python -m docs.pictures
 	mkdir -p build/pictures
-	FLYBALL_KEEP_PICTURES=build/pictures $(PYTEST) -q -n 2 -m exhaustive -k nothing_overflows tests/web/test_views.py
+	FLYBALL_KEEP_PICTURES=build/pictures $(BIN)/pytest -q -n 2 -m exhaustive -k nothing_overflows tests/web/test_views.py
 	@echo "Every view at three widths in both themes is in build/pictures."
 
 # The wheel is tried in clean environments: alone, with each extra, with all.
