@@ -1,4 +1,4 @@
-"""The first paint of a board with two hundred runs, beside a bare file of the same server.
+"""The first paint of a board with five hundred runs, beside a bare file of the same server.
 
 Each round opens both in a browser context that has nothing cached, so that a busy machine slows
 both alike; the median counts. The cards are painted one frame after the first is in the document.

@@ -155,6 +155,8 @@ export class RunPage extends HTMLElement {
     this.banner.className = `banner ${question ? "b-ask" : ""}`;
     this.banner.hidden = !parts.length;
     fill(this.banner, parts);
+    // A question that is answered is higher than what takes its place.
+    if (document.activeElement === this.banner) this.banner.scrollIntoView({ block: "nearest" });
   }
 
   buttons() {
