@@ -5,8 +5,8 @@ python -m bench field --repos DIR [--only NAME]… [--tests-only] [--page]
 DIR has a clone of each repository in `field.toml`, as `OWNER+NAME`; what is missing is left out.
 Each is set up once by the commands in the list. Then the project's own test command runs in that
 checkout, and Flyball beside it: a run that tests, edits, is merged and taken back; the same command
-under `flyball confined`; `flyball verify` of the newest commit that changes code and adds to its
-tests, and of that commit undone. What came of each is kept in DIR, and `--page` writes
+under `flyball confined`; `flyball verify` of the newest commit that changes code and whose tests
+fail without it, and of that commit undone. What came of each is kept in DIR, and `--page` writes
 `docs/field.md` from it.
 """
 
@@ -17,6 +17,7 @@ import contextlib
 import datetime
 import difflib
 import hashlib
+import itertools
 import json
 import os
 import signal
@@ -42,6 +43,7 @@ SECONDS = 900.0
 """The most that one repository may take, its set-up apart, on a machine with other work."""
 COMMITS = 120
 MOST_FILES = 8
+MOST_TRIED = 4
 NEW_LINES = 4
 """By which the tests of a commit must grow: one that only tidies up proves nothing undone."""
 
@@ -305,20 +307,43 @@ class Trial:
         return f"{told['status']}" if told else f"no verdict: {last_line(said)}"
 
     def _newest_fix(self) -> str:
+        """Return the newest of a few commits whose tests pass with its code and not without it."""
+        for commit, tests in itertools.islice(self._candidates(), MOST_TRIED):
+            is_green = self._passes_at(commit)
+            self._git("checkout", "-q", "-f", "--detach", f"{commit}^")
+            self._git("checkout", "-q", commit, "--", *tests)
+            is_noticed = is_green and not self._passes()
+            self._git("checkout", "-q", "-f", "-B", "field", self.asked.commit)
+            if is_noticed:
+                return commit
+        return ""
+
+    def _passes_at(self, commit: str) -> bool:
+        self._git("checkout", "-q", "-f", "--detach", commit)
+        return self._passes()
+
+    def _passes(self) -> bool:
+        """Return whether the project's own command passes on what is checked out."""
+        code, said = self._start(["sh", "-c", self.asked.plain])
+        passed, failed = self._counted(said, code)
+        return not code and passed > 0 and not failed
+
+    def _candidates(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the commits that change code and add to its tests, with the tests they touch."""
         options = ("--no-merges", "--no-renames", "--numstat", "--format=%x00%H")
         log = self._git("log", f"-{COMMITS}", *options)
         for entry in log.split("\0")[1:]:
             name, *lines = entry.strip().splitlines()
             touched = [line.split("\t", 2) for line in lines if line.count("\t") == 2]
             code = [path for _, _, path in touched if is_code(path) and not is_test_path(path)]
-            more = sum(
-                int(added) - int(gone)
+            tests = {
+                path: int(added) - int(gone)
                 for added, gone, path in touched
                 if is_test_path(path) and added != "-"
-            )
-            if code and more >= NEW_LINES and len(touched) <= MOST_FILES:
-                return name[:12]
-        return ""
+            }
+            # A file that the commit removes cannot be checked out of it.
+            if code and sum(tests.values()) >= NEW_LINES and len(touched) <= MOST_FILES:
+                yield name[:12], self._git("ls-tree", "-r", "--name-only", name, *tests).split("\n")
 
     def _git(self, *args: str) -> str:
         done = subprocess.run(
@@ -471,8 +496,9 @@ date. `bench/field.toml` lists the repositories, their commits, and how each is 
 *time* is the run in Flyball's tree as a multiple of the plain one. *edit* is `back` where a run
 tested, edited, was merged and taken back, and every file was what it had been, to the byte.
 *confined* is `same` where the project's own command says the same under `flyball confined
---project`. *a fix* is the verdict on the newest commit that changes code and adds to its
-tests; *the fix undone* is the verdict on its opposite, which must never be `shown`. Small changes
+--project`. *a fix* is the verdict on the newest commit that changes code and adds to its tests,
+of those whose tests fail without its code by the project's own command (the newest four are
+tried); *the fix undone* is the verdict on its opposite, which must never be `shown`. Small changes
 to the new lines were not tried (`verdict.mutant_seconds` was 0). Where these three are empty, only
 the tests were compared (`--tests-only`).
 
