@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,6 +114,21 @@ async def test_a_neighbour_that_ran_on_neither_tree_is_told_and_held_against_nob
         assert "in fuzz" in told
         shop.change({"fuzz/package.json": f"{needs}\n"})
         assert (K.NOT_EVIDENCE, W.BLOCKS) in kinds(await take(shop))
+
+
+@pytest.mark.slow
+@story
+async def test_a_linter_that_the_projects_script_starts_first_refuses_no_canary(tmp_path: Path):
+    test = "import test from 'node:test'\nimport assert from 'node:assert'\n"
+    test += "import { two } from '../two.js'\ntest('two', () => assert.equal(two, 2))\n"
+    lint = "! grep -L two.js test/*.js | grep ."
+    scripts = {"lint": lint, "test": "npm run lint && node --test"}
+    package = json.dumps({"type": "module", "scripts": scripts})
+    files = {"package.json": package, "two.js": "export const two = 3\n", "test/two.test.js": test}
+    with open_shop(tmp_path, files) as shop:
+        shop.change({"two.js": "export const two = 2\n"})
+        verdict = await take(shop)
+    assert (verdict.is_shown, verdict.mended) == (True, ("test/two.test.js::two",))
 
 
 @story
