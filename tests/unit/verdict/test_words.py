@@ -23,7 +23,7 @@ AFTER = SuiteLine("after", ".", "pytest", 11, 1, 2, 0.5)
 def test_the_label_comes_with_its_counts():
     assert ChangeVerdict().headline == "unverified"
     green = ChangeVerdict(strength=ChangeStrength.OLD_TESTS, ran=(AFTER,))
-    assert green.headline == "red → green (tests that were there) (12 tests)"
+    assert green.headline == "red → green (tests that were there) (11 of 12 tests pass)"
     one = ChangeVerdict(ran=(SuiteLine("after", ".", "pytest", 1),))
     assert one.headline == "unverified (1 test)"
 

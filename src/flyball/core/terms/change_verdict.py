@@ -174,7 +174,10 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
         label = self._open or self._label
         if whole:
             return f"{ran:,} of {whole:,} tests: {label}"
-        return f"{label} ({ran:,} {'test' if ran == 1 else 'tests'})" if ran else label
+        count = f"{ran:,} {'test' if ran == 1 else 'tests'}"
+        if not self._open and (failed := sum(line.failed for line in after)):
+            count = f"{ran - failed:,} of {count} pass"
+        return f"{label} ({count})" if ran else label
 
     @property
     def _label(self) -> str:
