@@ -136,6 +136,8 @@ def test_whoever_changes_the_task_is_heard(shell: Shell, tmp_path: Path):
         ({"where": "../out.py:1"}, "outside the workspace"),
         ({"reproduce": "python -m unittest test_cart.CartTest.test_nothing"}, "exit 0"),
         ({"reproduce": "touch x"}, "no test, check or import"),
+        ({"reproduce": "! python -m unittest"}, "no test, check or import"),
+        ({"reproduce": "python -m unittest test_cart && false"}, "no test, check or import"),
     ],
 )
 def test_what_cannot_be_found_or_shown_is_refused(

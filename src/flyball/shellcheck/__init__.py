@@ -6,7 +6,7 @@ confine a command, so the kernel does (`workspace.sandbox`); this package determ
 is meant to do.
 """
 
-from flyball.shellcheck.falsifiable import cannot_fail, verification_kind
+from flyball.shellcheck.falsifiable import cannot_fail, is_single, verification_kind
 from flyball.shellcheck.judgement import (
     AllowRule,
     CommandEffect,
@@ -29,6 +29,7 @@ __all__ = [
     "cannot_fail",
     "commands_in",
     "findings_of",
+    "is_single",
     "judge",
     "names_secret",
     "phase_of",

@@ -32,6 +32,20 @@ def verification_kind(command: str) -> str | None:
     return next((kind for kind in STRENGTH if kind in proven), None)
 
 
+def is_single(command: str) -> bool:
+    """Return whether a text is one command, perhaps after a `cd`.
+
+    With more around it (`! pytest`, `pytest && false`) it may fail where its program does not.
+    """
+    root = read(command)
+    statements = () if isinstance(root, str) else _statements(root)
+    if len(statements) != 1:
+        return False
+    *before, last = statements[0].children if statements[0].type == "list" else statements
+    told = [(node.type, (node.text or b"").partition(b" ")[0]) for node in before]
+    return last.type == "command" and told in ([], [("command", b"cd"), ("&&", b"&&")])
+
+
 def cannot_fail(command: str) -> str | None:
     """Return why a command proves nothing because it always succeeds, or None if it may fail."""
     root = read(command)

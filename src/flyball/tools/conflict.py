@@ -18,7 +18,7 @@ from flyball.core.terms.conflict import (
 )
 from flyball.core.terms.evidence import AnyEvidence, SuiteReport
 from flyball.errors import FlyballError, ToolError
-from flyball.shellcheck import verification_kind
+from flyball.shellcheck import is_single, verification_kind
 from flyball.tools.call.facts import decoded, path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.verdict.runners.launch import exit_code, launch, set_up
@@ -132,10 +132,10 @@ def _likely(
 
 async def _reproduce(command: str, context: CallContext) -> tuple[int, str]:
     """Run a command on a copy of the tree, in the sandbox, and return its result; it must fail."""
-    if verification_kind(command) is None:
+    if verification_kind(command) is None or not is_single(command):
         raise ToolError(
-            f"`{command}` is not run: it is no test, check or import.",
-            "Name a command of the project's tests, or leave `reproduce` out.",
+            f"`{command}` is not run: it is no test, check or import by itself.",
+            "Name one command of the project's tests and nothing else, or leave `reproduce` out.",
         )
     if context.sandbox.level is SandboxLevel.NONE:
         raise ToolError("`reproduce` needs a sandbox.", "Leave it out on this machine.")

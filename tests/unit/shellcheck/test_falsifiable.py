@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.shellcheck import cannot_fail, verification_kind
+from flyball.shellcheck import cannot_fail, is_single, verification_kind
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,23 @@ def test_commands_that_may_fail(command):
 )
 def test_what_success_would_prove(command, kind):
     assert verification_kind(command) == kind
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("pytest -k 'not x' 'a[!x]'", True),
+        ("cd pkg && timeout 60 npx vitest run", True),
+        ("! pytest", False),
+        ("pytest && false", False),
+        ("pytest; exit 1", False),
+        ("pytest | false", False),
+        ("cd pkg || pytest", False),
+        ("cd pkg && false && pytest", False),
+        ("cd pkg && ! pytest", False),
+        ("pytest 'x", False),
+        ("", False),
+    ],
+)
+def test_single_command_has_nothing_around_it_that_can_fail(command: str, expected: bool):
+    assert is_single(command) is expected
