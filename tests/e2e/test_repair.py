@@ -213,3 +213,31 @@ def test_a_key_answers_what_a_run_asks(tmp_path: Path, key: str, code: int, said
         ended, after = terminal.ends(key)
     assert (ended, said in after) == (code, True), after
     assert bool(card_of(shell)["commit"]) is (key == "y")
+
+
+@pytest.mark.exhaustive
+def test_a_javascript_project_is_repaired(tmp_path: Path):
+    repo = repository(
+        tmp_path / "shop",
+        {
+            "package.json": '{"name": "shop", "type": "module"}\n',
+            "clamp.js": (
+                "export function clamp(value, low, high) {\n"
+                "  if (value < low) return low;\n"
+                "  return value > high ? low : value;\n"
+                "}\n"
+            ),
+            "clamp.test.js": (
+                'import test from "node:test";\nimport assert from "node:assert/strict";\n'
+                'import { clamp } from "./clamp.js";\n\n'
+                'test("inside", () => assert.equal(clamp(3, 1, 5), 3));\n'
+                'test("below", () => assert.equal(clamp(0, 1, 5), 1));\n'
+                'test("above", () => assert.equal(clamp(9, 1, 5), 5));\n'
+            ),
+        },
+    )
+    done = Shell(repo, tmp_path)("run", "the tests fail, fix it", "--budget-seconds=300", "--json")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert final(objects(done.stdout))["proof"].startswith("red → green (tests that were there)")
+    assert "value > high ? high : value" in git(repo, "log", "-p", "--all", "--", "clamp.js")
+    assert git(repo, "status", "--porcelain") == ""

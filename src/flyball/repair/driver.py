@@ -30,6 +30,7 @@ from flyball.repair.thread_facts import (
     name_asked_about,
     read_thread,
 )
+from flyball.repair.trial import PYTHON
 
 ASKED = 2
 """How often the governor asks for a checkpoint before it takes silence for the end."""
@@ -213,7 +214,7 @@ def _work(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
 def _tests(story: ThreadFacts) -> tuple[SpokenCall, ...]:
     """Run the failing tests first, then all."""
     run = story.red_run
-    names = [each.name for each in run.failures] if run else []
+    names = [each.name for each in run.failures] if run and run.runner in PYTHON else []
     if 0 < len(names) <= MOST_SELECTED and all(_is_name(name) for name in names):
         return ask_for("test", args=names), ask_for("test")
     return (ask_for("test"),)

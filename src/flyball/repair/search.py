@@ -75,11 +75,11 @@ async def try_on_tests(
         ],
         **limits._asdict(),
     }
-    told = await run_program(stage, orders, lambda lines: words(_read_ends(len(proposed), lines)))
-    return Tried(_read_ends(len(proposed), told.lines), told.finished is None)
+    told = await run_program(stage, orders, lambda lines: words(read_ends(len(proposed), lines)))
+    return Tried(read_ends(len(proposed), told.lines), told.finished is None)
 
 
-def _read_ends(generated: int, lines: Sequence[Line]) -> Ends:
+def read_ends(generated: int, lines: Sequence[Line]) -> Ends:
     """Return the last reported result of each candidate; tests may have written into the report."""
     ends: Ends = {}
     for line in lines:

@@ -312,7 +312,10 @@ def search_summary(action: MadeCall) -> str:
 
 def only_python(run: SuiteReport, request: str) -> Words:
     """Explain that the failing tests are not Python, and why they fail."""
-    brief = "Tests fail, but without a model only Python can be repaired; nothing was changed."
+    brief = (
+        "Tests fail, but without a model only Python and JavaScript can be repaired; nothing was "
+        "changed."
+    )
     whole = f"{brief}\n{diagnosis(run)}\n{ask_model(request)}"
     return Words(brief, whole)
 

@@ -100,11 +100,20 @@ main(sys.argv[2])
 """
 
 
+PYTHON = ("pytest", "unittest")
+SCRIPTS = ("node", "vitest", "jest", "mocha", "ava", "tape", "tap")
+
+
 class ScratchCopy(NamedTuple):
     """A scratch copy of the tree, and how its tests are run."""
 
     context: CallContext
     choice: Choice
+
+    @property
+    def is_script(self) -> bool:
+        """Return whether the tests are written in JavaScript or TypeScript."""
+        return self.choice.name in SCRIPTS
 
 
 class TrialReport(NamedTuple):
@@ -121,10 +130,10 @@ def scratch_copy(context: CallContext) -> Generator[ScratchCopy]:
     root = context.workspace.checkout_scratch(context.tree)
     try:
         choice = _looked_into(choose("", (), root, context.settings.commands))
-        if choice.name not in ("pytest", "unittest"):
+        if choice.name not in (*PYTHON, *SCRIPTS):
             raise ToolUnavailable(
-                f"Only Python suites can be looked into, and this project is tested by "
-                f"{choice.command or choice.name}.",
+                "Only Python and JavaScript suites can be looked into, and this project is tested "
+                f"by {choice.command or choice.name}.",
                 "Read the failing tests and the code they call.",
             )
         # The scratch copy is all that may be written: whatever a candidate or a test does, the

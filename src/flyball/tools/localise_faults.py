@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -11,6 +11,7 @@ import msgspec
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import FailedTest, SuiteReport
 from flyball.core.terms.finding import Suspect, SuspectLines
+from flyball.repair import script_search
 from flyball.repair.localise import (
     Memo,
     Once,
@@ -19,10 +20,11 @@ from flyball.repair.localise import (
     suspect_lines,
     trace_tests,
 )
+from flyball.repair.script_source import ScriptSource
 from flyball.repair.search import probe
 from flyball.repair.source import Source
 from flyball.repair.spectrum import SuspectLine
-from flyball.repair.trial import interrupted_result, scratch_copy
+from flyball.repair.trial import ScratchCopy, interrupted_result, scratch_copy
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool, bounded
 
 SHOWN_FAILURES = 5
@@ -48,6 +50,8 @@ async def perform(form: LocaliseForm, context: CallContext) -> Result:
     began = time.monotonic()
     seconds = None if context.settings.candidates else form.seconds
     with scratch_copy(context) as stage:
+        if stage.is_script:
+            return await _of_scripts(stage, seconds, context)
         known = await trace_tests(stage, seconds)
         if known is None:
             return interrupted_result("localise_faults")
@@ -57,6 +61,15 @@ async def perform(form: LocaliseForm, context: CallContext) -> Result:
         known = await probe(stage, known, sources, seconds)
     report = _report(known, context, time.monotonic() - began)
     return _result(report, suspect_lines(known, sources), sources, context)
+
+
+async def _of_scripts(stage: ScratchCopy, seconds: float | None, context: CallContext) -> Result:
+    began = time.monotonic()
+    known = await script_search.watch(stage, seconds)
+    sources = script_search.scripts_of(stage.context.root.path)
+    report = _report(known, context, time.monotonic() - began)
+    places = script_search.suspects(known, sources) if report.failed else []
+    return _result(report, places, sources, context)
 
 
 def _report(known: Memo, context: CallContext, elapsed: float) -> SuiteReport:
@@ -90,7 +103,7 @@ def _why(run: Once) -> str:
 def _result(
     report: SuiteReport,
     places: Sequence[SuspectLine],
-    sources: dict[str, Source],
+    sources: Mapping[str, Source | ScriptSource],
     context: CallContext,
 ) -> Result:
     end = f"(exit {report.exit_code}, {report.elapsed:.1f} s)"
@@ -126,14 +139,14 @@ def _result(
     )
 
 
-def _suspect(place: SuspectLine, source: Source) -> Suspect:
+def _suspect(place: SuspectLine, source: Source | ScriptSource) -> Suspect:
     text = source.line_text(place.line).strip()
     return Suspect(place.path, place.line, place.score, text)
 
 
 LOCALISE_FAULTS = Tool(
     "localise_faults",
-    "Find the Python lines that failing tests point to.",
+    "Find the Python or JavaScript lines that failing tests point to.",
     LocaliseForm,
     facts,
     perform,

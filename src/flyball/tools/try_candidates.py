@@ -11,7 +11,7 @@ import msgspec
 from flyball.core.terms.call import Access
 from flyball.core.terms.evidence import CommandReport
 from flyball.core.terms.finding import CandidateSearch, HoldingChange
-from flyball.repair import localise
+from flyball.repair import localise, script_search
 from flyball.repair.localise import (
     Memo,
     clues_of,
@@ -21,7 +21,14 @@ from flyball.repair.localise import (
     trace_tests,
 )
 from flyball.repair.ranking import Survivor, rank
-from flyball.repair.search import HOLDS, Ends, SearchLimits, generate_candidates, try_on_tests
+from flyball.repair.search import (
+    HOLDS,
+    Ends,
+    SearchLimits,
+    generate_candidates,
+    read_ends,
+    try_on_tests,
+)
 from flyball.repair.source import Source
 from flyball.repair.spectrum import count_passing
 from flyball.repair.trial import ScratchCopy, interrupted_result, scratch_copy
@@ -60,6 +67,9 @@ async def perform(form: TryForm, context: CallContext) -> Result:
     is_timed = not context.settings.candidates
     with scratch_copy(context) as stage:
         known = localise.recall(context)
+        if stage.is_script:
+            found = await _search_scripts(stage, known, form.seconds)
+            return _ended(found, context, began)
         if known is None or not known.tests:
             known = await trace_tests(stage, form.seconds / 3 if is_timed else None)
         if known is None:
@@ -67,9 +77,33 @@ async def perform(form: TryForm, context: CallContext) -> Result:
         left = max(1.0, form.seconds - (time.monotonic() - began)) if is_timed else None
         sources = sources_of(stage.context.root.path, files_of_failing(known))
         found = await _search(stage, known, sources, left)
+    return _ended(found, context, began)
+
+
+def _ended(found: SearchResult, context: CallContext, began: float) -> Result:
     if found.was_ended and not found.survivors:
         return interrupted_result("try_candidates")
     return _result(found._replace(elapsed=time.monotonic() - began), context)
+
+
+async def _search_scripts(stage: ScratchCopy, known: Memo | None, seconds: float) -> SearchResult:
+    began = time.monotonic()
+    known = known or await script_search.watch(stage, seconds / 3)
+    sources = script_search.scripts_of(stage.context.root.path)
+    every = script_search.candidates(known, sources)
+    proposed = every[: stage.context.settings.candidates]
+    left = max(1.0, seconds - (time.monotonic() - began))
+    patience = max(left * PATIENCE, LEAST_PATIENCE)
+    ends, was_ended = await script_search.try_on_suite(
+        stage,
+        known,
+        proposed,
+        sources,
+        (left, patience, ENOUGH),
+        lambda lines: _so_far(len(proposed), read_ends(len(proposed), lines)),
+    )
+    survivors = script_search.rank(script_search.holding_of(proposed, ends), sources)
+    return SearchResult(len(every), len(ends), tuple(survivors), 0.0, was_ended)
 
 
 async def _search(
@@ -129,7 +163,7 @@ def _result(found: SearchResult, context: CallContext) -> Result:
 
 TRY_CANDIDATES = Tool(
     "try_candidates",
-    "Search for a small Python change under which the failing tests pass.",
+    "Search for a small Python or JavaScript change under which the failing tests pass.",
     TryForm,
     facts,
     perform,

@@ -232,7 +232,10 @@ def test_without_tests_it_checks_what_can_be_checked():
         ),
         (
             (did("localise_faults", NOT_PYTHON), did("test", RED_ELSEWHERE)),
-            "Tests fail, but without a model only Python can be repaired; nothing was changed.",
+            (
+                "Tests fail, but without a model only Python and JavaScript can be repaired; "
+                "nothing was changed."
+            ),
             "Expected values to be strictly equal: -1 !== 3",
         ),
         (

@@ -13,7 +13,7 @@ from flyball.verdict.tests._invert import (
 from flyball.verdict.tests._model import Assertion, Reach, Skip, TestCase
 from flyball.verdict.tests._mutants import Mutant, mutants
 from flyball.verdict.tests._reader import read_tests
-from flyball.verdict.tests._tree import is_code
+from flyball.verdict.tests._tree import Node, is_code, language_of, parse
 
 __all__ = [
     "ALARMS",
@@ -21,6 +21,7 @@ __all__ = [
     "Assertion",
     "Inverted",
     "Mutant",
+    "Node",
     "Reach",
     "Skip",
     "TestCase",
@@ -31,7 +32,9 @@ __all__ = [
     "invert_program",
     "invert_test",
     "is_code",
+    "language_of",
     "mutants",
+    "parse",
     "read_tests",
     "weakenings",
 ]
