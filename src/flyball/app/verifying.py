@@ -6,8 +6,11 @@ import asyncio
 import os
 import secrets
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from flyball.app.project import Home, redactor_of
 from flyball.app.wiring import tool_settings
@@ -42,12 +45,18 @@ class Verified(NamedTuple):
 
 
 async def verify_change(
-    home: Home, base: str, head: str, tell: Callable[[Progress], None] = unwatched
+    home: Home,
+    base: str,
+    head: str,
+    tell: Callable[[Progress], None] = unwatched,
+    *,
+    is_plain_checked: bool = False,
 ) -> Verified:
     """Return the verdict on the change from one revision to another, whoever wrote it.
 
     There is no checkpoint and no agent to send back. A change whose tests pass without it is
-    labelled so, and questions to a person are part of the answer.
+    labelled so, and questions to a person are part of the answer. `is_plain_checked` says to run
+    the old tests in the user's own surroundings, too, if some fail.
     """
     directory = home.state / "verify" / f"{os.getpid()}-{secrets.token_hex(3)}"
     user = Path(home.environ.get("HOME", "") or Path.home())
@@ -55,6 +64,8 @@ async def verify_change(
         keep_ignored(compared.workspace, compared.head, compared.present)
         context = _context(home, compared, tell)
         wanted = Wanted(compared.base, compared.head, AskedFor(wants_red=False, repairs=True))
+        if is_plain_checked:
+            wanted = wanted._replace(plain=partial(_unconfined, home))
         has_changed = compared.base != compared.head
         verdict = await (
             take_verdict(context, wanted) if has_changed else run_unchanged(context, compared.head)
@@ -86,6 +97,16 @@ def refuse_bad_merge(
             f"Merged into your branch, the change no longer passes: {said}",
             "Nothing was merged. Repair it in a new run, or merge with --unverified.",
         )
+
+
+def _unconfined(home: Home, context: CallContext) -> CallContext:
+    """Return the same call as the user's own: all of their variables, the network, no sandbox."""
+
+    def sandbox_in(root: Root) -> levels.Sandbox:
+        return levels.Sandbox(level=levels.SandboxLevel.NONE, root=root.path, network=True)
+
+    settings = msgspec.structs.replace(context.settings, network=True)
+    return context._replace(sandbox_in=sandbox_in, settings=settings).with_env(home.environ)
 
 
 def _unheard(_text: str) -> None:

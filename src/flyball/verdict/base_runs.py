@@ -29,7 +29,7 @@ from flyball.workspace.run.worktree import remove_whole
 from flyball.workspace.trees.git_objects import replace_whole
 
 KEPT = 200
-WAY = 6
+WAY = 7
 """Raised when we run or read the same tree in another way: no old report is found then."""
 
 
@@ -48,6 +48,7 @@ class _Stored(msgspec.Struct, frozen=True):
     timed_out: bool = False
     rewrote: str = ""
     says: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
 
 
 class BaseRuns:
@@ -79,7 +80,14 @@ class BaseRuns:
             messages=messages_of(stored.cases),
             says=stored.says,
         )
-        return Taken(run, stored.cases, stored.has_canary, stored.timed_out, rewrote=stored.rewrote)
+        return Taken(
+            run,
+            stored.cases,
+            stored.has_canary,
+            stored.timed_out,
+            rewrote=stored.rewrote,
+            read=stored.read,
+        )
 
     def keep(self, tree: str, suite: PartSuite, taken: Taken) -> None:
         run = taken.run
@@ -98,6 +106,7 @@ class BaseRuns:
             taken.timed_out,
             taken.rewrote,
             run.says,
+            taken.read,
         )
         self._write(self._file(tree, suite), msgspec.json.encode(stored))
 

@@ -65,7 +65,7 @@ def expectations(path: str, text: str) -> Iterator[Expectation]:
     """
     previous = ""
     for number, line in enumerate(text.splitlines(), 1):
-        is_value = "==" in line or not _LOOSE.search(line)
+        is_value = ("==" in line or not _LOOSE.search(line)) and not _OTHER.match(line)
         if is_value and _BEGINS_TEST.match(previous):
             for found in _CALLED.finditer(_without_assertion(line)):
                 rest = _VALUES.findall(line.replace(found["call"], "", 1))
@@ -80,6 +80,12 @@ _LOOSE = regex(
     r"|less|raise|throw)"
 )
 """What says of a value that it is near another or has a part: several of those may hold."""
+
+
+_OTHER = regex(
+    r"(?!\s*(?:if|unless)\b).*(?:!=|\bnot\b|(?i:not_?(?:deep_?|strict_?)?(?:equal|same|be|eq)|refute|_ne\b))"
+)
+"""What says of a value that it is another; a condition that fails a test says the opposite."""
 
 
 def _without_assertion(line: str) -> str:

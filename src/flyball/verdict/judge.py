@@ -130,6 +130,7 @@ def _of_suite(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterato
     yield from changed_promises(suite, change, asked)
     yield from _fewer_tests(suite, change)
     yield from _unexcused(suite, change, asked)
+    yield from _red_here_alone(suite, change)
 
 
 def _unkept(change: ChangeFacts) -> Iterator[ChangeFinding]:
@@ -306,7 +307,8 @@ def _hidden_red(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Itera
 
 def _needs_shared(suite: SuiteRuns, change: ChangeFacts, names: frozenset[str]) -> ChangeFinding:
     """Ask about tests that depend on a file which the product also reads."""
-    files = [each for each in change.shared if is_within(each.path, suite.part)] or change.shared
+    shared = (*change.shared, *suite.read)
+    files = [each for each in shared if is_within(each.path, suite.part)] or shared
     return ChangeFinding(
         FindingKind.HIDDEN_RED,
         Weight.ASKS,
@@ -580,6 +582,30 @@ def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterat
             f"{listed(left)} failed before the change and still {do}.{_why(suite, left)}",
             suite.part,
             tuple(sorted(left)),
+        )
+
+
+def _red_here_alone(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
+    """Yield the tests that only Flyball's run of the old tree fails, and that so count for nothing.
+
+    What the change does to one that uses what was changed is for the user's own run to show.
+    """
+    near = {name for name in suite.elsewhere if file_of(name) not in change.tests_apart}
+    near = set[str]() if change.documents else near
+    for names, weight in ((near, Weight.ASKS), (suite.elsewhere.keys() - near, Weight.NOTES)):
+        if not names:
+            continue
+        why = "; ".join(sorted({suite.elsewhere[name] for name in names} - {""}))
+        told = _told_by(suite.old, names) if suite.old else ""
+        yield ChangeFinding(
+            FindingKind.OLD_FAILURE,
+            weight,
+            f"{listed(names)} fails in Flyball's run of the old tree and passes in your own"
+            f"{f' ({why})' if why else ''}, so it counts for nothing here."
+            f"{' Does it still pass in your own run of the new tree?' if names is near else ''}"
+            f"{told}",
+            suite.part,
+            tuple(sorted(names)),
         )
 
 

@@ -63,7 +63,20 @@ class _Sign(NamedTuple):
     pattern: re.Pattern[str]
 
 
-_OF_JS = r"(?:Object|Array|Number|String|Boolean|Map|Set|Promise|Reflect|JSON|Math|Function|RegExp)"
+_OF_TESTS = (
+    r"['\"`](?:[^'\"`\s]*/)?(?:tests?/|(?:tests?|spec)['\"`]|__tests__|spec/|test_\w+\.\w"
+    r"|[^'\"`\s/]*[._](?:test|spec)\.\w)"
+)
+"""How code names a file or a folder of tests."""
+_OF_PROCESS = (
+    r"mainModule|moduleLoadList|report|ppid|listenerCount|listeners|rawListeners|eventNames|title"
+    r"|argv0|execArgv|debugPort|domain|channel|permission|_\w+|getActiveResourcesInfo|constructor"
+)
+"""What a process knows of who started it."""
+_OF_JS = (
+    r"(?:Object|Array|Number|String|Boolean|Map|Set|Promise|Reflect|JSON|Math|Function|RegExp|Date"
+    r"|performance)"
+)
 
 
 def _sign(language: str, sentence: str, *patterns: str) -> _Sign:
@@ -114,32 +127,42 @@ _SIGNS = (
         "looks at its surroundings as a whole",
         r"\bin\s+os\.environ(?:\.(?:keys|items|values)\(\))?\s*[:)\]]|/proc/self\b",
         r"\bsys\.modules\.get\b|\bvars\(sys\)|\b(?:tb|gi|cr|ag)_frame\b|['\"]f_\S*['\"]",
+        r"['\"](?:[pb]db|doctest|cmd|code|difflib|faulthandler|coverage)['\"]\s+(?:not\s+)?in\s+sys\.m",
+        r"\bsys\.(?:orig_argv|__std(?:out|err)__)|\bimport\s+__main__\b",
+        r"\bos\.getppid\b|\.findCaller\b|\bwarnings\.filters\b|['\"](?:pluggy|iniconfig)['\"]",
     ),
     _sign(
         "js",
         "looks at its surroundings as a whole",
         r"\b(?:keys|entries|values|stringify|ownKeys|getOwnPropertyNames)\(\s*process\.env\b"
-        r"|\bin\s+process\.env\b|\.\.\.process\.env\b|\bprocess\.(?:argv0|execArgv|title)\b",
+        r"|\bin\s+process\.env\b|\.\.\.process\.env\b|\bprocess\.argv\[[01]\]",
+        rf"\}}\s*=\s*process\b(?!\.)|(?<![.\w])process\.(?:{_OF_PROCESS})\b",
+        r"\b(?:keys|entries|values)\(\s*env\b|\bexecutionAsync(?:Resource|Id)\b|/proc/",
     ),
     _sign(
         "go",
         "looks at its surroundings as a whole",
-        r"\bflag\.Visit(?:All)?\(|\bflag\.CommandLine\b|\bos\.Environ\(|/proc/self\b",
+        r"\bflag\.(?:Visit(?:All)?|NFlag|NArg|Parsed)\(|\bflag\.CommandLine\b|\bos\.Environ\(|/proc/",
+        r"\bruntime\.NumGoroutine\(|\bpprof\.Lookup\(|\bos\.Getppid\(",
     ),
     _sign(
         "rs",
         "looks at its surroundings as a whole",
-        r"\benv::args(?:_os)?\(\)\s*\.(?:next|nth\(0)|\benv::vars(?:_os)?\(|/proc/self\b",
+        r"\benv::args(?:_os)?\(\)\s*\.(?:next|nth\(0|any|find|last)|\benv::vars(?:_os)?\(|/proc/",
+        r"(?:env!?|var|var_os)\(\s*\"(?:CARGO|RUST_TEST|RUST_BACKTRACE)\w*\"|\bparent_id\(",
     ),
     _sign(
         "rb",
         "looks at its surroundings as a whole",
         r"\$LOADED_FEATURES\b|\$\"|\bObjectSpace\b|\bENV\.(?:keys|any\?|each|to_h|find)\b",
+        r"\bbacktrace(?:_locations)?\.(?!join|map|each|first\()\w|\bThread\.current\.backtrace\b|/proc/",
+        r"\b(?:Module|Object)\.(?:constants|const_defined\?)|\bProcess\.ppid\b",
     ),
     _sign(
         "php",
         "looks at its surroundings as a whole",
         r"(?i)\bget_(?:declared_(?:classes|traits|interfaces)|defined_functions)\b|\bgetenv\(\s*\)",
+        r"(?i:->getTrace\(|\bGLOBALS\b.*\bargv\b|\bposix_getppid\b|/proc/)",
     ),
     _sign(
         "py",
@@ -155,6 +178,11 @@ _SIGNS = (
         r"\bfs\.(?:read|write|exists|stat|open)\w*\s*=(?![=>])",
         r"\bnet\.(?:connect|createConnection)\s*=(?![=>])",
         r"\bhttps?\.(?:request|get)\s*=(?![=>])",
+    ),
+    _sign(
+        "py",
+        "sets what a mock records",
+        r"\.(?:called|call_count|call_args(?:_list)?|(?:method|mock)_calls)\b(?:\s*=(?!=)|\.(?:append|extend|insert)\()",
     ),
     _sign("py", "leaves something out of comparisons", r"\b(?:compare|eq)\s*=\s*False\b"),
     _sign("py", "reads or writes tests", r"\bopen\(.*['\"][^'\"]*\btests?[/_]"),
@@ -229,6 +257,11 @@ _SIGNS = (
     ),
     _sign(
         "c",
+        "looks for the program that it is part of",
+        r"\b__progname\b|\bprogram_invocation_(?:short_)?name\b|/proc/|\bdl(?:sym|addr)\s*\(",
+    ),
+    _sign(
+        "c",
         "changes what the words of a test mean",
         r"^\s*#\s*(?:define|undef)\s+(?:NDEBUG|assert\w*|main|return|if|else|while|for|int|void"
         r"|exit|abort|printf|fprintf|puts|strn?cmp|memcmp|(?:check|expect|test|fail|assert)\w*"
@@ -249,7 +282,8 @@ _SIGNS = (
         "sh",
         "looks who calls it",
         r"\bcase\s+\"?(?:\$\{?0|\$\{?BASH_SOURCE)|(?:\$\{?0\b|BASH_SOURCE|FUNCNAME).*test"
-        r"|\$\{?FUNCNAME\[[1-9@*]|\$\(caller\b",
+        r"|\$\{?FUNCNAME\[[1-9@*]|\$\(caller\b|\bps\b.*\b(?:args|command|cmd|comm)\b|/proc/",
+        r"\b(?:command -v|type|declare -[fF]|typeset -[fF])\s+(?:expect|assert|check|fail|test)\w*",
     ),
     _sign(
         "rb",
@@ -262,7 +296,10 @@ _SIGNS = (
     _sign("py", "changes how modules are loaded", r"\bsys\.(?:meta_path|path_hooks)\b"),
     _sign("php", "asks whether it is tested", r"(?i)PHPUnit|\bdebug_(?:print_)?backtrace\b"),
     _sign(
-        "php", "looks for the runner", r"(?i)_SERVER.*argv|\bget_included_files\b|\bphp_sapi_name\b"
+        "php",
+        "looks for the runner",
+        r"(?i)_SERVER.*\b(?:argv|SCRIPT_(?:FILE)?NAME|PHP_SELF)\b|\bget_(?:included|required)_files\b"
+        r"|\bphp_sapi_name\b|\bPHP_SAPI\b",
     ),
     _sign("php", "ends the process with success", r"(?i)\b(?:exit|die)\s*(?:\(\s*0?\s*\))?;"),
     _sign("js", "looks who calls it", r"\bcaptureStackTrace\b|\.stack\b"),
@@ -291,8 +328,7 @@ _SIGNS = (
             language,
             "looks for the project's tests",
             r"(?i:\b(?:exists|existsSync|access|accessSync|stat|statSync|lstat|is_?file|is_?dir|open"
-            r"|read\w*|glob|file_exists|is_readable)\b[^\n]*"
-            r"['\"`](?:[^'\"`\s]*/)?(?:tests?/|__tests__|spec/|test_\w+\.\w|[^'\"`\s/]*[._](?:test|spec)\.\w))",
+            rf"|read\w*|glob|file_exists|is_readable)\b[^\n]*{_OF_TESTS}|{_OF_TESTS}[^\n]*\.exists\()",
         )
         for language in ("py", "js", "go", "rs", "rb", "php", "java")
     ),
@@ -411,7 +447,7 @@ _QUOTED_OR_COMMENT = {
         r"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|//[^\n]*|/\*.*?\*/", re.S
     ),
 }
-_JOINED = regex(r"([\"'])[ \t]*\+?[ \t]*\1(?![\"'])(?<![\"'][\"'][\"'])")
+_JOINED = regex(r"([\"'])[ \t]*[+.]?[ \t]*\1(?![\"'])(?<![\"'][\"'][\"'])")
 _TEST_MODULE = regex(r"#\[cfg\(test\)\](?=\s*(?:pub\s+)?mod\b)")
 
 

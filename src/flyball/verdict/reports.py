@@ -123,6 +123,8 @@ class SuiteRuns(NamedTuple):
     """Tests that are always green, or always red, on the old tree and both on the new one."""
     by_shared: frozenset[str] = frozenset()
     """Tests whose result is decided by files that the product reads as well."""
+    read: tuple[SharedFile, ...] = ()
+    """Changed files of data that the old tests were seen to read, and that no code names."""
     unbuilt_without: tuple[str, ...] = ()
     """Shared files that could not be put back: without their change nothing runs."""
     deceived: tuple[Inverted, ...] = ()
@@ -198,6 +200,8 @@ class ChangeFacts(NamedTuple):
     """A file of what the project has installed that was changed while the agent was at work."""
     silenced: tuple[str, ...] = ()
     """Where new lines silence a type checker, each in a sentence."""
+    by_chance: bool = False
+    """Whether new lines of code name chance or a clock: what passes once may fail the next time."""
     shared_literals: tuple[str, ...] = ()
     left_behind: tuple[str, ...] = ()
     submodules: Mapping[str, str] = NO_MESSAGES

@@ -124,6 +124,29 @@ def find_shared(
     return frozenset(shared)
 
 
+def is_data_file(path: str) -> bool:
+    """Return whether a file is neither code nor test nor configuration, by its name."""
+    is_code = _CODE.fullmatch(path) or _SCRIPT.fullmatch(path)
+    return not is_code and not is_test_path(path) and not _is_config(path)
+
+
+def find_read_by_tests(read: Iterable[str], paths: Iterable[str], text: Read) -> frozenset[str]:
+    """Return those of the files of data, read while tests ran, that no product code can have read.
+
+    None names the file or its folder, and none lies beside it.
+    """
+    wanted = [path for path in read if is_data_file(path)]
+    product = [path for path in paths if _CODE.fullmatch(path) and not is_test_path(path)]
+    folders = {path.rpartition("/")[0] for path in product}
+    said = "\n".join([text(path) or "" for path in product]) if wanted else ""
+    return frozenset(
+        path
+        for path in wanted
+        if path.rpartition("/")[0] not in folders
+        if _name_of(path) not in said and not _mentions(path, said)
+    )
+
+
 _NAMED = regex(
     r"^\s*(?:(?:export|default|async|pub|static|public|final|abstract)\s+)*"
     r"(?:def|class|function|func|fn|struct|module)\s+(?:self\.)?&?(\w+)",
@@ -203,6 +226,8 @@ def _is_values_or_checks(path: str, text: str) -> bool:
 
 def _is_for_tests(path: str, texts: Mapping[str, str]) -> bool:
     """Return whether tests import a source file and no other code does."""
+    if path.endswith(".go") and _is_named_by_tests_alone(path, texts):
+        return True
     stem = re.escape(_module_name(path))
     folder = re.escape(path.rpartition("/")[0].rpartition("/")[2] or stem)
     named = re.compile(
@@ -219,6 +244,22 @@ def _is_for_tests(path: str, texts: Mapping[str, str]) -> bool:
     said = frozenset(re.findall(r"\w+", "\n".join([texts[each] for each in users])))
     others = (each for each in texts if each != path and not is_test_path(each))
     return any(_module_name(each) in said for each in others)
+
+
+_GO_NAME = regex(r"^(?:(?:var|const|type)[ \t]+|\t(?=\w+[ \t]+(?:\S+[ \t]+)?=))([a-z]\w*)", re.M)
+
+
+def _is_named_by_tests_alone(path: str, texts: Mapping[str, str]) -> bool:
+    """Return whether what a Go file keeps to its package is named by tests and by no other code."""
+    names = frozenset(_GO_NAME.findall(texts.get(path, "")))
+    folder = path.rpartition("/")[0]
+    users = [
+        each
+        for each, text in texts.items()
+        if each != path and each.endswith(".go") and each.rpartition("/")[0] == folder
+        if not names.isdisjoint(re.findall(r"\w+", text))
+    ]
+    return bool(users) and all(map(is_test_path, users))
 
 
 _IMPORTED = regex(r".*\.(?:py|[cm]?[jt]sx?)")

@@ -22,10 +22,18 @@ from flyball.tools.call.protocol import CallContext
 from flyball.verdict.base_runs import BaseRuns, build_ahead
 from flyball.verdict.canary import APART
 from flyball.verdict.inverted import run_inverted
-from flyball.verdict.reports import NO_ENDS, ChangeFacts, SuiteRuns, TreeRun, Unsteady, file_of
+from flyball.verdict.reports import (
+    NO_ENDS,
+    ChangeFacts,
+    SharedFile,
+    SuiteRuns,
+    TreeRun,
+    Unsteady,
+    file_of,
+)
 from flyball.verdict.runners.layout import FileIndex
 from flyball.verdict.selection import SOURCE, count_tests, select_tests
-from flyball.verdict.sides import is_shared
+from flyball.verdict.sides import find_read_by_tests, is_shared
 from flyball.verdict.strength import could_not_run, fixed_tests
 from flyball.verdict.tree_run import (
     SILENT,
@@ -93,16 +101,33 @@ async def run_suites(
     if c.timed_out:
         # Nothing can be shown without it, and the others would take as long.
         return _runs(suite, a.run, c.run, None, None, frozenset())
-    if wanted is not None or is_slow:
+    read = _seen_read(context.workspace, compared, a)
+    facts = compared.facts
+    compared = compared._replace(facts=facts._replace(shared=(*facts.shared, *read)))
+    if wanted is not None or is_slow or read:
         old = await _old_tests(context, suite, compared, wanted)
     kept = await _held_against(context, suite, compared, old, a, c) if old else _KeptTests()
     d = await _new_tests(context, suite, compared, a, c, early)
     runs = _runs(suite, a.run, c.run, kept.run, d, frozenset())
-    runs = runs._replace(by_shared=kept.by_shared, unbuilt_without=kept.unbuilt)
+    runs = runs._replace(by_shared=kept.by_shared, unbuilt_without=kept.unbuilt, read=read)
     chance = await _repeat(context, suite, compared, _Both(a, c, wanted), known)
     runs = runs._replace(flaky=chance.flaky, unsteady=chance.unsteady)
     runs = runs._replace(reasons=_reasons(a, c))
     return await _with_inverted(context, suite, compared, runs, c, a)
+
+
+def _seen_read(workspace: Workspace, compared: TreePair, old: Taken) -> tuple[SharedFile, ...]:
+    """Return the changed files of data that the old tests read, and nothing says the code does."""
+    facts, land = compared.facts, compared.land
+    changed = [path for path in facts.files if path in old.read and path not in facts.put_back]
+    found = find_read_by_tests(changed, land.files, land.text) if changed else frozenset[str]()
+
+    def text(tree: str, path: str) -> str:
+        return (workspace.file_at(tree, path) or b"").decode("utf-8", "replace")
+
+    return tuple(
+        [SharedFile(p, text(compared.base, p), text(compared.head, p)) for p in sorted(found)]
+    )
 
 
 def _on(code: str, suite: PartSuite) -> str:
@@ -154,7 +179,16 @@ async def _repeat(
     beside = _beside(c.run, broken | fixed)
     then_names = frozenset((fixed | still) - steady.keys())
     now, then = await asyncio.gather(
-        _count_red(again, suite, compared.head, c, broken | fixed | beside, both.wanted),
+        _count_red(
+            again,
+            suite,
+            compared.head,
+            c,
+            broken | fixed | beside,
+            both.wanted,
+            least=TIMES if compared.facts.by_chance else 2,
+            in_company=False,
+        ),
         _count_red(context, suite, compared.base, a, then_names, both.wanted, moved=moved),
     )
     known.keep_repeated(compared.base, suite, then)
@@ -439,6 +473,7 @@ async def _count_red(
     reached: Selection | None,
     *,
     least: int = 2,
+    in_company: bool = True,
     moved: Mapping[str, str] = NOT_MOVED,
 ) -> dict[str, tuple[int, int]]:
     """Return how often each test was red, in how many runs of the same tree.
@@ -463,8 +498,10 @@ async def _count_red(
     other = {name: _is_red(again, name) for name in names} if is_told else {}
     differing = [name for name, end in other.items() if end != first[name]]
     files = _present(context.workspace, tree, reached.files) if reached else ()
+    whole = Selection(files) if files else None
+    part = alone if is_few and not differing and not in_company else whole
     for _ in range(TIMES - 2 if differing or least > 2 else 0):
-        more = await run_tree(context, tree, suite, Selection(files) if files else None)
+        more = await run_tree(context, tree, suite, part)
         more = with_moved_files(more, moved)
         for name in names if least > 2 else differing:
             ends[name].append(_is_red(more, name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from difflib import SequenceMatcher
 from functools import partial
@@ -44,7 +44,7 @@ from flyball.verdict.sides import (
     find_testing_side,
     is_testing_alone,
 )
-from flyball.verdict.suite_runs import TreePair, run_suites
+from flyball.verdict.suite_runs import TreePair, likely_reason, run_suites
 from flyball.verdict.tests import compare_tests
 from flyball.verdict.tree_run import run_tree
 from flyball.verdict.type_checks import is_type_check, silenced_lines
@@ -53,6 +53,7 @@ from flyball.workspace.run.clean import changed_installation, clean_checkout
 from flyball.workspace.run.worktree import NOT_INITIALISED
 from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, Trees, reason_in
 
+PLAIN = "the old code as you run it"
 PACE = "verdict"
 """Under this name the times of whole verdicts are remembered."""
 FILL = "`git submodule update --init`, or `submodules: true` under `with:` of actions/checkout"
@@ -72,6 +73,8 @@ class Wanted(NamedTuple):
     left_behind: tuple[str, ...] = ()
     began: float = 0.0
     """When the run began; what was installed since is not trusted."""
+    plain: Callable[[CallContext], CallContext] | None = None
+    """Returns the same call in the user's own surroundings, to run the old tests there as well."""
 
 
 async def take_verdict(context: CallContext, wanted: Wanted) -> ChangeVerdict:
@@ -108,7 +111,12 @@ async def _take(context: CallContext, wanted: Wanted) -> ChangeVerdict:
         compared = TreePair(wanted.base, wanted.head, facts, after)
         found = _find_suites(context, wanted, before, compared)
         runs = [
-            await run_suites(context, suite, compared, is_new=found.is_new)
+            await _with_plain_run(
+                context,
+                wanted,
+                suite,
+                await run_suites(context, suite, compared, is_new=found.is_new),
+            )
             for suite in found.suites
         ]
         runs = _without_broken_neighbours(wanted, found, facts, runs)
@@ -126,6 +134,20 @@ async def _take(context: CallContext, wanted: Wanted) -> ChangeVerdict:
         verdict = with_contradictions(verdict, wanted.base, wanted.head, wanted.asked, read)
     write_record(context, wanted.base, wanted.head, verdict, runs, began)
     return verdict
+
+
+async def _with_plain_run(
+    context: CallContext, wanted: Wanted, suite: PartSuite, runs: SuiteRuns
+) -> SuiteRuns:
+    """Set aside the old tests that fail here alone: the user's own run of that tree passes them."""
+    old = runs.old
+    if wanted.plain is None or old is None or not old.red or runs.unavailable:
+        return runs
+    taken = await run_tree(wanted.plain(context), wanted.base, suite, what=PLAIN)
+    alone = old.red & taken.run.passed(old.red)
+    return runs._replace(
+        elsewhere={name: likely_reason(old.messages.get(name, "")) for name in alone}
+    )
 
 
 async def run_unchanged(context: CallContext, tree: str) -> ChangeVerdict:
@@ -403,11 +425,18 @@ def change_facts(
         reaches=runner_reaches(old, new, side | shared, partial(_is_alone, after)),
         unkept={path: reason_in(stubs[unkept[path]]) for path in files if path in unkept},
         silenced=tuple(silenced_lines(old, {path: new.get(path) for path in code})),
+        by_chance=any(map(_BY_CHANCE.search, added)),
         shared_literals=shared_literals(added, tests),
         runs_examples=_runs_examples(after, code),
     )
 
 
+_BY_CHANCE = regex(
+    r"(?i)\b(?:u?random\w*|rand(?:int|range|bytes)?|getrandom|shuffle|time_ns|perf_counter\w*|hrtime"
+    r"|monotonic\w*|process_time\w*|nanosecond|unixnano|microtime|clock_gettime|gettimeofday"
+    r"|uuid[14]|mt_rand|subsec_nanos|nanotime|currenttimemillis)\b"
+    r"|\b(?:time\.time|time\.Now|Date\.now|performance\.now|(?:Instant|SystemTime)::now|Time\.now)\b"
+)
 _COMPILED = regex(
     r"\.(?:py[cod]|so(?:\.\d+)*|dylib|dll|class|jar|o|a|wasm|node|exe)$|\.min\.[cm]?js$"
 )

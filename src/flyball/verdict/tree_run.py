@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shlex
 from collections import Counter
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +26,7 @@ from flyball.verdict.runners.layout import FileIndex, look
 from flyball.verdict.runners.run_suite import SuiteRun, run_suite
 from flyball.verdict.runners.table import BY_NAME
 from flyball.verdict.runners.tally import plain
+from flyball.verdict.sides import is_data_file
 from flyball.workspace.files.paths import Root
 from flyball.workspace.run.clean import clean_checkout
 
@@ -54,6 +57,8 @@ class Taken(NamedTuple):
     """Why the suite could not even be started."""
     rewrote: str = ""
     """A test file that was changed or removed while the suite ran."""
+    read: tuple[str, ...] = ()
+    """The files of data that were read while the suite ran, where the disk keeps access times."""
 
     def beside(self, old: Taken) -> Taken:
         """Return this run, checked against one that shows whether canaries fail in this suite.
@@ -116,6 +121,7 @@ async def run_tree(
         land = look(place / suite.at)
         canary = _put_canary(land, place, suite)
         stamps = _stamps(land)
+        data = _forget_reads(land)
         root = Root(place, protected=())
         # Its log would take the place of the one that the driver is told to read.
         there = context.on_tree(root, tree)._replace(is_shown=False, is_logged=False)
@@ -138,7 +144,8 @@ async def run_tree(
             name, why = suite.command or suite.runner, str(error)
             return Taken(TreeRun(name, 1, trouble=why), unavailable=why)
         rewrote = next((file for file, stamp in stamps.items() if _stamp(land, file) != stamp), "")
-    taken = _taken(ran, canary, suite)._replace(rewrote=rewrote)
+        read = [_from_top(suite, file) for file in data if _was_read(land.root / file)]
+    taken = _taken(ran, canary, suite)._replace(rewrote=rewrote, read=tuple(read))
     whole = wanted.whole if wanted and words_for(suite, wanted) else 0
     return taken._replace(run=taken.run._replace(whole=whole))
 
@@ -204,6 +211,27 @@ def _stamp(land: FileIndex, file: str) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return status.st_size, status.st_mtime_ns
+
+
+MOST_DATA = 5_000
+
+
+def _forget_reads(land: FileIndex) -> list[str]:
+    """Set the access times of the files of data back, so that a read shows; return those files."""
+    data = [file for file in land.files if is_data_file(file)][:MOST_DATA]
+    for file in data:
+        with suppress(OSError):
+            modified = (land.root / file).lstat().st_mtime_ns
+            os.utime(land.root / file, ns=(0, modified), follow_symlinks=False)
+    return data
+
+
+def _was_read(path: Path) -> bool:
+    """Return whether a file was read since; False where the disk keeps no access times."""
+    try:
+        return path.lstat().st_atime_ns > 0
+    except OSError:
+        return False
 
 
 def _put_canary(
@@ -299,6 +327,9 @@ _TELLS = regex(
 )
 _RAISED = regex(r"E\s+\S")
 """How pytest marks the lines of an exception."""
+_TRACE = regex(r"Traceback \(most recent call last\)")
+_EXCEPTION = regex(r"[A-Za-z_][\w.]*(?::\s|$)")
+"""What Python prints below a traceback."""
 LINES = 3
 LONGEST = 200
 
@@ -322,6 +353,8 @@ def messages_of(cases: Iterable[SuiteCase]) -> dict[str, str]:
         lines = [line for line in lines if line and not _NOISE.match(line)]
         if lines:
             raised = [line[1:].strip() for line in lines if _RAISED.match(line)]
+            if not raised and any(map(_TRACE.match, lines)):
+                raised = [line for line in lines if _EXCEPTION.match(line)][-1:]
             telling = raised or [line for line in lines if _TELLS.search(line)] or lines
             found[case.function] = telling[0][:LONGEST]
     return found

@@ -65,6 +65,35 @@ async def test_whoever_waits_hears_what_is_done_how_far_it_is_and_what_it_took(p
     assert [now.elapsed for now in told] == sorted(now.elapsed for now in told)
 
 
+INDEX = """\
+import os
+import unittest
+{more}
+
+class IndexTest(unittest.TestCase):
+    def test_index(self):
+        self.assertEqual(os.environ["PIP_ADDRESS"], "here")
+"""
+
+
+@story
+@pytest.mark.parametrize("near", [False, True])
+async def test_old_tests_that_pass_as_the_user_runs_them_are_set_aside(place: Path, near: bool):
+    put(place / "shop", {"test_index.py": INDEX.format(more="import cart\n" if near else "")})
+    git(place / "shop", "add", "-A")
+    git(place / "shop", "commit", "-qm", "index")
+    put(place / "shop", {"cart.py": MENDED})
+    own = open_home(place / "shop", {**environment(place), "PIP_ADDRESS": "here"}, {})
+    found = await verify_change(own, "", "", is_plain_checked=True)
+    (told,) = [each for each in found.verdict.findings if each.kind is FindingKind.OLD_FAILURE]
+    assert told.tests == ("test_index.py::IndexTest::test_index",)
+    assert "the variable PIP_ADDRESS" in told.sentence
+    assert found.verdict.status == ("a question" if near else "shown")
+    assert not found.verdict.old_failures
+    foreign = await verify_change(home(place), "", "", is_plain_checked=True)
+    assert foreign.verdict.old_failures == told.tests
+
+
 @story
 async def test_suites_may_write_below_a_home_that_is_not_the_users(place: Path):
     shop_ = place / "shop"

@@ -125,6 +125,8 @@ def test_a_stand_in_for_a_declared_package_is_asked_about(
     "line",
     [
         "assert total([(2, 3)]) > 5",
+        "assert total([(2, 3)]) != 5",
+        "self.assertNotEqual(total([(2, 3)]), 5)",
         "assert total([(2, 3)]) in (6, 7)",
         'self.assertRegex(total([(2, 3)]), "5|6")',
         "assert abs(total([(2, 3)]) - 5) < 2",

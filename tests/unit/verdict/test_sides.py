@@ -2,7 +2,14 @@ import json
 
 import pytest
 
-from flyball.verdict.sides import find_shared, find_tested, find_testing_side, is_data, is_shared
+from flyball.verdict.sides import (
+    find_read_by_tests,
+    find_shared,
+    find_tested,
+    find_testing_side,
+    is_data,
+    is_shared,
+)
 
 
 def side(files, part="."):
@@ -219,6 +226,23 @@ def test_data_that_tests_name_is_shared(path: str, wanted: bool):
     assert found == (frozenset({path}) if wanted else frozenset())
 
 
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("loose.toml", True),
+        ("prices/book.toml", False),
+        ("locales/de.txt", False),
+        ("rates.yaml", False),
+        ("shop/help.txt", False),
+        ("tests/data.json", False),
+        ("shop/cart.py", False),
+    ],
+)
+def test_data_that_tests_read_is_theirs_unless_code_may_have_read_it(path: str, wanted: bool):
+    found = find_read_by_tests([path], DATA, DATA.get)
+    assert found == (frozenset({path}) if wanted else frozenset())
+
+
 SHOP = {
     "tests/test_cart.py": "from shop.cart import total\nfrom shop.cases import ROWS\n",
     "shop/cases.py": "ROWS = [([], 0)]\n",
@@ -231,6 +255,10 @@ SHOP = {
     "tests/test_tax.py": "from shop.base import Base\nfrom shop.tax import tax\n",
     "shop/base.py": "class Base(X):\n    def same(self, a, b):\n        self.assertEqual(a, b)\n",
     "shop/tax.py": "def tax(amount):\n    assert amount > 0\n    return 0\n",
+    "rows.go": "package shop\n\nvar rows = []row{{2, 6}}\n\ntype row struct{ n, sum int }\n",
+    "rates.go": "package shop\n\nvar (\n\trate = 2\n)\n",
+    "rows_test.go": "func Test(t *testing.T) { for range rows { use(rate) } }\n",
+    "tax.go": "package shop\n\nfunc Tax() int { return rate }\n",
     "package.json": "{}",
     "Makefile": "",
     "pytest.ini": "",
@@ -246,6 +274,8 @@ SHOP = {
     [
         ("shop/cases.py", True),
         ("internal/check/check.go", True),
+        ("rows.go", True),
+        ("rates.go", False),
         ("shop/base.py", True),
         ("shop/tax.py", False),
         ("shop/rates.py", False),

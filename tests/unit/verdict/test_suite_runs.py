@@ -297,6 +297,17 @@ async def test_a_test_that_the_change_made_a_matter_of_chance_is_counted(
 
 
 @story
+async def test_code_that_names_a_clock_is_run_five_times_where_it_is_cheap(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.change({"cart.py": f"import time\n\nNOW = time.time_ns()\n{MENDED}"})
+    new = [told(P), told(P), told(P), told(F), told(P)]
+    ScriptedRuns(monkeypatch, {shop.card.base: [told(F), told(F)], shop.card.tree: new})
+    found = await compare(shop)
+    assert found.unsteady == (Unsteady(LATE, 1, 5, 2, 2),)
+
+
+@story
 async def test_a_test_that_was_a_matter_of_chance_before_counts_for_nothing(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ):

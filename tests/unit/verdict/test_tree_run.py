@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +51,20 @@ async def test_every_test_is_told_by_name_and_the_canaries_are_not(shop: Shop):
     assert taken.has_canary
     assert [case.name for case in taken.cases] == ["test_none", "test_two"]
     assert contents(shop.root) == before
+
+
+@story
+async def test_data_that_was_read_is_told_where_the_disk_keeps_access_times(
+    shop: Shop, tmp_path: Path
+):
+    probe = tmp_path / "probe"
+    probe.write_text("1")
+    os.utime(probe, ns=(0, probe.stat().st_mtime_ns))
+    probe.read_text()
+    cases = 'open("rows/a.txt").read()\n' + str(FILES["test_cart.py"])
+    data = {"rows/a.txt": "1", "rows/b.txt": "2", "test_cart.py": cases}
+    taken = await run_tree(shop.call(), shop.change(data), SUITE)
+    assert taken.read == (("rows/a.txt",) if probe.stat().st_atime_ns else ())
 
 
 @story

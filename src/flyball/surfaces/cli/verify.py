@@ -27,6 +27,11 @@ MOST_LINES = 12
 @click.option(
     "--head", default="", metavar="REF", help="The revision to verify; default: the working tree."
 )
+@click.option(
+    "--plain-check",
+    is_flag=True,
+    help="If old tests fail, run them unconfined as you would, and set aside what then passes.",
+)
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a comment on a pull request.")
 @click.option(
     "--github", is_flag=True, help="Also annotate the files and fill the summary of a workflow."
@@ -45,6 +50,7 @@ MOST_LINES = 12
 def verify(
     base: str,
     head: str,
+    plain_check: bool,
     markdown: bool,
     github: bool,
     junit: Path | None,
@@ -76,7 +82,7 @@ def verify(
         require_person(home, os.environ)
     try:
         with waiting("Testing both trees", as_json=as_json) as tell:
-            found = asyncio.run(verify_change(home, base, head, tell))
+            found = asyncio.run(verify_change(home, base, head, tell, is_plain_checked=plain_check))
     except FlyballError as error:
         if github:
             # Only an annotation is seen by who does not open the log.

@@ -268,12 +268,23 @@ def _claimed(one: Assertion, claim: Node, style: str) -> Iterator[_Edit]:
         yield from _within(call.last, call.args[-1:], style)
     elif one.op in ("truth", "false") and call is not None and call.args:
         yield from _ordered(one.op, call)
+        if one.op == "truth":
+            yield from _held_against(call.args, style)
         if style == "go" and one.op == "truth" and call.name == "errors.Is":
             yield _never_returned(call.args[-1])
     elif (compared := comparison_of(claim)) is not None:
         yield from _bounded(one, (compared[0], compared[2]), style)
     word = "not " if style == "python" else "!"
     yield _Edit(claim.start, claim.end, f"{word}({claim.text})", "negated")
+
+
+def _held_against(args: Sequence[Node], style: str) -> Iterator[_Edit]:
+    """Alter the literal that a call of any name is given beside the result of another call."""
+    *given, wanted = args
+    is_literal = any(each.fullmatch(wanted.text) for each in LITERALS)
+    if is_literal and any(call_of(node) for each in given for node in each.walk()):
+        for edit in _altered(wanted, style, None):
+            yield edit._replace(how="part")
 
 
 CONTAINING = regex(

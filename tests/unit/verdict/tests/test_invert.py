@@ -28,6 +28,7 @@ ALTERED = [
     (PY, "assert f() == want", "want", "_other_than(want)"),
     (PY, "assert f() == []", "[]", '["~"]'),
     (PY, "assert f() == approx(2.5, rel=0.1)", "2.5", "8.5"),
+    (PY, "assert same(f(), 6)", "6", "7"),
     (PY, "assert math.isclose(f(), 3.0)", "3.0", "10.0"),
     (PY, "assert f()", "f()", "not (f())"),
     (PY, "assert not f()", "f()", "not (f())"),
