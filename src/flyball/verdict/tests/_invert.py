@@ -509,6 +509,7 @@ def _in_call(one: Assertion, style: str) -> Iterator[_Edit]:
         yield from _altered(one.wanted, style, one.tolerance)
     if call is None:
         return
+    yield from _given_to(call, style)
     if style == "go" and call.last.removesuffix("f") == "ErrorIs" and len(call.args) > 1:
         yield _never_returned(
             call.args[2 if call.args[0].text in CONTEXTS and call.args[2:] else 1]
@@ -533,7 +534,22 @@ def _in_call(one: Assertion, style: str) -> Iterator[_Edit]:
         yield from _renamed(one.node)
 
 
-PARTIAL_CALL = regex(r"(?i)^in$|(?<!in)contain|include|match|regex|prefix|suffix|starts|ends")
+def _given_to(call: Call, style: str) -> Iterator[_Edit]:
+    """Alter what an assertion is given that names how it compares, or what must be printed."""
+    if call.last == "assert_operator" and len(call.args) == 3:
+        op, wanted = call.args[1].text.lstrip(":"), call.args[2]
+        yield from _altered(wanted, style, None) if op == "==" else _far(op, wanted)
+    elif call.last == "assert_output" and call.args:
+        yield from _altered(call.args[0], style, None)
+    elif call.last == "assertThat" and style == "php" and len(call.args) > 1:
+        inner = call_of(bare(call.args[1]))
+        if inner is not None and inner.args and EQUALITY.fullmatch(inner.last):
+            yield from _altered(inner.args[-1], style, None)
+
+
+PARTIAL_CALL = regex(
+    r"(?i)^in$|(?:has|have)_?(?:key|property)$|(?<!in)contain|include|match|regex|prefix|suffix|starts|ends"
+)
 OPPOSITES = (
     ("assert_called_once", "assert_not_called"), ("assert_called", "assert_not_called"),
     ("assert_not_called", "assert_called"), ("assert_any_call", "assert_not_called"),
