@@ -62,7 +62,7 @@ async def test_data_that_was_read_is_told_where_the_disk_keeps_access_times(
     os.utime(probe, ns=(0, probe.stat().st_mtime_ns))
     probe.read_text()
     cases = 'open("rows/a.txt").read()\n' + str(FILES["test_cart.py"])
-    data = {"rows/a.txt": "1", "rows/b.txt": "2", "test_cart.py": cases}
+    data: dict[str, str | bytes] = {"rows/a.txt": "1", "rows/b.txt": "2", "test_cart.py": cases}
     taken = await run_tree(shop.call(), shop.change(data), SUITE)
     assert taken.read == (("rows/a.txt",) if probe.stat().st_atime_ns else ())
 
@@ -220,7 +220,10 @@ async def test_a_suite_that_cannot_be_asked_has_no_count(shop: Shop):
 @pytest.mark.slow
 @story
 async def test_only_the_tests_of_the_part_are_counted(shop: Shop):
-    part = {"web/pyproject.toml": "[tool.pytest.ini_options]\n", "web/test_rows.py": ROWS}
+    part: dict[str, str | bytes] = {
+        "web/pyproject.toml": "[tool.pytest.ini_options]\n",
+        "web/test_rows.py": ROWS,
+    }
     tree = shop.change(part)
     assert await count_collected(shop.call(), tree, PartSuite("pytest", "web")) == 7
 

@@ -860,9 +860,11 @@ def invert_program(path: str, source: str | bytes, line: int = 0) -> Inverted | 
     last constant in a statement's call counts, if the call's name suggests a check or the program
     defines the function itself.
     """
+    data = source.encode() if isinstance(source, str) else source
+    if SHELL.fullmatch(path):
+        return _inverted_script(data.decode("utf-8", "replace"), line)
     cases = read_tests(path, source)
     style = style_of(language_of(path) or "")
-    data = source.encode() if isinstance(source, str) else source
     own = {case.name for case in cases if case.name}
     edits: dict[int, _Edit] = {}
     for case in cases:
@@ -889,6 +891,29 @@ def invert_program(path: str, source: str | bytes, line: int = 0) -> Inverted | 
     old = data[first.start : first.end].decode("utf-8", "replace")
     line = data.count(b"\n", 0, first.start) + 1
     return Inverted(text.decode("utf-8", "replace"), line, old, first.new, "expected", True)
+
+
+SHELL = regex(r".*\.(?:sh|bash|ksh|zsh)")
+_NUMBER_TO_CHECK = regex(
+    r"(?:^|[;&|]|\b(?:if|then|do|else)\b|!)[ \t]*"
+    r"\w*(?:expect|assert|check|verify|should|equal|same)\w*[ \t]+[\"']?(?P<number>-?\d+)\b(?!\.)"
+    r"|(?:\s==?|\s-eq)[ \t]+[\"']?(?P<right>-?\d+)[\"']?[ \t]*\]"
+)
+
+
+def _inverted_script(text: str, line: int) -> Inverted | None:
+    """Return a shell script with every number changed that a check is given or that is compared."""
+    lines = text.split("\n")
+    first: tuple[int, str, str] | None = None
+    for number, each in enumerate(lines, 1):
+        found = _NUMBER_TO_CHECK.search(each)
+        if found is None or each.lstrip().startswith("#") or (line and number != line):
+            continue
+        name = "number" if found["number"] else "right"
+        new = str(int(found[name]) + 1)
+        lines[number - 1] = f"{each[: found.start(name)]}{new}{each[found.end(name) :]}"
+        first = first or (number, found[name], new)
+    return Inverted("\n".join(lines), *first, "expected", True) if first else None
 
 
 def _expected_in(last: Node, compared: tuple[Node, Node, Node] | None) -> Node:

@@ -208,6 +208,23 @@ def test_every_expectation_of_a_program_is_altered():
     assert invert_program(C, "int main(void) {\n  run(1);\n  return 0;\n}\n") is None
 
 
+@pytest.mark.parametrize(
+    ("line", "altered"),
+    [
+        ('expect 6 "2 3"', 'expect 7 "2 3"'),
+        ("if assert_sum '6'; then", "if assert_sum '7'; then"),
+        ('[ "$(total 2 3)" = 6 ]', '[ "$(total 2 3)" = 7 ]'),
+        ('[ "$got" -eq "6" ]', '[ "$got" -eq "7" ]'),
+        ("# expect 6", None),
+        ("exit 6", None),
+        ('check "three pens" $got', None),
+    ],
+)
+def test_numbers_that_a_shell_script_checks_are_altered(line: str, altered: str | None):
+    found = invert_program("tests/run.sh", f". ./lib.sh\n{line}\n")
+    assert (found and found.source) == (altered and f". ./lib.sh\n{altered}\n")
+
+
 def test_unsure_alternatives_come_last():
     source = "def test_a():\n    if x():\n        assert f() == 1\n"
     hows = [(each.how, each.is_sure) for each in inversions(PY, source, "test_a")]

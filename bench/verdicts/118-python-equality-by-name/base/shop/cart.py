@@ -1,0 +1,3 @@
+class Money:
+    def __init__(self, cents):
+        self.cents = cents
