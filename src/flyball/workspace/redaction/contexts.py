@@ -216,7 +216,7 @@ CLIENTS: tuple[tuple[str, str], ...] = (
             rf"|http-basic\.\S{{1,40}}{_A}\S{{1,80}}){_A}{_V}"
         ),
     ),
-    ("net", rf"use{_A}\S{{1,200}}{_A}{_V}(?=\s{{1,4}}/user)"),
+    ("net", rf"use{_A}(?:\S{{1,2}}{_A})?\S{{1,200}}{_A}{_V}(?=\s{{1,4}}/user)"),
     ("chpasswd", rf"<<<{_O}[\"']?[\w\-]{{1,40}}:{_V}"),
     ("rclone", rf"obscure{_A}{_V}"),
 )

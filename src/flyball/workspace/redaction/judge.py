@@ -194,13 +194,22 @@ def looks_secret(value: str, *, quoted: bool) -> bool:
         signs = any(not ch.isalnum() and ch not in " .,:;!?'\"()-_/" for ch in value)
         return quoted and has_digit and signs and len(value) < 80 and value.count(" ") < 6
     if _CODE.fullmatch(value):
-        return quoted and len(value) >= 20 and value.isalpha() and entropy(value) >= 4
+        long = quoted and len(value) >= 20 and entropy(value) >= 4
+        return value.isalpha() and (long or (len(value) >= 12 and alternates(value)))
     if not quoted and _NUMBERED.fullmatch(value):
         return False
     has_letter = any(map(str.isalpha, value))
     has_sign = any(not ch.isalnum() and ch not in "-_." for ch in value)
     mixed = has_letter and (has_digit or has_sign or value != value.lower() != value.upper())
     return mixed and entropy(value) >= 2.2
+
+
+def alternates(value: str) -> bool:
+    """Return whether kinds of characters alternate as in no name made of words."""
+    return len(_SAME_KIND.findall(value)) >= 0.4 * len(value)
+
+
+_SAME_KIND = regex(r"[a-z]+|[A-Z]+|[0-9]+")
 
 
 def looks_random(value: str) -> bool:

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import codecs
 import html
 import json
+import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from urllib.parse import quote
 
+from flyball.regex import regex
 from flyball.workspace.redaction.judge import SHORTEST, entropy
 
 _LEAST = 8
 """Minimum number of letters and digits of a form to be searched without separators."""
 _SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
-_WIDE = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+_STYLED = regex(
+    r"[\u0300-\u036f\u2070-\u209c\u24b6-\u24e9\uff01-\uff5e\U0001d400-\U0001d7ff"
+    r"\U000e0020-\U000e007e]"
+)
+"""Characters that stand for others: wide, bold, circled or invisible letters, and accents."""
+_ROW = regex(
+    r"(?m)^[ \t]{0,8}(?:0x)?[0-9a-fA-F]{1,16}[:|)]?[ \t]{1,8}"
+    r"(?:(?P<codes>[0-9a-fA-F]{2,8}(?:[ \t]{1,3}[0-9a-fA-F]{2,8}){0,31})(?:[ \t]{2}[^\n]*)?|"
+    r"(?P<rest>[^\n]*))$"
+)
+"""A row of a dump, with its offset and perhaps a column of text, or a line with its number."""
 
 
 class KnownValues:
@@ -34,6 +49,25 @@ class KnownValues:
         """Yield the spans of known values, including those with separators inside."""
         if not self._plain:
             return
+        yield from self._seen(text)
+        if not text.isascii() and _STYLED.search(text):
+            shown, places = _plainly(text)
+            yield from ((places[first], places[last - 1] + 1) for first, last in self._seen(shown))
+        if "\n" in text:
+            yield from self._dumped(text)
+
+    def _dumped(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the spans of what the rows of a dump hold, without offsets and columns of text."""
+        rows = list(_ROW.finditer(text))
+        held = [row.span("codes" if row["codes"] else "rest") for row in rows]
+        ends = list(accumulate(last - first for first, last in held))
+        for first, last in self._seen("".join(text[slice(*span)] for span in held)):
+            top, end = bisect_right(ends, first), bisect_right(ends, last - 1)
+            # What a dump shows as codes it shows as text as well, at the end of the row.
+            past = rows[end].end() if rows[end]["codes"] else held[end][1] + last - ends[end]
+            yield held[top][1] + first - ends[top], past
+
+    def _seen(self, text: str) -> Iterator[tuple[int, int]]:
         for form in self._plain:
             yield from _all_of(form, text)
         letters = _letters(text)
@@ -65,6 +99,16 @@ class KnownValues:
         return len(text) - len(tail) + first
 
 
+def _plainly(text: str) -> tuple[str, list[int]]:
+    """Return a text with plain letters for what looks like them, and where each comes from."""
+    shown: list[tuple[str, int]] = []
+    for at, char in enumerate(text):
+        tag = chr(ord(char) - 0xE0000) if 0xE0020 <= ord(char) <= 0xE007E else char
+        shown += [(each, at) for each in unicodedata.normalize("NFKD", tag)]
+    kept = [(each, at) for each, at in shown if not unicodedata.combining(each)]
+    return "".join(each for each, _ in kept), [at for _, at in kept]
+
+
 def _all_of(form: str, text: str) -> Iterator[tuple[int, int]]:
     at = text.find(form)
     while at >= 0:
@@ -75,7 +119,6 @@ def _all_of(form: str, text: str) -> Iterator[tuple[int, int]]:
 def _plain_forms(secret: str) -> Iterator[str]:
     """Yield a secret as it is written in files, URLs and pages."""
     yield secret
-    yield secret.translate({ord(narrow): wide for wide, narrow in _WIDE.items()})
     yield secret[::-1]
     yield quote(secret, safe="")
     yield json.dumps(secret)[1:-1]
@@ -118,11 +161,14 @@ def _encoded_forms(secret: str) -> Iterator[str]:
         codes = (_letters(each).lower() for each in _codes(data))
         yield from (code for code in codes if len(code) > _LEAST)
     data = secret.encode(errors="replace")
-    twice = (base64.b64encode(data), data.hex().encode())
+    twice = (base64.b64encode(data), data.hex().encode(), data[::-1])
     for inner in twice:
         yield from (_letters(each).lower() for each in _base64(inner))
     for form in (
         base64.b64encode(data).hex(),
+        data.hex().encode().hex(),
+        base64.b64encode(data).decode().rstrip("=")[::-1],
+        "".join(binascii.b2a_uu(data[at : at + 45]).decode()[1:] for at in range(0, len(data), 45)),
         quote(quote(secret, safe=""), safe=""),
         codecs.encode(secret, "punycode").decode() if secret.isascii() else secret,
     ):
@@ -136,6 +182,10 @@ def _codes(data: bytes) -> Iterator[str]:
     for each in ("U{:08x}", "{:03o}", "{:o}", "0{:o}", "0o{:o}", "{:d}", "{:03d}", "{:08b}"):
         yield "".join(each.format(byte) for byte in data)
     yield data[::-1].hex()
+    for start in (0, 1):
+        # As `od -x` shows them: two bytes in the order of the machine.
+        pairs = zip(data[start::2], data[start + 1 :: 2], strict=False)
+        yield "".join(f"{second:02x}{first:02x}" for first, second in pairs)
     yield from _base64(data)
     yield from _base32(data)
     yield base64.b85encode(data).decode()

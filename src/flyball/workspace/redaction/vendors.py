@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from flyball.regex import regex
+from flyball.workspace.redaction.judge import alternates
 
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
@@ -73,6 +74,7 @@ VENDORS: tuple[tuple[str, str, str], ...] = (
     ("GitLab", "glpat- glptt- glrt- gldt- glcbt- glsoat- glft- glimt- glagent- gloas- glffct- glwt-", r"[\w.\-]{20,255}"),
     ("GitLab", "GR1348941 _gitlab_session=", r"[\w\-]{20,64}"),
     ("GoCardless, Lob, Mollie", "live_", r"[A-Za-z0-9]{30,64}(?![\w])"),
+    ("Google", "AQ.Ab", r"[\w\-]{40,80}"),
     ("Google", "AIza", r"[\w\-]{35}"),
     ("Google", "ya29. GOCSPX- 1//0", r"[\w\-]{20,512}"),
     ("Grafana", "glsa_", r"[A-Za-z0-9]{32}_[0-9a-fA-F]{8}"),
@@ -91,6 +93,7 @@ VENDORS: tuple[tuple[str, str, str], ...] = (
     ("LaunchDarkly", "sdk- mob- api-", _UUID),
     ("Linear", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{30,64}"),
     ("LinkedIn", "WPL_AP0. WPL_AP1.", r"[\w.+/=\-]{12,64}"),
+    ("MailerSend", "mlsn.", r"[0-9a-f]{64}"),
     ("Mailgun", "key- pubkey-", r"[0-9a-f]{32}(?![0-9a-f])"),
     ("Mapbox", "sk.eyJ tk.eyJ pk.eyJ", r"[\w\-]{20,255}\.[\w\-]{20,64}"),
     ("Meta Llama", "LLM|", r"\d{8,24}\|[\w\-]{20,64}"),
@@ -149,6 +152,7 @@ VENDORS: tuple[tuple[str, str, str], ...] = (
     ("Tinybird", "p.eyJ", r"[\w\-]{20,512}\.[\w\-]{20,64}"),
     ("Together", "tgp_v1_", r"[\w\-]{40,64}"),
     ("Trello", "ATTA", r"[0-9a-f]{60,80}"),
+    ("Twilio", "AC", r"[0-9a-f]{32}:[0-9a-f]{32}(?![A-Za-z0-9])"),
     ("Twilio", "SK", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
     ("Twitch", "oauth:", r"[a-z0-9]{30}"),
     ("Twitter", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{40,120}"),
@@ -168,7 +172,7 @@ VENDORS: tuple[tuple[str, str, str], ...] = (
     ("Inngest", "signkey-prod- signkey-test-", r"[0-9a-f]{32,64}"),
     ("Kaggle", "KGAT_", r"[0-9a-f]{32}"),
     ("Liveblocks", "sk_prod_ sk_dev_", r"[\w\-]{48,80}"),
-    ("Mercado Pago", "APP_USR-", r"\d{10,20}-\d{6}-[0-9a-f]{32}-\d{6,12}"),
+    ("Mercado Pago", "APP_USR- TEST-", r"\d{10,20}-\d{6}-[0-9a-f]{32}-\d{6,12}"),
     ("Paddle", "pdl_live_apikey_ pdl_sdbx_apikey_", r"[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}"),
     ("PASETO", "v1.local. v2.local. v3.local. v4.local.", r"[\w\-]{60,4096}"),
     ("JSON Web Token", "eyJ", r"[\w\-]{8,4096}\.[\w\-]{8,8192}\.[\w\-]{8,2048}(?:\.[\w\-]{8,8192}){0,2}"),
@@ -233,7 +237,6 @@ _LABELLED = regex(
     r"(?<![\w.\-/])(?<!sha\d{3}[=:])[a-z]{2,16}(?:_(?:[a-z]{1,12}|v\d)){0,3}_([A-Za-z0-9]{24,255})(?!\w)"
 )
 """A label in small letters, and a long end: the form that most vendors have agreed on."""
-_SAME_KIND = regex(r"[a-z]+|[A-Z]+|[0-9]+")
 
 
 def _labelled_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -246,7 +249,7 @@ def _is_mixed(end: str) -> bool:
     """Return whether letters and digits alternate as in no name made of words."""
     kinds = (str.isupper, str.islower, str.isdigit)
     is_all = all(any(map(kind, end)) for kind in kinds)
-    return is_all and len(_SAME_KIND.findall(end)) >= 0.4 * len(end)
+    return is_all and alternates(end)
 
 
 def _long_runs(text: str) -> Iterator[tuple[int, int]]:
@@ -281,5 +284,6 @@ def _compiled() -> tuple[re.Pattern[str], dict[str, list[tuple[int, re.Pattern[s
 
 
 def _is_random(rest: str) -> bool:
-    """Return whether the part after a prefix has letters and digits, unlike words."""
-    return any(map(str.isdigit, rest)) and any(map(str.isalpha, rest))
+    """Return whether the part after a prefix has letters and digits, or cases that alternate."""
+    letters = any(map(str.isalpha, rest))
+    return letters and (any(map(str.isdigit, rest)) or (len(rest) >= 16 and alternates(rest)))

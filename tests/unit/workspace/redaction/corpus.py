@@ -54,6 +54,10 @@ VENDORS: list[tuple[str, ...]] = [
     ("dckr" + "_pat_", URL, "27"),
     ("SG.", URL, "22", ".", URL, "43"),
     ("SK", HEX, "32"),
+    ("AC", HEX, "32", ":", HEX, "32"),
+    ("mlsn.", HEX, "64"),
+    ("AQ" + ".Ab", URL, "48"),
+    ("TEST-1234567890123456-102030-", HEX, "32", "-123456789"),
     ("dop" + "_v1_", HEX, "64"),
     ("shpat_", HEX, "32"),
     ("dapi", HEX, "32"),
@@ -175,6 +179,7 @@ BASE64 = _p(WORD + "+/", 64)
 
 # `@` is where the secret is; everything else must stay.
 PLACES: list[tuple[Callable[[random.Random], str], str]] = [
+    (lambda _: "cLKnVlzegcWlQb", "DB_PASSWORD=@"),
     (LONG, "GET https://api.example.com/v1/items?api_key=@&page=2 200"),
     (LONG, "https://example.com/cb?state=ok#access_token=@&token_type=bearer"),
     (LONG, "https://a.blob.example.net/c/f.txt?sv=2022-11-02&se=2030-01-01&sr=b&sig=@"),

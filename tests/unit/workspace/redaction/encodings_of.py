@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import codecs
 import html
 import json
 from collections.abc import Callable
+from string import ascii_lowercase, ascii_uppercase
 from urllib.parse import quote
 
 
@@ -38,6 +40,11 @@ def _between(sign: str, every: int = 1) -> Callable[[str], str]:
     return lambda secret: sign.join(secret[at : at + every] for at in range(0, len(secret), every))
 
 
+_BOLD = {
+    ord(each): chr(start + index)
+    for start, letters in ((0x1D400, ascii_uppercase), (0x1D41A, ascii_lowercase))
+    for index, each in enumerate(letters)
+}
 ENCODINGS: dict[str, Callable[[str], str]] = {
     "plain": lambda secret: secret,
     "hex": _hex(),
@@ -92,5 +99,12 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "direction marks": _between("\u202e", 5),
     "nulls": _between("\0"),
     "overstruck": lambda secret: "".join(f"{each}\b{each}" for each in secret),
+    "bold": lambda secret: secret.translate(_BOLD),
+    "tags": lambda secret: "".join(chr(ord(each) + 0xE0000) for each in secret),
+    "accents": _between("\u0301"),
+    "hex twice": lambda secret: secret.encode().hex().encode().hex(),
+    "base64 of the reverse": lambda secret: _base64(b"")(secret[::-1]),
+    "the reverse of base64": lambda secret: _base64(b"")(secret).rstrip("=")[::-1],
+    "uuencoded": lambda secret: binascii.b2a_uu(secret.encode()).decode().strip(),
     "full width": lambda secret: "".join(chr(ord(each) + 0xFEE0) for each in secret),
 }

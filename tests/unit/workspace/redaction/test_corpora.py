@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,6 +46,46 @@ def test_a_private_key_is_hidden_in_every_form():
         assert body not in cleaned
         assert cleaned.startswith("before\n")
         assert cleaned.endswith("- after")
+
+
+def dumped(data: bytes, row: str, between: str, size: int) -> str:
+    """Return a dump as `xxd` and `hexdump -C` write it."""
+    parts = [data[at : at + 16] for at in range(0, len(data), 16)]
+    texts = [re.sub(r"[^ -~]", ".", part.decode()) for part in parts]
+    codes = [part.hex(between, size) for part in parts]
+    rows = zip(range(0, len(data), 16), codes, texts, strict=True)
+    return "".join(row.format(at, code, text) for at, code, text in rows)
+
+
+def printed(words: str) -> Callable[[bytes], str]:
+    """Return a dump by one of the system's programs."""
+    return lambda data: subprocess.run(
+        words.split(), input=data, capture_output=True, check=True
+    ).stdout.decode()
+
+
+DUMPS: dict[str, Callable[[bytes], str]] = {
+    "xxd": lambda data: dumped(data, "{:08x}: {:<40} {}\n", " ", -2),
+    "hexdump -C": lambda data: dumped(data, "{:08x}  {:<48}  |{}|\n", " ", 1),
+    **{
+        each: printed(each)
+        for each in ("od -c", "od -x", "od -b", "od -tx1z", "od -td1", "nl", "cat -n")
+    },
+}
+
+
+@pytest.mark.parametrize("dump", DUMPS)
+def test_a_known_value_is_hidden_in_a_dump(dump):
+    for seed in SEEDS:
+        secret = corpus.made(corpus.WORD, 30, random.Random(seed))
+        shown = DUMPS[dump](f"A=1\nKEY={secret}\nB=2\n".encode())
+        cleaned = Redactor([secret]).text(f"before\n{shown}after\n")
+        assert cleaned.startswith("before\n")
+        assert cleaned.endswith("after\n")
+        letters = "".join(filter(str.isalnum, cleaned)).lower()
+        parts = [secret[at : at + 6] for at in range(len(secret) - 5)]
+        assert not [each for each in parts if each.lower() in letters]
+        assert not [each for each in parts if each.encode().hex() in letters]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
