@@ -284,6 +284,11 @@ def test_tests_in_a_directory_with_a_makefile_are_made_there(make_bench):
     assert report(result).part == "."
 
 
+def test_a_target_that_starts_containers_is_told_as_such(make_bench):
+    bench = make_bench({"Makefile": "test:\n\tdocker compose run --rm test\n"})
+    assert report(bench.do("test")).reason.startswith("it starts containers, which runs may not")
+
+
 def test_a_target_that_counts_nothing_is_neither_green_nor_red(make_bench):
     bench = make_bench({"Makefile": "test:\n\t@echo fine\n"})
     result = bench.do("test")

@@ -204,10 +204,25 @@ _NOT_FOUND = regex(
 """How Python and Node say that what is imported is not installed; a path begins with a dot."""
 
 
+_CONTAINERS = regex(
+    r"\bdocker[ -]compose\b|\b(?:docker|podman) (?:run|exec|build)\b|\bdocker(?: daemon|\.sock)\b"
+)
+"""What a command that starts containers prints, or is."""
+
+
 def _not_set_up(choice: Choice, finished: Finished, tally: Tally | None) -> str:
     """Return what is missing here and the project's command that installs it, if that is why."""
     where = "the project" if choice.at == TOP else choice.at
     command = set_up_command(choice.name, choice.land)
+    if (
+        finished.exit_code
+        and not tally
+        and _CONTAINERS.search(f"{choice.command}\n{finished.output}")
+    ):
+        return (
+            "it starts containers, which runs may not; a person runs it, or names a command "
+            "without them in `test.command`"
+        )
     if finished.exit_code == MISSING:
         do = (
             f"a person runs `{command}` in {where}" if command else "install what the project needs"

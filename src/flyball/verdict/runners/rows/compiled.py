@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from flyball.core.suite.case import SuiteCase
 from flyball.core.suite.part import is_within
 from flyball.regex import regex
@@ -270,13 +272,36 @@ def _has_ctest(land: FileIndex) -> bool:
     )
 
 
-def _ctest(context: StartContext, _land: FileIndex, args: Sequence[str]) -> list[str]:
+def _ctest(context: StartContext, land: FileIndex, args: Sequence[str]) -> list[str]:
     """Build in Flyball's own directory: CMake refuses a build directory of another checkout."""
     build = shlex.quote(os.fspath(context.shelf / "build"))
     run = ["ctest", "--test-dir", os.fspath(context.shelf / "build"), "--output-on-failure"]
     run += [*_ctest_report(context), *args]
-    configure = f"cmake -S . -B {build} && cmake --build {build}"
+    preset = f"--preset {shlex.quote(name)} " if (name := _cmake_preset(land)) else ""
+    configure = f"cmake {preset}-S . -B {build} && cmake --build {build}"
     return ["sh", "-c", f"{configure} && {shlex.join(run)}"]
+
+
+class _CMakePreset(msgspec.Struct, rename="camel"):
+    name: str
+    hidden: bool = False
+    configure_preset: str = ""
+
+
+class _CMakePresets(msgspec.Struct, rename="camel"):
+    configure_presets: list[_CMakePreset] = []
+    test_presets: list[_CMakePreset] = []
+
+
+def _cmake_preset(land: FileIndex) -> str:
+    """Return the preset that the tests are configured with; empty if the project names none."""
+    try:
+        told = msgspec.json.decode(land.text("CMakePresets.json"), type=_CMakePresets)
+    except msgspec.MsgspecError:
+        return ""
+    tested = [each.configure_preset for each in told.test_presets if each.configure_preset]
+    shown = [each.name for each in told.configure_presets if not each.hidden]
+    return next(iter(tested), shown[0] if len(shown) == 1 else "")
 
 
 def _ctest_report(context: StartContext) -> list[str]:

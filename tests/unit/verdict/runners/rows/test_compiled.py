@@ -91,6 +91,21 @@ def test_reports_that_an_earlier_start_left_are_not_read(start):
     assert [path.name for path in BY_NAME["maven"].reports(start)] == ["TEST-new.xml"]
 
 
+@pytest.mark.parametrize(
+    ("presets", "chosen"),
+    [
+        ('{"configurePresets": [{"name": "base", "hidden": true}, {"name": "dev"}]}', "dev"),
+        ('{"configurePresets": [{"name": "dev"}, {"name": "release"}]}', ""),
+        ('{"testPresets": [{"name": "all", "configurePreset": "check"}]}', "check"),
+        ("not json", ""),
+    ],
+)
+def test_cmake_is_configured_with_the_preset_of_the_projects_tests(start, presets, chosen):
+    put(start.root.path, {"CMakePresets.json": presets})
+    words = BY_NAME["ctest"].argv(start, look(start.root.path), [])[2]
+    assert words.startswith(f"cmake --preset {chosen} -S ." if chosen else "cmake -S .")
+
+
 def test_cmake_builds_away_from_the_tree(start):
     argv = BY_NAME["ctest"].argv(start, look(start.root.path), ["-R", "a b"])
     assert argv[2].startswith(f"cmake -S . -B {start.shelf}/build && ")
