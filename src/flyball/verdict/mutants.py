@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from flyball.core.suite.part import PartSuite, is_within
 from flyball.core.terms.change_verdict import MutantCount
 from flyball.core.terms.progress import Progress, unwatched
@@ -30,6 +32,8 @@ FEWEST = 2
 MANY = 400
 """So many changes of one file are thought of; those that are tried are spread over its lines."""
 LONGEST = 40
+SLOWER = 5
+"""So many times as long as before the tests of a small change may take, besides the limit."""
 
 
 class Noticed(NamedTuple):
@@ -63,7 +67,10 @@ async def count_noticed(
         if took * FEWEST > limit:
             why = f"the tests of them take {took:.0f} s each time"
             return Noticed(not_tried=f"small changes to the new lines: {why}")
-        return Noticed(await _try(context, suite, compared, its.new, mutants))
+        # A change may let a loop run for ever: it is given what the tests took, some times over.
+        seconds = min(context.limits.seconds, limit + SLOWER * its.new.elapsed)
+        bounded = context._replace(limits=replace(context.limits, seconds=seconds))
+        return Noticed(await _try(bounded, suite, compared, its.new, mutants))
     return Noticed()
 
 
@@ -101,7 +108,7 @@ async def _try(
         run = (await run_tree(context, tree, suite, wanted)).run
         if run.red - as_it_is.red:
             noticed += 1
-        elif as_it_is.green & run.green:
+        elif not run.trouble and as_it_is.green & run.green:
             unnoticed.append(each)
         # Where no test was run, the change does not build, which says nothing about the tests.
     if not noticed and not unnoticed:

@@ -81,6 +81,17 @@ async def test_tests_that_fail_anyway_notice_nothing(tmp_path: Path):
         assert await noticed(shop) == Noticed()
 
 
+@pytest.mark.exhaustive
+@story
+async def test_a_change_that_never_ends_is_stopped_soon_and_not_called_unnoticed(tmp_path: Path):
+    looped = "def total(prices):\n    n = len(prices)\n    while n:\n        n -= 1\n    return 3\n"
+    tests = "from cart import total\n\n\ndef test_two():\n    assert total([1, 2]) == 3\n"
+    with open_shop(tmp_path) as shop:
+        shop.change({"cart.py": looped, "test_cart.py": tests})
+        found = (await noticed(shop, seconds=20.0)).found
+    assert found is None or not any("without `n -= 1`" in each for each in found.unnoticed)
+
+
 @story
 async def test_nothing_is_tried_where_no_product_line_is_new_or_nobody_can_try(tmp_path: Path):
     with open_shop(tmp_path) as shop:
