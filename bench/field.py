@@ -496,19 +496,22 @@ date. `bench/field.toml` lists the repositories, their commits, and how each is 
 *time* is the run in Flyball's tree as a multiple of the plain one. *edit* is `back` where a run
 tested, edited, was merged and taken back, and every file was what it had been, to the byte.
 *confined* is `same` where the project's own command says the same under `flyball confined
---project`. *a fix* is the verdict on the newest commit that changes code and adds to its tests,
-of those whose tests fail without its code by the project's own command (the newest four are
-tried); *the fix undone* is the verdict on its opposite, which must never be `shown`. Small changes
-to the new lines were not tried (`verdict.mutant_seconds` was 0). Where these three are empty, only
-the tests were compared (`--tests-only`).
+--project`. *a fix* is the verdict on the newest commit that changes code and adds to its tests, of
+those whose tests fail without its code by the project's own command (the newest four are tried; an
+earlier trial, of which some rows are, took the newest as it was); *the fix undone* is the verdict
+on its opposite, which must never be `shown`. Small changes to the new lines were not tried
+(`verdict.mutant_seconds` was 0). Where these three are empty, only the tests were compared
+(`--tests-only`).
 
 {rows}
 
-What does not work, and why: where a suite prints counts and names no test, the counts agree, but an
-edit that no test turns red for stays `unverified`, and a fix is shown only by the suite's end (uvu,
-and several C programs that are their own runner). CTest is configured with the project's defaults,
-so tests behind an option that is off are not seen (DaveGamble/cJSON). Where a row says `out of
-time`, nothing is known but that {minutes:g} minutes, or the five of an earlier trial, were too few.
+What does not work, and why: where a suite prints counts and names no test (uvu, and several C
+programs that are their own runner), these counts are all that an edit is shown by, and a fix is
+shown by the suite's end alone. CTest is configured with the project's preset, else with its
+defaults, so tests behind an option that is off are not seen (DaveGamble/cJSON). Rust crates that
+keep their tests beside the code have `no such commit`. No Java project is among them: what Maven
+needs for one could not be fetched on this machine. Where a row says `out of time`, nothing is known
+but that {minutes:g} minutes, or the five of an earlier trial, were too few.
 """
 
 
