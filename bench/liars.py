@@ -35,7 +35,9 @@ def shares(found: Sequence[TriedChange]) -> tuple[float, float]:
 
 def main(arguments: Sequence[str] = ()) -> list[Figure]:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--every", type=int, default=EVERY, help="one in so many of each kind")
+    parser.add_argument(
+        "--every", type=int, default=EVERY, help="try only every n-th change of each kind"
+    )
     parser.add_argument("--family", action="append", default=[])
     options = parser.parse_args(arguments)
     cases = chosen(all_cases(), options.family, options.every)

@@ -10,7 +10,7 @@ def one_folder(evidence: list[Evidence], tree: str) -> Answer:
     """Every changed file lies in one folder."""
     report = next((e for e in reversed(evidence) if isinstance(e, DiffReport)), None)
     if report is None or report.tree != tree:
-        return Missing("a diff of the present tree")
+        return Missing("a diff of the current tree")
     folders = {each.path.rpartition("/")[0] for each in report.files}
     if len(folders) > 1:
         return Failed(f"{len(folders)} folders changed; only one may.")

@@ -84,7 +84,7 @@ def test_an_intent_that_only_looks_refuses_a_flow_that_changes(shell: Shell, tmp
     assert "The step S1 of the flow changes files, but diagnose is read-only." in done.stderr
     alone = shell("run", "--flow", file)
     assert alone.returncode == 2
-    assert "The built-in repairer cannot go through a flow. Name a model" in alone.stderr
+    assert "The built-in repairer cannot follow a flow. Name a model" in alone.stderr
 
 
 def test_gates_are_checked_by_flyball_whatever_the_driver_says(shell: Shell, tmp_path: Path):

@@ -75,9 +75,9 @@ def test_in_and_out_again(shell: Shell, home: Path):
     path.write_text(text.replace("opus", "sonnet"))
     out = shell("init", "--host", "claude", "--remove", "--yes")
     assert out.returncode == 0
-    assert f"Flyball's hooks are out of {path}." in out.stdout
+    assert f"Flyball's hooks were removed from {path}." in out.stdout
     assert path.read_text() == CLAUDE.replace("opus", "sonnet")
-    assert "There is nothing of Flyball in" in shell("init", "--host", "claude", "--remove").stdout
+    assert "has no hooks of Flyball" in shell("init", "--host", "claude", "--remove").stdout
 
 
 def test_it_says_where_it_governs_how_to_see_that_and_how_to_undo_it(shell: Shell, home: Path):
@@ -111,7 +111,7 @@ def test_who_removes_in_one_scope_is_told_of_the_others(shell: Shell, host: str)
     command = f"`flyball init --host {host} --scope project --remove` removes them."
 
     assert done.returncode == 0
-    assert "There is nothing of Flyball in" in done.stdout
+    assert "has no hooks of Flyball" in done.stdout
     assert f"Flyball's hooks are in {project['path']}: {command}" in done.stdout
     said = json.loads(shell("init", "--host", host, "--remove", "--json").stdout)
     assert said["elsewhere"] == [{"scope": "project", "path": project["path"]}]

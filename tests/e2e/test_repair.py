@@ -137,7 +137,7 @@ def test_what_cannot_be_repaired_is_explained_and_left_alone(tmp_path: Path):
     done = shell("run", "the tests fail, fix it", "--budget-seconds", "300")
     assert done.returncode == 4, done.stdout + done.stderr
     answer = card_of(shell)["answer"]
-    assert answer.startswith("No change was found under which the tests pass; nothing was changed.")
+    assert answer.startswith("No change was found that makes the tests pass; nothing was changed.")
     assert "test_shop.py:8 expects `name(7) == 'sd9f8h2'`, but `name(7)` is '7'." in answer
     assert "shop.py:2  return str(n)" in answer
     assert "small changes at these lines were tried" in answer

@@ -77,5 +77,5 @@ def test_a_green_suite_leaves_nothing_to_repair(shell: Shell):
 def test_a_project_without_tests_is_told_what_to_do(tmp_path: Path):
     shell = Shell(repository(tmp_path / "shop", {"shop.py": "x = 1\n"}), tmp_path)
     told = answer(shell, "fix the bug", code=4)
-    assert told.startswith("No test could be run, so there is nothing to go by")
+    assert told.startswith("No test could be run, so there is no evidence to work from")
     assert "Write a test that shows the fault" in told

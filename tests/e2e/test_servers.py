@@ -62,7 +62,7 @@ def test_no_server_outlives_a_killed_flyball_and_a_resumed_run_has_it_again(tmp_
         until((relay / "0005.request.json").exists, "the page was never asked")
         said = (relay / "0005.request.json").read_text()
         assert "stopped while the run was paused" in said
-        assert "was started from the present tree" in said and "answered 200" in said
+        assert "was started from the current tree" in said and "answered 200" in said
         assert processes_in(home), "the server runs again"
         again.send_signal(signal.SIGINT)
         again.wait(PATIENCE)

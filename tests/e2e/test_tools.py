@@ -66,7 +66,7 @@ class Shop:
         return asyncio.run(perform_call(context, call, BY_NAME[name], form, is_repeat=again))
 
     def verdict(self) -> ChangeVerdict:
-        """What Flyball says of the present tree against the one from before."""
+        """What Flyball says of the current tree against the one from before."""
         tree = self.workspace.tree_hash()
         self.card = replace(self.card, tree=tree)
         effect = Inspect(card="k1", base=self.workspace.base, tree=tree, wants_red=True)

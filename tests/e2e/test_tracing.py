@@ -39,4 +39,4 @@ def test_a_collector_that_hangs_costs_a_run_a_notice(tmp_path: Path):
     told = objects(done.stdout)
     assert done.returncode == 0, done.stderr
     assert types(told)[-2:] == ["final", "notice"]
-    assert "did not take" in told[-1]["text"] and done.stderr == ""
+    assert "did not accept" in told[-1]["text"] and done.stderr == ""

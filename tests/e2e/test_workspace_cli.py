@@ -92,7 +92,7 @@ def test_merging_replaying_and_deleting(repo: Path, tmp_path: Path):
     with pytest.raises(FlyballError, match="already"):
         flyball("merge", "r1", "--repo", repo)
     assert "of 1 runs" in flyball("prune", "--days", "0", "--repo", repo)
-    assert "is gone" in flyball("prune", "r1", "--abandon", "--repo", repo)
+    assert "Deleted run r1" in flyball("prune", "r1", "--abandon", "--repo", repo)
 
     assert (repo / "a.txt").read_bytes() == (other / "a.txt").read_bytes()
     assert "flyball" not in git(repo, "branch", "--list")

@@ -107,7 +107,7 @@ def test_a_cancelled_prompt_ends_its_run_at_once(shell: Shell, tmp_path: Path):
             turn = asyncio.create_task(editor.say(REQUEST))
             await editor.until("tool_call", lambda each: each.title == "test")
             assert editor.agent is not None
-            with pytest.raises(RequestError, match="still worked on"):
+            with pytest.raises(RequestError, match="still in progress"):
                 await editor.say("another one")
             await editor.agent.cancel(session_id=editor.session)
             assert await turn == "cancelled"

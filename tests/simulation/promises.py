@@ -41,7 +41,7 @@ def _unproven(run: RunState, card: CardState) -> Iterator[str]:
         yield "promise 2: succeeded with a mutation newer than its verification"
     verdict = card.verdict
     if verdict is None:
-        yield "promise 2: succeeded without a verdict on the present tree"
+        yield "promise 2: succeeded without a verdict on the current tree"
         return
     if not verdict.is_strong:
         yield f"promise 2: succeeded with {verdict.strength.label}"

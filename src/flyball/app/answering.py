@@ -164,8 +164,8 @@ def next_steps(
     kept = [card for card in cards if card.id not in reverted]
     steps: list[NextStep] = []
     if kept and not in_place and not is_merged:
-        despite = "" if status == "success" else ", unproven as it is"
-        steps.append(NextStep(f"flyball runs merge {run}", f"bring it into your branch{despite}"))
+        despite = "" if status == "success" else ", although it is unproven"
+        steps.append(NextStep(f"flyball runs merge {run}", f"merge it into your branch{despite}"))
     steps += [
         NextStep(f"flyball card revert {run} {card.id}", f"take back: {_short(card.title)}")
         if card in kept
@@ -192,33 +192,33 @@ def _replies(state: RunState, question: Question, *, is_hosted: bool) -> tuple[N
             allow = NextStep(f"flyball approve {run}", "let the agent go on")
             return (
                 allow if is_hosted else resume,
-                NextStep(f'flyball answer {run} "…"', "go on, with a word to the driver"),
+                NextStep(f'flyball answer {run} "…"', "continue, with a message to the driver"),
                 cancel,
             )
         case Asking.EXTENSION:
             calls = offered_calls(state)
             return (
                 NextStep(f"flyball approve {run}", f"add {counted(calls, 'call')}"),
-                NextStep(f'flyball extend {run} N --why "…"', "add as many as you say"),
-                NextStep(f"flyball deny {run}", "end it with what it has"),
+                NextStep(f'flyball extend {run} N --why "…"', "add the number of calls you give"),
+                NextStep(f"flyball deny {run}", "end it with the current result"),
             )
         case Asking.FAILURE:
             return (
-                NextStep(f"flyball approve {run}", "let it try once more"),
-                NextStep(f'flyball answer {run} "…"', "try once more, with a word to the driver"),
+                NextStep(f"flyball approve {run}", "let it try again"),
+                NextStep(f'flyball answer {run} "…"', "try again, with a message to the driver"),
                 NextStep(f"flyball deny {run}", "let it fail"),
             )
         case Asking.CONFLICT:
             return (
                 *(NextStep(f"flyball answer {run} {each}", each) for each in sides(question)),
-                NextStep(f'flyball answer {run} "…"', "change the task, in your words"),
+                NextStep(f'flyball answer {run} "…"', "change the task in your own words"),
                 cancel,
             )
         case Asking.REVIEW:
             return (
                 NextStep(f"flyball approve {run}", "accept it"),
                 NextStep(
-                    f'flyball deny {run} --why "…"', "send it back, with a word to the driver"
+                    f'flyball deny {run} --why "…"', "send it back, with a message to the driver"
                 ),
                 cancel,
             )

@@ -109,7 +109,7 @@ async def import_run(home: Home, data: bytes) -> RunState:
     steps = list(_fold(events))
     run = steps[-1][2].run
     if any(each.run == run for each in await list_runs(home)):
-        raise Conflict(f"This project has a run {run} already.", "Nothing was imported.")
+        raise Conflict(f"This project already has a run {run}.", "Nothing was imported.")
     async with opened(home) as journal:
         lease = await acquire(journal, run)
         try:

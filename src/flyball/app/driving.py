@@ -195,7 +195,7 @@ class RunControl:
         """Start a run and drive it until it rests or ends."""
         spec = self._spec(wanted.driver)
         if wanted.flow is not None and spec == REPAIR:
-            raise UsageError("The built-in repairer cannot go through a flow.", NO_REPAIRER)
+            raise UsageError("The built-in repairer cannot follow a flow.", NO_REPAIRER)
         own = project_templates(self.home)
         for notice in own.notices:
             self._watcher.telemetry({"type": "notice", "text": notice})
@@ -211,7 +211,7 @@ class RunControl:
             status = status_of(record.state)
             raise Conflict(f"Run {run} has ended: {status}.", "Start a new one.")
         if record.is_hosted:
-            raise Conflict(f"Run {run} is driven by another program.", "Go on with it there.")
+            raise Conflict(f"Run {run} is driven by another program.", "Continue it there.")
         if record.is_submitted:
             word = Resumed(by=by, tree=present_tree(record.state))
             return await self._leave_word(record, lambda _: word)

@@ -114,7 +114,7 @@ def write_all(root: Root, changes: tuple[Change, ...]) -> None:
         if stuck:
             names = ", ".join(stuck)
             raise ToolError(
-                f"{error.message} {names} could not be put back.",
+                f"{error.message} {names} could not be restored.",
                 "Restore them from version control.",
             ) from error
         raise ToolError(error.message, "Nothing was changed. " + error.hint) from error

@@ -86,7 +86,7 @@ def settle(sources: Sources) -> Effective:
                 origins[field] = origin
     settings = _convert(values, origins)
     if sources.repo and not sources.repo_is_trusted:
-        ignored.append(f"{REPO_FILE} is not trusted; run `flyball trust` to let it count")
+        ignored.append(f"{REPO_FILE} is not trusted; run `flyball trust` to apply it")
     elif sources.repo:
         proposed = _from_toml(sources.repo, REPO_FILE)
         for field in COMMANDS.keys() & proposed.keys():
@@ -126,7 +126,9 @@ def _added(
     """Return a trusted repository's commands added to the user's own, which take precedence."""
     new = add_commands({}, proposed, key_of(field), REPO_FILE)
     ignored += [
-        f"{REPO_FILE}: `{key_of(field)}` for {at!r} is settled by you" for at in new if at in own
+        f"{REPO_FILE}: `{key_of(field)}` for {at!r} is overridden by your own settings"
+        for at in new
+        if at in own
     ]
     return {**new, **own}
 

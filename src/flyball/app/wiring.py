@@ -99,7 +99,7 @@ def driver_spec(settings: Settings, requested: str, cwd: Path) -> str:
     if kind == OWN:
         raise UsageError(
             f"The run's driver, {rest}, belongs to the program that started the run.",
-            "Go on with it there, or with another one: `flyball runs resume RUN --driver …`. "
+            "Continue it there, or with another driver: `flyball runs resume RUN --driver …`. "
             "An answer alone is recorded with --no-drive.",
         )
     raise UsageError(f"There is no driver {spec!r}.", DRIVERS)

@@ -435,20 +435,20 @@ def build(name: str, providers: Providers) -> tuple[Provider[Any], Model]:
         if not needed:
             raise
         raise DriverError(
-            f"The model {name} cannot be asked: {needed[0]} is not set.",
+            f"The model {name} cannot be used: {needed[0]} is not set.",
             f"Set {needed[0]} in the environment, or store the key with your system's keyring.",
         ) from None
     except ImportError as error:
         extra = "anthropic" if "anthropic" in name else "openai"
         raise DriverError(
-            f"The model {name} cannot be asked: {error}.",
+            f"The model {name} cannot be used: {error}.",
             f"Install what it needs, for example with: pip install 'flyball[{extra}]'.",
         ) from None
     except ValueError:
         raise DriverError(
-            f"There is no provider {kind!r}, so {name} cannot be asked.",
-            f"Use one of {', '.join(PROVIDERS)}, or openai with a base URL for a server that "
-            "speaks like it.",
+            f"There is no provider {kind!r}, so {name} cannot be used.",
+            f"Use one of {', '.join(PROVIDERS)}, or openai with a base URL for a "
+            "compatible server.",
         ) from None
 
 
@@ -471,7 +471,7 @@ def _provider(kind: str, providers: Providers) -> Provider[Any]:
         return made(**options)
     except TypeError:
         raise DriverError(
-            f"The provider {kind} cannot be given {' and '.join(options)}.",
+            f"The provider {kind} does not accept {' and '.join(options)}.",
             "Use its own environment variables, or openai:MODEL with that base URL.",
         ) from None
 

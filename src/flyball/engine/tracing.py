@@ -41,7 +41,7 @@ HTTP = "http/protobuf"
 PATIENCE = 2.0
 """Seconds that the last spans of a run are waited for."""
 LOST = (
-    "The collector did not take {spans} of this run. "
+    "The collector did not accept {spans} of this run. "
     "`flyball runs export {run} --otel` writes all of it."
 )
 
@@ -55,9 +55,8 @@ class Tracer:
         protocol = _protocol(os.environ)
         if protocol != HTTP:
             raise ConfigError(
-                f"The collector of traces is to be spoken to in {protocol}, and Flyball speaks "
-                f"only {HTTP}.",
-                "Name its address for that, and unset OTEL_EXPORTER_OTLP_PROTOCOL.",
+                f"The trace collector uses {protocol}, and Flyball supports only {HTTP}.",
+                "Set its address for that, and unset OTEL_EXPORTER_OTLP_PROTOCOL.",
             )
         self._run = run
         self._watch = watch

@@ -83,7 +83,9 @@ class PostgresLink:
                     if not end:
                         end = now + wait
                         if self._tell and self._was_open:
-                            self._tell(f"The database is away; waiting up to {wait:.0f} s for it.")
+                            self._tell(
+                                f"The database is unavailable; waiting up to {wait:.0f} s for it."
+                            )
                     if now >= end:
                         raise self._explain(error) from None
                     is_again = True

@@ -64,7 +64,7 @@ class StoredJournal:
         try:
             return replay((entry.event for entry in entries), state)
         except IllegalEvent as error:
-            raise Corrupt(f"The log of run {run} does not add up: {error}.") from error
+            raise Corrupt(f"The log of run {run} is inconsistent: {error}.") from error
 
     async def events(self, run: str, after: int = 0, limit: int = -1) -> Sequence[JournalEntry]:
         """Return the events after a number, in order; a gap raises `Corrupt`."""

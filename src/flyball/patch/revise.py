@@ -128,7 +128,7 @@ def _create(revision: Revision, hunks: Sequence[Hunk], outcome: str) -> None:
             )
         elif has_numbers(hunk.texts):
             revision.refuse(
-                Code.NO_MATCH, "Its lines begin with line numbers. Take them out.", hunk.number
+                Code.NO_MATCH, "Its lines begin with line numbers. Remove them.", hunk.number
             )
     if revision.before == data:
         revision.refuse(Code.ALREADY_APPLIED, "The file already exists with this very content.")

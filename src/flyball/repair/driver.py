@@ -408,7 +408,7 @@ def _place(story: ThreadFacts) -> str:
     if best := _best(story):
         lines.append(f"\nWith this change every test passes:\n{best.diff}")
         if is_mere_question(story.request):
-            lines.append('To have it made: flyball run "the tests fail, fix it"')
+            lines.append('To apply it: flyball run "the tests fail, fix it"')
     return "\n".join(lines)
 
 

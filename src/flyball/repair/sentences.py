@@ -225,7 +225,7 @@ def configure(request: str) -> str:
 def ask_model(request: str) -> str:
     """Return the command that lets a model do the work."""
     return (
-        "Or let a model look, with ANTHROPIC_API_KEY set:\n"
+        "Or let a model try, with ANTHROPIC_API_KEY set:\n"
         f"  flyball run --model anthropic:claude-sonnet-5 {_with_quotes(request)}"
     )
 
@@ -266,7 +266,7 @@ def alternatives(change: HoldingChange, found: CandidateSearch) -> str:
     """Return the other changes that work, first by name, then as diffs."""
     others = [each for each in found.holding if each != change]
     names = [f"  {_title(each)}" for each in others]
-    head = "Other changes under which every test passes:"
+    head = "Other changes that make every test pass:"
     return "\n".join((head, *names, *(each.diff for each in others)))
 
 
@@ -282,7 +282,7 @@ def search_in_vain(
     if searched is None:
         brief = "No line was found at which changes could be tried; nothing was changed."
         return Words(brief, f"{brief}\n{diagnosis(run)}\n{ask_model(request)}")
-    brief = "No change was found under which the tests pass; nothing was changed."
+    brief = "No change was found that makes the tests pass; nothing was changed."
     parts = [brief, diagnosis(run), "The most suspicious lines:"]
     parts += [f"  {each.score:.2f}  {each.path}:{each.line}  {each.text}" for each in lines[:SHOWN]]
     parts += [search_summary(searched), ask_model(request)]
@@ -291,7 +291,7 @@ def search_in_vain(
 
 def refused_change(run: SuiteReport, best: HoldingChange, edit: MadeCall) -> Words:
     """Describe a change that works in the scratch copy, but that the workspace refuses."""
-    brief = "A change was found under which the tests pass, but it could not be made."
+    brief = "A change was found that makes the tests pass, but it could not be applied."
     parts = [brief, edit.text.strip(), diagnosis(run), f"The change: {_title(best)}\n{best.diff}"]
     return Words(brief, "\n".join(parts))
 
@@ -300,7 +300,7 @@ def search_summary(action: MadeCall) -> str:
     """Return how much an unsuccessful search tried, and how long it took."""
     found = action.search
     if found is None:
-        return f"The search could not be made: {action.text.strip().partition(chr(10))[0]}"
+        return f"The search failed: {action.text.strip().partition(chr(10))[0]}"
     if not found.generated:
         return "None of the changes it knows applies to these lines."
     more = " Give it more time with --budget-seconds." if found.tried < found.generated else ""
@@ -338,7 +338,7 @@ def _count(number: int) -> str:
 def nothing_red(run: SuiteReport, request: str) -> Words:
     """Explain that no failing test was seen, or that not all tests could be run."""
     if not run.is_green:
-        brief = "No test was seen to fail, but not all could be run; nothing was changed."
+        brief = "No test failed, but not all could be run; nothing was changed."
         return Words(brief, f"{brief} Give it more time with --budget-seconds.")
     brief = "No test fails, so there is nothing to repair; nothing was changed."
     count = "The only test passes" if run.passed == 1 else f"All {run.passed} tests pass"
@@ -352,14 +352,16 @@ def nothing_red(run: SuiteReport, request: str) -> Words:
 def only_together(run: SuiteReport) -> Words:
     """Explain that the tests only fail together, which a search for small changes cannot handle."""
     brief = "Each test passes by itself, but not all of them together; nothing was changed."
-    whole = f"{brief} They depend on each other or on what others leave behind.\n{diagnosis(run)}"
+    whole = (
+        f"{brief} They depend on each other or on state that others leave behind.\n{diagnosis(run)}"
+    )
     return Words(brief, whole)
 
 
 def no_tests(text: str, checked: MadeCall | None) -> Words:
     """Explain that no test could be run, and what was checked instead."""
     first = "\n".join(text.strip().split("\n")[:12])
-    brief = "No test could be run, so there is nothing to go by; nothing was changed."
+    brief = "No test could be run, so there is no evidence to work from; nothing was changed."
     looked = f"\nWhat can be checked without tests:\n{checked.text[:2000]}" if checked else ""
     whole = (
         f"{brief}\n{first}{looked}\n"

@@ -135,7 +135,7 @@ DEV_SERVER_LOGS = Tool(
 )
 DEV_SERVER_START = Tool(
     "dev_server_start",
-    "Start a server of the project from the present tree, wait until it answers, and say where.",
+    "Start a server of the project from the current tree, wait until it answers, and say where.",
     ServerStartForm,
     no_facts,
     start,

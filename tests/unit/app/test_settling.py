@@ -196,7 +196,9 @@ def test_commands_are_gathered_per_directory_from_every_source():
     }
     assert found.commands.checks["."].command == "make lint"
     assert found.origins["test_command"] == "config.toml, flyball.toml, environment"
-    assert found.ignored == ("flyball.toml: `test.command` for 'fw' is settled by you",)
+    assert found.ignored == (
+        "flyball.toml: `test.command` for 'fw' is overridden by your own settings",
+    )
 
 
 def test_commands_of_a_repository_that_is_not_trusted_are_not_heard():

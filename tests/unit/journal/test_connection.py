@@ -93,7 +93,7 @@ async def test_a_database_that_stays_away_is_waited_for_only_so_long(tmp_path: P
     link._tell = told.append
     with pytest.raises(JournalError) as raised:
         link.ask(lambda db, _: db.execute("SELECT 1"))
-    assert told == ["The database is away; waiting up to 0 s for it."]
+    assert told == ["The database is unavailable; waiting up to 0 s for it."]
     assert "hidden" not in str(raised.value)
 
 

@@ -111,7 +111,7 @@ def test_a_diagnosis_looks_searches_and_reads_the_history():
         "test_cart.py:8 expects `total(3) == 6`, but `total(3)` is 3.",
         "1.00  cart.py:5  return n",
         f"With this change every test passes:\n{BEST}",
-        "To have it made: flyball run",
+        "To apply it: flyball run",
         f"The last changes to cart.py:\n{LOG}",
     ):
         assert words in told.text

@@ -128,7 +128,7 @@ def test_after_two_such_changes_it_gives_up_with_the_tree_as_it_was():
     assert made(reply) == [("edit_diff", {"diff": reverse_diff(OTHER)})]
     gone = did("edit_diff", CHANGED, diff=reverse_diff(OTHER))
     reply = reply_to(asked(*steps, gone, phase=Phase.EXECUTE))
-    assert reply.text.startswith("No change was found under which the tests pass; nothing was")
+    assert reply.text.startswith("No change was found that makes the tests pass; nothing was")
 
 
 def test_an_edit_that_is_refused_is_not_claimed():
@@ -136,7 +136,7 @@ def test_an_edit_that_is_refused_is_not_claimed():
     steps = (LOOKED, CHECKPOINT, SEARCHED, refused)
     reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
     assert not reply.calls
-    assert reply.text.startswith("A change was found under which the tests pass, but it could not")
+    assert reply.text.startswith("A change was found that makes the tests pass, but it could not")
     assert "no_match: the text is not there." in reply.text
     assert BEST in reply.text
 
@@ -146,7 +146,7 @@ def test_a_search_in_vain_ends_in_a_diagnosis():
     reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
     assert not reply.calls
     for words in (
-        "No change was found under which the tests pass; nothing was changed.",
+        "No change was found that makes the tests pass; nothing was changed.",
         "test_cart.py:8 expects `total(3) == 6`, but `total(3)` is 3.",
         "1.00  cart.py:5  return n",
         "900 of 900 small changes at these lines were tried in 10 s; none makes every test pass.\n",
@@ -172,7 +172,7 @@ REFUSED = "`try_candidates` is not made: all 1 tool calls are spent.\nSum up."
 def test_a_search_that_was_refused_says_so_and_is_made_once_it_may():
     steps = (LOOKED, CHECKPOINT, did("try_candidates", REFUSED))
     reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
-    assert f"The search could not be made: {REFUSED.splitlines()[0]}" in reply.text
+    assert f"The search failed: {REFUSED.splitlines()[0]}" in reply.text
     more = [line(Speaker.DRIVER, reply.text)]
     again = reply_to(asked(*steps, phase=Phase.EXECUTE, more=more))
     assert made(again) == [("try_candidates", {"seconds": 17.0})]
@@ -240,12 +240,12 @@ def test_without_tests_it_checks_what_can_be_checked():
         ),
         (
             (did("localise_faults", NO_TESTS), did("test", NO_TESTS), did("check", "syntax: ok")),
-            "No test could be run, so there is nothing to go by; nothing was changed.",
+            "No test could be run, so there is no evidence to work from; nothing was changed.",
             "Write a test that shows the fault",
         ),
         (
             (did("localise_faults", CUT), did("localise_faults", CUT), did("test", CUT)),
-            "No test was seen to fail, but not all could be run; nothing was changed.",
+            "No test failed, but not all could be run; nothing was changed.",
             "--budget-seconds",
         ),
         (

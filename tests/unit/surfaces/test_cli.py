@@ -36,7 +36,7 @@ def test_a_system_that_is_not_supported_is_said(monkeypatch, capsys):
     monkeypatch.setattr(cli.os, "name", "nt")
     assert fails(monkeypatch, ModuleNotFoundError("No module named 'fcntl'")) == cli.EXIT_FAILED
     told = capsys.readouterr().err
-    assert "error[tool-unavailable]: Flyball does not run on Windows itself." in told
+    assert "error[tool-unavailable]: Flyball does not run natively on Windows." in told
     assert "WSL" in told
 
 

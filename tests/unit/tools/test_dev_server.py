@@ -149,7 +149,7 @@ def test_a_look_after_an_edit_is_at_the_new_tree(make_bench):
         ("dev_server_list",),
         ("http_probe", {"url": "http://127.0.0.1:3000/hello.txt"}),
     )
-    assert "was started from the present tree" in first.text
+    assert "was started from the current tree" in first.text
     assert "running an earlier tree" in listed.text
     assert "ran an earlier tree and was started again" in second.text
     assert second.text.endswith("edited")

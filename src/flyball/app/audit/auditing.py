@@ -107,7 +107,7 @@ def seconds_of(span: str) -> float:
     """Return the seconds in a span such as 30d."""
     found = SPAN.fullmatch(span.strip().lower())
     if found is None:
-        raise UsageError(f"{span!r} is not a time span.", "Say it like 12h, 30d or 8w.")
+        raise UsageError(f"{span!r} is not a time span.", "Write it like 12h, 30d or 8w.")
     return int(found[1]) * UNITS[found[2]]
 
 
@@ -236,7 +236,7 @@ def judge_file(file: Path, limits: GuardLimits) -> FileAudit:
             found = judge_transcripts(read_transcripts(file, notes.tell), limits)
     except FlyballError as error:
         found = FileAudit([], [], [])
-        notes.tell(f"It was passed over: {error.message}")
+        notes.tell(f"It was skipped: {error.message}")
     except OSError as error:
         found = FileAudit([], [], [])
         notes.tell(f"It cannot be read: {error.strerror}.")
@@ -324,7 +324,7 @@ LOST = FileAudit(
     [],
     [],
     [],
-    notes=("Its reader ended before it was through; the next audit tries again.",),
+    notes=("Its reader ended early; the next audit tries again.",),
     is_lost=True,
 )
 

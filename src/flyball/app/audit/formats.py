@@ -71,7 +71,7 @@ def _of_lines(file: Path, tell: Tell) -> Iterator[Transcript]:
             name = str(line.get("instance_id", f"{file.name}:{number}"))
             yield from _foreign(line, name, tell)
     elif head:
-        tell("It is of no format that Flyball knows, and was passed over.")
+        tell("It is of no format that Flyball knows, and was skipped.")
 
 
 CLAUDE_KINDS = frozenset({"user", "assistant"})
@@ -92,7 +92,7 @@ def _host_of(line: dict[str, Any]) -> str:
 
 def _of_document(file: Path, tell: Tell) -> Iterator[Transcript]:
     if file.stat().st_size > LARGEST_DOCUMENT:
-        tell(f"It is one document of more than {LARGEST_DOCUMENT >> 20} MB and was passed over.")
+        tell(f"It is one document of more than {LARGEST_DOCUMENT >> 20} MB and was skipped.")
         return
     try:
         document: object = json.loads(file.read_bytes())
@@ -100,7 +100,7 @@ def _of_document(file: Path, tell: Tell) -> Iterator[Transcript]:
         tell("It is nested too deeply and was skipped.")
         return
     except ValueError:
-        tell("It is not JSON, or cut off, and was passed over.")
+        tell("It is not JSON, or cut off, and was skipped.")
         return
     if isinstance(document, dict):
         known = cast("dict[str, Any]", document)
@@ -131,7 +131,7 @@ def _foreign(document: object, name: str, tell: Tell) -> Iterator[Transcript]:
     try:
         yield Transcript(host, iter([*foreign_entries(document, name)]))
     except UsageError as error:
-        tell(f"It was passed over: {error.message}")
+        tell(f"It was skipped: {error.message}")
 
 
 def _stored(file: Path, session: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -280,7 +280,7 @@ def read_lines(file: Path, tell: Tell, only: LineFilter | None = None) -> Iterat
             number += 1
             if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
                 _skip(stream.readline)
-                tell(f"Line {number} is longer than {LONGEST_LINE >> 20} MB and was passed over.")
+                tell(f"Line {number} is longer than {LONGEST_LINE >> 20} MB and was skipped.")
                 continue
             if not line.strip() or (only.needed and not any(map(line.__contains__, only.needed))):
                 continue
@@ -301,7 +301,7 @@ def _decode(line: bytes, number: int, is_whole: bool, tell: Tell) -> object:
         tell(f"Line {number} is nested too deeply and was skipped.")
     except (msgspec.DecodeError, UnicodeDecodeError):
         if is_whole:
-            tell(f"Line {number} is not JSON and was passed over.")
+            tell(f"Line {number} is not JSON and was skipped.")
         else:
-            tell(f"Line {number}, the last one, is cut off and was passed over.")
+            tell(f"Line {number}, the last one, is cut off and was skipped.")
     return None

@@ -52,5 +52,5 @@ def meant(ledger: Sequence[Mistake], name: str) -> Mistake:
         raise NotFound("mistake", name, hint)
     if len(found) > 1:
         names = " or ".join(each.fingerprint for each in found[:4])
-        raise UsageError(f"{name!r} may mean {names}.", "Say more of the fingerprint.")
+        raise UsageError(f"{name!r} may mean {names}.", "Type more of the fingerprint.")
     return found[0]

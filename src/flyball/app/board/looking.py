@@ -71,7 +71,7 @@ def read_lines(home: Home, looked: Looked, path: str, wanted: Lines) -> dict[str
 def _span(wanted: Lines, total: int) -> tuple[int, int]:
     given = [bool(wanted.head), bool(wanted.tail), bool(wanted.first or wanted.last)]
     if sum(given) > 1:
-        raise UsageError("`head`, `tail` and a range exclude each other.", "Give one of them.")
+        raise UsageError("`head`, `tail` and a range cannot be combined.", "Give one of them.")
     if wanted.head:
         return 0, wanted.head
     if wanted.tail:
@@ -109,7 +109,7 @@ def search_in(
     option = ["--smart-case", f"--regexp={q}"] + ([] if is_regex else ["--fixed-strings"])
     found, problem = counts(looked, option, ".")
     if problem:
-        raise ToolError(f"The search cannot be made: {problem}", "Search for plain text.")
+        raise ToolError(f"The search failed: {problem}", "Search for plain text.")
     clean = redactor_of(home).text
     shown: list[dict[str, Any]] = []
     if found:

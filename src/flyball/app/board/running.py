@@ -192,7 +192,9 @@ class RunsHere:
             if driven is None or driven.ended.wait(LOOK_AGAIN):
                 break
         if not pending(_state(home, run)):
-            raise Conflict(f"Run {run} is still working.", "Say it again when it has.")
+            raise Conflict(
+                f"Run {run} is still working.", "Send the message again when it is done."
+            )
 
     def go_on(self) -> list[str]:
         """Resume the runs that an earlier board process was driving when it ended."""

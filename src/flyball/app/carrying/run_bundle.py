@@ -126,7 +126,7 @@ def unpack(place: UnpackTarget, run: str, luggage: str) -> None:
     share_index(opened.depot, repository, root, f"{commit.parents[0]}^{{tree}}")
     if trees.capture().tree != present:
         raise GitFailed(
-            f"The files of run {run} could not be laid out exactly below {root}.",
+            f"The files of run {run} could not be written exactly below {root}.",
             "Check that this disk keeps modes, links and the case of names.",
         )
     (opened.depot.directory / "HEAD").write_text(trees.commit_object(facts.base) + "\n")
@@ -311,7 +311,7 @@ def _refuse_own_work(git: Git, run: str, known: str) -> None:
     head = git.call("symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).stdout.decode().strip()
     if git.resolve(f"refs/heads/flyball/{run}") != fetched:
         raise Conflict(
-            f"Run {run} was fetched before, and its cards were moved here since.",
+            f"Run {run} was fetched before, and its cards were reverted or reapplied here since.",
             f"Merge it, or delete this copy with `flyball runs prune {run} --abandon`.",
         )
     if head == f"refs/heads/flyball/{run}":

@@ -96,7 +96,7 @@ def _send_files(home: Home, run: str) -> None:
         if workspace.branch is None:
             raise UsageError(
                 f"{home.repo} is not a git repository, so its files cannot be sent.",
-                "Begin one with `git init` and a first commit.",
+                "Create one with `git init` and a first commit.",
             )
         if workspace.skipped:
             first = workspace.skipped[0]

@@ -186,7 +186,7 @@ async def examine_trust(home: Home) -> list[Symptom]:
     if found.is_trusted:
         return [fine("trust", f"{', '.join(files)}: accepted")]
     seen = f"{counted(len(files), 'file')} of this repository not accepted: {', '.join(files)}"
-    return [note("trust", seen, "Nothing in it counts. Read and accept it with `flyball trust`.")]
+    return [note("trust", seen, "None of it applies. Read and accept it with `flyball trust`.")]
 
 
 async def examine_hooks(home: Home) -> list[Symptom]:
@@ -243,6 +243,6 @@ async def examine_project(home: Home, refused: UsageError | None = None) -> list
         except FlyballError as error:
             found.append(trouble(name, error.message, error.hint))
         except (OSError, ValueError, sqlite3.Error) as error:
-            seen = f"cannot be looked at: {type(error).__name__}: {error}"
+            seen = f"cannot be checked: {type(error).__name__}: {error}"
             found.append(trouble(name, seen, "Fix that, then run it again."))
     return sorted(found, key=lambda each: (not each.holds, each.blocks))

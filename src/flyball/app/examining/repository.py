@@ -102,7 +102,7 @@ def _no_repository(top: Path) -> Symptom:
         seen = f"{top / '.git'} is not a repository that git can use"
         return note("repository", seen, "Restore it, or remove it to work without git.")
     seen = f"{top} is not in a git repository: runs work in place, without branch or commits"
-    return note("repository", seen, "Say `git init` there to have each card as a commit.")
+    return note("repository", seen, "Run `git init` there to get a commit for each card.")
 
 
 def _left_open(repository: Repository) -> Iterator[Symptom]:
@@ -126,7 +126,7 @@ def _asked(home: Home, repository: Repository) -> Iterator[Symptom]:
     who = f"{identity.name} <{identity.email}>"
     if NOBODY.name == identity.name or NOBODY.email == identity.email:
         seen = f"git does not know you: the commits of runs are signed {who}"
-        hint = "Say `git config --global user.name NAME` and the same with user.email."
+        hint = "Run `git config --global user.name NAME` and the same with user.email."
         yield note("identity", seen, hint)
     else:
         yield fine("identity", who)
@@ -157,7 +157,7 @@ MOST = 6
 """Maximum number of parts to check; a repository may have hundreds."""
 SECONDS = 60.0
 SETTLE = (
-    "Settle what tests it, in flyball.toml or your config.toml: `[test]` with "
+    "Configure its test command in flyball.toml or your config.toml: `[test]` with "
     '`command = "make test"`.'
 )
 
@@ -173,7 +173,7 @@ async def examine_tests(home: Home) -> list[Symptom]:
         context = _context(home, Path(name))
         found = [await _part(home, part, context) for part in parts[:MOST]]
     if len(parts) > MOST:
-        found.append(fine("tests", f"{counted(len(parts) - MOST, 'more part')} not looked at"))
+        found.append(fine("tests", f"{counted(len(parts) - MOST, 'more part')} not checked"))
     if any(each.holds for each in found):
         # Missing programs for some parts are only a note; without any test no change can be proven.
         return [each._replace(blocks=False) for each in found]

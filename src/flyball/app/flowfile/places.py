@@ -133,7 +133,7 @@ class _Scanner:
         while True:
             if self.peek() != '"':
                 raise self.broken(
-                    "A key in double quotes should be here", "Quote it; mind a comma too many."
+                    "A key in double quotes should be here", "Quote it, or remove an extra comma."
                 )
             offset = self.at
             key = self.string()
@@ -156,7 +156,7 @@ class _Scanner:
             return result
         while True:
             if self.peek() == "]":
-                raise self.broken("There is a comma too many before ']'", "Remove the comma.")
+                raise self.broken("There is an extra comma before ']'", "Remove the comma.")
             result.append(self.value((*path, len(result))))
             if self.is_last("]"):
                 return result
@@ -225,7 +225,7 @@ def parse_toml(places: Places) -> object:
 def _broken(places: Places, text: str) -> UnreadableError:
     where = _WHERE.search(text)
     message = _WHERE.sub("", text)
-    code, hint = "broken-toml", "Mind the quotes and `key = value`."
+    code, hint = "broken-toml", "Check the quotes and `key = value`."
     if "overwrite" in message or "declare" in message or "redefine" in message:
         code, hint = "duplicate-key", "Give each key and table once."
     if where and where[1]:

@@ -73,7 +73,7 @@ def parse_source(file: str, data: bytes) -> FlowSource | Problem:
     parse = FORMATS.get(Path(file).suffix.lower())
     if parse is None:
         hint = f"Name it {', '.join(FORMATS)}."
-        return problem(file, 0, "unknown-format", "Its name does not say its format.", hint)
+        return problem(file, 0, "unknown-format", "Its extension does not name a format.", hint)
     if len(data) > MAX_BYTES:
         message = f"It is larger than {MAX_BYTES // 1024} KiB."
         return problem(file, 0, "too-large", message, "Split it into several flows.")

@@ -44,7 +44,7 @@ def _broken(places: Places, error: yaml.MarkedYAMLError) -> UnreadableError:
         mark = error.context_mark or mark
     if "single document" in problem:
         problem = "There is more than one document in the file"
-    hint = "Mind the indentation, and quote texts with special characters."
+    hint = "Check the indentation, and quote texts with special characters."
     return places.unreadable("broken-yaml", problem, hint, mark.index if mark else 0)
 
 

@@ -52,8 +52,8 @@ SHOWING = frozenset({"list", "show", "check", "rerun"})
 """Subcommands that an agent may run of our commands that have any."""
 GROUPS = frozenset({"runs", "ledger", "attest"})
 NOT_YOURS = (
-    "`flyball {verb}` is for the person, not for a governed agent. Say what you need; they can "
-    "run it in their own terminal."
+    "`flyball {verb}` is for the person, not for a governed agent. Tell them what you need; they "
+    "can run it in their own terminal."
 )
 _WAITING = regex(rf"[\w./~-]*\bflyball {WAIT}( --for \d+)?( 2>&1)?")
 OURS = (
@@ -388,7 +388,7 @@ def _for_a_person(facts: CallFacts, parts: Sequence[Finding], effect: CommandEff
     # The person decides about effects outside the project, in every phase.
     access = Access.READ if effect is CommandEffect.OUTSIDE else facts.access
     command = replace(cast(CommandFact, facts.command), decision="ask", asks=_asks(parts))
-    doomed = f"wants a person's yes for `{worst.text}`: {worst.reason}"
+    doomed = f"needs a person's approval for `{worst.text}`: {worst.reason}"
     return facts._replace(access=access, command=command, destructive=doomed)
 
 

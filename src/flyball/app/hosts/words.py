@@ -14,8 +14,9 @@ from flyball.core.terms.phase import PLAN, Phase
 from flyball.verdict.words import verdict_lines
 
 HOW_TO_STATE = (
-    "State it from the shell: {flyball} checkpoint --goal 'what shall be so' --findings 'what you "
-    "saw' --action 'what you will do' --file path/to/file --verify 'the test that will show it' "
+    "State it from the shell: {flyball} checkpoint --goal 'the desired end state' --findings 'what "
+    "you saw' --action 'what you will do' --file path/to/file "
+    "--verify 'the test that will show it' "
     "(--file and --verify can be repeated)."
 )
 HOW_TO_CONFLICT = (
@@ -38,7 +39,7 @@ GOES_ON = (
     "Flyball's verdict on this work takes longer: it continues in the background. You will see "
     "it with your next prompt, or with `flyball runs show {run}`."
 )
-LATE = "The verdict on the work before is in, and it is not done:"
+LATE = "The verdict on the previous work is in, and it is not done:"
 NOBODY_LOOKS = "No verification is running. Stop again to start one."
 TOO_LONG = "the verdict took longer than the host waits, and hooks that decide alone cannot go on"
 CAPPED = (
@@ -108,7 +109,7 @@ def waiting_for(card: CardState) -> str:
     text = card.question.text if card.question else ""
     if asks_about_conflict(card):
         return (
-            f"A person must decide. {text}\nThey say it in their next prompt, or with `flyball "
+            f"A person must decide. {text}\nThey can answer in their next prompt, or with `flyball "
             "answer last …` in their own terminal. Until then stop and tell them."
         )
     return (

@@ -144,7 +144,7 @@ def put_in(text: str, path: str, hooks: Hooks) -> Merged:
         _require(doc, path, doc.root, dict)
         merged = _into_root(doc, doc.root, path, hooks)
     if scan(merged.text, path).value != _with_hooks(doc.value, hooks):
-        raise AssertionError(f"{path}: the hooks could not be put in as planned")
+        raise AssertionError(f"{path}: the hooks could not be added as planned")
     return merged
 
 
@@ -262,7 +262,7 @@ class _Removal:
             found = self.attempt(is_tidy=is_tidy)
             if _value_of(found, self.path) == (wanted,):
                 return found
-        raise AssertionError(f"{self.path}: the hooks could not be taken out as planned")
+        raise AssertionError(f"{self.path}: the hooks could not be removed as planned")
 
     def attempt(self, *, is_tidy: bool) -> str:
         cuts: list[Splice] = []
@@ -389,4 +389,4 @@ def _without(
         found = spliced(doc.text, taken_out(doc, container, gone, is_tidy=is_tidy))
         if scan(found, path).value == wanted:
             return found
-    raise AssertionError(f"{path}: the switch could not be taken out as planned")
+    raise AssertionError(f"{path}: the switch could not be removed as planned")

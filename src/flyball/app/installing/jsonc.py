@@ -193,7 +193,7 @@ class _Scanner:
                 raise self.broken(f"a colon should follow the key {key!r}")
             self.at += 1
         elif self.peek() == ",":
-            raise self.broken("there is a comma too many")
+            raise self.broken("there is an extra comma")
         node = self.value()
         comma = self.at if self.peek() == "," else -1
         self.at += comma >= 0

@@ -73,7 +73,7 @@ def _told(text: str) -> HostNeed:
 
 def _executable(executable: str) -> Iterator[HostNeed]:
     if not os.access(executable, os.X_OK):
-        yield _missing(f"{executable} is not there: the host would run nothing.")
+        yield _missing(f"{executable} does not exist: the host would run nothing.")
 
 
 def _shared(target: InstallTarget, executable: str) -> Iterator[HostNeed]:

@@ -121,7 +121,7 @@ def add_person(people: People, name: str, grants: dict[str, str], by: str, at: f
 def name_taken(name: str) -> Conflict:
     """Return the error for a new person whose name is taken."""
     return Conflict(
-        f"There is a person {name} already.", "`flyball people grant` changes what they may do."
+        f"There is already a person {name}.", "`flyball people grant` changes what they may do."
     )
 
 

@@ -51,7 +51,8 @@ class FilePeople:
             self._known, self._mark = (), ()
         except (OSError, msgspec.MsgspecError) as error:
             raise JournalError(
-                f"{self._file} cannot be read: {error}.", "Put back a copy of it; it has the roles."
+                f"{self._file} cannot be read: {error}.",
+                "Restore a copy of it; it contains the roles.",
             ) from error
         return self._known
 

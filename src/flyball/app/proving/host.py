@@ -39,12 +39,12 @@ async def prove_host(
     title = HOSTS[host].title
     settings, hooks = look_at_settings(host, places)
     if not hooks:
-        lines = _untried("there are no hooks to try", settings.next)
+        lines = _untried("there are no hooks to test", settings.next)
     elif program and host in SEEN:
         proof = RealProof(host, program, version, places, hooks, seconds, tell)
         lines = await proof.lines(settings)
     else:
-        why = "it is not installed" if host in SEEN else "Flyball does not drive it"
+        why = "it is not installed" if host in SEEN else "Flyball does not start it"
         lines = [*show_recorded(host, places, hooks), *_untried(f"{title} was not started: {why}")]
     notes = [*_notes(home), *(told_about(hooks[0], places) if hooks else ())]
     return HostProof(host, title, program, version, (settings, *lines), tuple(notes))

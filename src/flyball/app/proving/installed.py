@@ -128,7 +128,7 @@ def _next(host: str, hooks: InstalledHooks, places: HostPlaces, faults: str) -> 
     if not os.access(hooks.executable, os.X_OK) or _is_stale(hooks, places):
         level = f" --level {hooks.level}" if hooks.level else ""
         return f"flyball init --host {host} --scope {hooks.target.scope}{level}"
-    again = f"then look again: flyball doctor --host {host}"
+    again = f"then check again: flyball doctor --host {host}"
     if "/hooks" in faults:
         return f"start `codex`, type `/hooks`, trust those of Flyball, {again}"
     return f"take that out of the file, {again}"

@@ -45,7 +45,7 @@ class Played(NamedTuple):
             return last
         if self.report.exit_code:
             return f"it ended with exit code {self.report.exit_code}: {last}"
-        return "" if self.requests else f"it asked its model nothing: {last}"
+        return "" if self.requests else f"it sent no request to its model: {last}"
 
 
 def can_be_alone(environ: Mapping[str, str]) -> list[str]:

@@ -89,7 +89,7 @@ async def find_run(home: Home, name: str) -> str:
         return name
     meant = [run for run in found if name and (run.startswith(name) or run.endswith(name))]
     if len(meant) > 1:
-        raise UsageError(f"{name!r} may mean {' or '.join(meant[:4])}.", "Say more of the name.")
+        raise UsageError(f"{name!r} may mean {' or '.join(meant[:4])}.", "Type more of the name.")
     if not meant:
         raise NotFound("run", name, LIST_THEM)
     return meant[0]

@@ -41,7 +41,9 @@ class StepClient(NamedTuple):
         to that agent, and so does one that joins a run driven by another program.
         """
         if not self.is_known:
-            raise NotAPerson("Which program asks from this address cannot be told.", HOW)
+            raise NotAPerson(
+                "The program at the other end of this connection cannot be identified.", HOW
+            )
         live = sessions.all()
         if self.above & ({each.process for each in live} - {""}):
             raise NotAPerson("This client was started by an agent that is governed here.", HOW)

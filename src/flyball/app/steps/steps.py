@@ -85,9 +85,9 @@ class Steps:
         """Start a run with the client as its driver; return its first step."""
         read = self._flow(flow) if flow else None
         if not goal.strip() and read is None:
-            raise UsageError("The goal is empty.", "Say what shall be so afterwards.")
+            raise UsageError("The goal is empty.", "State the desired end state.")
         if read is not None and plan is not None:
-            raise UsageError("A flow is a plan already.", "Give a flow or a plan, not both.")
+            raise UsageError("A flow is already a plan.", "Give a flow or a plan, not both.")
         wanted = RunRequest(
             request=goal.strip() or (read.name if read else ""),
             flow=read,
@@ -131,7 +131,9 @@ class Steps:
         form = f"```json\n{json.dumps(evidence, indent=1)}\n```" if evidence else ""
         words = "\n\n".join(filter(None, (summary.strip(), form)))
         if not words:
-            raise UsageError("Nothing was submitted.", "Give a summary, and what the step asks.")
+            raise UsageError(
+                "Nothing was submitted.", "Give a summary and the fields that the step asks for."
+            )
         return await self._take(run, card, OneReply(words), heard)
 
     async def checkpoint(self, run: str, card: str, point: Checkpoint) -> TurnView:
@@ -191,7 +193,9 @@ class Steps:
 
         def word(state: RunState) -> AnyEvent:
             if question_of(state).id != question:
-                raise Conflict(f"Run {name} asks something else now.", "Ask the person again.")
+                raise Conflict(
+                    f"Run {name} now asks a different question.", "Ask the person again."
+                )
             if question_of(state).conflict is not None and (granted or note):
                 return words(state, by, note)
             return yes(state, by, note) if granted else no(state, by, note)
@@ -214,9 +218,7 @@ class Steps:
         if state.card(card) is None:
             raise _no_card(state, card)
         if not state.has_ended:
-            raise Conflict(
-                f"Run {state.run} is under way.", "Edit the unwanted parts back by hand."
-            )
+            raise Conflict(f"Run {state.run} is under way.", "Revert the unwanted parts by hand.")
         home = Path(self.home.environ.get("HOME", "/"))
         places = ProjectPlaces(self.home.repo, self.home.state, home)
         if card not in {record.card for record in unmerged_cards(places, state.run)}:
@@ -238,7 +240,7 @@ class Steps:
         if len(live) == 1:
             return live[0]
         if live:
-            raise Conflict(f"Several runs are under way: {', '.join(live)}.", "Name the run.")
+            raise Conflict(f"Several runs are in progress: {', '.join(live)}.", "Name the run.")
         if last := self._last.get(self._client.process):
             return last
         raise NotFound("run", "under way", BEGIN)

@@ -236,7 +236,7 @@ def _unbounded(by_id: Mapping[str, Authored]) -> Iterator[Fault]:
         circle = trail[trail.index(here) :]
         last = circle[-1]
         around = " → ".join(f"`{each}`" for each in (*circle, here))
-        message = f"The steps {around} go round without a bound."
+        message = f"The steps {around} can repeat forever."
         hint = f"Set `on_pass.max_rounds` on `{last}`, or point it to {END}."
         path = (*by_id[last].path, "on_pass", ways[last][-1][0])
         yield Fault(path, "unbounded-cycle", message, hint)

@@ -107,7 +107,7 @@ INJECTIONS: Mapping[str, str] = MappingProxyType(
     {
         "checkpoint": "what the card said it would do",
         "diff": "the change so far, against the card's base",
-        "evidence": "what Flyball observed on the present tree",
+        "evidence": "what Flyball observed on the current tree",
         "findings": "what the researcher found",
         "handover": "the summary a new thread starts from",
         "invariants": "what must stay true: keep regions and protected paths",

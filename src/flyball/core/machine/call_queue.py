@@ -109,7 +109,7 @@ def _is_companion(d: WorkingCopy, call: Call) -> bool:
 
 ASK_PERSON = (
     "{reason} Ask the person; if they say yes, make the very same call again. Everything else may "
-    "go on meanwhile."
+    "continue meanwhile."
 )
 OVER_BUDGET = (
     "{calls} calls are used, the usual budget of such a request. Answer, or say in one line what "

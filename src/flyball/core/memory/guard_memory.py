@@ -383,7 +383,7 @@ def _cycle(row: RecentSteps, limits: GuardLimits) -> Trip | None:
         length = stretch[period - 1]
         if any(length <= stretch[d - 1] for d in range(1, period) if period % d == 0):
             continue
-        reason = f"a cycle of {period} calls and outcomes has gone round {length // period} times"
+        reason = f"a cycle of {period} calls and outcomes was repeated {length // period} times"
         if limits.cycle_hard and length >= limits.cycle_hard * period:
             return Trip("cycle", TripLevel.HARD, reason)
         if soft is None and length == limits.cycle_soft * period:

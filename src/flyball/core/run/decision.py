@@ -259,7 +259,7 @@ def _doubt(run: RunState, card: CardState, call: Call) -> Ask | None:
     if call.destructive:
         return Ask("destructive", f"`{call.name}` {call.destructive.removesuffix('.')}.")
     if call.command is not None and call.command.decision == "ask":
-        return Ask("command", f"The command wants a person's yes: {call.command.reason}")
+        return Ask("command", f"The command needs a person's approval: {call.command.reason}")
     for fact in call.paths:
         if fact.write and fact.untracked:
             return Ask("untracked", f"{fact.path} is not in git; its content would be lost.")

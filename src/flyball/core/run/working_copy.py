@@ -26,7 +26,7 @@ STOPPED = "Stopped by a guard. "
 """How the question of a guard's hard level begins."""
 WAY_OUT = (
     "If it cannot be done as asked (the request and a test contradict each other, or something is "
-    "missing), bend neither: say so with `conflict`, and a person decides."
+    "missing), change neither: report it with `conflict`, and a person decides."
 )
 """The offer to a driver that is sent back again; accepting it has no cost."""
 OFFERED_AFTER = 2

@@ -232,7 +232,7 @@ _ROWS = (
         lambda item: f"{item.by} {'accepted' if item.granted else 'refused'} {item.what}".rstrip(),
     ),
     EvidenceRow(VerdictReport, lambda item: item.verdict.headline, weigh=_verdict_strength),
-    EvidenceRow(GateReport, lambda item: f"not looked at for {item.gate}: {item.why}"),
+    EvidenceRow(GateReport, lambda item: f"not checked for {item.gate}: {item.why}"),
 )
 
 EVIDENCE_ROWS: Mapping[type[Evidence], EvidenceRow[Any]] = MappingProxyType(

@@ -15,7 +15,7 @@ from flyball.drivers.wire import WireMessage, conversation
 
 MODEL = "relay"
 
-ANSWER_HERE = "Answer here, in this chat; your answer is carried back as it is."
+ANSWER_HERE = "Answer here, in this chat; your answer is copied back unchanged."
 
 WORDS = {
     RunnerVerb.COPY_TO_CLIPBOARD: "The prompt is in the clipboard.",

@@ -54,7 +54,7 @@ def _done(run: RunState, card: CardState) -> Iterator[str]:
 
 
 def _evidence(card: CardState) -> Iterator[str]:
-    yield f"the present tree: {card.strength.label}"
+    yield f"the current tree: {card.strength.label}"
     yield from map(line_of, standing_evidence(card.evidence, card.tree))
 
 

@@ -135,7 +135,7 @@ class EditorAgent:
         with _in_their_words():
             session = self._session(session_id)
             if session.turn is not None:
-                raise Conflict("The last prompt is still worked on.", "Cancel it, or wait.")
+                raise Conflict("The previous prompt is still in progress.", "Cancel it, or wait.")
             said = read_blocks(prompt)
             client, words = self._connected, self._tell()
             session.turn = turn = PromptTurn(session.home, session_id, client, self._by, words)
@@ -211,7 +211,7 @@ def read_blocks(blocks: Sequence[Block]) -> PromptWords:
                 if isinstance(block.resource, TextResourceContents):
                     texts.append(f"{block.resource.uri}:\n{block.resource.text}")
             case AudioContentBlock():
-                raise UsageError("Flyball does not listen to recordings.", "Say it in writing.")
+                raise UsageError("Flyball does not accept audio.", "Say it in writing.")
     text = "\n".join(texts).strip()
     if not text:
         raise UsageError("The prompt is empty.", "Say what you want.")
@@ -223,7 +223,7 @@ async def _records(home: Home, session: str) -> list[Record]:
     records = [await record_of(home, each.run) for each in reversed(await list_runs(home))]
     found = [each for each in records if each.started.shell.get(CONVERSATION) == session]
     if not found:
-        raise NotFound("session", session, "Begin a new one; the runs of old ones are kept.")
+        raise NotFound("session", session, "Start a new one; the runs of old ones are kept.")
     return found
 
 

@@ -228,7 +228,7 @@ def word(asks: Pending, option: str, by: str) -> Word:
 
     def said(state: RunState) -> AnyEvent:
         if asked(state).id != asks.question.id:
-            raise Conflict(f"Run {state.run} asks something else by now.", "Look at it again.")
+            raise Conflict(f"Run {state.run} now asks a different question.", "Look at it again.")
         if asks.question.conflict is not None:
             return decide(state, by, Choice(option))
         return yes(state, by) if option == YES else no(state, by)

@@ -152,10 +152,10 @@ def _print_checked(found: Checked) -> None:
         if each.signer:
             say(f"✓ signed by {each.signer} ({each.fingerprint})")
         else:
-            say(f"· signed by {each.fingerprint}, a key that nobody here vouches for: "
-                "name those you trust with --allowed-signers")  # fmt: skip
+            say(f"· signed by {each.fingerprint}, an untrusted key: "
+                "name the signers you trust with --allowed-signers")  # fmt: skip
     if not found.signatures:
-        say("! It is not signed: anybody may have written it. `flyball attest rerun` repeats it.")
+        say("! It is not signed: anyone may have written it. `flyball attest rerun` repeats it.")
     mark = {"shown": "✓", "a question": "?", "not shown": "✗"}[attested.status]
     say(f"{mark} {attested.status}: {attested.label.removeprefix(f'{attested.status}: ')}")
     if attested.verdict.accepted_by:

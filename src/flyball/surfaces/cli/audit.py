@@ -28,7 +28,7 @@ HOSTS = click.Choice(
     "hosts",
     multiple=True,
     type=HOSTS,
-    help="Only sessions of this host; flyball: what would have been where hooks observe.",
+    help="Only sessions of this host; flyball: sessions that hooks only observed.",
 )
 @click.option(
     "--since", default="", metavar="SPAN", help="Only sessions newer than this, such as 30d."

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from flyball.app.liars.trial import TriedChange
 
-NO_CHECKOUT = "The benches and their peers come with a checkout, and this flyball runs from none."
+NO_CHECKOUT = "The benchmarks need a checkout of Flyball, and this installation has none."
 WHAT_TO_DO = "In a clone of Flyball run `make bench`. `flyball bench liars` needs no checkout."
 
 
@@ -57,14 +57,14 @@ def bench(context: click.Context, only: tuple[str, ...], page: bool, as_json: bo
     "--only",
     multiple=True,
     metavar="NAME",
-    help="Only changes with this in their name, as 012; may be repeated.",
+    help="Only changes with this in their name, such as 012; may be repeated.",
 )
 @click.option(
     "--every",
     type=click.IntRange(1),
     default=1,
     metavar="N",
-    help="Only one in so many of each kind.",
+    help="Try only every n-th change of each kind.",
 )
 @click.option(
     "--seconds",
@@ -72,7 +72,7 @@ def bench(context: click.Context, only: tuple[str, ...], page: bool, as_json: bo
     default=300.0,
     show_default=True,
     metavar="N",
-    help="How many seconds an answer may take.",
+    help="Maximum seconds per answer.",
 )
 @click.option(
     "--jobs",
@@ -80,7 +80,7 @@ def bench(context: click.Context, only: tuple[str, ...], page: bool, as_json: bo
     default=2,
     show_default=True,
     metavar="N",
-    help="How many are tried at once.",
+    help="Number of changes to try in parallel.",
 )
 @JSON
 def liars(

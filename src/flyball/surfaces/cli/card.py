@@ -218,7 +218,7 @@ def _move(
     if not yes and not as_json and sys.stdin.isatty():
         found = foresee(place, run, name, step, paths)
         if found.losses:
-            say("Going on would lose later work:")
+            say("Continuing would lose later work:")
             for loss in found.losses:
                 say(f"  {readable(loss.path)}: {loss.reason}")
             yes = click.confirm("Go on?")
@@ -237,7 +237,7 @@ def _say_moved(moved: Moved, root: Path) -> None:
     from flyball.workspace.run.worktree import CommitKind
 
     if moved.finished:
-        say(f"First completed what was interrupted: {moved.finished}.")
+        say(f"First completed an interrupted operation: {moved.finished}.")
     is_revert = moved.step is CommitKind.REVERT
     if not moved.writes:
         state = "taken back already" if is_revert else "there already"

@@ -62,7 +62,7 @@ def checkpoint(
 
 @click.command()
 @click.option("--says", required=True, metavar="QUOTE", help="What one side says.")
-@click.option("--but", required=True, metavar="QUOTE", help="What the other side says.")
+@click.option("--but", required=True, metavar="QUOTE", help="The quote that contradicts it.")
 @click.option(
     "--where",
     required=True,
@@ -110,7 +110,7 @@ NOT_YET = "The verdict is still being taken. Run this again."
     default=100.0,
     show_default=True,
     metavar="N",
-    help="Seconds to wait at most; hosts end what runs for two minutes.",
+    help="Maximum seconds to wait; hosts end commands after two minutes.",
 )
 @REPO
 @JSON

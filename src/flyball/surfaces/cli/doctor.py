@@ -67,7 +67,7 @@ def doctor(
     from flyball.surfaces.cli.doctor_print import print_report
 
     if not host and (program or seconds):
-        raise click.UsageError("--program and --seconds go with --host.")
+        raise click.UsageError("--program and --seconds need --host.")
     if host:
         # Only one of the two is requested: the attacks would take their time again.
         home = open_home(repo, os.environ, {})
@@ -174,7 +174,7 @@ def say_proof(proof: HostProof) -> None:
     else:
         say(f"{proof.title} {proof.version} ({proof.program})")
         if is_shown:
-            say("It is not driven: shown with recorded payloads.")
+            say("It was not started: tested with recorded payloads.")
     for line in proof.lines:
         say(f"  {line.state.value:<9}  {line.claim}")
         if line.seen:
@@ -196,6 +196,6 @@ def _verdict(proof: HostProof) -> str:
         return (
             f"{proof.title} is governed by Flyball here: each line was tried with the real program."
         )
-    known = f"The hooks answer as they must. What {proof.title} makes of that was not tried"
+    known = f"The hooks answer correctly. How {proof.title} handles the answers was not tested"
     more = f": install {proof.title} and repeat this to prove it" if proof.host in SEEN else ""
     return f"{known}{more}."

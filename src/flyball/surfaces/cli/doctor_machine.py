@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from flyball.workspace.process.self_test import AttackReport
 
 _MEANINGS = {
-    "kernel+namespaces": "what is not granted does not exist, and the network is its own",
+    "kernel+namespaces": "paths that are not granted do not exist, and the network is separate",
     "kernel": "the kernel refuses what is not granted; modes, owners and times of your own files "
     "outside the workspace can still be changed",
-    "none": "nothing holds a command back; Flyball refuses unattended commands here",
+    "none": "commands are not confined; Flyball refuses unattended commands here",
 }
 
 _ESCAPES = "seen\x1b]0;t\x07\x1b]52;c;eA==\x1b\\\x9b31m\rover\x08\x7f\u202etxt\u200b"
@@ -202,7 +202,7 @@ def attack_secret() -> list[AttackReport]:
     finally:
         shutil.rmtree(top, ignore_errors=True)
     is_shown = _CANARY.encode() in end.stdout + end.stderr
-    words = "a confined command reads .env by a name that it computes"
+    words = "a confined command reads .env by a computed name"
     seen = "the secret was read" if is_shown else "" if b"read" in end.stdout else "it did not run"
     return [AttackReport("a secret by a computed name", words, not seen, seen)]
 

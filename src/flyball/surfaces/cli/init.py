@@ -60,12 +60,12 @@ class Installation(NamedTuple):
 @click.option(
     "--level",
     type=LEVELS,
-    help="How much is held; as hooks.level says (govern) unless given.",
+    help="How much is enforced; default: hooks.level (govern).",
 )
 @click.option(
     "--http",
     is_flag=True,
-    help="Claude Code: ask about calls over HTTP. Quicker, but if nobody answers, calls are made.",
+    help="Claude Code: ask about calls over HTTP. Faster, but without an answer calls are made.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @REPO
@@ -97,9 +97,9 @@ def init(
     from flyball.errors import UsageError
 
     if http and host != "claude":
-        raise UsageError("Only Claude Code asks its hooks over HTTP.", "Leave --http out.")
+        raise UsageError("Only Claude Code can call hooks over HTTP.", "Leave --http out.")
     if level and remove:
-        raise UsageError("--level and --remove exclude each other.", "Use only one of them.")
+        raise UsageError("--level and --remove cannot be combined.", "Use only one of them.")
     if remove or level in ("observe", "verdict"):
         _require_person(repo)
     install = _plan(repo, host, scope, remove=remove, level=level or "", http=http)
@@ -224,8 +224,8 @@ def _say(install: Installation, *, is_done: bool) -> None:
 
 def _say_removed(install: Installation, *, is_done: bool) -> None:
     path = install.plan.target.path
-    done = f"Flyball's hooks are out of {path}."
-    say(done if is_done else f"There is nothing of Flyball in {path}.")
+    done = f"Flyball's hooks were removed from {path}."
+    say(done if is_done else f"{path} has no hooks of Flyball.")
     for other in install.elsewhere:
         say(f"Flyball's hooks are in {other.path}: `{_removal(other, install.repo)}` removes them.")
 

@@ -21,7 +21,7 @@ def seconds_in(text: str) -> float:
     """Return the seconds in `30m`, `2h` or `45` (minutes)."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text.strip())
     if found is None:
-        raise UsageError(f"--for {text!r} is no time.", "Say 30m, 2h or 90s.")
+        raise UsageError(f"--for {text!r} is not a time span.", "Write 30m, 2h or 90s.")
     return float(found[1]) * UNITS[found[2] or "m"]
 
 

@@ -135,7 +135,7 @@ def _show(result: PatchResult, *, done: bool, shows_diff: bool) -> None:
 def _show_change(console: Console, change: Change) -> None:
     console.print(f"{change.type.value:6} {change.path}", style="bold")
     for taken in change.taken:
-        moved = f", {taken.offset:+d} lines from where it says" if taken.offset else ""
+        moved = f", {taken.offset:+d} lines from its stated position" if taken.offset else ""
         console.print(f"  hunk {taken.hunk}: line {taken.line}, {taken.how}{moved}")
 
 

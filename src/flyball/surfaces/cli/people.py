@@ -70,7 +70,7 @@ def add(name: str, role: str, project: str, as_json: bool) -> None:
     if as_json:
         say(json.dumps({"name": name, "grants": {place: role}, "token": token}))
         return
-    say(f"{name} may {role} in {_told(place)}. Their token, which is kept nowhere:")
+    say(f"{name} may {role} in {_told(place)}. Their token, which is not stored:")
     say(token)
     if is_first:
         say("From now on the board's own token is disabled: everybody uses their own.")

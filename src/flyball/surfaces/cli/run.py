@@ -55,7 +55,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
     shell_complete=complete_file,
     help="Follow the steps of a flow file.",
 )
-@click.option("--budget", type=click.IntRange(0), metavar="N", help="The most calls it may make.")
+@click.option("--budget", type=click.IntRange(0), metavar="N", help="Maximum number of calls.")
 @click.option(
     "--image",
     "images",
@@ -84,7 +84,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print telemetry, on
     "--no-plan", is_flag=True, help="Do not plan; use one card however big the request is."
 )
 @click.option(
-    "--max-iterations", type=click.IntRange(1), metavar="N", help="The most plans per run."
+    "--max-iterations", type=click.IntRange(1), metavar="N", help="Maximum number of plans per run."
 )
 @JSON
 @click.pass_context

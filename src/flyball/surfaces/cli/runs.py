@@ -182,7 +182,7 @@ def cancel(run: str, why: str, repo: Path, as_json: bool) -> None:
 )
 @click.option("--atif", is_flag=True, help="Write an ATIF trajectory instead.")
 @click.option("--otel", is_flag=True, help="Write an OpenTelemetry trace instead.")
-@click.option("--agent-trace", is_flag=True, help="Write who wrote which lines instead.")
+@click.option("--agent-trace", is_flag=True, help="Write the authors of the lines instead.")
 @REPO
 @DATABASE
 def export(

@@ -181,7 +181,7 @@ def prune(
         return
     say(f"Forgot {dropped} snapshots of {len(runs)} runs, {freed / 1e6:.1f} MB freed.")
     if gone:
-        say(f"Forgot the snapshots of {gone} runs at the project's remote.")
+        say(f"Deleted the snapshots of {gone} runs at the project's remote.")
 
 
 def _abandon(
@@ -195,7 +195,7 @@ def _abandon(
     from flyball.workspace.cards import use_cases
 
     if run is None:
-        raise UsageError("--abandon needs the name of a run.", "Say which run to delete.")
+        raise UsageError("--abandon needs the name of a run.", "Name the run to delete.")
     lost = use_cases.unmerged_cards(place, run)
     titles = ", ".join(f"{record.card} ({record.title})" for record in lost)
     if lost and not yes:
@@ -211,7 +211,7 @@ def _abandon(
     if as_json:
         say_json({"run": run, "abandoned": True, "lost": [record.card for record in lost]})
     else:
-        say(f"Run {run} is gone: worktree, branch and records.")
+        say(f"Deleted run {run}: worktree, branch and records.")
 
 
 def _say_card(each: Replayed) -> None:

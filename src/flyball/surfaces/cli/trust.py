@@ -38,9 +38,9 @@ def trust(repo: Path, yes: bool, as_json: bool) -> None:
         _show(found)
     if not found.is_trusted and not yes:
         if as_json or not sys.stdin.isatty():
-            raise UsageError("Trust is given by a person.", "Repeat with --yes to accept it.")
+            raise UsageError("Only a person can trust it.", "Repeat with --yes to accept it.")
         if not click.confirm("\nTrust it?"):
-            say("It is not trusted; nothing of it counts.")
+            say("It is not trusted; none of it applies.")
             return
     if not found.is_trusted:
         accept(os.environ, found)
@@ -56,7 +56,7 @@ def _show(found: Offer) -> None:
     """Print what would be accepted: every file, and the settings that would apply."""
     if found.text:
         _show_file(found.path, found.text)
-        say("\nWould count:" if found.settings else "\nNothing of it would count.")
+        say("\nWould count:" if found.settings else "\nNone of it would apply.")
         for key, value in found.settings:
             say(f"  {key} = {value}")
         for line in found.ignored:

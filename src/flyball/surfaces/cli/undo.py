@@ -54,7 +54,7 @@ def undo(
         told = {"undoes": edit.id, "snapshotId": done.snapshot, "files": files, "lost": done.lost}
         say_json({**told, "root": edit.root, "title": edit.title})
     elif not done.writes:
-        say("Everything already is as it was before that edit.")
+        say("The files are already as they were before that edit.")
     else:
         say(f"Restored. `flyball undo {done.snapshot}` reverts that.")
 

@@ -186,7 +186,7 @@ def _print(found: Verified, *, markdown: bool) -> None:
     say(f"{mark} {status}: {first}" if found.has_changed else f"· {first}")
     say(f"  {title}")
     if not found.has_changed:
-        say("  Both trees are alike. For a branch: --base main --head TOPIC; a commit: --head REF.")
+        say("  Both trees are equal. For a branch: --base main --head TOPIC; a commit: --head REF.")
     for line in lines:
         say(f"  {line}")
     for each in found.verdict.questions:

@@ -52,7 +52,7 @@ UNASKED = "Nobody answered here. A person can, in their own terminal: {commands}
 class PersonsWord(BaseModel):
     """The form that a person fills in."""
 
-    approve: bool = Field(description="Whether it may be so.")
+    approve: bool = Field(description="Whether to allow it.")
     note: str = Field(default="", description="An optional message to the agent.")
 
 
@@ -86,7 +86,7 @@ async def request_approval(
     state: Waiting,
     outcome: Annotated[ElicitationResult[Any], Resolve(ask)],
     run: Run = "",  # noqa: ARG001 - this and the next two are read where the question is found
-    call: Annotated[str, Field(description="A refused call to appeal; empty: what is asked.")] = "",  # noqa: ARG001
+    call: Annotated[str, Field(description="A refused call to appeal; empty: the question.")] = "",  # noqa: ARG001
     reason: Annotated[str, Field(description="Why the refused call should be allowed.")] = "",  # noqa: ARG001
 ) -> TurnView:
     """Ask the person the question that the run waits for; only they can answer it.
@@ -132,7 +132,7 @@ INSTRUCTIONS = (
     "Flyball governs work on this project: it says what may be done next, and proves what was done."
     " Begin with start_run; next_step says what is owed. Look with read, grep and test; state a"
     " checkpoint before you change anything; change files with edit_diff; end each step with"
-    " submit_evidence. Flyball runs the tests itself, so say only what is so. Where a person must"
+    " submit_evidence. Flyball runs the tests itself, so report only facts. Where a person must"
     " decide, call request_approval; if it cannot be done as asked, call conflict. A refusal says"
     " what to do instead."
 )
@@ -326,7 +326,7 @@ async def serve(
         )
     except OSError as error:
         raise UsageError(
-            f"{host}:{port} cannot be listened at: {error.strerror or error}.",
+            f"Cannot listen at {host}:{port}: {error.strerror or error}.",
             "Name another --host or --port; port 0 takes any that is free.",
         ) from None
     with listening:

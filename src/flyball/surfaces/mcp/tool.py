@@ -23,8 +23,8 @@ from flyball.tools.conflict import ConflictForm
 
 StepContext = Context[Steps, Any]
 
-Run = Annotated[str, Field(description="The run, as start_run named it; empty: yours under way.")]
-Card = Annotated[str, Field(description="The card that is meant; empty: the one that is asked.")]
+Run = Annotated[str, Field(description="The run's name from start_run; empty: your current run.")]
+Card = Annotated[str, Field(description="The card; empty: the one whose step is pending.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ def steps_of(ctx: StepContext) -> Steps:
 
 async def start_run(
     ctx: StepContext,
-    goal: Annotated[str, Field(description="What shall be so afterwards.")] = "",
+    goal: Annotated[str, Field(description="The desired end state.")] = "",
     flow: Annotated[str, Field(description="A flow file of the project, by its path.")] = "",
     plan: Annotated[
         dict[str, Any] | None,
@@ -96,7 +96,7 @@ async def next_step(ctx: StepContext, run: Run = "") -> StepView:
 
 async def status(
     ctx: StepContext,
-    run: Annotated[str, Field(description="A run to see in full; empty: only the list.")] = "",
+    run: Annotated[str, Field(description="A run to show in full; empty: only the list.")] = "",
 ) -> StatusView:
     """Get the runs of this project, and all details of one of them. Changes nothing."""
     steps = steps_of(ctx)
@@ -146,11 +146,13 @@ async def grep(
 
 async def checkpoint(
     ctx: StepContext,
-    goal: Annotated[str, Field(description="What shall be so afterwards.")],
+    goal: Annotated[str, Field(description="The desired end state.")],
     findings: Annotated[str, Field(description="What you saw.")],
     proposed_action: Annotated[str, Field(description="What you will do.")],
     files: Annotated[list[str], Field(description="The files that you expect to change.")],
-    verify_with: Annotated[list[str], Field(description="What will show that it is done.")],
+    verify_with: Annotated[
+        list[str], Field(description="The tests that will show that it is done.")
+    ],
     run: Run = "",
     card: Card = "",
 ) -> TurnView:
@@ -164,8 +166,8 @@ async def checkpoint(
 
 async def conflict(
     ctx: StepContext,
-    says: Annotated[str, Field(description="A quote of one side.")],
-    but: Annotated[str, Field(description="A quote of the other side.")],
+    says: Annotated[str, Field(description="A quote from one side.")],
+    but: Annotated[str, Field(description="A quote from the other side.")],
     where: Annotated[
         str, Field(description="file:line of the first quote, or `request`; then the second's.")
     ],
@@ -224,7 +226,7 @@ async def submit_evidence(
 
 async def revert(
     ctx: StepContext,
-    card: Annotated[str, Field(description="The card whose work is taken back.")],
+    card: Annotated[str, Field(description="The card to revert.")],
     paths: Annotated[list[str], Field(description="Only these files; empty: all of it.")] = [],  # noqa: B006
     run: Run = "",
 ) -> RevertView:

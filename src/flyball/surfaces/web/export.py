@@ -67,7 +67,7 @@ style-src 'unsafe-inline'; img-src data:">
     "/api/runs/{run:str}/export.html",
     sync_to_thread=True,
     tags=["runs"],
-    summary="A run in one file that needs nothing.",
+    summary="A run as one self-contained file.",
 )
 def export_html(board: OurBoard, run: FromPath[str]) -> Response[bytes]:
     """Export a run as a page to keep or to send."""

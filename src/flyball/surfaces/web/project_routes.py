@@ -149,7 +149,12 @@ def workers(board: OurBoard) -> list[dict[str, Any]]:
     return board.workers()
 
 
-@get("/api/people", sync_to_thread=True, tags=["server"], summary="Who may do what where.")
+@get(
+    "/api/people",
+    sync_to_thread=True,
+    tags=["server"],
+    summary="The people, with their roles in each project.",
+)
 def people(board: OurBoard) -> list[dict[str, Any]]:
     return [{"name": each.name, "grants": each.grants} for each in board.everybody()]
 

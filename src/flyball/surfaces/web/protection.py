@@ -99,9 +99,9 @@ class Protection(NamedTuple):
             return _refused(403, "host", f"This server is not {host[:80]!r}.", OPEN_IT)
         origin = headers.get("origin")
         if origin is not None and origin != f"{scope.get('scheme', 'http')}://{host}":
-            return _refused(403, "origin", "Another page may not ask this server.", OPEN_IT)
+            return _refused(403, "origin", "Requests from other pages are not allowed.", OPEN_IT)
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return _refused(403, "origin", "Another page may not ask this server.", OPEN_IT)
+            return _refused(403, "origin", "Requests from other pages are not allowed.", OPEN_IT)
         if scope["path"] == "/" or scope["path"].startswith("/page/"):
             # The page's own files hold no private data. Any other path needs a token, in whatever
             # way it is written: the router takes `//api` for `/api`.

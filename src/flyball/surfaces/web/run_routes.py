@@ -188,7 +188,7 @@ class RunRoutes(Controller):
     ) -> DiffView:
         return view_diff(asyncio.run(diff_at(board.home_of(run), run, seq)), full)
 
-    @get("/{run:str}/film", sync_to_thread=True, summary="How a run came about, to be replayed.")
+    @get("/{run:str}/film", sync_to_thread=True, summary="The data to replay a run.")
     def film(self, board: OurBoard, run: FromPath[str]) -> FilmView:
         return view_film(asyncio.run(film_of(board.home_of(run), run)))
 

@@ -84,7 +84,9 @@ def listen(host: str, port: int, token: str, *, has_people: bool = False) -> Lis
             f"The token is shorter than {SHORTEST} characters.", "Choose a longer one."
         )
     if not token.isascii() or any(each in token for each in ' ";,\\\t\r\n'):
-        raise UsageError("The token has characters that no cookie can hold.", "Use letters.")
+        raise UsageError(
+            "The token has characters that are not allowed in a cookie.", "Use letters."
+        )
     place = _open(host, port)
     names = {"localhost"} if is_local else {"localhost", host.lower(), socket.gethostname().lower()}
     protection = Protection(
@@ -111,7 +113,7 @@ def _open(host: str, port: int) -> socket.socket:
         place.bind((host, port))
     except OSError as error:
         place.close()
-        said = f"Nothing can listen on {host}:{port}: {error.strerror}."
+        said = f"Cannot listen on {host}:{port}: {error.strerror}."
         raise UsageError(said, "Choose another --port, or 0 for any.") from None
     place.listen(BACKLOG)
     return place

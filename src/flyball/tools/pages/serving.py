@@ -126,10 +126,10 @@ async def bring_up(plan: ServerPlan, context: CallContext, seconds: float) -> tu
     is_up = there and not there.is_over and there.tree == context.tree
     if there and is_up and there.plan.command == plan.command:
         return there, ""
-    note = f"The server {plan.name} was started from the present tree."
+    note = f"The server {plan.name} was started from the current tree."
     if there:
         why = "had ended" if there.is_over else "ran an earlier tree"
-        note = f"The server {plan.name} {why} and was started again from the present tree."
+        note = f"The server {plan.name} {why} and was started again from the current tree."
     return await _start(plan, context, seconds), note
 
 

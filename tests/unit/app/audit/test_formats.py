@@ -41,11 +41,11 @@ def with_line(line: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("line", "note"),
     [
-        (b'{"type": "user", "cut', "Line 2 is not JSON and was passed over."),
+        (b'{"type": "user", "cut', "Line 2 is not JSON and was skipped."),
         (b"[" * 100_000, "Line 2 is nested too deeply and was skipped."),
         (b'{"a":' * 100_000, "Line 2 is nested too deeply and was skipped."),
-        (b'"\xff\xfe"', "Line 2 is not JSON and was passed over."),
-        (b'{"type": "user", "x": "\x00\x1b[31m"}', "Line 2 is not JSON and was passed over."),
+        (b'"\xff\xfe"', "Line 2 is not JSON and was skipped."),
+        (b'{"type": "user", "x": "\x00\x1b[31m"}', "Line 2 is not JSON and was skipped."),
     ],
 )
 def test_a_line_that_cannot_be_read_costs_only_itself(file: Path, line: bytes, note: str):
@@ -59,13 +59,13 @@ def test_a_line_that_is_too_long_is_passed_over_in_bounded_memory(
 ):
     monkeypatch.setattr(formats, "LONGEST_LINE", 1 << 16)
     found = judged(file, with_line(b'{"type": "user", "x": "' + b"x" * (1 << 18) + b'"}'))
-    assert found.notes == ("Line 2 is longer than 0 MB and was passed over.",)
+    assert found.notes == ("Line 2 is longer than 0 MB and was skipped.",)
     assert found.sessions[0].calls == 3
 
 
 def test_the_last_line_of_a_session_that_goes_on_may_be_cut_off(file: Path):
     found = judged(file, CLEAN + '{"type": "assis')
-    assert found.notes[0].endswith("the last one, is cut off and was passed over.")
+    assert found.notes[0].endswith("the last one, is cut off and was skipped.")
 
 
 def test_notes_are_few(file: Path):
@@ -103,7 +103,7 @@ def test_control_characters_in_what_was_said_stay_what_they_are(file: Path):
 )
 def test_an_unknown_format_is_named_and_passed_over(file: Path, text: str):
     found = judged(file, text)
-    assert found.notes == ("It is of no format that Flyball knows, and was passed over.",)
+    assert found.notes == ("It is of no format that Flyball knows, and was skipped.",)
     assert found.sessions == []
 
 
@@ -114,11 +114,11 @@ def test_an_empty_file_is_nothing(file: Path):
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        ("{broken", ("It is not JSON, or cut off, and was passed over.",)),
+        ("{broken", ("It is not JSON, or cut off, and was skipped.",)),
         ("[" * 100_000, ("It is nested too deeply and was skipped.",)),
         ('{"some": "settings"}', ()),
-        ('{"messages": 7}', ("It was passed over: `messages` is not a list of steps.",)),
-        ("7", ("It was passed over: `trajectory` is not a list of steps.",)),
+        ('{"messages": 7}', ("It was skipped: `messages` is not a list of steps.",)),
+        ("7", ("It was skipped: `trajectory` is not a list of steps.",)),
         ('{"role": "user", "sessionID": "s"}', ()),
     ],
 )
@@ -230,5 +230,5 @@ def test_a_line_of_a_hundred_megabytes_costs_only_itself(file: Path):
             stream.write(b"x" * (1 << 20))
         stream.write(b'"}\n' + rest)
     found = judge_file(file, GuardLimits())
-    assert found.notes == ("Line 2 is longer than 32 MB and was passed over.",)
+    assert found.notes == ("Line 2 is longer than 32 MB and was skipped.",)
     assert found.sessions[0].calls == 3

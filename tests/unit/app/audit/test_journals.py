@@ -33,4 +33,4 @@ def test_a_journal_that_is_none_is_named_and_passed_over(tmp_path: Path):
     file.parent.mkdir(parents=True)
     file.write_bytes(b"no data base" * 100)
     (note,) = audited(tmp_path).notes
-    assert note.startswith(f"{file}: It was passed over:")
+    assert note.startswith(f"{file}: It was skipped:")

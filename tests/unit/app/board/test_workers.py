@@ -60,7 +60,7 @@ def test_the_beginning_is_enough(name: str, error: str):
 def test_a_beginning_that_several_share_is_refused_with_their_names():
     with pytest.raises(UsageError, match="'ab' may mean abc1 or abd2") as caught:
         meant(LEDGER, "ab")
-    assert caught.value.hint == "Say more of the fingerprint."
+    assert caught.value.hint == "Type more of the fingerprint."
 
 
 @pytest.mark.parametrize("name", ["", "x", "abc12"])

@@ -74,7 +74,7 @@ def test_cards_that_were_moved_here_are_not_overwritten(team: Team) -> None:
         (here.root / "a.txt").write_text("my own\n")
         here.commit_card(RUN, "mine", "Mine")
     work(team, 3, "four\n", "step-2")
-    with pytest.raises(Conflict, match="moved here since"):
+    with pytest.raises(Conflict, match="reapplied here since"):
         fetch_run(home, RUN)
     assert git(home.repo, "show", f"flyball/{RUN}:a.txt") == "my own\n"
 

@@ -80,7 +80,7 @@ def test_a_hook_that_is_not_there_is_told_first(world: World):
     need = world.needs("codex", executable="/nowhere/flyball-hook")[0]
 
     assert need.state is NeedState.MISSING
-    assert "/nowhere/flyball-hook is not there" in need.text
+    assert "/nowhere/flyball-hook does not exist" in need.text
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_host_that_is_never_driven_is_not_said_to_be_proved(machine: OwnMachin
     machine.install("opencode")
     proof = proved(machine, "opencode", machine.program("opencode", "echo 1.0"))
     assert (proof.holds, proof.proves) == (True, False)
-    assert proof.lines[-1].seen == "opencode was not started: Flyball does not drive it"
+    assert proof.lines[-1].seen == "opencode was not started: Flyball does not start it"
 
 
 def test_a_host_on_the_path_is_found(machine: OwnMachine):

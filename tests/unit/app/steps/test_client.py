@@ -68,7 +68,7 @@ def test_a_client_at_an_address_that_is_not_of_this_machine_is_nobodys_person(se
     server = clients_by_address({"CODEX_SANDBOX": "1"})
     assert (server.process, server.mark) == (HERE, "CODEX_SANDBOX")
     far = client_at(clients_by_address({}), ("203.0.113.9", 4321), ("192.0.2.1", 80))
-    with pytest.raises(NotAPerson, match="cannot be told"):
+    with pytest.raises(NotAPerson, match="cannot be identified"):
         far.require_person(sessions, RUN)
 
 

@@ -151,8 +151,8 @@ def test_the_terminal_tells_of_every_class_that_a_tool_can_take():
         ),
         (
             GateReport(**HERE, gate="visual_ok", why="No browser."),
-            "not looked at for visual_ok: No browser.",
-            "not looked at for visual_ok: No browser.",
+            "not checked for visual_ok: No browser.",
+            "not checked for visual_ok: No browser.",
         ),
     ],
 )

@@ -380,7 +380,7 @@ def test_a_hand_over_holds_all_that_a_new_thread_must_know(context: RunContext):
         "- changed odd.py beyond the checkpoint",
         "- found: nothing sums",
         "- a remark",
-        "- the present tree: unverified",
+        "- the current tree: unverified",
         "- pytest -q: 3 passed, 1 failed",
         "- [critical] Step read: Tests failed",
         "- diff_size: failed. too big",
@@ -397,7 +397,7 @@ def test_a_hand_over_of_a_bare_card_is_short():
     card = CardState(id="c", template=LIBRARY["fix"], title="t", base="t0", tree="t0")
     text = hand_over(RunState(run="r", request="mend it", cards=(card,)), card)
     assert (
-        text == "# Hand-over\n\n## Goal\nmend it\n\n## Evidence\n- the present tree: unverified\n"
+        text == "# Hand-over\n\n## Goal\nmend it\n\n## Evidence\n- the current tree: unverified\n"
     )
 
 

@@ -78,7 +78,7 @@ def test_yes_and_no_say_what_they_do_and_count_for_that_question_alone():
     assert (yes.option_id, yes.kind, yes.name) == (
         "approve",
         "allow_once",
-        "Approve: let it try once more",
+        "Approve: let it try again",
     )
     assert (no.option_id, no.kind, no.name) == ("deny", "reject_once", "Deny: let it fail")
     said = word(chosen(state), "approve", "ada")
@@ -86,5 +86,5 @@ def test_yes_and_no_say_what_they_do_and_count_for_that_question_alone():
     assert word(chosen(state), "whatever", "ada")(state) == Answered(
         question="q1", granted=False, by="ada"
     )
-    with pytest.raises(Conflict, match="something else"):
+    with pytest.raises(Conflict, match="different question"):
         said(asking(Question("q2", Asking.FAILURE, "Try again?")))

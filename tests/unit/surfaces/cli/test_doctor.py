@@ -254,7 +254,7 @@ def test_what_was_tried_with_the_real_program_is_held(capsys: pytest.CaptureFixt
 
 
 def test_what_was_not_tried_is_said_last(capsys: pytest.CaptureFixture[str]):
-    known = "The hooks answer as they must. What Some Host makes of that was not tried"
+    known = "The hooks answer correctly. How Some Host handles the answers was not tested"
     last = told(capsys, ProofState.SHOWN, ProofState.UNTRIED)
     assert last == f"{known}: install Some Host and repeat this to prove it."
     last = told(capsys, ProofState.SHOWN, ProofState.UNTRIED, host="opencode")
@@ -279,4 +279,4 @@ def test_without_the_program_the_command_ends_well_and_hides_nothing(tmp_path: P
     done = CliRunner(env=env).invoke(doctor, ["--host", "claude", "--repo", str(machine.repo)])
     assert done.exit_code == 0, done.output
     assert done.stdout.count("  not tried  ") == 3
-    assert "was not tried: install Claude Code" in done.stdout.splitlines()[-1]
+    assert "was not tested: install Claude Code" in done.stdout.splitlines()[-1]

@@ -49,7 +49,7 @@ def test_the_check_speaks_json():
         "file": BAD,
         "line": 16,
         "code": "unbounded-cycle",
-        "message": "The steps `B` → `C` → `B` go round without a bound.",
+        "message": "The steps `B` → `C` → `B` can repeat forever.",
         "hint": "Set `on_pass.max_rounds` on `C`, or point it to END.",
     }
 

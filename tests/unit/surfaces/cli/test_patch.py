@@ -148,7 +148,7 @@ def test_what_cannot_be_put_back_is_named(repo: Path):
             (self.path / raw).unlink()
             (self.path / raw).mkdir()
 
-    with pytest.raises(ToolError, match=r"cart\.py could not be put back"):
+    with pytest.raises(ToolError, match=r"cart\.py could not be restored"):
         write_all(Swapped(repo), changes)
 
 

@@ -203,7 +203,7 @@ def test_a_project_without_tests_ends_unverified(tmp_path: Path):
     result = invoke(tmp_path, "change it", "--intent", "small_fix", "--driver", driver)
     assert result.exit_code == 4, result.output
     assert "unverified" in result.output
-    assert "unproven as it is" in result.output
+    assert "although it is unproven" in result.output
 
 
 def test_talk_needs_no_tools(place: Path):
@@ -245,7 +245,7 @@ def test_an_image_goes_with_the_request(place: Path):
         (("fix", "--model", "openai:gpt-5"), ConfigError, "OPENAI_API_KEY is not set"),
         (("fix", "--model", "anthropic:claude"), ConfigError, "ANTHROPIC_API_KEY is not set"),
         (("fix", "--model", "zai:glm"), ConfigError, "ZAI_API_KEY is not set"),
-        (("fix", "--model", "a:b", "--driver", "relay:x"), UsageError, "exclude each other"),
+        (("fix", "--model", "a:b", "--driver", "relay:x"), UsageError, "cannot be combined"),
         (("fix", "--image", "none.png"), NotFound, "none.png"),
         (("fix", "--repo", "nowhere"), NotFound, "nowhere"),
         (("fix", "--history", "none.json"), NotFound, "none.json"),

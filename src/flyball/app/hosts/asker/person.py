@@ -99,7 +99,7 @@ def _require_terminal(sessions: Sequence[Session]) -> None:
 
 
 HOW = "Run the command yourself, in your own terminal."
-IN_DOUBT = "Say it in a terminal that was open before the agent, or on the page of `flyball serve`."
+IN_DOUBT = "Run it in a terminal that was open before the agent, or on the page of `flyball serve`."
 
 
 MARKS = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "OPENCODE")

@@ -114,7 +114,7 @@ def _of_run(run: str, state: Path, environ: Mapping[str, str]) -> list[Home]:
         return []
     if not (project / ".git").exists():
         raise Conflict(
-            f"{project} has no `.git` any more, and what became of run {run} cannot be looked at.",
+            f"{project} has no `.git` any more, so the state of run {run} cannot be checked.",
             "Put it back; a person can let the agent go on with `flyball off`.",
         )
     return [open_home(project, environ, {})]

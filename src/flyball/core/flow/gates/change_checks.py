@@ -36,7 +36,7 @@ def _diff(case: Case) -> DiffReport | None:
 
 
 def _no_diff(case: Case) -> Missing:
-    return no_look(case, DiffReport, "compare the present tree with its base")
+    return no_look(case, DiffReport, "compare the current tree with its base")
 
 
 class Paths(Parameters, frozen=True):
@@ -87,7 +87,7 @@ def forbidden_paths_untouched(case: Case, wanted: Paths) -> Verdict:
         return _no_diff(case)
     touched = [each.path for each in report.files if matches(each.path, wanted.paths)]
     if touched:
-        return Failed(f"Forbidden paths were changed: {listed(touched)}. Take that back.")
+        return Failed(f"Forbidden paths were changed: {listed(touched)}. Revert that.")
     return Passed(f"Nothing in {listed(wanted.paths)} changed.")
 
 
@@ -107,7 +107,7 @@ def no_secrets_added(case: Case, _: NoParameters) -> Verdict:
     if report is None:
         return _no_diff(case)
     if report.secrets_added:
-        return Failed(f"Secrets were added: {listed(report.secrets_added)}. Take them out.")
+        return Failed(f"Secrets were added: {listed(report.secrets_added)}. Remove them.")
     return Passed("No secret was added.")
 
 
@@ -163,7 +163,7 @@ def coverage_not_dropped(case: Case, limits: CoverageLimits) -> Verdict:
     """Require that coverage is not lower than before."""
     report = last_look(case, CoverageReport)
     if report is None:
-        return no_look(case, CoverageReport, "measure coverage on the present tree")
+        return no_look(case, CoverageReport, "measure coverage on the current tree")
     if report.after < report.before - limits.tolerance:
         return Failed(f"Coverage dropped from {report.before:g} % to {report.after:g} %.")
     if report.after < limits.minimum:
@@ -235,6 +235,8 @@ def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
         note = f": {report.note}" if report.note else ""
         return Failed(f"{report.url} does not look as expected{note}.")
     if report.is_unjudged:
-        return Passed(f"Nothing is obviously wrong with {report.url}; no model judged its look.")
+        return Passed(
+            f"Nothing is obviously wrong with {report.url}; no model judged its appearance."
+        )
     judge = f", says {report.judged_by}" if report.judged_by else ""
     return Passed(f"{report.url} looks as expected{judge}.")

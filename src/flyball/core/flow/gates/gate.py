@@ -159,16 +159,16 @@ def judge_done(
         return Missing(_what_to_run(evidence, tree, has_suite))
     best = strongest(counted, tree, base)
     if best >= Strength.GREEN:
-        return Passed(f"Verified on the present tree: {best.label}.")
+        return Passed(f"Verified on the current tree: {best.label}.")
     if red := new_failure(present, known_red(counted, base)):
         return Failed(f"{checks.why_red(red)} Fix that and run `{red.command}` again.")
     wanted = {Strength.SHOWN} if has_suite else {Strength.SHOWN, Strength.CHECKED}
     enough = {strength(item) for item in present} & wanted
     broken = _new_trouble(present, counted, base)
     if broken and (enough or not has_suite):
-        return Failed(f"{EVIDENCE_ROWS[type(broken)].fault(broken)}. Fix that and look again.")
+        return Failed(f"{EVIDENCE_ROWS[type(broken)].fault(broken)}. Fix that and check again.")
     if enough:
-        return Passed(f"Verified on the present tree: {max(enough).label}.")
+        return Passed(f"Verified on the current tree: {max(enough).label}.")
     return Missing(_what_to_run(evidence, tree, has_suite))
 
 
@@ -200,7 +200,7 @@ def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) 
     suites = [item for item in evidence if isinstance(item, SuiteReport)]
     if not has_suite and not suites:
         return (
-            "Nothing verifies the present tree, and the project has no tests. Run `check` for "
+            "Nothing verifies the current tree, and the project has no tests. Run `check` for "
             "build or types, or open what it serves."
         )
     run = f"Run `test` (`{suites[-1].command}`)" if suites else "Run `test`"
@@ -215,7 +215,7 @@ def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) 
     if empty := [item for item in fresh if isinstance(item, CommandReport) and item.proves_nothing]:
         return f"`{empty[-1].command}` proves nothing: {empty[-1].proves_nothing}. {run}."
     if any(strength(item) > Strength.NOTHING for item in fresh):
-        return f"What was checked does not show that it works. {run} on the present tree."
+        return f"What was checked does not show that it works. {run} on the current tree."
     if any(strength(item) > Strength.NOTHING or is_failing(item) for item in evidence):
         return f"The tree changed since it was last verified. {run} again."
-    return f"Nothing verifies the present tree. {run}."
+    return f"Nothing verifies the current tree. {run}."

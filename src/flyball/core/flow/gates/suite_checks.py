@@ -105,7 +105,7 @@ def tests_pass(case: Case, limits: SuiteLimits) -> Verdict:
         return _by_verdict(found.verdict, limits)
     report = last_look(case, SuiteReport, lambda item: not item.selected or is_failing(item))
     if report is None:
-        return no_look(case, SuiteReport, "run `test` on the present tree")
+        return no_look(case, SuiteReport, "run `test` on the current tree")
     # Whoever selects the tests does not decide whether the suite passes.
     suites = [
         item
@@ -205,7 +205,7 @@ def command_succeeds(case: Case, wanted: Command) -> Verdict:
         if item.exit_code:
             return Failed(f"`{wanted.command}` ended with exit code {item.exit_code}.")
         return Passed(f"`{wanted.command}` succeeded.")
-    return no_look(case, kinds, f"run `{wanted.command}` on the present tree")
+    return no_look(case, kinds, f"run `{wanted.command}` on the current tree")
 
 
 class AnyCommand(Parameters, frozen=True):
@@ -227,7 +227,7 @@ def check_of(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
         checks = [item for item in present if isinstance(item, CheckReport) and fits(item)]
         reports = {item.command: item for item in checks}
         if not reports:
-            return no_look(case, CheckReport, f"run `check` for {kind} on the present tree")
+            return no_look(case, CheckReport, f"run `check` for {kind} on the current tree")
         for report in reports.values():
             if report.exit_code or report.problems or report.count:
                 first = f", first {report.problems[0]}" if report.problems else ""

@@ -128,7 +128,7 @@ def _prevention(report: AuditReport, found: int) -> Iterator[str]:
         yield f"<p>Would be prevented by: <code>{_safe(command)}</code></p>"
     yield (
         '<p class="muted">Where the work was kept afterwards, the rule may have been wrong: nobody '
-        "took back what it would have held up.</p>"
+        "reverted the work that it would have stopped.</p>"
     )
 
 

@@ -103,7 +103,7 @@ class _Driving:
                 task.cancel()
                 return
             control.pause(user())
-            words = "Pausing when the present call is over. Ctrl-C again stops at once."
+            words = "Pausing after the current call. Ctrl-C again stops at once."
             self._view.say(StoryLine("warn", words, "!"))
 
         loop.add_signal_handler(signal.SIGINT, interrupt)
@@ -152,7 +152,7 @@ def _is_person_here(home: Home) -> bool:
 def driver_of(driver: str, model: str) -> str:
     """Return the driver that the two options name together."""
     if driver and model and driver not in ("model", f"model:{model}"):
-        raise UsageError(f"--driver {driver} and --model {model} exclude each other.", "Give one.")
+        raise UsageError(f"--driver {driver} and --model {model} cannot be combined.", "Give one.")
     return f"model:{model}" if model else driver
 
 
@@ -211,7 +211,7 @@ def _run(argv: tuple[str, ...], stdin: bytes | None) -> bytes:
         raise DriverError(str(error)) from None
     if done.exit_code:
         said = done.stderr.decode("utf-8", "replace").strip()
-        raise DriverError(f"The clipboard does not answer: {said or argv[-1]}.", "Try relay:DIR.")
+        raise DriverError(f"The clipboard program failed: {said or argv[-1]}.", "Try relay:DIR.")
     return done.stdout
 
 
@@ -226,4 +226,4 @@ async def _enter() -> None:
     finally:
         loop.remove_reader(descriptor)
     if not sys.stdin.readline():
-        raise DriverError("There is no keyboard to answer from.", "Use --driver relay:DIR.")
+        raise DriverError("There is no keyboard to answer with.", "Use --driver relay:DIR.")

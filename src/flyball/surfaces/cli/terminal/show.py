@@ -49,7 +49,7 @@ def read_file(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise NotFound("file", str(path), "Name a file that is there.") from None
+        raise NotFound("file", str(path), "Name an existing file.") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
 
@@ -191,7 +191,7 @@ def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
     yield StoryLine("head", f"card {card['id']} [{card['status']}] {card['title']}", "▸")
     ending = Ending(card["ending"]).words if card["ending"] else card["label"]
     commit = f"commit {card['commit'][:12]}" if card["commit"] else ""
-    back = "its work was taken back" if card["is_taken_back"] else ""
+    back = "its work was reverted" if card["is_taken_back"] else ""
     yield StoryLine("dim", ", ".join(filter(None, (ending, card["proof"], commit, back))))
     if card["ending_reason"]:
         yield StoryLine("warn", card["ending_reason"], "!")

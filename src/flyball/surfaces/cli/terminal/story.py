@@ -31,8 +31,8 @@ LONGEST_PROMISE = 85
 """Characters of a checkpoint shown here; the person who is asked to accept it sees all of it."""
 
 NO_SANDBOX = "No sandbox works on this machine: commands are not confined."
-NO_GIT = "This is no git repository: files are changed in place; cards can be taken back."
-CARRIED = "your uncommitted work comes along, as the first commit of that branch"
+NO_GIT = "This is not a git repository: files are changed in place; cards can be reverted."
+CARRIED = "your uncommitted work is included, as the first commit of that branch"
 
 
 class Story:
@@ -209,7 +209,9 @@ class Story:
             yield StoryLine("dim", line["text"], "·")
 
     def undone(self, line: Telemetry) -> Iterator[StoryLine]:
-        yield StoryLine("warn", f"undone, it is not allowed here: {', '.join(line['paths'])}", "↩")
+        yield StoryLine(
+            "warn", f"reverted, because it is not allowed here: {', '.join(line['paths'])}", "↩"
+        )
 
     def thread(self, line: Telemetry) -> Iterator[StoryLine]:
         yield StoryLine("dim", f"a new thread begins: {line['reason']}", "·")

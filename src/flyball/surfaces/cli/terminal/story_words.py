@@ -175,7 +175,7 @@ def _approval(item: dict[str, Any]) -> StoryLine:
 
 
 def _gate(item: dict[str, Any]) -> StoryLine:
-    return StoryLine("warn", f"not looked at for {item['gate']}: {item['why']}", "!")
+    return StoryLine("warn", f"not checked for {item['gate']}: {item['why']}", "!")
 
 
 EVIDENCE: dict[str, Callable[[dict[str, Any]], StoryLine | None]] = {

@@ -28,13 +28,13 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Review": {
         "verify": "Verify a change by its tests, whoever made it.",
         "attest": "Check and repeat attested verdicts.",
-        "approve, deny, answer": "Answer what a run asks.",
+        "approve, deny, answer": "Answer a run's question.",
     },
     "Govern": {
         "init": "Govern another agent, or stop governing it.",
         "off, on": "Temporarily disable governance.",
         "checkpoint": "Record an agent's plan.",
-        "conflict": "Say why a task cannot be done as asked.",
+        "conflict": "Report why a task cannot be done as asked.",
         "trust": "Trust this repository's configuration.",
         "confined": "Run a command in the sandbox.",
     },
@@ -222,7 +222,7 @@ def _trouble_behind(error: Exception) -> FlyballError | None:
 
     if isinstance(error, ImportError) and os.name != "posix":
         return ToolUnavailable(
-            "Flyball does not run on Windows itself.", "Install it in its Linux subsystem (WSL)."
+            "Flyball does not run natively on Windows.", "Install it in its Linux subsystem (WSL)."
         )
     return disk_trouble(error) if isinstance(error, OSError) else None
 

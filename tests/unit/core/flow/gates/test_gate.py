@@ -245,7 +245,7 @@ BOTH = {"criteria_checklist": {"c1": True, "c2": True}}
         ("lint_clean", [look(CheckKind.DIAGNOSTICS, is_of_change=True)], {}, Missing, "for lint"),
         ("diff_within", [diff("src/a.py")], {"paths": ["src"]}, Passed, "1 changed files"),
         ("diff_within", [diff("src/a.py", "b")], {"paths": ["src"]}, Failed, "outside src: b"),
-        ("diff_within", [], {"paths": ["src"]}, Missing, "compare the present tree"),
+        ("diff_within", [], {"paths": ["src"]}, Missing, "compare the current tree"),
         ("diff_within", [diff("a", base="x")], {"paths": ["src"]}, Missing, "compare"),
         ("diff_size", [diff("a", "b")], {"max_files": 2, "max_lines": 10}, Passed, "10 lines"),
         ("diff_size", [diff("a", "b")], {"max_files": 1}, Failed, "2 files changed; at most 1"),
@@ -295,7 +295,7 @@ BOTH = {"criteria_checklist": {"c1": True, "c2": True}}
         ("console_clean", [console("boom", failed_requests=("x",))], {}, Failed, "2 errors: boom"),
         ("console_clean", [], {"url": "/a"}, Missing, "no browser has opened /a"),
         ("visual_ok", [picture(True)], {}, Passed, ""),
-        ("visual_ok", [picture(True, own=True)], {}, Passed, "no model judged its look"),
+        ("visual_ok", [picture(True, own=True)], {}, Passed, "no model judged its appearance"),
         ("visual_ok", [picture(False, note="it is blue")], {}, Failed, "expected: it is blue"),
         ("visual_ok", [picture(False)], {}, Failed, "as expected."),
         (

@@ -31,7 +31,7 @@ def test_a_program_that_stays_behind_does_not_hold_us_up(tmp_path: Path):
 
 def test_a_clipboard_that_fails_says_so(tmp_path: Path):
     name = program(tmp_path / "xclip", "#!/bin/sh\nexit 1\n")
-    with pytest.raises(DriverError, match="clipboard does not answer"):
+    with pytest.raises(DriverError, match="clipboard program failed"):
         copy(Clipboard((name,), ()), "x")
 
 

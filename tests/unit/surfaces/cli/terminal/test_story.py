@@ -46,7 +46,7 @@ FINAL: dict[str, Any] = {
         ({"type": "phase", "phase": "paused", "label": "Waiting for You"}, []),
         ({"type": "phase", "phase": "verify", "label": "Verifying"}, ["▸ verify: Verifying"]),
         ({"type": "text", "role": "researcher", "text": "a\nb"}, ["  (researcher) a\n  b"]),
-        ({"type": "undone", "paths": ["a"]}, ["  ↩ undone, it is not allowed here: a"]),
+        ({"type": "undone", "paths": ["a"]}, ["  ↩ reverted, because it is not allowed here: a"]),
         (
             {"type": "workspace", "branch": "", "sandbox": "none", "runners": []},
             [
@@ -65,7 +65,7 @@ FINAL: dict[str, Any] = {
             },
             [
                 "  on flyball/r; pytest; sandbox kernel",
-                "  your uncommitted work comes along, as the first commit of that branch",
+                "  your uncommitted work is included, as the first commit of that branch",
             ],
         ),
         (
@@ -228,7 +228,7 @@ def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
         (
             "gate-report",
             {"gate": "visual_ok", "why": "No browser."},
-            "! not looked at for visual_ok: No browser.",
+            "! not checked for visual_ok: No browser.",
         ),
     ],
 )
