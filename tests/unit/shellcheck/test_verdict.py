@@ -212,6 +212,23 @@ def test_backticks_are_unescaped_and_judged_again(command):
     assert judge(command, phase="recon").decision == "deny"
 
 
+@pytest.mark.parametrize(
+    ("command", "effect"),
+    [
+        ("git commit -F - <<'E'\nx\nE", "writes"),
+        ("cat - <<'E' > a.txt\nx\nE", "writes"),
+        ("cat - <<'E'\nx\nE", "reading"),
+        ("kubectl apply -f - <<'E'\nx\nE", "outside"),
+        ("python3 - <<'E'\nx\nE", "unclear"),
+        ("(ls) - <<'E'\nx\nE", "unclear"),
+    ],
+)
+def test_a_dash_before_a_here_document_is_a_word_of_the_command(command, effect):
+    answer = judge(command)
+    assert answer.effect == effect, answer.reason
+    assert all("differently" not in each.reason for each in answer.parts) or "(" in command
+
+
 @pytest.mark.parametrize("command", [r"ls `ls \`pwd\``", r'echo "`echo \"a b\"`"', "echo `date`"])
 def test_harmless_backticks_are_reading(command):
     assert judge(command, phase="recon").decision == "allow"

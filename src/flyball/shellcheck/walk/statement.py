@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
@@ -13,9 +13,11 @@ from flyball.shellcheck.walk.assignment import assign, declare, forget
 from flyball.shellcheck.walk.expression import examine, examine_condition, sh_reading
 from flyball.shellcheck.walk.redirect import REDIRECTS, redirect
 from flyball.shellcheck.words.listing import narrows
+from flyball.shellcheck.words.source import lost_dash
 from flyball.shellcheck.words.variable import assignment_objection
 from flyball.shellcheck.words.word import (
     Word,
+    literal,
     made_names,
     makes_text,
     opaque,
@@ -121,11 +123,22 @@ def _redirected(walk: Walk, node: Node) -> None:
     rest = [child for child in node.named_children if child != body]
     if body is not None and body.type != "command":
         walk.visit(body)
-    more = [word for child in rest for word in redirect(walk, child)]
+    more = [*_lost(body, rest), *(word for child in rest for word in redirect(walk, child))]
     if body is not None and body.type == "command":
         _command(walk, body, more)
     elif more:
         walk.unknown(node, "words follow a redirection where no command takes them")
+
+
+def _lost(body: Node | None, rest: Sequence[Node]) -> Iterator[Word]:
+    """Yield the word between a command and its here-document that the grammar leaves out."""
+    whole = body.parent if body else None
+    if body is None or whole is None or not rest:
+        return
+    start = whole.start_byte
+    gap = text_of(whole).encode()[body.end_byte - start : rest[0].start_byte - start].decode()
+    if lost_dash(body, rest[0], gap):
+        yield literal("-")
 
 
 def _for(walk: Walk, node: Node) -> None:

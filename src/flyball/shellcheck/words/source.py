@@ -147,6 +147,7 @@ _LEAVES = {
 
 _LINE = Pattern(r"(?:[ \t]|\\\n)*")
 _LINES = Pattern(r"(?:[ \t\n]|\\\n)*")
+_DASH = Pattern(r"[ \t]+-[ \t]*")
 _MULTILINE = names(
     "program do_group if_statement elif_clause else_clause case_statement case_item "
     "compound_statement subshell list pipeline command_substitution process_substitution "
@@ -233,10 +234,18 @@ def _gap_problem(node: Node, source: bytes) -> str | None:
     for child in node.children:
         if before is not None:
             gap = source[before.end_byte : child.start_byte].decode()
-            if not allowed.fullmatch(gap) or _glued(before, child, gap, node):
+            if lost_dash(before, child, gap):
+                pass
+            elif not allowed.fullmatch(gap) or _glued(before, child, gap, node):
                 return f"a shell may join or split {_around(before, child, source)!r} differently"
         before = child
     return None
+
+
+def lost_dash(before: Node, child: Node, gap: str) -> bool:
+    """Return whether a gap is the lone `-` before a here-document, which the grammar leaves out."""
+    is_heredoc = before.type == "command" and child.type == "heredoc_redirect"
+    return is_heredoc and _DASH.fullmatch(gap) is not None
 
 
 def _glued(before: Node, child: Node, gap: str, parent: Node) -> bool:
