@@ -19,7 +19,7 @@ from flyball.shellcheck.programs.database import DATABASES
 from flyball.shellcheck.programs.file import FILES
 from flyball.shellcheck.programs.git import GITS
 from flyball.shellcheck.programs.interpreter import INTERPRETERS
-from flyball.shellcheck.programs.network import NETWORKS
+from flyball.shellcheck.programs.network import NETWORKS, stays_here
 from flyball.shellcheck.programs.package import PACKAGES
 from flyball.shellcheck.programs.project import PROJECTS
 from flyball.shellcheck.programs.system import SYSTEMS
@@ -75,14 +75,14 @@ _AWAY = {
             *NETWORKS,
             *CLOUDS,
             *names(
-                "gh glab kubectl k oc helm terraform tofu twine ssh scp sftp rsync rclone "
+                "gh glab hub kubectl k oc helm terraform tofu twine ssh scp sftp rsync rclone "
                 "mosh sudo su doas pkexec runuser setpriv gosu"
             ),
         ],
         frozenset[str](),
     ),
     "openssl": names("s_client s_server s_time"),
-    "git": names("push fetch pull clone remote ls-remote submodule send-email svn p4 archive"),
+    "git": names("push fetch pull clone remote ls-remote submodule send-email svn p4"),
     **dict.fromkeys(
         names("docker podman nerdctl docker-compose"), names("push pull login search run")
     ),
@@ -97,6 +97,8 @@ _AWAY = {
 def reaches_out(words: Sequence[Word]) -> bool:
     """Return whether a command contacts another machine or takes other privileges, other than for
     reading."""
+    if stays_here(words):
+        return False
     program = posixpath.basename(words[0].known)
     verbs = _AWAY.get(program)
     verb = next((w.known for w in words[1:] if not w.known.startswith("-")), "")

@@ -98,6 +98,14 @@ def check_stty(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
     yield Finding(_text(words), kind, f"it {'shows' if shows else 'changes'} terminal settings")
 
 
+def check_eval(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Judge `eval`: what it runs, where that is known, and that it changes this shell."""
+    yield Finding(_text(words), rule.kind, rule.does)
+    told = [word.value for word in words[1:]]
+    if told and all(text is not None for text in told):
+        yield from inquiry.script(" ".join(filter(None, told)))
+
+
 def check_exit(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Judge exit: its status must be a number."""
     yield Finding(_text(words), CommandKind.READ_ONLY, "it ends the script or loop")
@@ -126,7 +134,8 @@ BUILTINS = table(
         "history fc": rule(READ, "lists", mutates="-c -d -a -w -r -n -s -p", runs="-e"),
         "ulimit": rule(READ, "shows or lowers limits", operands=TEXT),
         "umask": rule(READ, "shows the mask", operands=NONE),
-        "bind complete disown enable eval trap let logout suspend": rule(
+        "eval": rule(UNKNOWN, "changes the shell it runs in", check=check_eval),
+        "bind complete disown enable trap let logout suspend": rule(
             UNKNOWN, "changes the shell or runs text that was not judged"
         ),
         "coproc": rule(UNKNOWN, "runs a command beside the shell"),

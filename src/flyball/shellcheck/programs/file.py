@@ -61,12 +61,18 @@ def _is_output(word: Word) -> bool:
     return bool(parts) and bool(_OUTPUT.fullmatch(parts[-1])) and not WILD.search(parts[-1])
 
 
+def _below(target: Word) -> Word:
+    """Return where a copy to a directory for temporary files will be."""
+    is_temporary = (target.value or "").rstrip("/") in ("/tmp", "/var/tmp", "/dev/shm")
+    return literal(f"{target.known.rstrip('/')}/copy") if is_temporary else target
+
+
 def _cp(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Judge copies: sources are read, the last operand or `-t` is written."""
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     into = parsed.value("-t", "--target-directory")
-    targets = [into] if into else list(parsed.operands[-1:])
+    targets = [*map(_below, [into] if into else parsed.operands[-1:])]
     sources = parsed.operands if into else parsed.operands[:-1]
     if hidden := secret_among(sources):
         yield secret_finding(text, hidden)
@@ -79,7 +85,8 @@ def _all(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findin
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:])
     into = parsed.value("-t", "--target-directory")
-    yield written(inquiry, text, words[0].source, [*parsed.operands, *([into] if into else [])])
+    given = [*parsed.operands, *([into] if into else [])]
+    yield written(inquiry, text, words[0].source, [*given[:-1], *map(_below, given[-1:])])
 
 
 def _after_first(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:

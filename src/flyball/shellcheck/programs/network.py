@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import DESTROY, READ, TEXT, UNKNOWN, rule, table
 from flyball.shellcheck.rule import Inquiry, Rule, SortedWords, judge_words, parse
+from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.word import Word
 
@@ -20,7 +21,9 @@ def _curl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     parsed = parse(rule, words[1:])
     method = parsed.value("-X", "--request")
     loads = [v for flag, v in parsed.flags if v and _is_loaded(flag, v.known)]
-    if loads:
+    if stays_here(words):
+        yield from _to_own_server(inquiry, rule, words)
+    elif loads:
         yield Finding(
             text, CommandKind.UNKNOWN, f"{loads[0].source} makes curl read or write a file"
         )
@@ -33,6 +36,52 @@ def _curl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
         yield Finding(text, CommandKind.UNKNOWN, reason)
     else:
         yield from judge_words(inquiry, rule, words)
+
+
+_HERE = Pattern(
+    r"(https?://)?(localhost|127(\.\d{1,3}){3}|\[::1\]|0\.0\.0\.0)(:\d+)?([/?#].*)?", re.I | re.S
+)
+_PASSED_ON = names("-x --proxy --preproxy --connect-to --resolve -L --location --location-trusted")
+"""Options of curl by which a request to this machine may reach another one."""
+_SENT = names(
+    "-X --request -d --data --data-raw --data-binary --data-urlencode --data-ascii -F --form "
+    "--form-string --json"
+)
+
+
+def stays_here(words: Sequence[Word]) -> bool:
+    """Return whether curl only asks a server on this machine, whatever it sends there."""
+    if not words or words[0].known.rpartition("/")[2] != "curl":
+        return False
+    parsed = parse(_CURL, [*_without_sent(words)][1:])
+    asked = _addresses(parsed)
+    is_here = bool(asked) and all(_HERE.fullmatch(w.value or "") for w in asked)
+    return is_here and not parsed.has(*_PASSED_ON)
+
+
+def _without_sent(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words of curl but for its method and the data it sends."""
+    is_value = False
+    for word in words:
+        flag, is_set, _ = word.known.partition("=")
+        if is_value:
+            is_value = False
+        elif flag in _SENT:
+            is_value = not is_set
+        elif flag[:2] not in _SENT or flag[:2] == "--":
+            yield word
+
+
+def _to_own_server(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
+    """Judge a request to this machine by what it does with the answer."""
+    text = " ".join(word.source for word in words)
+    kept = [*_without_sent(words)]
+    for found in judge_words(inquiry, rule, kept):
+        if len(kept) < len(words) and found.kind is CommandKind.READ_ONLY:
+            does = "it sends something to a server on this machine"
+            yield Finding(text, CommandKind.MUTATING, does, scratch=True)
+        else:
+            yield found._replace(text=text)
 
 
 def _is_loaded(flag: str, value: str) -> bool:
@@ -83,38 +132,40 @@ def _probe(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Fi
         )
 
 
+_CURL = rule(
+    READ,
+    "fetches",
+    operands=TEXT,
+    fixed=True,
+    check=_curl,
+    writes="-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr "
+    "--output-dir --hsts --alt-svc --etag-save --libcurl",
+    mutates="-O --remote-name --remote-name-all -J --remote-header-name --create-dirs",
+    destroys="-d --data --data-raw --data-binary --data-urlencode --data-ascii -F --form "
+    "--form-string --json -T --upload-file -Q --quote -a --append --url-query --mail-from "
+    "--mail-rcpt",
+    runs="-K --config --engine --proxy -x --preproxy --socks5 --unix-socket "
+    "--abstract-unix-socket --variable --expand-url --expand-data --expand-header "
+    "--expand-output --netrc-file -n --netrc --netrc-optional",
+    valued="-X --request -H --header -A --user-agent -u --user -e --referer -m --max-time "
+    "--connect-timeout --retry -w --write-out -b --cookie -r --range --resolve --cacert "
+    "--retry-delay --max-redirs --url --connect-to --proto --retry-max-time --max-filesize "
+    "--limit-rate --speed-limit --speed-time -y -Y --noproxy --interface --capath "
+    "--ciphers --tls-max --keepalive-time --expect100-timeout --happy-eyeballs-timeout-ms",
+    known="-s -S -L -f -I -k -v -i -g -N -# -0 -1 -2 -3 -4 -6 -G -j -l -q -Z -V -h -: "
+    "--silent --show-error --location --fail --fail-with-body --fail-early --head "
+    "--insecure --verbose --include --show-headers --globoff --http1.0 --http1.1 --http2 "
+    "--http2-prior-knowledge --http3 --http3-only --http0.9 --tlsv1 --tlsv1.0 --tlsv1.1 "
+    "--tlsv1.2 --tlsv1.3 --ipv4 --ipv6 --get --parallel --progress-bar --compressed "
+    "--compressed-ssh --form-escape --no-progress-meter --path-as-is --next --no-buffer "
+    "--retry-all-errors --retry-connrefused --tcp-nodelay --no-keepalive --no-sessionid "
+    "--ssl-no-revoke --ca-native --raw --disable --version --help --styled-output "
+    "--no-styled-output --junk-session-cookies --trace-time",
+)
+
 NETWORKS = table(
     {
-        "curl": rule(
-            READ,
-            "fetches",
-            operands=TEXT,
-            fixed=True,
-            check=_curl,
-            writes="-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr "
-            "--output-dir --hsts --alt-svc --etag-save --libcurl",
-            mutates="-O --remote-name --remote-name-all -J --remote-header-name --create-dirs",
-            destroys="-d --data --data-raw --data-binary --data-urlencode --data-ascii -F --form "
-            "--form-string --json -T --upload-file -Q --quote -a --append --url-query --mail-from "
-            "--mail-rcpt",
-            runs="-K --config --engine --proxy -x --preproxy --socks5 --unix-socket "
-            "--abstract-unix-socket --variable --expand-url --expand-data --expand-header "
-            "--expand-output --netrc-file -n --netrc --netrc-optional",
-            valued="-X --request -H --header -A --user-agent -u --user -e --referer -m --max-time "
-            "--connect-timeout --retry -w --write-out -b --cookie -r --range --resolve --cacert "
-            "--retry-delay --max-redirs --url --connect-to --proto --retry-max-time --max-filesize "
-            "--limit-rate --speed-limit --speed-time -y -Y --noproxy --interface --capath "
-            "--ciphers --tls-max --keepalive-time --expect100-timeout --happy-eyeballs-timeout-ms",
-            known="-s -S -L -f -I -k -v -i -g -N -# -0 -1 -2 -3 -4 -6 -G -j -l -q -Z -V -h -: "
-            "--silent --show-error --location --fail --fail-with-body --fail-early --head "
-            "--insecure --verbose --include --show-headers --globoff --http1.0 --http1.1 --http2 "
-            "--http2-prior-knowledge --http3 --http3-only --http0.9 --tlsv1 --tlsv1.0 --tlsv1.1 "
-            "--tlsv1.2 --tlsv1.3 --ipv4 --ipv6 --get --parallel --progress-bar --compressed "
-            "--compressed-ssh --form-escape --no-progress-meter --path-as-is --next --no-buffer "
-            "--retry-all-errors --retry-connrefused --tcp-nodelay --no-keepalive --no-sessionid "
-            "--ssl-no-revoke --ca-native --raw --disable --version --help --styled-output "
-            "--no-styled-output --junk-session-cookies --trace-time",
-        ),
+        "curl": _CURL,
         "wget": rule(
             READ,
             "fetches",

@@ -155,6 +155,7 @@ _NODE: dict[str, Rule] = {
             **each("trust migrate", CHANGE),
         }
     ),
+    "npm": group("info audit whoami", "tag", "publish login logout"),
     "workspaces": group("info list", "foreach run focus", "", LOOK),
 }
 
@@ -193,7 +194,7 @@ _YARN = rule(
     MUTATE,
     "installs",
     check=_script_or(
-        "yarn", "list info outdated bin help why licenses audit version config cache workspaces"
+        "yarn", "list info outdated bin help why licenses audit version config cache workspaces npm"
     ),
     places=_NPM_PLACES,
     valued="--filter -F -w --workspace",
@@ -244,10 +245,8 @@ PACKAGES = table(
                 "toolchain": group("list", "", "install uninstall remove"),
                 "target": group("list", "", "add remove"),
                 "component": group("list", "", "add remove"),
-                **each(
-                    "install use uninstall default global local shell update enable prepare set",
-                    PUBLISH,
-                ),
+                **each("install use local shell enable prepare", CHANGE),
+                **each("uninstall default global update set", PUBLISH),
             },
             bare=LOOK,
         ),

@@ -144,8 +144,8 @@ TOOLCHAINS = table(
                         "dist": group("list version", "bootstrap install test clean"),
                     },
                 ),
-                **each("fmt run generate get clean fix", CHANGE),
-                **each("install telemetry", PUBLISH),
+                **each("fmt run generate get clean fix install", CHANGE),
+                **each("telemetry", PUBLISH),
             },
         ),
         "dotnet": Rule(
