@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from contextlib import chdir
 from pathlib import Path
 
@@ -104,6 +105,56 @@ def test_write_is_seen_by_the_command_alone_and_told(project):
     for name in ("src/x.py", ".gitignore", "d/new"):
         assert name in end.stderr
     assert state_of(project) == before
+
+
+@pytest.fixture
+def scratch():
+    """A directory that is named in `/tmp`, as agents do."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="named-") as place:
+        yield Path(place)
+
+
+def test_temporary_files_that_are_named_are_there_and_kept(project, scratch):
+    (scratch / "probe.py").write_text("print(open(__file__.replace('probe', 'old')).read())")
+    (scratch / "old.py").write_text("before")
+    (scratch / ".env").write_text("TOKEN=canary-7d\n")
+    (scratch / "out").symlink_to(project)
+    script = (
+        f"python3 {scratch}/probe.py; echo after > {scratch}/new; rm {scratch}/old.py; "
+        f"mkdir -p {scratch}/a/b; echo deep > {scratch}/a/b/c; ln -s / {scratch}/link; "
+        f"cat {scratch}/.env; echo x > {scratch}/out/evil; echo lost > $(printf /)tmp/unnamed-7d"
+    )
+    end = bash(project, script)
+    assert end.stdout == "before\n"
+    assert (scratch / "new").read_text() == "after\n"
+    assert (scratch / "a" / "b" / "c").read_text() == "deep\n"
+    assert (scratch / "old.py").read_text() == "before", "nothing there is deleted"
+    assert not (scratch / "link").is_symlink()
+    assert not (project / "evil").exists()
+    assert not Path("/tmp/unnamed-7d").exists()
+
+
+@pytest.mark.parametrize("way", ["--read-only", "--project"])
+def test_a_temporary_file_goes_from_one_command_to_the_next(project, scratch, way):
+    name = f"{scratch}.log"
+    try:
+        for word in ("one", "two"):
+            confined(project, "bash", "-c", f"echo {word} >> {name}; chmod 700 {name}", way=way)
+        assert Path(name).read_text() == "one\ntwo\n"
+        assert Path(name).stat().st_mode & 0o777 == 0o700
+        assert bash(project, f"cat {scratch}*.log").stdout == "one\ntwo\n"
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def test_too_many_temporary_files_are_not_kept_and_that_is_said(project, scratch):
+    end = bash(project, f"cd {scratch} && touch " + " ".join(map(str, range(2_001))))
+    assert "it is too much" in end.stderr
+    assert not any(scratch.iterdir())
+
+
+def test_a_file_written_as_it_was_is_not_told(project):
+    assert bash(project, "cp src/x.py y && rm src/x.py && mv y src/x.py").stderr == ""
 
 
 def test_many_writes_are_told_in_one_line(project):

@@ -15,7 +15,7 @@ import marshal
 import os
 
 from flyball.secret_files import could_be_secret, holds_secret, is_secret_variable
-from flyball.workspace.sandbox import kernel, landlock, places, seccomp, sockets
+from flyball.workspace.sandbox import kernel, landlock, places, seccomp, sockets, temporary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ _PASSED_ON = (1, 2, 3, 10, 12, 15, 28)
 _CHILD = 17
 _TOO_WIDE = "{} holds the whole home directory: go to a project's directory"
 _MOST_NAMED = 5
+_MOST_COMPARED = 1 << 20
+"""Size in bytes from which a written file counts as changed."""
+_TOO_MUCH = "what it wrote to /tmp was not kept: it is too much"
 _BESIDE = frozenset(
     ("__pycache__", "node_modules", ".venv", "venv", ".tox", ".nox", "target", ".git", ".hg")
 )
@@ -64,6 +67,12 @@ class Scene:
         self.environ = environ
         self.read_only = read_only
 
+    def at(self, top: str) -> Scene:
+        """Return the scene of another directory."""
+        other = object.__new__(Scene)
+        other.__dict__.update(self.__dict__, top=top)
+        return other
+
     @property
     def is_too_wide(self) -> bool:
         """Return whether the project contains the user's whole home, so that nothing can be
@@ -89,6 +98,8 @@ def execute(scene: Scene, protected: Sequence[str] = (), *, tells: bool = False)
         _tell(f"{scene.argv[0]}: {os.strerror(found[1])}")
         return 127 if found[1] == 2 else 126
     _tell_writes(scene, found[2])
+    if not found[3]:
+        _tell(_TOO_MUCH)
     return _end_alike(found[1])
 
 
@@ -116,7 +127,7 @@ def _attempt(scene: Scene, protected: Sequence[str]) -> tuple[Any, ...]:
     answer = _drain(hear)
     os.close(hear)
     _signal.pthread_sigmask(_signal.SIG_SETMASK, blocked)
-    return marshal.loads(answer) if answer else ("ended", 9, [])
+    return marshal.loads(answer) if answer else ("ended", 9, [], True)
 
 
 def _end_alike(status: int) -> int:
@@ -190,15 +201,25 @@ def _leave(scene: Scene, protected: Sequence[str], report: int, blocked: Any) ->
 def _orders(scene: Scene, protected: Sequence[str]) -> dict[str, Any]:
     """Return everything that must be read before the new root is built."""
     shown = shown_paths(scene)
+    git = git_folder(scene.top)
+    named = temporary.NamedFiles(scene.argv, [scene.top, scene.home, *git])
+    folders, files = named.present()
     tops = [scene.top]
     live = [] if scene.read_only else sockets.find(tops)
     outside: sockets.Bound = sockets.bound_here() if live else frozenset()
     fixed = [os.path.join(scene.top, name) for name in protected]
     return {
         "shown": shown,
-        "git": git_folder(scene.top),
+        "git": git,
+        "named": named,
+        "folders": folders,
+        "files": [each for each in files if not holds_secret(each[1:], scene.more, shapes=True)],
         "layered": [f"{scene.home}/{each}" for each in places.LAYERED_IN_HOME],
-        "hidden": [*secrets_below(scene), *sockets.foreign(live, outside, frozenset())],
+        "hidden": [
+            *secrets_below(scene),
+            *secrets_in(scene, folders),
+            *sockets.foreign(live, outside, frozenset()),
+        ],
         "fixed": [each for each in fixed if os.path.exists(each) and not os.path.islink(each)],
     }
 
@@ -207,7 +228,10 @@ def _begin(scene: Scene, orders: dict[str, Any], report: int, blocked: Any) -> N
     """Build the root as the first process of the namespace, and remain as its init process."""
     try:
         kernel.die_with_parent()
-        upper = _build(scene, orders)
+        # The real directories, to which no path leads any more once the new root is in place.
+        lower = os.open(scene.top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        real = os.open(temporary.TOP, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        upper, layers = _build(scene, orders)
         child = os.fork()
         if child == 0:
             kernel.die_with_parent()
@@ -216,15 +240,19 @@ def _begin(scene: Scene, orders: dict[str, Any], report: int, blocked: Any) -> N
             pid, status = os.waitpid(-1, 0)
             if pid == child:
                 break
-        writes = list(_written(upper)) if upper >= 0 else []
-        os.write(report, marshal.dumps(("ended", status, writes[: _MOST_NAMED + 200])))
+        writes = list(_written(upper, lower)) if upper >= 0 else []
+        kept = orders["named"].keep(real, layers)
+        os.write(report, marshal.dumps(("ended", status, writes[: _MOST_NAMED + 200], kept)))
     except OSError as error:
         os.write(report, marshal.dumps(("unconfined", str(error))))
     os._exit(0)
 
 
-def _build(scene: Scene, orders: dict[str, Any]) -> int:
-    """Build the root; return the directory of the project's discarded writes, if any."""
+def _build(scene: Scene, orders: dict[str, Any]) -> tuple[int, dict[str, str]]:
+    """Build the root; return the directory of the project's discarded writes, if any.
+
+    With it the directories of the writes to temporary ones, by name.
+    """
     used = (scene.top, *orders["git"])
     base = next(
         each
@@ -235,16 +263,16 @@ def _build(scene: Scene, orders: dict[str, Any]) -> int:
     for name in ("stage", "home", "tmp", "layers"):
         os.mkdir(f"{base}/{name}", 0o700)
     os.chmod(f"{base}/tmp", 0o1777)
+    orders["named"].bring(orders["files"], f"{base}/tmp")
     kept = [] if scene.read_only else [scene.top]
     layered = [each for each in orders["layered"] if os.path.isdir(each)]
     layered += [scene.top, *orders["git"]] if scene.read_only else []
+    layered += orders["folders"]
     layers = {path: f"{base}/layers/{number}" for number, path in enumerate(layered)}
     upper = -1
     if scene.read_only:
-        os.makedirs(f"{layers[scene.top]}/upper")
-        # No path leads to it any more once the new root is in place.
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-        upper = os.open(f"{layers[scene.top]}/upper", flags)
+        upper = _opened(layers[scene.top])
+    written = {os.path.basename(each): _opened(layers[each]) for each in orders["folders"]}
     kernel.see_only(
         f"{base}/stage",
         [*orders["shown"], *orders["git"], *layered],
@@ -257,7 +285,13 @@ def _build(scene: Scene, orders: dict[str, Any]) -> int:
         layers,
     )
     orders["writable"] = ["/tmp", "/dev/shm", scene.home, *kept, *layered]
-    return upper
+    return upper, {name: f"/proc/self/fd/{fd}/." for name, fd in written.items()}
+
+
+def _opened(layer: str) -> int:
+    """Return the directory of a layer's writes; no path leads to it in the new root."""
+    os.makedirs(f"{layer}/upper")
+    return os.open(f"{layer}/upper", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
 def _become(scene: Scene, writable: Sequence[str], report: int, blocked: Any) -> NoReturn:
@@ -389,6 +423,12 @@ def secrets_below(scene: Scene) -> list[str]:
     return [path for name, path in names.items() if name not in committed]
 
 
+def secrets_in(scene: Scene, folders: Sequence[str]) -> Iterator[str]:
+    """Yield the files of other directories that contain the user's secrets."""
+    for folder in folders:
+        yield from secrets_below(scene.at(folder))
+
+
 def _secrets(scene: Scene) -> Iterator[tuple[str, str]]:
     """Yield the project's files with secret names: path from its top, and location."""
     ahead = [("", False)]
@@ -440,8 +480,22 @@ def _named_by_git(scene: Scene, words: Sequence[str], names: Sequence[str]) -> s
     return told
 
 
-def _written(upper: int) -> Iterator[str]:
-    """Yield the files of the project that were written, from the overlay above it."""
+def _is_same(path: str, upper: int, lower: int) -> bool:
+    """Return whether a file has the same content in two directories."""
+    texts: list[bytes] = []
+    for folder in (upper, lower):
+        try:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            file = os.open(path, flags, dir_fd=folder)
+        except OSError:
+            return False
+        texts.append(os.read(file, _MOST_COMPARED))
+        os.close(file)
+    return texts[0] == texts[1] and len(texts[0]) < _MOST_COMPARED
+
+
+def _written(upper: int, lower: int) -> Iterator[str]:
+    """Yield the files of the project that were changed, from the overlay above it."""
     ahead: list[str] = [""]
     while ahead:
         folder = ahead.pop()
@@ -455,7 +509,8 @@ def _written(upper: int) -> Iterator[str]:
                 if each.name in _BESIDE or each.name in _CACHES:
                     continue
                 if not each.is_dir(follow_symlinks=False):
-                    yield path
+                    if not _is_same(path, upper, lower):
+                        yield path
                 else:
                     ahead.append(path)
         os.close(here)
