@@ -42,6 +42,8 @@ class Session(msgspec.Struct, frozen=True, omit_defaults=True):
     """The name of a run that will begin with the prompt; its workspace already exists."""
     tree: str = ""
     """The tree when that workspace was created."""
+    began_clean: bool = False
+    """Whether all uncommitted work in the checkout when the run began was the session's own."""
 
 
 LONGEST = 64 << 10

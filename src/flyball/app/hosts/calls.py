@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from flyball.app.hosts.confining import PROJECT, READ_ONLY
 from flyball.app.hosts.endings import ENDERS, ends_job, ends_own
+from flyball.app.hosts.made import is_own_temporary, is_temporary, made_own
 from flyball.core.host.event import HostEvent
 from flyball.core.host.tool import (
     COMMAND_FIELDS,
@@ -134,7 +135,7 @@ class Stance(NamedTuple):
     """Whether the command is in a language that Flyball parses."""
     host: str = ""
     """The host's own process."""
-    is_clean: Callable[[], bool] = lambda: False
+    is_clean: bool = False
     """Whether the person had no uncommitted work when the run began."""
     cwd: str = ""
     """The current directory of the call's shell."""
@@ -348,7 +349,7 @@ def _around_host(
     if any(each.veto for each in parts):
         return _of_unknown_paths(facts, parts, stance)
     # Writes to temporary directories are no part of the work.
-    parts = [_around(each) for each in parts]
+    parts = [_around(each, stance, root) for each in parts]
     effects = [p.effect for p in parts if not (p.scratch and p.effect is CommandEffect.WRITES)]
     if {*effects} <= {CommandEffect.READING} and _leads_to_secret(text, stance.cwd or root, rules):
         effects = [CommandEffect.UNCLEAR]
@@ -360,13 +361,13 @@ def _around_host(
             # Without packages nothing runs, and changes to the tree are reverted.
             return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
         case CommandEffect.UNCLEAR | CommandEffect.WRITES if (
-            not stance.builds and not any(map(_is_kept_by_git, parts)) and stance.confines()
+            not stance.builds and _keeps_git(parts) and stance.confines()
         ):
             return _confined(facts, READ_ONLY)
         case CommandEffect.UNCLEAR if stance.is_bash and any(p.unread for p in parts):
             return _confined(facts, PROJECT) if stance.confines() else facts
         case CommandEffect.UNCLEAR | CommandEffect.WRITES if not rules.is_strict:
-            return facts._replace(command=replace(found, decision="allow"))
+            return facts._replace(command=replace(found, decision="allow"), destructive="")
         case CommandEffect.DESTROYS if _is_undone(parts) and not stance.builds:
             return _confined(facts, READ_ONLY) if stance.confines() else facts
         case CommandEffect.DESTROYS if _is_harmless(parts, text, root, stance):
@@ -420,9 +421,12 @@ def _leads_to_secret(text: str, cwd: str, rules: HostRules) -> bool:
     return any(end != place and holds_secrets(end, rules.secrets) for place, end in ends)
 
 
-def _around(part: Finding) -> Finding:
+def _around(part: Finding, stance: Stance, root: str) -> Finding:
     """Adjust a finding for a host, where downloads do no harm."""
-    words = _words(part.text)[:2]
+    words = _words(part.text)
+    if part.effect is CommandEffect.DESTROYS and made_own(words, stance.host, stance.cwd or root):
+        return part._replace(kind=CommandKind.MUTATING, scratch=is_temporary(words))
+    words = words[:2]
     if part.kind is not CommandKind.MUTATING or part.veto or words[:1] != ["git"]:
         return part
     if words[1:] == ["fetch"]:
@@ -440,7 +444,7 @@ def _of_unknown_paths(facts: CallFacts, parts: Sequence[Finding], stance: Stance
     reaches = any(each.effect is CommandEffect.OUTSIDE and not each.veto for each in parts)
     if reaches or not _is_undone(parts) or not stance.confines():
         return facts
-    if stance.builds and doomed and not stance.is_clean():
+    if stance.builds and doomed and not stance.is_clean:
         return facts
     return _confined(facts, PROJECT if stance.builds else READ_ONLY)
 
@@ -458,6 +462,16 @@ def _installs(part: Finding) -> bool:
         return False
     # A name after it goes into the project's own list, except for pip, which has none.
     return "pip" in words[0] + words[verb - 1] or all(each[0] == "-" for each in words[verb + 1 :])
+
+
+def _keeps_git(parts: Sequence[Finding]) -> bool:
+    """Return whether a command leaves the repository as it was: what it stashes, it takes back."""
+    verbs = [tuple(_words(each.text)[1:3]) for each in parts if _is_kept_by_git(each)]
+    pops, removes = verbs.count(("stash", "pop")), verbs.count(("worktree", "remove"))
+    stashes = sum(each[:1] == ("stash",) for each in verbs) - pops
+    adds = verbs.count(("worktree", "add"))
+    is_known = len(verbs) == pops + removes + stashes + adds
+    return is_known and pops >= stashes and removes >= adds
 
 
 def _is_kept_by_git(part: Finding) -> bool:
@@ -488,9 +502,11 @@ def _is_harmless(parts: Sequence[Finding], text: str, root: str, stance: Stance)
     doomed = [each.text for each in parts if each.effect is CommandEffect.DESTROYS]
     ends = [each for each in doomed if _words(each)[:1] and _words(each)[0] in ENDERS]
     in_tree = [_words(each) for each in doomed if each not in ends]
-    if not all(words and words[0] in IN_TREE for words in in_tree):
+    if not all(is_own_temporary(words, stance.host) for words in in_tree) or not all(
+        words and words[0] in IN_TREE for words in in_tree
+    ):
         return False
-    if in_tree and not (stance.builds and all(map(_is_in_tree, in_tree)) and stance.is_clean()):
+    if in_tree and not (stance.builds and all(map(_is_in_tree, in_tree)) and stance.is_clean):
         return False
     return all(ends_own(each, text, stance.host, root) for each in ends)
 

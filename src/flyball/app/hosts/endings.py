@@ -29,7 +29,9 @@ _NAME = regex(r"[\w.+-]{1,15}")
 _NOTHING_FOUND = 1
 _PRINTED = regex(r"\$\(([^()]+)\)|`([^`]+)`")
 _PIPED = regex(r"([^;&\n]+?)\|\s*xargs\s+(?:-\S+\s+)*kill\b")
-_VARIABLE = regex(r"\$\{?(\w+|!)\}?")
+_VARIABLE = regex(r"\$\{?(\w+|!|\$)\}?")
+_OWN_SHELL = ("!", "$")
+"""Variables by which a shell names its last background process and itself."""
 
 
 def ends_own(part: str, command: str, host: str, root: str) -> bool:
@@ -46,6 +48,9 @@ def ends_own(part: str, command: str, host: str, root: str) -> bool:
     except ValueError:
         return False
     rest = _without_signals(program, given)
+    if given[:1] == ["-0"] or (program == "pkill" and rest[:2] == ["-P", "$$"]):
+        # Signal 0 only asks, and the children of the command's own shell are the command's.
+        return program in ("kill", "pkill")
     if program != "kill":
         return _are_own(_looked_up(program, rest, root), host, root)
     if not rest:
@@ -65,7 +70,7 @@ def _is_own_word(word: str, command: str, host: str, root: str) -> bool:
         return True
     if variable := _VARIABLE.fullmatch(word):
         name = variable[1]
-        return name == "!" or re.search(rf"\b{name}=\"?\$!", command) is not None
+        return name in _OWN_SHELL or re.search(rf"\b{name}=\"?\$!", command) is not None
     return word.isdigit() and _is_own(int(word), host, root)
 
 
@@ -77,7 +82,7 @@ def _without_signals(program: str, given: Sequence[str]) -> list[str]:
     for word in words:
         if word in named:
             next(words, None)
-        elif not _SIGNAL.fullmatch(word):
+        elif word and not _SIGNAL.fullmatch(word):
             rest.append(word)
     return rest
 

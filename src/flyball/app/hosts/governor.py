@@ -27,7 +27,6 @@ from flyball.app.hosts.words import (
     CAPPED,
     DISARMED,
     PRETENDED,
-    SESSION_ENDED,
 )
 from flyball.app.project import Home
 from flyball.app.runs.journals import new_run_id
@@ -193,8 +192,7 @@ class HostGovernor:
                 self.sessions.keep(self.runs.awaited(session, new_run_id()))
                 return GO_ON
             case Moment.SESSION_ENDED:
-                await self.prompts.leave(session, SESSION_ENDED)
-                self.sessions.end(session)
+                await self.prompts.end(session)
                 return GO_ON
             case _:
                 return GO_ON

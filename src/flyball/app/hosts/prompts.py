@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from flyball.app.hosts.asker.person import is_below
 from flyball.app.hosts.hook_files import remember_hooks
 from flyball.app.hosts.runs.opening import HostedRuns
-from flyball.app.hosts.words import NEXT_PROMPT, asks_about_conflict, is_notification
+from flyball.app.hosts.words import NEXT_PROMPT, SESSION_ENDED, asks_about_conflict, is_notification
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.journals import opened
 from flyball.app.sessions import HOSTED, WITHIN, Session, Sessions
@@ -92,6 +92,11 @@ class HostPrompts:
                 return None
         return found if found.cards else None
 
+    async def _left(self, session: Session) -> str:
+        """Return the tree as the session's last run left it."""
+        last = await self._ended(session)
+        return last.cards[-1].tree if last else ""
+
     async def _greet(self, session: Session) -> HostAnswer:
         return await self._runs.at(session, lambda run: run.greeted())
 
@@ -131,7 +136,12 @@ class HostPrompts:
         state = await self._runs.begin(session.awaited, started)
         if state.response is not None:
             raise Conflict(state.response.message, "Run `flyball doctor`.")
-        begun = replace(session, run=state.run, is_fresh=is_fresh, awaited="", tree="")
+        clean = not self._runs.began_dirty(state.run) or (
+            session.began_clean and await self._left(session) == state.cards[-1].base
+        )
+        begun = replace(
+            session, run=state.run, is_fresh=is_fresh, awaited="", tree="", began_clean=clean
+        )
         self._sessions.keep(begun)
         remember_hooks(self._home, state.run)
         return begun, state
@@ -147,6 +157,16 @@ class HostPrompts:
         state = await self._runs.live_state(session)
         if state is not None and not asks_about_conflict(state.cards[-1]):
             await self._end_run(session, why)
+
+    async def end(self, session: Session) -> None:
+        """End a session, unless its person was asked about a call.
+
+        A host that is resumed brings the answer in a session of the same name.
+        """
+        state = await self._runs.live_state(session)
+        if state is None or not _held(state):
+            await self.leave(session, SESSION_ENDED)
+            self._sessions.end(session)
 
     async def _end_run(self, session: Session, why: str) -> None:
         async with self._runs.driven(session.run) as (engine, _):

@@ -31,6 +31,11 @@ PRETENDED = (
     "This hook was called by a program that the agent started, not by the agent itself, so it is "
     "ignored."
 )
+ALONE = (
+    "Until a checkpoint is stated this runs confined: no other command reaches its ports, and "
+    "nothing that it writes to the project is kept. State a checkpoint first to start a server, or "
+    "start, ask and end it in one command."
+)
 UNDER_WAY = (
     "Flyball is verifying this work: it runs the tests itself, which takes a while. Run "
     "`{flyball} wait`, and stop again when it returns."

@@ -66,6 +66,11 @@ class WorkspaceFacts(msgspec.Struct, frozen=True):
     """Flyball's own directories in the project."""
 
     @property
+    def began_dirty(self) -> bool:
+        """Return whether there was uncommitted work in the checkout when the run began."""
+        return not self.start or self.base_commit != self.start
+
+    @property
     def has_git(self) -> bool:
         """Return whether git stores this workspace's trees."""
         return bool(self.base_commit)
@@ -118,8 +123,8 @@ class Workspace:
 
     @property
     def began_dirty(self) -> bool:
-        """Return whether the user had uncommitted work when the run began."""
-        return not self.facts.start or self.facts.base_commit != self.facts.start
+        """Return whether there was uncommitted work when the run began."""
+        return self.facts.began_dirty
 
     @property
     def has_carried(self) -> bool:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.tiers import NEEDS_SANDBOX
@@ -16,6 +17,7 @@ from tests.unit.app.hosts.alone import AloneHost, alone_in
 from tests.unit.app.hosts.test_governor import POINT
 
 from flyball.app.hosts.endings import ends_own
+from flyball.app.hosts.words import ALONE
 from flyball.workspace.process.process_identity import this_process
 
 UNKNOWN_FILES = 'for f in $(cat list.txt); do rm "$f"; done'
@@ -106,6 +108,16 @@ def test_yes_to_a_push_is_one_to_that_push_whatever_harmless_stood_beside_it(cod
     assert became(codex, "git push origin main") == "held", "it was granted once"
 
 
+def test_yes_counts_in_a_session_that_was_resumed(codex: AloneHost):
+    assert became(codex, "git push origin main") == "held"
+    codex.judged(codex.data("SessionEnd"))
+    prompted(codex, "yes, push it")
+    assert became(codex, "git push origin main") == "plain"
+    codex.judged(codex.data("SessionEnd"))
+    prompted(codex, "yes, push it")
+    assert became(codex, "git push origin main") == "held", "that session has ended"
+
+
 def test_yes_to_words_that_stand_for_others_is_one_to_the_whole_command(codex: AloneHost):
     for first, then in (
         ("r=origin; git push $r main", "r=evil; git push $r main"),
@@ -145,6 +157,61 @@ def test_after_the_checkpoint_what_the_text_hides_is_kept_to_the_project(host: A
         assert became(host, command) == how, command
 
 
+@NEEDS_SANDBOX
+def test_before_the_checkpoint_what_is_put_away_and_taken_back_runs_confined(host: AloneHost):
+    for command, how in (
+        ("git stash -u && pytest -q; git stash pop", "read-only"),
+        ("git worktree add /tmp/base-x HEAD && ls; git worktree remove /tmp/base-x", "read-only"),
+        ("git stash && pytest -q", "held"),
+        ("git worktree add /tmp/base-x HEAD", "held"),
+        ("git stash; git commit -qam x; git stash pop", "held"),
+        ("rm -rf /tmp/nobody-has-made-this", "plain"),
+        ("curl -s -X POST localhost:8000/a -d x=1", "plain"),
+    ):
+        assert became(host, command) == how, command
+
+
+@NEEDS_SANDBOX
+def test_a_server_started_before_the_checkpoint_is_told_that_nobody_reaches_it(host: AloneHost):
+    behind: dict[str, Any] = {
+        "tool_input": {"command": "python -m shop", "run_in_background": True}
+    }
+    for event in (host.look("python -m shop &"), host.look("python -m shop", **behind)):
+        assert host.judged(event).text == ALONE
+    assert host.judged(host.look("python -m shop & sleep 1; kill %1")).text == ""
+
+
+@NEEDS_SANDBOX
+def test_after_the_checkpoint_the_agent_deletes_what_it_made(host: AloneHost):
+    assert not host.judged(host.look("flyball checkpoint --goal x")).is_refused
+    asyncio.run(host.governor.checkpoint(POINT))
+    for command, how in (
+        ("git checkout -qb try/a && git switch - && git branch -D try/a", "plain"),
+        ("rm -rf x.zip /tmp/nobody-has-made-this", "plain"),
+        ("python3 - <<'PY'\nprint(1)\nPY", "plain"),
+        ("eval 'git push'", "held"),
+        ("git branch -D main", "held"),
+    ):
+        assert became(host, command) == how, command
+
+
+def test_uncommitted_work_of_the_agents_own_last_run_is_not_the_persons(host: AloneHost):
+    notes = host.repo / "notes.md"
+    for text, how in (("one", "plain"), ("two", "plain"), ("three", "held")):
+        prompted(host, f"write {text} into notes.md")
+        assert not host.judged(host.look("flyball checkpoint --goal x")).is_refused
+        asyncio.run(host.governor.checkpoint(POINT))
+        assert became(host, "git restore cart.py") == how, text
+        writing: dict[str, object] = {"tool_name": "Write", "tool_use_id": text}
+        writing["tool_input"] = {"file_path": "notes.md", "content": text}
+        assert not host.judged(host.data("PreToolUse", **writing)).is_refused
+        notes.write_text(text)
+        host.judged(host.data("PostToolUse", **writing, tool_response="ok"))
+        assert not host.judged(host.data("Stop")).is_refused
+        if text == "two":
+            notes.write_text("the person's own")
+
+
 @pytest.mark.parametrize("options", ["-k9", "--kill", "-ks", "-k -s"])
 def test_judging_who_uses_a_file_ends_nobody(tmp_path: Path, options: str):
     file = tmp_path / "open"
@@ -171,6 +238,11 @@ def test_an_agent_ends_what_it_has_started_and_nothing_else(tmp_path: Path):
             ("kill %1", True),
             ("kill -9 $!", True),
             ("pkill -x nobody-is-called-so", True),
+            (f"kill -0 {os.getppid()}", True),
+            ('kill "$(cat none.pid)"', True),
+            ("kill $$", True),
+            ("pkill -P $$", True),
+            (f"pkill -P {os.getppid()}", False),
             ("kill", False),
             ("kill $OTHER", False),
             ("kill $(rm x)", False),

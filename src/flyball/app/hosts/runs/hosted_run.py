@@ -21,9 +21,16 @@ from flyball.app.hosts.calls import (
     is_plain,
     is_waiting,
 )
-from flyball.app.hosts.confining import PersonRules, can_rewrite, confined, why_unconfined
+from flyball.app.hosts.confining import (
+    READ_ONLY,
+    PersonRules,
+    can_rewrite,
+    confined,
+    why_unconfined,
+)
 from flyball.app.hosts.runs.watched_run import WatchedRun, owed_verdict
 from flyball.app.hosts.words import (
+    ALONE,
     ending_notice,
     greeting,
     plan_as_checkpoint,
@@ -35,7 +42,7 @@ from flyball.app.hosts.words import (
 )
 from flyball.app.installing.targets import HostPlaces
 from flyball.core.host.event import GO_ON, HostAnswer, HostEvent
-from flyball.core.host.tool import PLAN_EXIT
+from flyball.core.host.tool import COMMAND_FIELDS, PLAN_EXIT, texts_in
 from flyball.core.run.decision import Deny, judge, may_build
 from flyball.core.run.event import (
     Answered,
@@ -79,6 +86,12 @@ def stopped(state: RunState, level: str) -> HostAnswer:
 
 def _refused(found: str, why: str) -> HostAnswer:
     return HostAnswer(is_refused=True, text="\n".join(filter(None, (found, why))))
+
+
+def _stays(event: HostEvent) -> bool:
+    """Return whether a command goes on while the next ones run."""
+    ends = [text.rstrip().endswith("&") for text in texts_in(event.args, COMMAND_FIELDS)]
+    return event.args.get("run_in_background") is True or any(ends)
 
 
 class HostedRun(WatchedRun):
@@ -141,7 +154,8 @@ class HostedRun(WatchedRun):
         # What installs packages or reaches outside is allowed here, and the host asks as usual.
         is_set_up = call.command and call.command.effect == "writes" and not how
         is_safe = is_read and not call.destructive and not is_set_up
-        words = [found, *(each.text for each in self.card.said if each.kind == "budget")]
+        stays = ALONE if how == READ_ONLY and _stays(event) else ""
+        words = [found, stays, *(each.text for each in self.card.said if each.kind == "budget")]
         return HostAnswer(
             text=asks or "\n".join(filter(None, words)),
             notice=found,
@@ -165,7 +179,7 @@ class HostedRun(WatchedRun):
             confines=lambda: can_rewrite(event) and not why_unconfined(root),
             is_bash=event.tool not in OTHER_SHELLS,
             host=event.process,
-            is_clean=lambda: not self._workspace.began_dirty,
+            is_clean=self._began_clean,
         )
 
     def _closed(self, call: Call) -> str:

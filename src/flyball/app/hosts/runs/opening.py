@@ -134,6 +134,11 @@ class HostedRuns:
             if eyes is not None:
                 await eyes.close()
 
+    def began_dirty(self, run: str) -> bool:
+        """Return whether there was uncommitted work in the checkout when a run began."""
+        facts = find_workspace(run, self._home.state)
+        return facts is None or facts.began_dirty
+
     @asynccontextmanager
     async def opened(self, session: Session) -> AsyncGenerator[HostedRun | None]:
         """Yield the session's open run for one event; None if it has none."""
@@ -152,6 +157,7 @@ class HostedRuns:
                 self._rules,
                 partial(self._kept.open, session.run, self._home.state),
                 partial(self._elsewhere, session, engine.journal),
+                began_clean=session.began_clean,
             )
             if context.opened:
                 self._kept.keep(session.run, context.opened)

@@ -52,6 +52,8 @@ class WatchedRun:
         rules: HostRules,
         open_workspace: Callable[[], Workspace],
         elsewhere: Callable[[bool], Awaitable[OthersChanges]],
+        *,
+        began_clean: bool = False,
     ) -> None:
         self._engine = engine
         self._context = context
@@ -60,6 +62,8 @@ class WatchedRun:
         self._open_workspace = open_workspace
         self._elsewhere = elsewhere
         """The files that other sessions in this checkout have changed or are changing."""
+        self._began_clean = began_clean
+        """Whether none of a person's own uncommitted work was there when the run began."""
         self._present: TreeHash | None = None
         """The tree as last read; during one event nothing of ours changes it."""
         self.found = ""
