@@ -131,7 +131,8 @@ def _are_own(found: Iterable[int] | None, host: str, root: str) -> bool:
 
 def _is_own(pid: int, host: str, root: str) -> bool:
     """Return whether the host started a process, directly or through a process that has exited."""
-    if not host:
+    # The governor was started from the agent's hooks, and may not be ended by it.
+    if not host or pid == os.getpid():
         return False
     if host in [each.process for each in ancestors(pid)]:
         return True

@@ -247,6 +247,7 @@ def test_an_agent_ends_what_it_has_started_and_nothing_else(tmp_path: Path):
             ("kill $OTHER", False),
             ("kill $(rm x)", False),
             (f"kill {os.getppid()}", False),
+            (f"kill -9 {os.getpid()}", False),
             ("kill 'x", False),
             # Whoever looks up must understand every word, and never do what is only judged.
             (f"pkill -e -f {mark}", False),
