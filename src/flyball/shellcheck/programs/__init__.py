@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from flyball.secret_files import holds_below, is_secret_variable
+from flyball.secret_files import holds_below
 from flyball.shellcheck.judgement import CommandKind
 from flyball.shellcheck.programs.archive import ARCHIVES
 from flyball.shellcheck.programs.builtin import BUILTINS
@@ -30,6 +30,7 @@ from flyball.shellcheck.rule import Operands, Rule
 from flyball.shellcheck.words.names import names
 from flyball.shellcheck.words.pattern import Pattern
 from flyball.shellcheck.words.place import Scope, outside, settings
+from flyball.shellcheck.words.variable import may_hold_login
 from flyball.shellcheck.words.word import Word, literal
 
 PROGRAMS: dict[str, Rule] = {
@@ -186,7 +187,7 @@ def shows_environment(name: str, words: Iterable[Word]) -> bool:
         return False
     asked = [match for word in words for match in _ENVIRONMENT.every(word.known)]
     keys = [match["key"] or match["name"] or match["got"] for match in asked]
-    return any(not key or is_secret_variable(key) for key in keys)
+    return any(not key or may_hold_login(key) for key in keys)
 
 
 _GIT_SHOWS = names("show diff log grep blame annotate cat-file whatchanged diff-tree stash")
@@ -245,7 +246,7 @@ _DEEP = {
 """Options by which a search goes through a folder with all its files, hidden or not in git."""
 
 
-def searches_all(name: str, words: Sequence[Word]) -> str | None:
+def searches_all(name: str, words: Sequence[Word], here: str) -> str | None:
     """Return the words that make a search show every line of every file in a directory, hidden ones
     too."""
     base = posixpath.basename(name)
@@ -259,7 +260,8 @@ def searches_all(name: str, words: Sequence[Word]) -> str | None:
     compares = base == "git" and given[:1] != [] and given[0].known == "diff"
     folders = given[1:] if compares else [w for w in given if w not in _looked_for(told)]
     if not hidden or not (compares or matches_all(base, told)):
-        below = (w.source for w in folders if holds_below(w.known, hidden=hidden))
+        places = [(w.source, (w.known, *w.likely.split())) for w in folders] or [(here, (here,))]
+        below = (s for s, told in places if any(holds_below(p, hidden=hidden) for p in told))
         return next(below, None) if _shows_lines(base, told) else None
     bare = [w.source for w in folders if "." not in w.known.strip("./")]
     return next(iter(bare), None if folders else ".")

@@ -7,7 +7,6 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 
-from flyball.secret_files import is_secret_variable
 from flyball.shellcheck.judgement import CommandKind, Finding
 from flyball.shellcheck.rows import (
     DESTROY,
@@ -22,6 +21,7 @@ from flyball.shellcheck.rows import (
 )
 from flyball.shellcheck.rule import Inquiry, Operands, Rule, judge_words, parse, secret_finding
 from flyball.shellcheck.words.pattern import Pattern
+from flyball.shellcheck.words.variable import may_hold_login
 from flyball.shellcheck.words.word import Word
 
 
@@ -84,7 +84,7 @@ def _date(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
 def _printenv(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Judge printenv: all variables, or secret ones, are shown only where secrets are invisible."""
     asked = [word.value for word in words[1:] if word.value not in ("-0", "--null")]
-    secrets = not asked or any(name is None or is_secret_variable(name) for name in asked)
+    secrets = not asked or any(name is None or may_hold_login(name) for name in asked)
     text = " ".join(w.source for w in words)
     yield Finding(text, CommandKind.READ_ONLY, "printenv shows variables", reveals=secrets)
 

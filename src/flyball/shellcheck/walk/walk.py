@@ -190,7 +190,7 @@ class Walk:
             reason = f"it would send {odd.source}, which is only known when it runs"
             return [Finding(text, CommandKind.UNKNOWN, reason, away=True)]
         if all(f.kind is CommandKind.READ_ONLY for f in found):
-            odd = searches_all(name, given)
+            odd = searches_all(name, given, self.scope.cwd or ".")
             if shows_contents(name, rule) and (
                 not searches(name, rule) or matches_all(name, given)
             ):

@@ -131,7 +131,7 @@ def _is_place(parts: Sequence[str]) -> bool:
     rows = (names for names in patterns() if 1 < len(names) <= len(parts))
     return any(
         parts[-len(names)] == names[0]
-        and (names[0][0] == "." or parts[: -len(names)] == ("",))
+        and (any(p[:1] == "." for p in parts[:-1]) or parts[: -len(names)] == ("",))
         and names[-1][0] not in ".*"
         and _may_be(parts, names)
         for names in rows

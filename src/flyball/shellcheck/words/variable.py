@@ -130,12 +130,17 @@ def secret_variable(root: Node, facts: VariableFacts) -> Node | None:
         if node.type in _EXPANSIONS:
             match = _USED.match(text_of(node).strip())
             name = match[1] if match else ""
-            if name not in facts.values and (is_secret_variable(name) or _ADDRESS.fullmatch(name)):
+            if name not in facts.values and may_hold_login(name):
                 return node
         # What `=~` matches is kept in BASH_REMATCH.
         if "=~" in text_of(node) or not (node.type == "test_command" or _is_test(node)):
             stack.extend(reversed(node.named_children))
     return None
+
+
+def may_hold_login(name: str) -> bool:
+    """Return whether a variable of this name is a secret, or an address that may contain one."""
+    return is_secret_variable(name) or bool(_ADDRESS.fullmatch(name))
 
 
 _ADDRESS = Pattern(r"(\w+_)?(URL|URI|DSN|CONNECTION_STRING)")
