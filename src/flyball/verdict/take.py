@@ -289,7 +289,8 @@ def _commit(entry: TreeEntry | None) -> str:
 def _tests_apart(facts: ChangeFacts, land: FileIndex) -> frozenset[str]:
     code = [path for path in facts.files if path not in facts.testing_side]
     texts = {path: land.text(path) for path in land.files if SOURCE.fullmatch(path)}
-    return find_tests_apart(code, texts)
+    # What a change edits it is about, whatever that imports.
+    return find_tests_apart(code, texts).difference(facts.files)
 
 
 def _suites(parts: Sequence[Part], wanted: Wanted, files: Sequence[str]) -> tuple[PartSuite, ...]:

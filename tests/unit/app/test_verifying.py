@@ -95,6 +95,17 @@ async def test_old_tests_that_pass_as_the_user_runs_them_are_set_aside(place: Pa
 
 
 @story
+async def test_a_red_test_that_the_change_edits_and_leaves_red_is_asked_about(place: Path):
+    red = "import unittest\n\n\nclass BoxTest(unittest.TestCase):\n    def test_box(self):\n"
+    put(place / "shop", {"test_box.py": red + "        import box\n        assert box.size == 2\n"})
+    git(place / "shop", "add", "-A")
+    git(place / "shop", "commit", "-qm", "box")
+    put(place / "shop", {"test_box.py": red + "        import box\n"})
+    found = await verify_change(home(place), "", "")
+    assert found.verdict.status == "a question"
+
+
+@story
 async def test_suites_may_write_below_a_home_that_is_not_the_users(place: Path):
     shop_ = place / "shop"
     put(shop_, {"test_cart.py": HOME_TESTS})
