@@ -476,7 +476,8 @@ def _keeps_git(parts: Sequence[Finding]) -> bool:
 
 def _is_kept_by_git(part: Finding) -> bool:
     """Return whether a part destroys a commit that a person may need."""
-    return part.effect is CommandEffect.WRITES and _words(part.text)[:1] == ["git"]
+    words = _words(part.text)[:2]
+    return part.effect is CommandEffect.WRITES and words[:1] == ["git"] and words[1:] != ["archive"]
 
 
 def _confined(facts: CallFacts, how: str) -> CallFacts:

@@ -162,6 +162,7 @@ def test_before_the_checkpoint_what_is_put_away_and_taken_back_runs_confined(hos
     for command, how in (
         ("git stash -u && pytest -q; git stash pop", "read-only"),
         ("git worktree add /tmp/base-x HEAD && ls; git worktree remove /tmp/base-x", "read-only"),
+        ("git archive HEAD | tar -x -C /tmp/base-x", "read-only"),
         ("git stash && pytest -q", "held"),
         ("git worktree add /tmp/base-x HEAD", "held"),
         ("git stash; git commit -qam x; git stash pop", "held"),
