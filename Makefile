@@ -6,8 +6,11 @@ RUNS ?= 100000
 SEED ?= 0
 
 # The pure rooms are tested to every branch.
-PURE := tests/unit/core tests/unit/patch tests/unit/shellcheck tests/golden tests/property/test_verdict.py tests/contract/test_endings.py
-COVERAGE := --cov=flyball.core --cov=flyball.patch --cov=flyball.shellcheck --cov-branch --cov-report=term --cov-fail-under=100
+ROOMS := terms intent guards plan run record agents patch shell
+MODULES := verdict.case verdict.manifest verdict.part verdict.settled audit.audited_call audit.finding audit.rules audit.trail
+PURE := $(ROOMS:%=tests/unit/%) tests/unit/audit/test_rules.py tests/unit/audit/test_trail.py tests/unit/audit/test_audited_call.py \
+	tests/unit/verdict/test_case.py tests/unit/verdict/test_manifest.py tests/golden tests/property/test_verdict.py tests/contract/test_endings.py
+COVERAGE := $(patsubst %,--cov=flyball.%,$(ROOMS) $(MODULES)) --cov-branch --cov-report=term --cov-fail-under=100
 # What tests start with make is none of this one's jobs.
 PYTEST := env -u MAKEFLAGS -u MFLAGS $(BIN)/pytest --dist worksteal
 
@@ -63,7 +66,7 @@ types: setup
 # Without the rooms whose tests start processes: those take as long as all the others together.
 quick: setup
 	$(PYTEST) -n 2 -m "not slow and not exhaustive" tests/unit tests/golden tests/contract \
-		--ignore=tests/unit/workspace --ignore=tests/unit/tools --ignore=tests/unit/engine --ignore=tests/unit/surfaces
+		--ignore=tests/unit/workspace --ignore=tests/unit/tools --ignore=tests/unit/engine --ignore=tests/unit/web
 
 pure: setup
 	$(PYTEST) -n 2 -m "not exhaustive" $(COVERAGE) $(PURE)

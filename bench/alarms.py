@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from bench.figure import Figure, conclude
 from bench.patch_cases import REPOSITORY
-from flyball.core.terms.evidence import ChangedTest
-from flyball.core.terms.test_paths import is_test_path
+from flyball.terms.evidence import ChangedTest
+from flyball.terms.test_paths import is_test_path
 from flyball.verdict.tests import ALARMS, compare_tests, is_code
 
 _SHARE = 0.08

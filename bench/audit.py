@@ -22,9 +22,9 @@ from typing import Any
 
 from bench import guards
 from bench.figure import Figure, conclude
-from flyball.app.audit.auditing import MOST_READERS, AuditOptions, audit, judge_file
-from flyball.core.memory.guard import GuardLimits
-from flyball.core.record.audit.finding import RULES
+from flyball.audit.auditing import MOST_READERS, AuditOptions, audit, judge_file
+from flyball.audit.finding import RULES
+from flyball.guards.guard import GuardLimits
 
 FIRST, SECOND, MEMORY = 60.0, 3.0, 300.0
 """Seconds for a gigabyte, seconds for the second time, megabytes."""

@@ -26,8 +26,8 @@ from tests.simulation.cluster import Cluster, script
 
 from bench.durable_step import dbos, drive
 from bench.figure import Figure, conclude
-from flyball.core.run.event import DriverReplied, name_of
 from flyball.journal.postgres import PostgresJournal
+from flyball.run.event import DriverReplied, name_of
 
 STEPS = 50
 ROUNDS = 5

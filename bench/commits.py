@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.figure import Figure, conclude
-from flyball.core.terms.test_paths import is_test_path
+from flyball.terms.test_paths import is_test_path
 from flyball.verdict.tests import is_code
 
 HONEST = ("the commit", "the fix")

@@ -15,9 +15,11 @@ from pathlib import Path
 from tests.simulation.world import call
 
 from bench.figure import Figure, conclude
-from flyball.core.machine.machine import advance
-from flyball.core.run.effect import CloseCard, OpenWorkspace, Owed, Perform, Publish, Think
-from flyball.core.run.event import (
+from flyball.engine.loop import LEASE_SECONDS, Engine
+from flyball.journal.protocol import Intention, Lease
+from flyball.journal.sqlite import SqliteJournal
+from flyball.run.effect import CloseCard, OpenWorkspace, Owed, Perform, Publish, Think
+from flyball.run.event import (
     AnyEvent,
     CallReturned,
     CardClosed,
@@ -27,14 +29,12 @@ from flyball.core.run.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Policy
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import thread_lines
-from flyball.core.terms.call import Outcome
-from flyball.core.terms.intent import Intent
-from flyball.engine.loop import LEASE_SECONDS, Engine
-from flyball.journal.protocol import Intention, Lease
-from flyball.journal.sqlite import SqliteJournal
+from flyball.run.machine import advance
+from flyball.run.policy import Policy
+from flyball.run.state import RunState
+from flyball.run.thread import thread_lines
+from flyball.terms.call import Outcome
+from flyball.terms.intent import Intent
 
 ITERATIONS = 10
 STEPS = 8

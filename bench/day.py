@@ -18,11 +18,11 @@ from typing import NamedTuple
 from tests.governed import environment, shop
 
 from bench.figure import Figure, conclude
-from flyball.app.hosts.governor import HostGovernor
+from flyball.agents.event import HostAnswer
 from flyball.app.project import open_home
-from flyball.core.host.event import HostAnswer
-from flyball.core.run.state import Checkpoint
-from flyball.surfaces.hooks.answering import read_payload
+from flyball.hosts.answering import read_payload
+from flyball.hosts.governor import HostGovernor
+from flyball.run.state import Checkpoint
 
 CORPUS = Path(__file__).parent / "day"
 PER_SESSION = 30

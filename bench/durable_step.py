@@ -16,9 +16,12 @@ from typing import TypedDict
 from tests.simulation.world import call
 
 from bench.figure import Figure, conclude
-from flyball.core.memory.guard import GuardLimits
-from flyball.core.run.effect import OpenWorkspace, Owed, Perform, Publish, Think
-from flyball.core.run.event import (
+from flyball.engine.loop import LEASE_SECONDS, Engine
+from flyball.guards.guard import GuardLimits
+from flyball.journal.protocol import Intention, Journal
+from flyball.journal.sqlite import SqliteJournal
+from flyball.run.effect import OpenWorkspace, Owed, Perform, Publish, Think
+from flyball.run.event import (
     AnyEvent,
     CallReturned,
     DriverReplied,
@@ -27,13 +30,10 @@ from flyball.core.run.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Policy
-from flyball.core.run.state import RunState
-from flyball.core.terms.call import Outcome
-from flyball.core.terms.intent import Intent
-from flyball.engine.loop import LEASE_SECONDS, Engine
-from flyball.journal.protocol import Intention, Journal
-from flyball.journal.sqlite import SqliteJournal
+from flyball.run.policy import Policy
+from flyball.run.state import RunState
+from flyball.terms.call import Outcome
+from flyball.terms.intent import Intent
 
 STEPS = 50
 ROUNDS = 25

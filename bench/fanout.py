@@ -24,9 +24,9 @@ from tests.web.test_feed import Step, simulated
 from bench.figure import Figure, conclude
 from flyball.app.project import open_home
 from flyball.app.runs.journals import acquire
-from flyball.core.run.state import RunState
 from flyball.engine.telemetry import telemetry
 from flyball.journal.sqlite import SqliteJournal
+from flyball.run.state import RunState
 
 READERS = 200
 EVENTS = 30

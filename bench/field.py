@@ -32,8 +32,8 @@ from typing import Any
 import msgspec
 
 from bench.figure import Figure, conclude
-from flyball.core.terms.test_paths import is_test_path
 from flyball.regex import regex
+from flyball.terms.test_paths import is_test_path
 from flyball.verdict.tests import is_code
 
 LIST = Path(__file__).with_suffix(".toml")

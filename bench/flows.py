@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[1]
 RUN = ("run", "--intent", "small_fix", "the total is wrong")
 RESUME = ("runs", "resume", "last")
 TRACE = "from bench.flow_trace import trace; trace()"
-COMMANDS, HOOK = "flyball.surfaces.cli", "flyball.surfaces.hooks.client"
+COMMANDS, HOOK = "flyball.cli", "flyball.hosts.client"
 SCRIPT: Sequence[Line] = (
     READ, checkpoint(), EDIT, SUITE, say("The total counts every piece."), REVIEW,
 )  # fmt: skip

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flyball.core.memory.guard import GuardLimits
-from flyball.core.record.recording import GuardReport, judge_recording
 from flyball.errors import UsageError
+from flyball.guards.guard import GuardLimits
+from flyball.record.recording import GuardReport, judge_recording
 
 AIM = 3.0
 """The most good runs, in percent, that a hard stop may cost."""

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from bench.figure import Figure, conclude
 from bench.intent_train import Prompt, best_temperature, examples, held_out, load, tempered
-from flyball.core.reading.classifier import classify, is_settled, reading_from
-from flyball.core.reading.speech import hear
-from flyball.core.terms.intent import MAY_MUTATE, Intent, Reading
+from flyball.intent.classifier import classify, is_settled, reading_from
+from flyball.intent.speech import hear
+from flyball.terms.intent import MAY_MUTATE, Intent, Reading
 
 _RIGHT = 0.9
 BANDS = (0.0, 0.5, 0.7, 0.9, 0.97, 1.01)

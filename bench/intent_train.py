@@ -16,14 +16,14 @@ from zlib import compress, crc32
 
 import msgspec
 
-from flyball.core.reading.classifier import features, is_settled
-from flyball.core.reading.model import BUCKETS, CLASSES, FILE, feature_share
-from flyball.core.reading.speech import hear
-from flyball.core.terms.intent import Intent, Turn
+from flyball.intent.classifier import features, is_settled
+from flyball.intent.model import BUCKETS, CLASSES, FILE, feature_share
+from flyball.intent.speech import hear
+from flyball.terms.intent import Intent, Turn
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "intent"
-TARGET = ROOT / "src" / "flyball" / "core" / "reading" / FILE
+TARGET = ROOT / "src" / "flyball" / "intent" / FILE
 FOLDS = 5
 EPOCHS = 12
 RATE = 0.1

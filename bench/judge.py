@@ -38,10 +38,10 @@ import yaml
 
 from bench.figure import Figure, conclude
 from bench.patch_cases import REPOSITORY
-from flyball.shellcheck import judge
-from flyball.shellcheck.words.names import names
+from flyball.shell import judge
+from flyball.shell.words.names import names
 
-_LISTS = REPOSITORY / "tests" / "golden" / "shellcheck"
+_LISTS = REPOSITORY / "tests" / "golden" / "shell"
 _SHARE = 0.97
 _EVERYDAY = 0.985
 

@@ -18,11 +18,11 @@ from tests.simulation.node import run
 
 from bench.figure import Figure, conclude
 from bench.story import events, opened
-from flyball.core.machine.machine import advance, target_taken
-from flyball.core.machine.table import MOVES
-from flyball.core.record.diagram import as_xstate, guard_name, state_value
-from flyball.core.run.event import AnyEvent, name_of
-from flyball.core.run.state import RunState
+from flyball.record.diagram import as_xstate, guard_name, state_value
+from flyball.run.event import AnyEvent, name_of
+from flyball.run.machine import advance, target_taken
+from flyball.run.state import RunState
+from flyball.run.table import MOVES
 
 ROUNDS = 600
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.figure import Figure, conclude
-from flyball.core.terms.test_paths import is_test_path
+from flyball.terms.test_paths import is_test_path
 
 BUGS = Path(__file__).parent / "repair_bugs"
 HELD_OUT = BUGS / "held_out"
@@ -114,7 +114,7 @@ def _text(place: Path, name: str) -> str:
 
 
 def _run(place: Path, home: Path, seconds: float) -> tuple[int, list[dict[str, Any]]]:
-    argv = [sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "run", REQUEST]
+    argv = [sys.executable, "-c", "from flyball.cli import main; main()", "run", REQUEST]
     argv += ["--intent", "small_fix", "--driver", "repair", "--in-place", "--json"]
     argv += ["--budget-seconds", str(seconds)]
     env = {**os.environ, "FLYBALL_STATE_DIR": str(home / "state"), "FLYBALL_CONFIG": os.devnull}

@@ -20,9 +20,9 @@ from typing import NamedTuple
 from tests.simulation.simulate import next_event, start_event, world_of
 
 from bench.figure import Figure, conclude
-from flyball.core.machine.machine import advance
-from flyball.core.run.event import DriverReplied
-from flyball.core.run.state import RunState
+from flyball.run.event import DriverReplied
+from flyball.run.machine import advance
+from flyball.run.state import RunState
 
 LOADS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 FLEETS = (4, 32, 256)

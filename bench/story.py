@@ -5,8 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 from tests.simulation.world import call, suite
 
-from flyball.core.machine.machine import advance
-from flyball.core.run.event import (
+from flyball.run.event import (
     AnyEvent,
     CallReturned,
     CardClosed,
@@ -18,11 +17,12 @@ from flyball.core.run.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Project
-from flyball.core.run.state import RunState
-from flyball.core.terms.call import Outcome
-from flyball.core.terms.evidence import BaseRun, DiffReport, WeakeningReport
-from flyball.core.terms.intent import Intent
+from flyball.run.machine import advance
+from flyball.run.policy import Project
+from flyball.run.state import RunState
+from flyball.terms.call import Outcome
+from flyball.terms.evidence import BaseRun, DiffReport, WeakeningReport
+from flyball.terms.intent import Intent
 
 CARD = "step-1"
 

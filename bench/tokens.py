@@ -19,12 +19,12 @@ from tests.governed import FIX
 from tests.sloppy.careful import SHOP, Careful, Move, call, calls, checkpoint_args, drive, say
 
 from bench.figure import Figure, conclude
-from flyball.core.flow.template import Role
-from flyball.core.terms.intent import Intent
-from flyball.core.terms.phase import Phase
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.wire import conversation
 from flyball.engine.prompt.request import CHARS_PER_TOKEN
+from flyball.plan.template import Role
+from flyball.terms.intent import Intent
+from flyball.terms.phase import Phase
 
 BEFORE = 52_557
 """The same ten turns as counted at commit e681814, by this very bench."""

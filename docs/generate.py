@@ -17,14 +17,14 @@ from docs import generate_tools
 import flyball.errors
 from flyball.app.settling import env_of
 from flyball.attest import Statement
-from flyball.core.plan.message import MESSAGES
-from flyball.core.plan.message import name_of as message_name
-from flyball.core.record.diagram import as_mermaid, run_as_mermaid
-from flyball.core.run.decision import OBJECTIONS
-from flyball.core.run.effect import EFFECTS
-from flyball.core.run.event import EVENTS, name_of
+from flyball.cli import COMMANDS, cli
+from flyball.plan.message import MESSAGES
+from flyball.plan.message import name_of as message_name
+from flyball.record.diagram import as_mermaid, run_as_mermaid
+from flyball.run.decision import OBJECTIONS
+from flyball.run.effect import EFFECTS
+from flyball.run.event import EVENTS, name_of
 from flyball.settings import ABOUT, Settings, key_of
-from flyball.surfaces.cli import COMMANDS, cli
 
 DOCS = Path(__file__).resolve().parent
 ARCHITECTURE = "architecture.md"

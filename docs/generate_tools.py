@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import msgspec.inspect as shapes
 
-from flyball.core.terms.shape import expectation
-from flyball.core.terms.tool import ALIASES, TOOL_ACCESS
+from flyball.terms.shape import expectation
+from flyball.terms.tool import ALIASES, TOOL_ACCESS
 from flyball.tools.call.protocol import Form, Tool
 from flyball.tools.toolbox import TOOLS
 

@@ -37,7 +37,7 @@ def main() -> None:
 def recorded() -> Iterator[Line]:
     """Yield the lines of a real demo as they are printed."""
     start = time.monotonic()
-    argv = [sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "demo"]
+    argv = [sys.executable, "-c", "from flyball.cli import main; main()", "demo"]
     environ = {**os.environ, "COLUMNS": str(COLUMNS), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environ) as process:
         assert process.stdout is not None

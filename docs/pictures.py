@@ -19,7 +19,7 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from flyball.surfaces.cli.demo import REPORT, REQUEST, make_project
+from flyball.cli.demo import REPORT, REQUEST, make_project
 
 PLACE = Path(__file__).parent / "pictures"
 TOKEN = "only-for-these-pictures"
@@ -33,7 +33,7 @@ class Server:
 
     def __init__(self, repo: Path, state: Path) -> None:
         environ = {**os.environ, "FLYBALL_STATE_DIR": str(state), "FLYBALL_CONFIG": os.devnull}
-        argv = [sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "serve"]
+        argv = [sys.executable, "-c", "from flyball.cli import main; main()", "serve"]
         argv += ["--repo", str(repo), "--port", "0", "--token", TOKEN, "--json"]
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environ)
         assert self.process.stdout is not None

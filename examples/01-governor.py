@@ -7,7 +7,7 @@ touches a file, a model or a clock.
 from msgspec.structs import replace
 
 from flyball import Access, Call, RunState, advance, decide, moves, replay
-from flyball.core.run.event import (
+from flyball.run.event import (
     AnyEvent,
     CheckpointStated,
     DriverReplied,
@@ -16,8 +16,8 @@ from flyball.core.run.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Project
-from flyball.core.terms.intent import Intent
+from flyball.run.policy import Project
+from flyball.terms.intent import Intent
 
 EDIT = Call(id="e", tool="edit_diff", access=Access.MUTATE, digest="the edit")
 READ = Call(id="r", tool="read", access=Access.READ, digest="the read")

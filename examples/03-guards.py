@@ -1,8 +1,8 @@
 """Guards: notice a doom loop from digests of what was done, not from what was said."""
 
 from flyball import GuardLimits
-from flyball.core.memory.guard_memory import GuardStep, Memory, remember, trips
-from flyball.core.terms.call import digest
+from flyball.guards.guard_memory import GuardStep, Memory, remember, trips
+from flyball.terms.call import digest
 
 
 def watch(title: str, steps: list[GuardStep]) -> None:

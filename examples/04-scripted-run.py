@@ -13,7 +13,7 @@ from typing import Any
 from flyball.app.driving import RunControl, Watcher
 from flyball.app.project import open_home
 from flyball.app.starting import RunRequest
-from flyball.core.terms.intent import Intent
+from flyball.terms.intent import Intent
 
 CART = """\
 def total(items):

@@ -3,7 +3,7 @@
 from loop_governor import LoopGovernor
 
 from flyball import Policy
-from flyball.core.record.rejudging import rejudge
+from flyball.record.rejudging import rejudge
 
 governor = LoopGovernor("the total is wrong")
 for n in range(6):

@@ -1,7 +1,7 @@
 """A gate of your own: a function from evidence to a verdict. "No evidence" is not "failed"."""
 
-from flyball.core.flow.gates.verdict import Failed, Missing, Passed
-from flyball.core.terms.evidence import DiffReport, Evidence, FileChange
+from flyball.plan.verdict import Failed, Missing, Passed
+from flyball.terms.evidence import DiffReport, Evidence, FileChange
 
 Answer = Passed | Failed | Missing
 

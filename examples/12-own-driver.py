@@ -14,9 +14,9 @@ from pathlib import Path
 from flyball.app.driving import RunControl, Watcher
 from flyball.app.project import open_home
 from flyball.app.starting import RunRequest
-from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.intent import Intent
 from flyball.drivers.protocol import Reply, Request
+from flyball.run.thread import SpokenCall
+from flyball.terms.intent import Intent
 
 WRONG = '    return "Hullo, " + name'
 GREETING = f"def greet(name):\n{WRONG}\n"

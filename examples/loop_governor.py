@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from flyball import Access, Allow, Call, Decision, Outcome, RunState, advance, decide
-from flyball.core.run.event import (
+from flyball.run.event import (
     AnyEvent,
     CallReturned,
     CheckpointStated,
@@ -18,9 +18,9 @@ from flyball.core.run.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Project
-from flyball.core.terms.call import digest
-from flyball.core.terms.intent import Intent
+from flyball.run.policy import Project
+from flyball.terms.call import digest
+from flyball.terms.intent import Intent
 
 ACCESS = {"read": Access.READ, "edit_diff": Access.MUTATE, "checkpoint": Access.CHECKPOINT}
 

@@ -171,7 +171,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     }
 
 
-ARGV = (sys.executable, "-c", "from flyball.surfaces.cli import main; main()")
+ARGV = (sys.executable, "-c", "from flyball.cli import main; main()")
 
 
 class Shell:

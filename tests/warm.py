@@ -22,10 +22,10 @@ from functools import cache
 from pathlib import Path
 from typing import IO, NoReturn
 
-from flyball.surfaces.cli import main
+from flyball.cli import main
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("flyball.app", "flyball.surfaces.cli")
+ROOMS = ("flyball.app", "flyball.cli")
 """Loading these loads everything that a command needs, but for the providers of models."""
 LIMIT = 900.0
 
@@ -35,7 +35,7 @@ def run_command(
 ) -> subprocess.CompletedProcess[str]:
     """What a command printed and how it ended, as `subprocess.run` tells it."""
     if not _can_be_forked(env):
-        start = "from flyball.surfaces.cli import main; main()"
+        start = "from flyball.cli import main; main()"
         return subprocess.run(
             [sys.executable, "-c", start, *words],
             cwd=cwd,

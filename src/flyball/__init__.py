@@ -13,20 +13,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from flyball.core.flow.gates.gate import judge_done
-    from flyball.core.flow.template import Template
-    from flyball.core.machine.machine import Move, advance, moves, replay
-    from flyball.core.memory.guard import GuardLimits, Trip
-    from flyball.core.reading.classifier import classify
-    from flyball.core.run.decision import Allow, Ask, Decision, Deny, decide
-    from flyball.core.run.policy import Policy
-    from flyball.core.run.state import CardState, RunState, Transition
-    from flyball.core.terms.call import Access, Call, Outcome
-    from flyball.core.terms.intent import Intent, Reading
-    from flyball.core.terms.phase import Phase
     from flyball.errors import FlyballError
+    from flyball.guards.guard import GuardLimits, Trip
+    from flyball.intent.classifier import classify
     from flyball.patch import PatchResult, apply_diff
-    from flyball.shellcheck import Judgement, judge
+    from flyball.plan.gate import judge_done
+    from flyball.plan.template import Template
+    from flyball.run.decision import Allow, Ask, Decision, Deny, decide
+    from flyball.run.machine import Move, advance, moves, replay
+    from flyball.run.policy import Policy
+    from flyball.run.state import CardState, RunState, Transition
+    from flyball.shell import Judgement, judge
+    from flyball.terms.call import Access, Call, Outcome
+    from flyball.terms.intent import Intent, Reading
+    from flyball.terms.phase import Phase
 
 __all__ = [
     "Access",
@@ -61,35 +61,35 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Access": "core.terms.call",
-    "Allow": "core.run.decision",
-    "Ask": "core.run.decision",
-    "Call": "core.terms.call",
-    "CardState": "core.run.state",
-    "Decision": "core.run.decision",
-    "Deny": "core.run.decision",
+    "Access": "terms.call",
+    "Allow": "run.decision",
+    "Ask": "run.decision",
+    "Call": "terms.call",
+    "CardState": "run.state",
+    "Decision": "run.decision",
+    "Deny": "run.decision",
     "FlyballError": "errors",
-    "GuardLimits": "core.memory.guard",
-    "Intent": "core.terms.intent",
-    "Judgement": "shellcheck",
-    "Move": "core.machine.machine",
-    "Outcome": "core.terms.call",
+    "GuardLimits": "guards.guard",
+    "Intent": "terms.intent",
+    "Judgement": "shell",
+    "Move": "run.machine",
+    "Outcome": "terms.call",
     "PatchResult": "patch",
-    "Phase": "core.terms.phase",
-    "Policy": "core.run.policy",
-    "Reading": "core.terms.intent",
-    "RunState": "core.run.state",
-    "Template": "core.flow.template",
-    "Transition": "core.run.state",
-    "Trip": "core.memory.guard",
-    "advance": "core.machine.machine",
+    "Phase": "terms.phase",
+    "Policy": "run.policy",
+    "Reading": "terms.intent",
+    "RunState": "run.state",
+    "Template": "plan.template",
+    "Transition": "run.state",
+    "Trip": "guards.guard",
+    "advance": "run.machine",
     "apply_diff": "patch",
-    "classify": "core.reading.classifier",
-    "decide": "core.run.decision",
-    "judge": "shellcheck",
-    "moves": "core.machine.machine",
-    "judge_done": "core.flow.gates.gate",
-    "replay": "core.machine.machine",
+    "classify": "intent.classifier",
+    "decide": "run.decision",
+    "judge": "shell",
+    "moves": "run.machine",
+    "judge_done": "plan.gate",
+    "replay": "run.machine",
 }
 
 

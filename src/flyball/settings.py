@@ -6,8 +6,8 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from flyball.core.memory.guard import GuardLimits
-from flyball.core.run.policy import OnWeakened, Policy
+from flyball.guards.guard import GuardLimits
+from flyball.run.policy import OnWeakened, Policy
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 BARE = (sys.executable, "-m", "tests.bare")
 SURFACES = (
     "tests/hosts/test_hooks.py::test_a_fix_is_held_to_a_checkpoint_and_to_the_verdict",
-    "tests/unit/app/audit/test_auditing.py",
+    "tests/unit/audit/test_auditing.py",
     "tests/web/test_routes.py",
 )
 """Hooks, audit and page, of which the quick part has none since they start processes."""
@@ -31,7 +31,7 @@ def on_bare_machine(
     return subprocess.run([*BARE, *argv], cwd=cwd, env=known, capture_output=True, text=True)
 
 
-ROOMS = ("tests/unit/app/hosts", "tests/unit/app/proving", "tests/unit/journal")
+ROOMS = ("tests/unit/hosts", "tests/unit/hosts/prove", "tests/unit/journal")
 """Those of the quick part that ask the system for something."""
 
 

@@ -11,7 +11,7 @@ import click
 import pytest
 import yaml
 
-from flyball.surfaces.cli import cli
+from flyball.cli import cli
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "docs" / "deploy"

@@ -15,31 +15,31 @@ from msgspec.structs import replace
 from tests.governed import environment
 from tests.repos import repository
 from tests.simulation.verdicts import UNTESTED
-from tests.unit.core.stories import Story, fixed
+from tests.unit.run.stories import Story, fixed
 
+from flyball.acp.update import EditorStory, RunFiles
 from flyball.app.archive import export_lines, import_run
 from flyball.app.board.account import why_stopped
 from flyball.app.board.watching import card_row
-from flyball.app.hosts.runs.hosted_run import stopped
-from flyball.app.hosts.words import ending_notice
 from flyball.app.project import Home, open_home
 from flyball.app.runs.following import retold
-from flyball.app.steps.view import standing_view
-from flyball.core.plan.message import Status
-from flyball.core.run.effect import CloseCard
-from flyball.core.run.ending import ending_of, ending_of_card, status_of
-from flyball.core.run.event import Cancelled, CardClosed, PauseAsked
-from flyball.core.run.policy import Project
-from flyball.core.run.state import Ending, RunState
-from flyball.core.terms.intent import Intent
+from flyball.cli.acp import in_words
+from flyball.cli.runs import runs
+from flyball.cli.terminal import exits
+from flyball.cli.terminal.story import Story as Terminal
+from flyball.cli.terminal.story_words import ENDING_MARKS
 from flyball.engine.telemetry import final
+from flyball.hosts.hosted_run import stopped
+from flyball.hosts.steps.view import standing_view
+from flyball.hosts.words import ending_notice
 from flyball.journal.protocol import JournalEntry
-from flyball.surfaces.acp.update import EditorStory, RunFiles
-from flyball.surfaces.cli.acp import in_words
-from flyball.surfaces.cli.runs import runs
-from flyball.surfaces.cli.terminal import exits
-from flyball.surfaces.cli.terminal.story import Story as Terminal
-from flyball.surfaces.cli.terminal.story_words import ENDING_MARKS
+from flyball.plan.message import Status
+from flyball.run.effect import CloseCard
+from flyball.run.ending import ending_of, ending_of_card, status_of
+from flyball.run.event import Cancelled, CardClosed, PauseAsked
+from flyball.run.policy import Project
+from flyball.run.state import Ending, RunState
+from flyball.terms.intent import Intent
 from flyball.verdict.formats import markdown
 
 

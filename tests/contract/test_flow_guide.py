@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from flyball.app.flowfile.template_file import parse_source
-from flyball.core.flow.flow import FlowSource, Problem, check
-from flyball.core.flow.gates.gate import GATES
-from flyball.core.flow.library import LIBRARY
-from flyball.core.flow.template import INJECTIONS, SPECIAL_TARGETS, FieldKind, Role, Template
-from flyball.core.terms.phase import WORKING
+from flyball.plan.flow import FlowSource, Problem, check
+from flyball.plan.gate import GATES
+from flyball.plan.library import LIBRARY
+from flyball.plan.template import INJECTIONS, SPECIAL_TARGETS, FieldKind, Role, Template
+from flyball.terms.phase import WORKING
 
 ROOT = Path(__file__).parents[2]
 GUIDES = ROOT / "docs" / "guides"

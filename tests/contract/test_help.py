@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
-from flyball.surfaces.cli import COMMANDS, cli
-from flyball.surfaces.cli.typed.examples import EXAMPLES
-from flyball.surfaces.cli.typed.group import SECTIONS
+from flyball.cli import COMMANDS, cli
+from flyball.cli.typed.examples import EXAMPLES
+from flyball.cli.typed.group import SECTIONS
 
 WIDTH = 80
 UNSAID = {"TEXT", "INTEGER", "FLOAT", "INTEGER RANGE", "FLOAT RANGE"}

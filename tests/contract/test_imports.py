@@ -13,46 +13,63 @@ import pytest
 SRC = Path(__file__).parents[2] / "src" / "flyball"
 FILES = sorted(SRC.rglob("*.py"))
 
+BASE = {"errors", "regex"}
+MODEL = BASE | {"terms", "intent", "guards", "plan", "run", "record"}
+"""What a run is: the pure rooms that everything else speaks of."""
+BELOW_APP = MODEL | {
+    "agents", "patch", "shell", "secret_files", "bounds", "settings", "workspace", "journal",
+    "drivers", "verdict", "attest", "tools", "engine",
+}  # fmt: skip
+
 ROOMS = {
     "errors": set[str](),
     "regex": set[str](),
     "bounds": {"regex"},
     "secret_files": {"regex"},
-    "core": {"errors", "regex"},
-    "patch": {"errors", "regex"},
-    "shellcheck": {"errors", "regex", "secret_files"},
-    "workspace": {"core", "patch", "shellcheck", "errors", "regex", "secret_files"},
-    "journal": {"core", "errors", "regex"},
-    "drivers": {"core", "errors", "regex"},
-    "repair": {"core", "workspace", "drivers", "tools", "verdict", "errors", "regex"},
+    "terms": BASE,
+    "intent": BASE | {"terms"},
+    "guards": BASE | {"terms"},
+    "plan": BASE | {"terms"},
+    "run": BASE | {"terms", "intent", "guards", "plan"},
+    "record": MODEL | {"agents"},
+    "agents": MODEL,
+    "patch": BASE,
+    "shell": BASE | {"secret_files"},
+    "workspace": BASE | {"terms", "patch", "shell", "secret_files"},
+    "journal": MODEL,
+    "drivers": MODEL,
+    "repair": MODEL | {"workspace", "drivers", "tools", "verdict"},
     # What a call is given (`tools/call`) lies there still.
-    "verdict": {
-        "core", "shellcheck", "workspace", "journal", "tools", "errors", "regex", "bounds",
+    "verdict": MODEL | {"shell", "workspace", "journal", "tools", "bounds"},
+    "attest": MODEL | {"verdict", "workspace"},
+    "tools": MODEL | {"patch", "shell", "workspace", "verdict", "repair", "secret_files"},
+    "engine": MODEL | {
+        "patch", "shell", "workspace", "journal", "drivers", "verdict", "attest", "tools",
     },
-    "attest": {"core", "verdict", "workspace", "errors", "regex"},
-    "tools": {
-        "core", "patch", "shellcheck", "workspace", "verdict", "repair", "errors", "regex",
-        "secret_files",
-    },
-    "engine": {
-        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "verdict", "attest",
-        "tools", "errors", "regex",
-    },
-    "settings": {"core", "errors", "regex"},
-    "app": {
-        "core", "patch", "shellcheck", "workspace", "journal", "drivers", "verdict", "attest",
-        "tools", "engine", "settings", "errors", "regex", "secret_files",
-    },
+    "settings": MODEL,
+    "app": BELOW_APP,
+    "cluster": BELOW_APP | {"app"},
+    "hosts": BELOW_APP | {"app"},
+    "doctor": BELOW_APP | {"app", "hosts"},
+    "audit": BELOW_APP | {"app", "hosts"},
+    "web": BELOW_APP | {"app", "hosts"},
+    "mcp": BELOW_APP | {"app", "hosts", "web"},
+    "acp": BELOW_APP | {"app", "hosts"},
+    "cli": BELOW_APP | {"app", "cluster", "hosts", "doctor", "audit", "web", "mcp", "acp"},
 }  # fmt: skip
-PURE = {"core", "patch", "shellcheck"}
+"""Each room, with the rooms that it may import from."""
+PURE = {"terms", "intent", "guards", "plan", "run", "record", "agents", "patch", "shell"}
 PURE_FILES = {
     SRC / "verdict" / f"{name}.py"
     for name in (
         "judge", "reports", "strength", "promises", "reach", "sides", "selection", "type_checks",
-        "named", "words", "canary",
+        "named", "words", "canary", "case", "manifest", "part", "settled",
     )
 }  # fmt: skip
 PURE_FILES |= set((SRC / "verdict" / "tests").rglob("*.py"))
+PURE_FILES |= {
+    SRC / "audit" / f"{name}.py" for name in ("audited_call", "finding", "rules", "trail")
+}
 """What is decided from reports: such a module imports pure rooms and modules alone."""
 
 PURE_STDLIB = {
@@ -61,17 +78,13 @@ PURE_STDLIB = {
     "html", "itertools", "json", "math", "operator", "posixpath", "re", "shlex", "string",
     "sys", "textwrap", "tomllib", "types", "typing", "unicodedata", "zlib",
 }  # fmt: skip
-PURE_THIRD = {
-    "core": {"msgspec"},
-    "patch": {"msgspec"},
-    "shellcheck": {"msgspec", "tree_sitter"},
-}
+PURE_THIRD = {"shell": {"msgspec", "tree_sitter"}}
 
 
 READS_ITS_DATA = {
-    SRC / "core" / "reading" / "lexicon.py": {"pkgutil"},
-    SRC / "core" / "reading" / "model.py": {"pkgutil"},
-    SRC / "shellcheck" / "words" / "source.py": {"importlib"},
+    SRC / "intent" / "lexicon.py": {"pkgutil"},
+    SRC / "intent" / "model.py": {"pkgutil"},
+    SRC / "shell" / "words" / "source.py": {"importlib"},
     SRC / "verdict" / "tests" / "_tree.py": {"importlib"},
 }
 """What is installed with us, read on first use; no other pure module reads a file."""
@@ -120,14 +133,8 @@ def ids(path: Path) -> str:
     return str(path.relative_to(SRC))
 
 
-def test_surfaces_are_asked_by_nobody():
-    for path in FILES:
-        if room_of(path) != "surfaces":
-            assert not [m for m, _ in imports(path) if m.startswith("flyball.surfaces")], path
-
-
 def test_each_room_imports_only_the_rooms_below_it():
-    ours = [(path, room_of(path)) for path in FILES if room_of(path) in ROOMS]
+    ours = [(path, room_of(path)) for path in FILES if room_of(path) != "__init__"]
     others = [
         (path, room, module.split(".")[1])
         for path, room in ours
@@ -145,7 +152,12 @@ def test_pure_rooms_use_only_the_pure_part_of_the_standard_library():
     found: list[str] = []
     for path in FILES:
         if (room := room_of(path)) in PURE:
-            allowed = PURE_STDLIB | PURE_THIRD[room] | READS_ITS_DATA.get(path, set()) | {"flyball"}
+            allowed = (
+                PURE_STDLIB
+                | PURE_THIRD.get(room, {"msgspec"})
+                | READS_ITS_DATA.get(path, set())
+                | {"flyball"}
+            )
             tops = {module.partition(".")[0] for module, _ in imports(path)}
             found += [f"{ids(path)} may not import {top}" for top in tops - allowed]
     assert found == []
@@ -153,7 +165,7 @@ def test_pure_rooms_use_only_the_pure_part_of_the_standard_library():
 
 def test_what_decides_a_verdict_imports_only_what_is_pure():
     pure = {f"flyball.{room}" for room in PURE} | {"flyball.errors", "flyball.regex"}
-    pure |= {f"flyball.verdict.{path.stem}" for path in PURE_FILES} | {"flyball.verdict.tests"}
+    pure |= {module_of(path) for path in PURE_FILES} | {"flyball.verdict.tests"}
     found = [
         f"{ids(path)} may not import {module}"
         for path in PURE_FILES
@@ -166,7 +178,7 @@ def test_what_decides_a_verdict_imports_only_what_is_pure():
 
 
 def test_only_the_command_line_and_the_hook_import_inside_functions():
-    hook, command_line = SRC / "surfaces" / "hooks" / "client.py", SRC / "surfaces" / "cli"
+    hook, command_line = SRC / "hosts" / "client.py", SRC / "cli"
     assert [
         f"{ids(path)} imports {module} inside a function"
         for path in FILES
@@ -186,14 +198,14 @@ def test_each_heavy_library_is_imported_by_one_module_of_ours():
 def test_only_the_surface_for_mcp_imports_what_its_extra_brings():
     for path in FILES:
         names = {module.partition(".")[0] for module, _ in imports(path)}
-        is_there = path.is_relative_to(SRC / "surfaces" / "mcp")
+        is_there = path.is_relative_to(SRC / "mcp")
         assert is_there or not names & {"mcp", "mcp_types", "starlette"}, ids(path)
 
 
 def test_only_the_surface_for_editors_imports_what_its_extra_brings():
     for path in FILES:
         names = {module.partition(".")[0] for module, _ in imports(path)}
-        assert path.is_relative_to(SRC / "surfaces" / "acp") or "acp" not in names, ids(path)
+        assert path.is_relative_to(SRC / "acp") or "acp" not in names, ids(path)
 
 
 def test_only_one_module_starts_processes():
@@ -292,7 +304,7 @@ def test_importing_any_module_does_no_work():
 
 LIGHT = """
 import sys
-import flyball.surfaces.cli
+import flyball.cli
 heavy = {"rich", "pydantic_ai", "yaml", "sqlite3", "asyncio", "tree_sitter", "msgspec"}
 print(sorted(heavy & set(sys.modules)))
 """
@@ -307,7 +319,7 @@ UNREAD = """
 import sys
 opened = []
 sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
-import flyball.core.reading.classifier
+import flyball.intent.classifier
 print([name for name in opened if str(name).endswith((".bin", ".txt"))])
 """
 

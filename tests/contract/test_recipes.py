@@ -134,7 +134,7 @@ def add_a_tool(copy: Path) -> None:
     recipe.insert(listed, "from flyball.tools.bash", IMPORT_TOOL)
     recipe.insert(listed, "TOOLS:", "    COUNT_LINES,\n")
     row = '    ToolRow("count_lines", Access.READ, Touch.WORKSPACE),\n'
-    recipe.insert("src/flyball/core/terms/tool.py", "_ROWS = (", row)
+    recipe.insert("src/flyball/terms/tool.py", "_ROWS = (", row)
     recipe.write("tests/unit/tools/test_count_lines.py", TOOL_TEST)
     assert recipe.wants_docs
 
@@ -144,7 +144,7 @@ IMPORT_TOOL = "from flyball.tools.count_lines import COUNT_LINES\n"
 
 def add_a_gate(copy: Path) -> None:
     recipe = Recipe(copy, "A gate")
-    gates = "src/flyball/core/flow/gates"
+    gates = "src/flyball/plan"
     recipe.append(f"{gates}/change_checks.py", GATE)
     row = '        "one_folder": Gate(changes.one_folder, forbids=True),\n'
     recipe.insert(f"{gates}/gate.py", '        "diff_within"', row)
@@ -154,7 +154,7 @@ def add_a_gate(copy: Path) -> None:
 
 def add_a_setting(copy: Path) -> None:
     recipe = Recipe(copy, "A setting")
-    settings, policy = "src/flyball/settings.py", "src/flyball/core/run/policy.py"
+    settings, policy = "src/flyball/settings.py", "src/flyball/run/policy.py"
     recipe.insert(settings, "    policy_max_turns:", "    policy_max_files: AtLeastOne = 50\n")
     about = '    "policy_max_files": About("files that one run may change", "lower"),\n'
     recipe.insert(settings, '    "policy_max_turns"', about)
@@ -166,8 +166,8 @@ def add_a_setting(copy: Path) -> None:
 
 def add_a_command(copy: Path) -> None:
     recipe = Recipe(copy, "A command", "greet")
-    recipe.write("src/flyball/surfaces/cli/greet.py", COMMAND)
-    typed = "src/flyball/surfaces/cli/typed"
+    recipe.write("src/flyball/cli/greet.py", COMMAND)
+    typed = "src/flyball/cli/typed"
     row = '        "greet": "Say hello to somebody.",\n'
     recipe.insert(f"{typed}/group.py", '        "demo":', row)
     examples = '    "greet": ("greet Ada", "greet Ada --json"),\n'

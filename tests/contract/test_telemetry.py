@@ -10,10 +10,10 @@ import pytest
 from tests.simulation.simulate import next_event, start_event, world_of
 from tests.simulation.world import PATIENCE
 
-from flyball.core.machine.machine import advance
-from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import RunState
 from flyball.engine.telemetry import telemetry
+from flyball.run.event import AnyEvent
+from flyball.run.machine import advance
+from flyball.run.state import RunState
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "telemetry.md"
 RUNS = 400

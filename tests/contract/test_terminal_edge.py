@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-CLI = Path(__file__).parents[2] / "src" / "flyball" / "surfaces" / "cli"
+CLI = Path(__file__).parents[2] / "src" / "flyball" / "cli"
 EDGE = CLI / "terminal" / "edge.py"
 # It loads nothing, and prints nothing but its own usage.
 QUICK = CLI / "confined_quick.py"

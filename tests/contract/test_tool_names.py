@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.flow.gates.gate import GATES, judge, judge_done
-from flyball.core.flow.gates.verdict import Case
-from flyball.core.flow.library import LIBRARY
-from flyball.core.flow.template import GateUse
-from flyball.core.run.decision import RECOVERY
-from flyball.core.terms.tool import ALIASES, TOOL_ROWS
+from flyball.plan.gate import GATES, judge, judge_done
+from flyball.plan.library import LIBRARY
+from flyball.plan.template import GateUse
+from flyball.plan.verdict import Case
+from flyball.run.decision import RECOVERY
+from flyball.terms.tool import ALIASES, TOOL_ROWS
 from flyball.tools.call.protocol import Tool
 from flyball.tools.toolbox import TOOLS
 

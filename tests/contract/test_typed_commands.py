@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from flyball.surfaces.cli import cli
-from flyball.surfaces.cli.typed.examples import EXAMPLES
+from flyball.cli import cli
+from flyball.cli.typed.examples import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("[gt]*s/*.md")]

@@ -10,8 +10,8 @@ import pytest
 from tests.simulation.node import MACHINE, run
 from tests.simulation.sequences import record
 
-from flyball.core.record.diagram import as_xstate, state_value
-from flyball.core.terms.phase import Phase
+from flyball.record.diagram import as_xstate, state_value
+from flyball.terms.phase import Phase
 
 WHOLE = 2_000
 # A planner is answered where it stands, so only steps of flows that name these phases enter them.

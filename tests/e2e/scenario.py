@@ -11,10 +11,10 @@ from tests.repos import git, repository
 from tests.small_python import system_path
 from tests.warm import run_command
 
-from flyball.core.machine.machine import replay
-from flyball.core.run.codec import decode_event
-from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import RunState
+from flyball.run.codec import decode_event
+from flyball.run.event import AnyEvent
+from flyball.run.machine import replay
+from flyball.run.state import RunState
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 FLYBALL = Path(sys.executable).with_name("flyball")

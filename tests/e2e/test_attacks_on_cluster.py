@@ -11,13 +11,13 @@ import pytest
 from tests.postgres import database, postgres
 from tests.simulation.cluster import Cluster
 
-from flyball.app.cluster.submitting import arrived, submit
 from flyball.app.project import open_home
 from flyball.app.runs.journals import opened
 from flyball.app.starting import RunRequest
-from flyball.core.run.event import AnyEvent, CallReturned, RunStarted, Tightened
-from flyball.core.run.policy import Policy
-from flyball.core.terms.intent import Intent
+from flyball.cluster.submitting import arrived, submit
+from flyball.run.event import AnyEvent, CallReturned, RunStarted, Tightened
+from flyball.run.policy import Policy
+from flyball.terms.intent import Intent
 
 __all__ = ["database", "postgres"]
 

@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from tests.governed import CART, GOOD, environment, script, shop
 from tests.repos import git, put
 
+from flyball.cli.attest import attest
+from flyball.cli.run import run
+from flyball.cli.verify import verify
 from flyball.errors import BadAttestation, NotFound
-from flyball.surfaces.cli.attest import attest
-from flyball.surfaces.cli.run import run
-from flyball.surfaces.cli.verify import verify
 
 ACTION = Path(__file__).parents[2] / "action.yml"
 MENDED = CART.replace("result += price", "result += price * quantity")

@@ -21,9 +21,9 @@ from tests.simulation.cluster import Cluster, fire, parser
 
 from flyball.app.answering import yes
 from flyball.app.driving import RunControl, Watcher
-from flyball.core.run import codec
-from flyball.core.terms.intent import Intent
 from flyball.journal.connection import SCHEMA, PostgresLink
+from flyball.run import codec
+from flyball.terms.intent import Intent
 
 __all__ = ["database", "postgres"]
 

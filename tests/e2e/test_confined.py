@@ -339,7 +339,7 @@ def test_where_no_namespaces_can_be_made_it_runs_plain_and_says_so_when_asked(pr
 
 def test_hooks_ask_what_confined_itself_would_find(project):
     asks = (
-        "from pathlib import Path; from flyball.app.hosts.confining import why_unconfined; "
+        "from pathlib import Path; from flyball.hosts.confining import why_unconfined; "
         "print(bool(why_unconfined(Path.cwd())))"
     )
     words = (sys.executable, "-c", asks)

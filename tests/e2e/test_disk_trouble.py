@@ -164,7 +164,7 @@ def test_hooks_and_commands_say_that_the_disk_is_full_and_go_on_when_it_is_not(t
 
 LOOK = """
 import asyncio, json, os, pathlib, sys
-from flyball.app.examining.examine import examine_state
+from flyball.doctor.examine import examine_state
 from flyball.app.project import open_home
 
 top = pathlib.Path(sys.argv[1])

@@ -12,7 +12,7 @@ from tests.simulation.node import node
 
 from flyball.app.sessions import Session, Sessions
 
-OPENCODE = Path(__file__).parents[1] / "unit/app/installing/opencode_host.mjs"
+OPENCODE = Path(__file__).parents[1] / "unit/hosts/install/opencode_host.mjs"
 CLAUDE = """{
   "model": "opus",
   // Notes of mine.

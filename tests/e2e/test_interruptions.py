@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.scenario import Stage
 
-from flyball.core.run.event import CallInterrupted, CallReturned, PauseAsked
+from flyball.run.event import CallInterrupted, CallReturned, PauseAsked
 
 pytestmark = pytest.mark.slow
 

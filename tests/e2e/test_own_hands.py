@@ -14,13 +14,13 @@ import pytest
 from tests.repos import git, put, repository
 from tests.small_python import system_path
 
-from flyball.core.flow.library import LIBRARY
-from flyball.core.run.event import CallReturned
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.call import Access, Call
-from flyball.core.terms.phase import Phase
 from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
+from flyball.plan.library import LIBRARY
+from flyball.run.event import CallReturned
+from flyball.run.state import CardState, RunState
+from flyball.terms.call import Access, Call
+from flyball.terms.phase import Phase
 from flyball.tools.call.prepare import read_form
 from flyball.tools.toolbox import TOOLS
 from flyball.workspace.files.plain import remove_tree

@@ -12,8 +12,8 @@ from tests.e2e.planning import VERIFIES, Line, issue, plan, report, step, swap, 
 from tests.e2e.scenario import Stage, Told
 from tests.repos import git
 
-from flyball.core.plan.message import PlanRequest, UserResponse
-from flyball.core.run.event import AnyEvent, CallReturned, Messaged, RolledBack
+from flyball.plan.message import PlanRequest, UserResponse
+from flyball.run.event import AnyEvent, CallReturned, Messaged, RolledBack
 
 FILES: dict[str, str | bytes] = {
     ".gitignore": "__pycache__/\n",

@@ -8,7 +8,7 @@ import pytest
 from tests.governed import Shell, objects, types
 from tests.repos import git
 
-from flyball.surfaces.cli.demo import NEXT
+from flyball.cli.demo import NEXT
 
 
 @pytest.mark.exhaustive

@@ -8,8 +8,8 @@ import pytest
 from tests.e2e.scenario import BROKEN, FILES, MENDED, Stage, Told
 from tests.repos import git
 
-from flyball.core.run.event import CallReturned, DriverReplied, RunStarted, ThreadReset
-from flyball.core.run.state import Ending
+from flyball.run.event import CallReturned, DriverReplied, RunStarted, ThreadReset
+from flyball.run.state import Ending
 
 pytestmark = pytest.mark.slow
 

@@ -9,18 +9,18 @@ import pytest
 from msgspec.structs import replace
 from tests.repos import put, repository
 
-from flyball.core.flow.library import FIX
-from flyball.core.run.effect import Inspect
-from flyball.core.run.event import CallReturned
-from flyball.core.run.state import CardState, RunState
-from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.call import Access
-from flyball.core.terms.change_verdict import ChangeStrength, ChangeVerdict, FindingKind
-from flyball.core.terms.evidence import VerdictReport
-from flyball.core.terms.phase import Phase
 from flyball.engine.look.inspection import inspect
 from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
+from flyball.plan.library import FIX
+from flyball.run.effect import Inspect
+from flyball.run.event import CallReturned
+from flyball.run.state import CardState, RunState
+from flyball.run.thread import SpokenCall
+from flyball.terms.call import Access
+from flyball.terms.change_verdict import ChangeStrength, ChangeVerdict, FindingKind
+from flyball.terms.evidence import VerdictReport
+from flyball.terms.phase import Phase
 from flyball.tools.call.prepare import prepare
 from flyball.tools.toolbox import TOOLS
 from flyball.workspace.redaction import Redactor

@@ -189,7 +189,7 @@ def test_an_edit_killed_half_way_goes_back(shell: Shell):
         "    real(self, path, data, **more)\n"
         "    os._exit(9)\n"
         "Root.write_bytes = once\n"
-        "from flyball.surfaces.cli import main\n"
+        "from flyball.cli import main\n"
         "sys.argv = ['flyball', 'patch', 'apply', '../x.diff']\n"
         "main()\n"
     )

@@ -18,14 +18,14 @@ from tests.e2e.wire_server import (
     WireServer,
 )
 
-from flyball.core.run.event import Finish
-from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
-from flyball.core.terms.phase import Phase
 from flyball.drivers.image import data_url
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.provider import ProviderDriver, WaitingClock
 from flyball.drivers.routing import Models, Price, Providers
 from flyball.errors import DriverError
+from flyball.run.event import Finish
+from flyball.run.thread import Speaker, SpokenCall, ThreadLine
+from flyball.terms.phase import Phase
 
 OPENAI = "openai:gpt-4o"
 ANTHROPIC = "anthropic:claude-sonnet-5"

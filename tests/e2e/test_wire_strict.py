@@ -19,12 +19,12 @@ from tests.sloppy.careful import Careful, checkpoint_args, drive
 from tests.tiers import sampled
 from tests.unit.drivers.asking import request_for
 
-from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
-from flyball.core.terms.intent import Intent
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.provider import ProviderDriver
 from flyball.drivers.routing import Models, Providers
 from flyball.errors import DriverError
+from flyball.run.thread import Speaker, SpokenCall, ThreadLine
+from flyball.terms.intent import Intent
 
 MODELS = ("openai:gpt-4o", "ollama:qwen3", "anthropic:claude-sonnet-5")
 

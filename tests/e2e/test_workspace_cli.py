@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 from tests.repos import git, repository
 
 from flyball.app.project import open_home
+from flyball.cli.card import card
+from flyball.cli.runs_tree import merge, prune, replay
 from flyball.errors import FlyballError
-from flyball.surfaces.cli.card import card
-from flyball.surfaces.cli.runs_tree import merge, prune, replay
 from flyball.workspace.cards.artifacts import CardArtifact, VerdictNote, write_artifact
 from flyball.workspace.run.opening import open_workspace
 

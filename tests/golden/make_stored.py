@@ -21,7 +21,7 @@ from tests.e2e.scenario import BROKEN, MENDED, SCENARIOS, Stage
 from tests.repos import git
 
 from flyball.app.archive import export_lines
-from flyball.core.run.event import (
+from flyball.run.event import (
     EVENTS,
     AnyEvent,
     EvidenceSubmitted,
@@ -30,11 +30,11 @@ from flyball.core.run.event import (
     Tightened,
     name_of,
 )
-from flyball.core.machine.machine import advance
-from flyball.core.run.policy import Policy
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import thread_lines
-from flyball.core.run import codec
+from flyball.run.machine import advance
+from flyball.run.policy import Policy
+from flyball.run.state import RunState
+from flyball.run.thread import thread_lines
+from flyball.run import codec
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal
 

@@ -10,14 +10,14 @@ import pytest
 from msgspec.structs import replace
 
 from flyball.app.archive import read_export
-from flyball.core.run.event import EVENTS, name_of
-from flyball.core.machine.machine import replay
-from flyball.core.memory.guard_memory import Memory
-from flyball.core.record.recording import judge_recording
-from flyball.core.run.state import RunState
-from flyball.core.run import codec
+from flyball.run.event import EVENTS, name_of
+from flyball.run.machine import replay
+from flyball.guards.guard_memory import Memory
+from flyball.record.recording import judge_recording
+from flyball.run.state import RunState
+from flyball.run import codec
 from flyball.journal.protocol import JournalEntry
-from flyball.core.run.ending import status_of
+from flyball.run.ending import status_of
 from flyball.journal.sqlite import SqliteJournal
 
 STORED = Path(__file__).parent / "stored"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tests.governed import Shell
 
-from flyball.surfaces.hooks.client import address
+from flyball.hosts.client import address
 
 PAYLOADS = Path(__file__).parent / "payloads"
 HOOK = Path(sys.executable).with_name("flyball-hook")

@@ -20,7 +20,7 @@ import pytest
 from tests.governed import CART, Shell, objects
 from tests.hosts.hooking import HOOK, PAYLOADS, HostSession, send
 
-from flyball.surfaces.hooks import client
+from flyball.hosts import client
 
 RIGHT = CART.replace("result += price", "result += price * quantity")
 WRONG = CART.replace("result += price", "result -= price")
@@ -292,7 +292,7 @@ def test_a_command_from_inside_the_host_is_refused_by_where_it_comes_from(host: 
     assert done.returncode == 2
     assert "started by the agent" in done.stderr
     marked = subprocess.run(
-        [sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "off"],
+        [sys.executable, "-c", "from flyball.cli import main; main()", "off"],
         cwd=host.repo,
         env={**host.shell.env, "CLAUDECODE": "1"},
         capture_output=True,
@@ -321,7 +321,7 @@ def test_a_process_left_behind_with_a_terminal_of_its_own_is_not_a_person(
 ):
     host.prompt()
     told, code = tmp_path / "told", tmp_path / "code"
-    off = (sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "off")
+    off = (sys.executable, "-c", "from flyball.cli import main; main()", "off")
     with told.open("wb") as stream:
         argv = [sys.executable, "-c", LEFT_BEHIND, str(code), *off]
         subprocess.run(

@@ -11,7 +11,7 @@ from tests.governed import CART, Shell, objects, shop
 from tests.hosts.hooking import HostSession, governor_of, kill_governor
 from tests.hosts.test_hooks import RIGHT, WRONG
 
-from flyball.surfaces.hooks import client
+from flyball.hosts import client
 
 
 def is_governed(shell: Shell) -> bool:

@@ -236,7 +236,7 @@ def test_an_address_is_taken_once_and_serves_only_who_knows_the_token_and_comes_
 
 
 def test_without_the_extra_the_install_line_is_told(shell: Shell):
-    hide = "import sys; sys.modules['mcp'] = None; from flyball.surfaces.cli import main; main()"
+    hide = "import sys; sys.modules['mcp'] = None; from flyball.cli import main; main()"
     argv = (sys.executable, "-c", hide, "mcp")
     done = subprocess.run(argv, cwd=shell.cwd, env=shell.env, capture_output=True, text=True)
     assert done.returncode == 2

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from flyball.shellcheck import CommandEffect, judge
+from flyball.shell import CommandEffect, judge
 
 SHELLS = tuple(shell for shell in ("bash", "dash", "zsh") if shutil.which(shell))
 BATCH = 400

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.property.shapes import values
 
-from flyball.core.run import codec
-from flyball.core.run.effect import EFFECTS, AnyEffect, Effect
-from flyball.core.run.event import EVENTS, AnyEvent, DriverFailed, Event, name_of
-from flyball.core.run.state import CardState, RunState
-from flyball.core.run.thread import ThreadLine
+from flyball.run import codec
+from flyball.run.effect import EFFECTS, AnyEffect, Effect
+from flyball.run.event import EVENTS, AnyEvent, DriverFailed, Event, name_of
+from flyball.run.state import CardState, RunState
+from flyball.run.thread import ThreadLine
 
 quick = settings(
     max_examples=40,

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from flyball.core.flow.template import Escalation
-from flyball.core.plan.coordinator import (
+from flyball.plan.coordinator import (
     ROWS,
     Cancel,
     Fail,
@@ -15,7 +14,7 @@ from flyball.core.plan.coordinator import (
     begin,
     coordinate,
 )
-from flyball.core.plan.message import (
+from flyball.plan.message import (
     ExecuteTask,
     ExecutionPlan,
     ExecutionResults,
@@ -28,8 +27,9 @@ from flyball.core.plan.message import (
     VerificationReport,
     VerifyRequest,
 )
-from flyball.core.terms.evidence import Strength
-from flyball.core.terms.intent import Intent
+from flyball.plan.template import Escalation
+from flyball.terms.evidence import Strength
+from flyball.terms.intent import Intent
 
 R = "req"
 PLAN_IDS = [f"{R}-plan", *(f"plan-{n}" for n in range(6))]

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flyball.app.flowfile.template_file import parse_source
-from flyball.core.flow.escalation import Strictness, Trouble, escalate
-from flyball.core.flow.flow import FlowSource, check, read_flow
-from flyball.core.flow.flowchart import mermaid, outline
-from flyball.core.flow.template import END, SPECIAL_TARGETS, Escalation, OnFail, Template
+from flyball.plan.escalation import Strictness, Trouble, escalate
+from flyball.plan.flow import FlowSource, check, read_flow
+from flyball.plan.flowchart import mermaid, outline
+from flyball.plan.template import END, SPECIAL_TARGETS, Escalation, OnFail, Template
 
 names = st.sampled_from(["A", "B", "C", "E"])
 targets = st.one_of(names, st.sampled_from([END, "ROUTE_TO_PLANNING"]))

@@ -6,8 +6,8 @@ import msgspec
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from flyball.core.memory.guard import GUARDS, GuardLimits, TripLevel
-from flyball.core.memory.guard_memory import GuardStep, Memory, remember, trips
+from flyball.guards.guard import GUARDS, GuardLimits, TripLevel
+from flyball.guards.guard_memory import GuardStep, Memory, remember, trips
 
 LIMITS = GuardLimits()
 KINDS = ("read", "mutate", "verify", "run", "checkpoint", "note", "refused", "monologue")

@@ -14,10 +14,10 @@ from tests.simulation.promises import broken
 from tests.simulation.simulate import next_event, play, start_event, world_of
 from tests.simulation.world import Driver, World
 
-from flyball.core.machine.machine import advance, moves, replay
-from flyball.core.run.event import EVENTS, AnyEvent, CardEvent, Event, name_of
-from flyball.core.run.state import RunState
 from flyball.errors import IllegalEvent
+from flyball.run.event import EVENTS, AnyEvent, CardEvent, Event, name_of
+from flyball.run.machine import advance, moves, replay
+from flyball.run.state import RunState
 
 SEEDS = st.integers(min_value=0, max_value=2**40)
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.tiers import sampled
 
-from flyball.shellcheck import CommandKind, Judgement, cannot_fail, judge, verification_kind
+from flyball.shell import CommandKind, Judgement, cannot_fail, judge, verification_kind
 
 HARMLESS = (
     "ls",

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from flyball.core.suite.case import CaseOutcome
-from flyball.core.terms.evidence import ChangedTest, Comparison
+from flyball.terms.evidence import ChangedTest, Comparison
+from flyball.verdict.case import CaseOutcome
 from flyball.verdict.judge import judge_change
 from flyball.verdict.reports import (
     AskedFor,

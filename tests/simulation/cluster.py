@@ -23,16 +23,16 @@ import psycopg
 from tests.postgres import fresh_database, start_server
 from tests.repos import git, repository
 
-from flyball.app.cluster.submitting import submit
-from flyball.app.cluster.worker import LEASE_SECONDS
 from flyball.app.project import Home, open_home
 from flyball.app.runs.journals import opened
 from flyball.app.starting import RunRequest
-from flyball.core.machine.machine import replay
-from flyball.core.run.ending import status_of
-from flyball.core.run.state import RunState
-from flyball.core.terms.intent import Intent
+from flyball.cluster.submitting import submit
+from flyball.cluster.worker import LEASE_SECONDS
 from flyball.journal.connection import SCHEMA
+from flyball.run.ending import status_of
+from flyball.run.machine import replay
+from flyball.run.state import RunState
+from flyball.terms.intent import Intent
 
 LOOK = 0.2
 FREEZE = LEASE_SECONDS * 1.7

@@ -20,12 +20,12 @@ from bench.figure import Figure, conclude
 from tests.simulation.mortal import RUN, ReplayStatus, Shop, live, make_shop
 from tests.simulation.tales import TALES, Tale
 
-from flyball.core.machine.machine import advance, replay
-from flyball.core.run.effect import Perform
-from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import RunState
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal
+from flyball.run.effect import Perform
+from flyball.run.event import AnyEvent
+from flyball.run.machine import advance, replay
+from flyball.run.state import RunState
 
 PATIENCE = 400
 """How many lives one run may need at most."""

@@ -22,12 +22,11 @@ from tests.simulation.verdicts import (
 )
 from tests.simulation.world import call, suite
 
-from flyball.core.flow.flow import Flow
-from flyball.core.flow.template import Escalation, GateUse, OnFail, OnPass, Role, Template
-from flyball.core.machine.machine import advance
-from flyball.core.memory.guard import GuardLimits
-from flyball.core.run.decision import Allow, decide
-from flyball.core.run.effect import (
+from flyball.guards.guard import GuardLimits
+from flyball.plan.flow import Flow
+from flyball.plan.template import Escalation, GateUse, OnFail, OnPass, Role, Template
+from flyball.run.decision import Allow, decide
+from flyball.run.effect import (
     Classify,
     CloseCard,
     Inspect,
@@ -39,7 +38,7 @@ from flyball.core.run.effect import (
     RollBack,
     Think,
 )
-from flyball.core.run.event import (
+from flyball.run.event import (
     Answered,
     AnyEvent,
     CallInterrupted,
@@ -63,20 +62,21 @@ from flyball.core.run.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Policy, Project
-from flyball.core.run.state import Asking, CardState, RunState
-from flyball.core.terms.call import Access, Call, Outcome
-from flyball.core.terms.change_verdict import ChangeVerdict
-from flyball.core.terms.evidence import (
+from flyball.run.machine import advance
+from flyball.run.policy import Policy, Project
+from flyball.run.state import Asking, CardState, RunState
+from flyball.terms.call import Access, Call, Outcome
+from flyball.terms.change_verdict import ChangeVerdict
+from flyball.terms.evidence import (
     AnyEvidence,
     DiffReport,
     Evidence,
     VerdictReport,
     WeakeningReport,
 )
-from flyball.core.terms.evidence_rows import is_failing
-from flyball.core.terms.intent import Intent
-from flyball.core.terms.phase import Phase
+from flyball.terms.evidence_rows import is_failing
+from flyball.terms.intent import Intent
+from flyball.terms.phase import Phase
 
 QUIET = (
     "repetition", "cycle", "revisited_tree", "no_progress", "error_stagnation", "reading_on",

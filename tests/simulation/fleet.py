@@ -6,11 +6,11 @@ from random import Random
 
 from tests.simulation.world import Driver, bash, call
 
-from flyball.core.run.effect import Think
-from flyball.core.run.event import AnyEvent, DriverFailed, DriverReplied, Finish, Usage
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.call import Call, PathFact
-from flyball.core.terms.phase import RECON, Phase
+from flyball.run.effect import Think
+from flyball.run.event import AnyEvent, DriverFailed, DriverReplied, Finish, Usage
+from flyball.run.state import CardState, RunState
+from flyball.terms.call import Call, PathFact
+from flyball.terms.phase import RECON, Phase
 
 EDITS = ("edit_diff", "write_file", "delete_file")
 READS = ("read", "list", "grep", "git_log", "project")

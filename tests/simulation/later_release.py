@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from flyball.core.run import codec
-from flyball.surfaces.cli import main
+from flyball.cli import main
+from flyball.run import codec
 
 
 def unchanged(data: dict[str, Any]) -> dict[str, Any]:

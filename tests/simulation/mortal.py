@@ -18,17 +18,17 @@ from typing import NamedTuple
 from tests.simulation.tales import Tale
 
 from flyball.app.runs.journals import acquire
-from flyball.core.plan.message import AnyMessage, ExecuteTask, ExecutionResults, PlanRequest
-from flyball.core.run.effect import Owed, Perform
-from flyball.core.run.event import AnyEvent, DriverReplied, Messaged, RunStarted, name_of
-from flyball.core.run.policy import Policy
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import ThreadLine
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext, recall
 from flyball.journal.protocol import Lease
 from flyball.journal.sqlite import SqliteJournal
+from flyball.plan.message import AnyMessage, ExecuteTask, ExecutionResults, PlanRequest
+from flyball.run.effect import Owed, Perform
+from flyball.run.event import AnyEvent, DriverReplied, Messaged, RunStarted, name_of
+from flyball.run.policy import Policy
+from flyball.run.state import RunState
+from flyball.run.thread import ThreadLine
 from flyball.workspace.redaction import Redactor
 
 RUN = "mortal"

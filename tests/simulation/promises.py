@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flyball.core.plan.message import UserResponse
-from flyball.core.run.effect import AnyEffect, Perform, Publish
-from flyball.core.run.policy import OnWeakened
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.call import Access
-from flyball.core.terms.change_verdict import FindingKind
-from flyball.core.terms.phase import Phase
+from flyball.plan.message import UserResponse
+from flyball.run.effect import AnyEffect, Perform, Publish
+from flyball.run.policy import OnWeakened
+from flyball.run.state import CardState, RunState
+from flyball.terms.call import Access
+from flyball.terms.change_verdict import FindingKind
+from flyball.terms.phase import Phase
 
 
 def broken(before: RunState, after: RunState, effects: tuple[AnyEffect, ...]) -> Iterator[str]:

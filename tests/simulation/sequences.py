@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from tests.simulation.simulate import next_event, start_event, world_of
 
-from flyball.core.machine.machine import advance, target_taken
-from flyball.core.machine.table import MOVES, ROWS
-from flyball.core.record.diagram import guard_name, state_value
-from flyball.core.run.event import AnyEvent, CardEvent, name_of
-from flyball.core.run.state import RunState
-from flyball.core.terms.phase import Phase
+from flyball.record.diagram import guard_name, state_value
+from flyball.run.event import AnyEvent, CardEvent, name_of
+from flyball.run.machine import advance, target_taken
+from flyball.run.state import RunState
+from flyball.run.table import MOVES, ROWS
+from flyball.terms.phase import Phase
 
 LEGAL = sorted({row.event for row in ROWS}, key=name_of)
 

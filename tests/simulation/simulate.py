@@ -16,12 +16,12 @@ from tests.simulation.fleet import FLEET, NAMES
 from tests.simulation.promises import broken
 from tests.simulation.world import PATIENCE, World, answer, person
 
-from flyball.core.machine.machine import advance, replay
-from flyball.core.run.effect import CardEffect, Owed
-from flyball.core.run.event import AnyEvent, RunStarted
-from flyball.core.run.policy import OnWeakened, Policy
-from flyball.core.run.state import RunState
-from flyball.core.terms.intent import Intent
+from flyball.run.effect import CardEffect, Owed
+from flyball.run.event import AnyEvent, RunStarted
+from flyball.run.machine import advance, replay
+from flyball.run.policy import OnWeakened, Policy
+from flyball.run.state import RunState
+from flyball.terms.intent import Intent
 
 LONGEST = 3_000
 REPLAYED = 50

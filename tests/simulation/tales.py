@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from flyball.core.run.event import Finish
-from flyball.core.run.thread import Speaker, SpokenCall
-from flyball.core.terms.intent import Intent
 from flyball.drivers.protocol import Driver, Reply, Request
+from flyball.run.event import Finish
+from flyball.run.thread import Speaker, SpokenCall
+from flyball.terms.intent import Intent
 
 Calls = tuple[tuple[str, dict[str, object]], ...]
 

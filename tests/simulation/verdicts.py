@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from flyball.core.terms.change_verdict import (
+from flyball.terms.change_verdict import (
     ChangeFinding,
     ChangeStrength,
     ChangeVerdict,
@@ -12,7 +12,7 @@ from flyball.core.terms.change_verdict import (
     SuiteLine,
     Weight,
 )
-from flyball.core.terms.evidence import TreeHash, VerdictReport
+from flyball.terms.evidence import TreeHash, VerdictReport
 
 REGRESSION = ChangeFinding(
     FindingKind.REGRESSION, Weight.BLOCKS, "test_a fails; it passed before.", tests=("test_a",)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from tests.simulation.verdicts import NEVER_RED, SHOWN, TESTED, WITHOUT_SUITE, judged
 
-from flyball.core.run.effect import (
+from flyball.run.effect import (
     AnyEffect,
     Classify,
     CloseCard,
@@ -23,7 +23,7 @@ from flyball.core.run.effect import (
     RollBack,
     Think,
 )
-from flyball.core.run.event import (
+from flyball.run.event import (
     Answered,
     AnyEvent,
     Appealed,
@@ -45,11 +45,11 @@ from flyball.core.run.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Project
-from flyball.core.run.state import Asking, CardState, RunState
-from flyball.core.terms.call import Access, Call, CommandFact, Outcome, PathFact
-from flyball.core.terms.conflict import REQUEST, Choice, ConflictReport, Quote
-from flyball.core.terms.evidence import (
+from flyball.run.policy import Project
+from flyball.run.state import Asking, CardState, RunState
+from flyball.terms.call import Access, Call, CommandFact, Outcome, PathFact
+from flyball.terms.conflict import REQUEST, Choice, ConflictReport, Quote
+from flyball.terms.evidence import (
     AnyEvidence,
     CheckKind,
     CheckReport,
@@ -60,8 +60,8 @@ from flyball.core.terms.evidence import (
     SuiteReport,
     WeakeningReport,
 )
-from flyball.core.terms.intent import LIMITS, Intent
-from flyball.core.terms.tool import TOOL_ACCESS
+from flyball.terms.intent import LIMITS, Intent
+from flyball.terms.tool import TOOL_ACCESS
 
 Driver = Callable[[RunState, CardState, Think, Random], AnyEvent]
 

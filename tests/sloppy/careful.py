@@ -20,20 +20,20 @@ from tests.repos import repository
 from tests.small_python import small_path
 from tests.unit.journal.runs import take
 
-from flyball.core.flow.template import Role
-from flyball.core.run.ending import status_of
-from flyball.core.run.event import Finish, RunStarted, Usage
-from flyball.core.run.policy import Policy
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import SpokenCall, ThreadLine
-from flyball.core.terms.intent import Intent
-from flyball.core.terms.phase import Phase
 from flyball.drivers.form import give_ids
 from flyball.drivers.protocol import Reply, Request
 from flyball.engine.effects import EffectPerformer
 from flyball.engine.loop import Engine
 from flyball.engine.run_context import RunContext
 from flyball.journal.sqlite import memory_journal
+from flyball.plan.template import Role
+from flyball.run.ending import status_of
+from flyball.run.event import Finish, RunStarted, Usage
+from flyball.run.policy import Policy
+from flyball.run.state import RunState
+from flyball.run.thread import SpokenCall, ThreadLine
+from flyball.terms.intent import Intent
+from flyball.terms.phase import Phase
 from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.redaction import Redactor
 

@@ -21,7 +21,7 @@ from tests.sloppy.careful import (
 )
 from tests.tiers import sampled
 
-from flyball.core.run.event import Finish
+from flyball.run.event import Finish
 
 OLD = "        result += price\n"
 NEW = "        result += price * quantity\n"

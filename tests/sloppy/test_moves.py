@@ -28,10 +28,10 @@ from tests.sloppy.careful import (
 )
 from tests.tiers import named
 
-from flyball.core.run.event import Finish
-from flyball.core.run.thread import Speaker
-from flyball.core.terms.intent import Intent
 from flyball.drivers.protocol import Request
+from flyball.run.event import Finish
+from flyball.run.thread import Speaker
+from flyball.terms.intent import Intent
 
 MOST = 2
 """How many more turns an honest slip may cost."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from tests.sloppy.careful import FIX_REQUEST, Careful, Move, call, calls, drive
 
-from flyball.core.flow.template import Role
-from flyball.core.terms.intent import Intent
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.relay.relay import RelayDriver
+from flyball.plan.template import Role
+from flyball.terms.intent import Intent
 
 
 def written(reply: Reply) -> str:

@@ -9,8 +9,8 @@ import pytest
 from tests.governed import FIX
 from tests.sloppy.careful import SHOP, call, calls, fix, instead_of
 
-from flyball.core.run.event import Usage
 from flyball.drivers.protocol import Request
+from flyball.run.event import Usage
 
 WRONG = FIX.replace("price * quantity", "quantity")
 

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from flyball.hosts.client import only_reads
 from flyball.secret_files import (
     NAMED,
     OPEN,
@@ -15,8 +16,7 @@ from flyball.secret_files import (
     holds_secret,
     is_secret_variable,
 )
-from flyball.shellcheck import judge
-from flyball.surfaces.hooks.client import only_reads
+from flyball.shell import judge
 
 
 @pytest.mark.parametrize(

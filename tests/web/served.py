@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flyball.surfaces.cli.demo import make_project
-from flyball.surfaces.web.board import Board, open_board
-from flyball.surfaces.web.server import listen, make_server
+from flyball.cli.demo import make_project
+from flyball.web.board import Board, open_board
+from flyball.web.server import listen, make_server
 
 TOKEN = "a-token-for-tests-only"
 PATIENCE = 60.0
@@ -144,7 +144,7 @@ class Started(NamedTuple):
 @contextmanager
 def started(environ: dict[str, str], here: Path, port: int = 0) -> Generator[Started]:
     """A real server; it is killed when the block ends."""
-    argv = [sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "serve"]
+    argv = [sys.executable, "-c", "from flyball.cli import main; main()", "serve"]
     argv += ["--repo", str(here), "--port", str(port), "--token", TOKEN, "--json"]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environ)
     try:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.app.audit.recorded import HOSTS, lay_out
+from tests.unit.audit.recorded import HOSTS, lay_out
 from tests.web.browser import browsing
 
-from flyball.app.audit.auditing import AuditOptions, audit
-from flyball.core.memory.guard import GuardLimits
-from flyball.surfaces.cli.terminal.audit_page import audit_page
+from flyball.audit.auditing import AuditOptions, audit
+from flyball.cli.terminal.audit_page import audit_page
+from flyball.guards.guard import GuardLimits
 
 
 @pytest.mark.exhaustive

@@ -12,15 +12,15 @@ import pytest
 from msgspec.structs import replace
 from tests.contract.test_endings import STORIES, failed_as_a_whole
 from tests.simulation.verdicts import QUESTIONED, verdict_of
-from tests.unit.core.stories import Story
+from tests.unit.run.stories import Story
 from tests.web.served import environment, make_shop, serving
 from tests.web.test_endings_on_page import write_story
 
 from flyball.app.project import open_home
 from flyball.app.runs.hero import Hero, draw_card, hero_of
-from flyball.core.run.ending import ending_of, status_of
-from flyball.core.run.state import Ending
 from flyball.journal.sqlite import SqliteJournal
+from flyball.run.ending import ending_of, status_of
+from flyball.run.state import Ending
 
 EVIL = "</text><script>alert(1)</script>\x00\x1b[31m &\ud800"
 
@@ -82,7 +82,7 @@ def test_the_page_and_the_terminal_draw_the_same(tmp_path: Path):
     asyncio.run(write_story(journal, "run-1", story))
     asyncio.run(journal.close())
     argv = ["runs", "show", "run-1", "--card", "--repo", str(shop)]
-    program = [sys.executable, "-c", "from flyball.surfaces.cli import main; main()", *argv]
+    program = [sys.executable, "-c", "from flyball.cli import main; main()", *argv]
     printed = subprocess.run(program, env=environ, capture_output=True, text=True, check=True)
     with serving(environ, shop) as served:
         answer = served.ask("GET", "/run/run-1/card.svg")

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 from tests.simulation.world import CONTRADICTION
-from tests.unit.core.stories import CARD, Story
+from tests.unit.run.stories import CARD, Story
 from tests.web.browser import Opened, browsing
 from tests.web.served import Served, environment, make_shop, serving
 from tests.web.test_endings_on_page import write_story
 
 from flyball.app.project import open_home
-from flyball.core.run.event import ConflictStated
 from flyball.journal.sqlite import SqliteJournal
+from flyball.run.event import ConflictStated
 
 pytestmark = pytest.mark.exhaustive
 expect.set_options(timeout=30_000)

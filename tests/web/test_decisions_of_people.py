@@ -56,7 +56,7 @@ class Office(NamedTuple):
         return [(each["by"], each["what"]) for each in told]
 
     def told_in_a_terminal(self, run: str) -> str:
-        program = "from flyball.surfaces.cli import main; main()"
+        program = "from flyball.cli import main; main()"
         argv = [sys.executable, "-c", program, "runs", "show", run, "--repo", str(self.shop)]
         done = subprocess.run(argv, env=self.environ, capture_output=True, text=True, check=True)
         return done.stdout

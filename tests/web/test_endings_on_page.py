@@ -11,18 +11,18 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import expect
 from tests.contract.test_endings import STORIES
-from tests.unit.core.stories import Story
+from tests.unit.run.stories import Story
 from tests.web.browser import browsing
 from tests.web.served import Served, environment, make_shop, serving
 
 from flyball.app.project import open_home
 from flyball.app.runs.journals import acquire
-from flyball.core.machine.machine import advance
-from flyball.core.run.effect import Publish
-from flyball.core.run.ending import ending_of, status_of
-from flyball.core.run.event import Messaged, RunStarted
-from flyball.core.run.state import Ending, RunState
 from flyball.journal.sqlite import SqliteJournal
+from flyball.run.effect import Publish
+from flyball.run.ending import ending_of, status_of
+from flyball.run.event import Messaged, RunStarted
+from flyball.run.machine import advance
+from flyball.run.state import Ending, RunState
 
 expect.set_options(timeout=30_000)
 TOLD = {tell.__name__: tell() for tell, _ in STORIES}

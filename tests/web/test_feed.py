@@ -29,13 +29,13 @@ from flyball.app.board.projects import Projects
 from flyball.app.board.watching import LastActions, Watch
 from flyball.app.project import Home, open_home
 from flyball.app.runs.journals import acquire
-from flyball.core.machine.machine import advance
-from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import RunState
 from flyball.engine.telemetry import telemetry
 from flyball.errors import UsageError
 from flyball.journal.protocol import Journal, JournalEntry
 from flyball.journal.sqlite import SqliteJournal
+from flyball.run.event import AnyEvent
+from flyball.run.machine import advance
+from flyball.run.state import RunState
 
 Step = tuple[AnyEvent, RunState]
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.unit.core.stories import Story
+from tests.unit.run.stories import Story
 from tests.web.browser import Opened, browsing
 from tests.web.served import Served, environment, make_shop, serving
 from tests.web.test_endings_on_page import write_story
 
 from flyball.app.project import open_home
-from flyball.core.run.event import PauseAsked
 from flyball.journal.sqlite import SqliteJournal
+from flyball.run.event import PauseAsked
 
 pytestmark = pytest.mark.exhaustive
 expect.set_options(timeout=30_000)

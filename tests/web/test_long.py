@@ -18,14 +18,14 @@ from tests.web.served import Served, environment, make_shop, serving
 
 from flyball.app.project import open_home
 from flyball.app.runs.journals import acquire
-from flyball.core.machine.machine import advance
-from flyball.core.memory.guard import GuardLimits
-from flyball.core.run.effect import Think
-from flyball.core.run.event import AnyEvent, DriverReplied, Finish, RunStarted
-from flyball.core.run.policy import Policy
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.intent import Intent
+from flyball.guards.guard import GuardLimits
 from flyball.journal.sqlite import SqliteJournal
+from flyball.run.effect import Think
+from flyball.run.event import AnyEvent, DriverReplied, Finish, RunStarted
+from flyball.run.machine import advance
+from flyball.run.policy import Policy
+from flyball.run.state import CardState, RunState
+from flyball.terms.intent import Intent
 
 EVENTS = 10_000
 CARDS = 1_000

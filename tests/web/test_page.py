@@ -300,13 +300,13 @@ def test_a_person_at_the_page(opened: Opened, served: Served, place: Path):
 
 
 def test_the_page_is_small():
-    place = Path(str(files("flyball.surfaces.web") / "page"))
+    place = Path(str(files("flyball.web") / "page"))
     assert sum(file.stat().st_size for file in place.glob("*.js")) <= 110_000
     assert sum(file.stat().st_size for file in place.iterdir()) < 150_000
 
 
 def test_nothing_of_the_page_makes_markup_from_text():
-    place = Path(str(files("flyball.surfaces.web") / "page"))
+    place = Path(str(files("flyball.web") / "page"))
     code = "".join(file.read_text() for file in place.glob("*.js"))
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", code)
 

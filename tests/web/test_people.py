@@ -24,7 +24,7 @@ from flyball.app.people.person import EVERY, ROLES, Right, add_person, revoke
 from flyball.app.people.team import open_people, scope_of
 from flyball.app.project import Home, note_place, open_home
 from flyball.app.runs.journals import opened
-from flyball.surfaces.web.server import NEEDS, require_rows, route_names
+from flyball.web.server import NEEDS, require_rows, route_names
 
 __all__ = ["database", "postgres"]
 
@@ -129,8 +129,8 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
 
 
 def application(team: Team) -> Litestar:
-    from flyball.surfaces.web.protection import Protection
-    from flyball.surfaces.web.server import make_application
+    from flyball.web.protection import Protection
+    from flyball.web.server import make_application
 
     whole: Any = make_application(team.served.board, Protection(TOKEN, 1))
     while not isinstance(whole, Litestar):

@@ -15,7 +15,7 @@ from tests.tiers import NEEDS_PAGES
 from tests.web.browser import browsing
 from tests.web.served import Served, serving
 
-from flyball.core.terms.change_verdict import ChangeStrength
+from flyball.terms.change_verdict import ChangeStrength
 
 pytestmark = [pytest.mark.exhaustive, NEEDS_PAGES]
 WHAT = ["before", "after", "difference"]

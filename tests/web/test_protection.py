@@ -15,8 +15,8 @@ import pytest
 from tests.web.served import Served, environment, make_shop, serving
 
 from flyball.errors import UsageError
-from flyball.surfaces.web.protection import MOST_BYTES, Protection
-from flyball.surfaces.web.server import kept_token, listen
+from flyball.web.protection import MOST_BYTES, Protection
+from flyball.web.server import kept_token, listen
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +232,7 @@ def test_the_server_of_a_person_takes_its_token_from_the_environment_and_ends_on
 ):
     shop, _ = make_shop(tmp_path)
     token = "a-token-from-the-environment"
-    argv = [sys.executable, "-c", "from flyball.surfaces.cli import main; main()", "serve"]
+    argv = [sys.executable, "-c", "from flyball.cli import main; main()", "serve"]
     process = subprocess.Popen(
         [*argv, "--repo", str(shop), "--port", "0", "--json"],
         stdout=subprocess.PIPE,

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from tests.contract.test_endings import STORIES
 from tests.simulation.verdicts import PROMISE, QUESTIONED, REGRESSION, verdict_of
 from tests.simulation.world import CONTRADICTION
-from tests.unit.core.stories import CARD, Story
+from tests.unit.run.stories import CARD, Story
 from tests.web.served import Served
 from tests.web.test_endings_on_page import write_story
 from tests.web.test_feed import simulated, write
 from tests.web.test_long import write_runs
 
-from flyball.core.run.event import ConflictStated, RunStarted
-from flyball.core.terms.change_verdict import MutantCount
 from flyball.journal.sqlite import SqliteJournal
+from flyball.run.event import ConflictStated, RunStarted
+from flyball.terms.change_verdict import MutantCount
 
 LONG = "tests/unit/warehouse/test_" + "a_very_long_name_of_a_test_" * 9 + "ends.py::test_it[case-0]"
 FORM = "400 Bad Request: " + '{"error":{"field":"quantity","value":"' + "9" * 900 + '"}}\n' * 3

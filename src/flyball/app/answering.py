@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flyball.core.run.event import Answered, AnyEvent, Extended
-from flyball.core.run.state import Asking, CardState, Question, RunState
-from flyball.core.terms.conflict import Choice, choices, read_choice
-from flyball.core.terms.intent import LIMITS
-from flyball.core.terms.shape import counted
 from flyball.errors import Conflict, UsageError
+from flyball.run.event import Answered, AnyEvent, Extended
+from flyball.run.state import Asking, CardState, Question, RunState
+from flyball.terms.conflict import Choice, choices, read_choice
+from flyball.terms.intent import LIMITS
+from flyball.terms.shape import counted
 
 RESTING = frozenset(
     {Asking.PERSON, Asking.DRIVER, Asking.CONTENT_FILTER, Asking.LIMIT, Asking.GUARD}

@@ -12,23 +12,23 @@ import msgspec
 
 from flyball.app.project import Home, note_place, redactor_of
 from flyball.app.runs.journals import acquire, list_runs, opened
-from flyball.core.machine.machine import advance
-from flyball.core.record.atif import trajectory
-from flyball.core.record.recorded_run import RECORDED, recorded_run
-from flyball.core.record.recording import (
+from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageError
+from flyball.journal.protocol import JournalEntry
+from flyball.record.atif import trajectory
+from flyball.record.recorded_run import RECORDED, recorded_run
+from flyball.record.recording import (
     EXPORT_AGAIN,
     ExportedLine,
     Header,
     document_in,
     text_in,
 )
-from flyball.core.record.spans import OWN, otlp, spans_of
-from flyball.core.run import codec
-from flyball.core.run.event import AnyEvent, RunStarted
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import thread_lines
-from flyball.errors import Conflict, Corrupt, IllegalEvent, SchemaTooNew, UsageError
-from flyball.journal.protocol import JournalEntry
+from flyball.record.spans import OWN, otlp, spans_of
+from flyball.run import codec
+from flyball.run.event import AnyEvent, RunStarted
+from flyball.run.machine import advance
+from flyball.run.state import RunState
+from flyball.run.thread import thread_lines
 
 HEADED = b'{"flyball"'
 """The header of each export format."""

@@ -14,8 +14,8 @@ from flyball import attest
 from flyball.app.project import Home, redactor_of
 from flyball.app.settling import state_dir
 from flyball.app.verifying import Verified, verify_change
-from flyball.core.terms.progress import Progress, unwatched
 from flyball.errors import BadAttestation, Conflict, FlyballError, NotFound
+from flyball.terms.progress import Progress, unwatched
 from flyball.workspace.trees.git import (
     Git,
     Repository,

@@ -31,9 +31,17 @@ from flyball.app.wiring import (
     tracer,
     unlocked,
 )
-from flyball.core.run.effect import Owed
-from flyball.core.run.ending import status_of
-from flyball.core.run.event import (
+from flyball.drivers.protocol import Driver
+from flyball.drivers.relay.clipboard import PersonPort
+from flyball.engine.effects import EffectPerformer
+from flyball.engine.loop import LEASE_SECONDS, Engine
+from flyball.engine.run_context import RunContext, recall
+from flyball.engine.telemetry import Telemetry, resumed
+from flyball.errors import Conflict, LeaseHeld, UsageError
+from flyball.journal.protocol import Journal, JournalEntry, Lease
+from flyball.run.effect import Owed
+from flyball.run.ending import status_of
+from flyball.run.event import (
     Answered,
     AnyEvent,
     Cancelled,
@@ -43,16 +51,8 @@ from flyball.core.run.event import (
     Tightened,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Policy, stricter
-from flyball.core.run.state import RunState
-from flyball.drivers.protocol import Driver
-from flyball.drivers.relay.clipboard import PersonPort
-from flyball.engine.effects import EffectPerformer
-from flyball.engine.loop import LEASE_SECONDS, Engine
-from flyball.engine.run_context import RunContext, recall
-from flyball.engine.telemetry import Telemetry, resumed
-from flyball.errors import Conflict, LeaseHeld, UsageError
-from flyball.journal.protocol import Journal, JournalEntry, Lease
+from flyball.run.policy import Policy, stricter
+from flyball.run.state import RunState
 from flyball.workspace.process import levels
 from flyball.workspace.redaction import Redactor, Stream
 from flyball.workspace.run.opening import find_workspace

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flyball.app.project import open_home
-from flyball.core.terms.glob import matches
 from flyball.errors import FlyballError, ToolError, UsageError
 from flyball.patch import (
     Change,
@@ -20,6 +19,7 @@ from flyball.patch import (
     touched_paths,
     why_forbidden,
 )
+from flyball.terms.glob import matches
 from flyball.workspace.cards.undo import UndoLog
 from flyball.workspace.files.paths import Root
 

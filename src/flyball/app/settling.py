@@ -14,17 +14,17 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from flyball.core.memory.guard import GuardLimits
-from flyball.core.suite.settled import (
+from flyball.errors import ConfigError
+from flyball.guards.guard import GuardLimits
+from flyball.settings import ABOUT, COMMANDS, FIELDS, Settings, key_of
+from flyball.terms.shape import suggest
+from flyball.verdict.settled import (
     NOTHING_SETTLED,
     ProjectCommands,
     ProjectPlace,
     SettledCommand,
     add_commands,
 )
-from flyball.core.terms.shape import suggest
-from flyball.errors import ConfigError
-from flyball.settings import ABOUT, COMMANDS, FIELDS, Settings, key_of
 
 REPO_FILE = "flyball.toml"
 

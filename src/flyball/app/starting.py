@@ -11,13 +11,13 @@ from flyball.app.project import FRAMEWORK, Home, redactor_of, target_of
 from flyball.app.runs.journals import new_run_id
 from flyball.app.templates import flow_intent
 from flyball.app.wiring import REPAIR
-from flyball.core.flow.flow import Flow
-from flyball.core.flow.template import Template
-from flyball.core.run.event import RunStarted
-from flyball.core.run.policy import Policy
-from flyball.core.terms.intent import Intent, Turn
 from flyball.drivers.image import take_pasted
+from flyball.plan.flow import Flow
+from flyball.plan.template import Template
+from flyball.run.event import RunStarted
+from flyball.run.policy import Policy
 from flyball.settings import Settings
+from flyball.terms.intent import Intent, Turn
 from flyball.workspace.redaction import Redactor
 
 V = TypeVar("V", Flow, Template)

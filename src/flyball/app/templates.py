@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from flyball.app.flowfile.template_file import parse_source, read_source
 from flyball.app.project import Home, own_templates
-from flyball.core.flow.flow import Flow, Problem, read_flow
-from flyball.core.flow.library import LIBRARY
-from flyball.core.flow.template import Template
-from flyball.core.terms.intent import MAY_MUTATE, Intent
-from flyball.core.terms.shape import one_line
 from flyball.errors import UsageError
+from flyball.plan.flow import Flow, Problem, read_flow
+from flyball.plan.library import LIBRARY
+from flyball.plan.template import Template
+from flyball.terms.intent import MAY_MUTATE, Intent
+from flyball.terms.shape import one_line
 
 
 class FlowReading(NamedTuple):

@@ -14,10 +14,10 @@ import msgspec
 
 from flyball.app.project import Home, redactor_of
 from flyball.app.wiring import tool_settings
-from flyball.core.terms.change_verdict import ChangeVerdict
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.progress import Progress, unwatched
 from flyball.errors import Conflict
+from flyball.terms.change_verdict import ChangeVerdict
+from flyball.terms.phase import Phase
+from flyball.terms.progress import Progress, unwatched
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.record import VerdictRecord, read_record
 from flyball.verdict.reports import AskedFor

@@ -15,8 +15,6 @@ import msgspec
 
 from flyball.app.project import Home
 from flyball.app.settling import Effective
-from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import RunState
 from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
 from flyball.drivers.relay.relay import open_relay
@@ -27,8 +25,10 @@ from flyball.engine.notifier import Notifier, post_to
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import ConfigError, DriverError, MissingExtra, ToolError, UsageError
 from flyball.journal.protocol import Journal
+from flyball.run.event import AnyEvent
+from flyball.run.state import RunState
 from flyball.settings import Settings
-from flyball.shellcheck import AllowRule
+from flyball.shell import AllowRule
 from flyball.tools.call.protocol import ToolSettings
 from flyball.workspace.process.process import CommandLimits
 from flyball.workspace.process.spawn import run_sync

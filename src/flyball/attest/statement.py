@@ -15,8 +15,8 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-from flyball.core.terms.change_verdict import ChangeVerdict, VerdictStatus
 from flyball.errors import BadAttestation
+from flyball.terms.change_verdict import ChangeVerdict, VerdictStatus
 from flyball.verdict.record import RunRecord, VerdictRecord
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"

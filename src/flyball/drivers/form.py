@@ -8,11 +8,11 @@ from typing import Annotated, Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.run.event import Finish
-from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.budget import Usage
-from flyball.core.terms.shape import faults, is_list, is_map, read_loosely, value_words
 from flyball.drivers.protocol import Reply, Request
+from flyball.run.event import Finish
+from flyball.run.thread import SpokenCall
+from flyball.terms.budget import Usage
+from flyball.terms.shape import faults, is_list, is_map, read_loosely, value_words
 
 RAW = "__raw__"
 """The argument that carries what a model wrote where its arguments should have been."""

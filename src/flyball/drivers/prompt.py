@@ -11,11 +11,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files
 
-from flyball.core.flow.template import CHECKLIST, INJECTIONS, EvidenceSchema, Template
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.tool import TOOL_ROWS
 from flyball.drivers.protocol import ToolSpec
+from flyball.plan.template import CHECKLIST, INJECTIONS, EvidenceSchema, Template
 from flyball.regex import regex
+from flyball.terms.phase import Phase
+from flyball.terms.tool import TOOL_ROWS
 
 ADVICE_CAP = 12_000
 PROMPT_PHASES = frozenset({"recon", "design", "checkpoint", "execute", "verify", "final"})

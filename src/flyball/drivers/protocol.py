@@ -7,11 +7,11 @@ from typing import Protocol
 
 import msgspec
 
-from flyball.core.run.event import Finish
-from flyball.core.run.thread import SpokenCall, ThreadLine
-from flyball.core.terms.budget import Usage
-from flyball.core.terms.call import WebLook
-from flyball.core.terms.phase import Phase
+from flyball.run.event import Finish
+from flyball.run.thread import SpokenCall, ThreadLine
+from flyball.terms.budget import Usage
+from flyball.terms.call import WebLook
+from flyball.terms.phase import Phase
 
 
 class ToolSpec(msgspec.Struct, frozen=True):

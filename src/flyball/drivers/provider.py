@@ -38,16 +38,16 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, 
 from pydantic_ai.native_tools import AbstractNativeTool, WebFetchTool, WebSearchTool
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
-from flyball.core.run.event import Finish
-from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.budget import Usage
-from flyball.core.terms.call import WebLook
 from flyball.drivers.form import RAW, give_ids
 from flyball.drivers.image import describe, is_address, picture
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.routing import PROVIDERS, Models, Providers, choose
 from flyball.drivers.wire import WireMessage, WireRole, conversation, has_images, read_look
 from flyball.errors import DriverError
+from flyball.run.event import Finish
+from flyball.run.thread import SpokenCall
+from flyball.terms.budget import Usage
+from flyball.terms.call import WebLook
 
 WORDS_CAP = 300
 

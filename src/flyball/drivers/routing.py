@@ -12,11 +12,11 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.core.flow.template import Role
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.shape import suggest
 from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.errors import ConfigError, DriverError
+from flyball.plan.template import Role
+from flyball.terms.phase import Phase
+from flyball.terms.shape import suggest
 
 PHASES = ("recon", "checkpoint", "execute", "verify", "final")
 PROVIDERS = (

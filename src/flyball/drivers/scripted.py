@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.core.flow.template import Role
-from flyball.core.run.event import Finish
-from flyball.core.terms.shape import suggest
 from flyball.drivers.form import ReplyError, ReplyForm, read_form, reply_from
 from flyball.drivers.protocol import Reply, Request
 from flyball.errors import ConfigError
+from flyball.plan.template import Role
+from flyball.run.event import Finish
+from flyball.terms.shape import suggest
 
 MODEL = "scripted"
 ENDED = "(the script has ended)"

@@ -7,10 +7,10 @@ from enum import StrEnum
 
 import msgspec
 
-from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
-from flyball.core.terms.call import WEB_FETCH, WebLook, digest
-from flyball.core.terms.shape import is_list, is_map
 from flyball.drivers.protocol import Request
+from flyball.run.thread import Speaker, SpokenCall, ThreadLine
+from flyball.terms.call import WEB_FETCH, WebLook, digest
+from flyball.terms.shape import is_list, is_map
 
 NOT_PERFORMED = "(not performed)"
 

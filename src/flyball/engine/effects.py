@@ -10,11 +10,21 @@ from functools import cached_property, partial
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.flow.template import Role
-from flyball.core.reading.classifier import classify
-from flyball.core.run.decision import ROLE_TOOLS, may_replace_untracked
-from flyball.core.run.effect import Classify, Inspect, Owed, Perform, Think
-from flyball.core.run.event import (
+from flyball.drivers.prompt import text_of
+from flyball.drivers.protocol import Driver, Reply, Request
+from flyball.engine.look.inspection import inspect
+from flyball.engine.perform import perform_call, redact_evidence
+from flyball.engine.prompt.injections import Maps, injections
+from flyball.engine.prompt.request import CHARS_PER_TOKEN, build_request, specs_of
+from flyball.engine.run_context import RunContext, owing_card, paths_seen
+from flyball.engine.short_effects import ShortEffects
+from flyball.errors import DriverError, IllegalEvent
+from flyball.intent.classifier import classify
+from flyball.journal.protocol import Intention, Journal
+from flyball.plan.template import Role
+from flyball.run.decision import ROLE_TOOLS, may_replace_untracked
+from flyball.run.effect import Classify, Inspect, Owed, Perform, Think
+from flyball.run.event import (
     AnyEvent,
     Appealed,
     CallReturned,
@@ -27,22 +37,12 @@ from flyball.core.run.event import (
     Noted,
     Resumed,
 )
-from flyball.core.run.state import CardState, RunState
-from flyball.core.run.thread import SpokenCall, cut_middle, is_verified
-from flyball.core.terms.call import Access, Call, WebLook
-from flyball.core.terms.intent import CONFIDENCE_THRESHOLD, LIMITS, Intent, Reading, Turn
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.tool import is_reachable
-from flyball.drivers.prompt import text_of
-from flyball.drivers.protocol import Driver, Reply, Request
-from flyball.engine.look.inspection import inspect
-from flyball.engine.perform import perform_call, redact_evidence
-from flyball.engine.prompt.injections import Maps, injections
-from flyball.engine.prompt.request import CHARS_PER_TOKEN, build_request, specs_of
-from flyball.engine.run_context import RunContext, owing_card, paths_seen
-from flyball.engine.short_effects import ShortEffects
-from flyball.errors import DriverError, IllegalEvent
-from flyball.journal.protocol import Intention, Journal
+from flyball.run.state import CardState, RunState
+from flyball.run.thread import SpokenCall, cut_middle, is_verified
+from flyball.terms.call import Access, Call, WebLook
+from flyball.terms.intent import CONFIDENCE_THRESHOLD, LIMITS, Intent, Reading, Turn
+from flyball.terms.phase import Phase
+from flyball.terms.tool import is_reachable
 from flyball.tools.call.inline_calls import (
     SIGNS,
     Heard,

@@ -6,8 +6,8 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from flyball.core.run.effect import Owed, Think
-from flyball.core.run.event import AnyEvent
+from flyball.run.effect import Owed, Think
+from flyball.run.event import AnyEvent
 
 Answers = Sequence[AnyEvent | BaseException]
 AuditedCall = Callable[[], Awaitable[Answers]]

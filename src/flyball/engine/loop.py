@@ -13,9 +13,12 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from flyball.core.machine.machine import advance
-from flyball.core.run.codec import storable
-from flyball.core.run.effect import (
+from flyball.engine.lanes import Answers, Batch, Lanes
+from flyball.engine.telemetry import Telemetry, telemetry
+from flyball.errors import IllegalEvent, JournalError
+from flyball.journal.protocol import Intention, Journal, Lease, PostedEvent
+from flyball.run.codec import storable
+from flyball.run.effect import (
     RUN,
     CloseCard,
     Inspect,
@@ -25,14 +28,11 @@ from flyball.core.run.effect import (
     lane_of,
     startable,
 )
-from flyball.core.run.event import AnyEvent, Cancelled, PauseAsked
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import thread_lines
-from flyball.core.terms.call import Access
-from flyball.engine.lanes import Answers, Batch, Lanes
-from flyball.engine.telemetry import Telemetry, telemetry
-from flyball.errors import IllegalEvent, JournalError
-from flyball.journal.protocol import Intention, Journal, Lease, PostedEvent
+from flyball.run.event import AnyEvent, Cancelled, PauseAsked
+from flyball.run.machine import advance
+from flyball.run.state import RunState
+from flyball.run.thread import thread_lines
+from flyball.terms.call import Access
 
 LEASE_SECONDS = 60.0
 RENEWALS = 3

@@ -10,17 +10,17 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
-from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
-from flyball.core.suite.part import is_within
-from flyball.core.terms.call import Access, Call, Outcome, digest
-from flyball.core.terms.evidence import AnyEvidence
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.progress import Progress
-from flyball.core.terms.tool import COMMANDS, TOOL_ROWS
 from flyball.engine.telemetry import about_call
 from flyball.errors import PatchError, ToolError, UsageError
+from flyball.run.event import AnyEvent, CallInterrupted, CallReturned
+from flyball.terms.call import Access, Call, Outcome, digest
+from flyball.terms.evidence import AnyEvidence
+from flyball.terms.phase import Phase
+from flyball.terms.progress import Progress
+from flyball.terms.tool import COMMANDS, TOOL_ROWS
 from flyball.tools.call.facts import why_out_of_bounds
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, bounded
+from flyball.verdict.part import is_within
 from flyball.verdict.runners.pace import telling
 from flyball.workspace.files.path_rules import is_own, reads_hooks_from, why_protected
 from flyball.workspace.files.paths import relative_paths

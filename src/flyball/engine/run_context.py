@@ -13,21 +13,21 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from flyball.core.record.card_account import CardAccount
-from flyball.core.record.pictures import pictures_of
-from flyball.core.run.effect import CloseCard
-from flyball.core.run.event import AnyEvent, CallReturned, DriverReplied
-from flyball.core.run.policy import Project
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.budget import spent_limit
-from flyball.core.terms.call import Access, Call
-from flyball.core.terms.evidence import CheckReport, CommandReport, SuiteReport
-from flyball.core.terms.evidence_rows import line_of, percent
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.progress import Progress, Stage
-from flyball.core.terms.tool import BROWSER, SERVERS, TOOL_ROWS
 from flyball.engine.ongoing import keep_progress
 from flyball.errors import FlyballError, IllegalEvent
+from flyball.record.card_account import CardAccount
+from flyball.record.pictures import pictures_of
+from flyball.run.effect import CloseCard
+from flyball.run.event import AnyEvent, CallReturned, DriverReplied
+from flyball.run.policy import Project
+from flyball.run.state import CardState, RunState
+from flyball.terms.budget import spent_limit
+from flyball.terms.call import Access, Call
+from flyball.terms.evidence import CheckReport, CommandReport, SuiteReport
+from flyball.terms.evidence_rows import line_of, percent
+from flyball.terms.phase import Phase
+from flyball.terms.progress import Progress, Stage
+from flyball.terms.tool import BROWSER, SERVERS, TOOL_ROWS
 from flyball.tools.call.protocol import CallContext, Eyes, PictureOpinion, ToolSettings, log_file
 from flyball.tools.pages.browser import can_browse
 from flyball.tools.pages.detect import server_plans

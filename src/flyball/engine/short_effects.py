@@ -19,11 +19,14 @@ from flyball.attest import (
     make_statement,
     write_attestation,
 )
-from flyball.core.machine.mistake import sightings
-from flyball.core.memory.ledger import Sighting
-from flyball.core.record.card_account import account_of
-from flyball.core.run.effect import CloseCard, OpenWorkspace, Owed, Publish, ResetThread, RollBack
-from flyball.core.run.event import (
+from flyball.engine.prompt.handover_text import hand_over
+from flyball.engine.run_context import Committed, RunContext, owing_card
+from flyball.errors import FlyballError, IllegalEvent
+from flyball.guards.ledger import Sighting
+from flyball.journal.protocol import Intention, Journal
+from flyball.record.card_account import account_of
+from flyball.run.effect import CloseCard, OpenWorkspace, Owed, Publish, ResetThread, RollBack
+from flyball.run.event import (
     AnyEvent,
     CardClosed,
     Messaged,
@@ -32,11 +35,8 @@ from flyball.core.run.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.run.state import CardState, RunState
-from flyball.engine.prompt.handover_text import hand_over
-from flyball.engine.run_context import Committed, RunContext, owing_card
-from flyball.errors import FlyballError, IllegalEvent
-from flyball.journal.protocol import Intention, Journal
+from flyball.run.mistake import sightings
+from flyball.run.state import CardState, RunState
 from flyball.verdict.record import read_record
 from flyball.workspace.cards.artifacts import artifact_path
 from flyball.workspace.errors import DiskFull, NotWritable

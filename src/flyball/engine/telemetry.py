@@ -10,12 +10,11 @@ from typing import Any
 
 import msgspec
 
-from flyball.core.flow.template import Escalation
-from flyball.core.machine.finishing import CHANGE_IT
-from flyball.core.plan.coordinator import progress
-from flyball.core.plan.message import AnyMessage, ExecutionPlan, UserResponse, VerificationReport
-from flyball.core.run.ending import ending_of, ending_of_card, status_of
-from flyball.core.run.event import (
+from flyball.plan.coordinator import progress
+from flyball.plan.message import AnyMessage, ExecutionPlan, UserResponse, VerificationReport
+from flyball.plan.template import Escalation
+from flyball.run.ending import ending_of, ending_of_card, status_of
+from flyball.run.event import (
     Appealed,
     CallInterrupted,
     CallReturned,
@@ -37,11 +36,12 @@ from flyball.core.run.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.core.run.state import Asking, CardState, Ending, Question, RunState
-from flyball.core.terms.budget import Usage
-from flyball.core.terms.call import Call
-from flyball.core.terms.evidence import Evidence, VerdictReport, VisualReport
-from flyball.core.terms.evidence_rows import is_failing, strength
+from flyball.run.finishing import CHANGE_IT
+from flyball.run.state import Asking, CardState, Ending, Question, RunState
+from flyball.terms.budget import Usage
+from flyball.terms.call import Call
+from flyball.terms.evidence import Evidence, VerdictReport, VisualReport
+from flyball.terms.evidence_rows import is_failing, strength
 from flyball.verdict.words import verdict_lines
 
 Telemetry = dict[str, Any]

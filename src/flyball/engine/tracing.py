@@ -30,12 +30,12 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from flyball.core.machine.machine import advance
-from flyball.core.record.spans import OWN, SpanTeller, TraceSpan
-from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import RunState
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import ConfigError
+from flyball.record.spans import OWN, SpanTeller, TraceSpan
+from flyball.run.event import AnyEvent
+from flyball.run.machine import advance
+from flyball.run.state import RunState
 
 HTTP = "http/protobuf"
 PATIENCE = 2.0

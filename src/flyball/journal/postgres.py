@@ -10,14 +10,8 @@ import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from flyball.core.memory.ledger import Sighting
-from flyball.core.run import codec
-from flyball.core.run.effect import Owed
-from flyball.core.run.ending import status_of
-from flyball.core.run.event import AnyEvent, RunStarted
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import ThreadLine
 from flyball.errors import Conflict, LeaseHeld
+from flyball.guards.ledger import Sighting
 from flyball.journal.connection import CHANNEL, DUE, PATIENCE, Connection, PostgresLink
 from flyball.journal.protocol import (
     SUBMITTED,
@@ -27,6 +21,12 @@ from flyball.journal.protocol import (
 )
 from flyball.journal.stored import StoredJournal, require_fence
 from flyball.journal.workers import NOW, list_workers, role_due
+from flyball.run import codec
+from flyball.run.effect import Owed
+from flyball.run.ending import status_of
+from flyball.run.event import AnyEvent, RunStarted
+from flyball.run.state import RunState
+from flyball.run.thread import ThreadLine
 
 NUL, SEEN_NUL = "\0", "\u2400"
 """No text in Postgres may hold the first."""

@@ -7,11 +7,11 @@ from typing import Protocol
 
 import msgspec
 
-from flyball.core.memory.ledger import Mistake, Sighting
-from flyball.core.run.effect import Owed
-from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import ThreadLine
+from flyball.guards.ledger import Mistake, Sighting
+from flyball.run.effect import Owed
+from flyball.run.event import AnyEvent
+from flyball.run.state import RunState
+from flyball.run.thread import ThreadLine
 
 SUBMITTED = "submitted"
 """In the shell data of a run's start: only workers of a cluster drive it."""

@@ -12,13 +12,6 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from flyball.core.memory.ledger import Sighting
-from flyball.core.run import codec
-from flyball.core.run.effect import Owed
-from flyball.core.run.ending import status_of
-from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import ThreadLine
 from flyball.errors import (
     Conflict,
     Corrupt,
@@ -26,9 +19,16 @@ from flyball.errors import (
     LeaseHeld,
     SchemaTooNew,
 )
+from flyball.guards.ledger import Sighting
 from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.protocol import Lease, RunSummary, WorkerRow
 from flyball.journal.stored import StoredJournal, require_fence
+from flyball.run import codec
+from flyball.run.effect import Owed
+from flyball.run.ending import status_of
+from flyball.run.event import AnyEvent
+from flyball.run.state import RunState
+from flyball.run.thread import ThreadLine
 
 BUSY_MS = 10_000
 DAMAGED = (

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flyball.core.machine.machine import replay
-from flyball.core.memory.ledger import Failure, Mistake, Sighting
-from flyball.core.run import codec
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import ThreadLine
 from flyball.errors import Corrupt, IllegalEvent, LeaseHeld, NotFound
+from flyball.guards.ledger import Failure, Mistake, Sighting
 from flyball.journal.protocol import JournalEntry, PostedEvent
+from flyball.run import codec
+from flyball.run.machine import replay
+from flyball.run.state import RunState
+from flyball.run.thread import ThreadLine
 
 
 class StoredJournal:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.flow.template import Role
-from flyball.core.run.state import RunState
 from flyball.journal.connection import DUE, Connection, PostgresLink
 from flyball.journal.protocol import WorkerRow
+from flyball.plan.template import Role
+from flyball.run.state import RunState
 
 NOW = "extract(epoch FROM clock_timestamp())::float8"
 LEADING = "#lead"

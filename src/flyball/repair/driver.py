@@ -5,13 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from flyball.core.flow.library import LIBRARY
-from flyball.core.machine.on_driver import STATE_IT
-from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.evidence import SuiteReport
-from flyball.core.terms.finding import CandidateSearch, HoldingChange, Match
-from flyball.core.terms.phase import RECON, Phase
 from flyball.drivers.protocol import Reply, Request
+from flyball.plan.library import LIBRARY
 from flyball.regex import regex
 from flyball.repair import sentences
 from flyball.repair.sentences import Words, diagnosis
@@ -31,6 +26,11 @@ from flyball.repair.thread_facts import (
     read_thread,
 )
 from flyball.repair.trial import PYTHON
+from flyball.run.on_driver import STATE_IT
+from flyball.run.thread import SpokenCall
+from flyball.terms.evidence import SuiteReport
+from flyball.terms.finding import CandidateSearch, HoldingChange, Match
+from flyball.terms.phase import RECON, Phase
 
 ASKED = 2
 """How often the governor asks for a checkpoint before it takes silence for the end."""

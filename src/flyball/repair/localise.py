@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from flyball.core.terms.test_paths import is_test_path
 from flyball.errors import ToolUnavailable
 from flyball.regex import regex
 from flyball.repair.inside.hot_swap import Edit
@@ -26,6 +25,7 @@ from flyball.repair.spectrum import (
     rank_lines,
 )
 from flyball.repair.trial import Line, ScratchCopy, run_program
+from flyball.terms.test_paths import is_test_path
 from flyball.tools.call.protocol import CallContext
 from flyball.workspace.files.plain import read_within
 

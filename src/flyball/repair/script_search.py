@@ -12,8 +12,6 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase
-from flyball.core.terms.test_paths import is_test_config, is_test_path
 from flyball.errors import ToolUnavailable
 from flyball.regex import regex
 from flyball.repair import inside, localise
@@ -26,7 +24,9 @@ from flyball.repair.search import HOLDS, Ends, read_ends
 from flyball.repair.site import Candidate, diff_of
 from flyball.repair.spectrum import DEEPEST, DEFINED, SuspectLine, Traced
 from flyball.repair.trial import ProgressReport, ScratchCopy, Words, follow
+from flyball.terms.test_paths import is_test_config, is_test_path
 from flyball.tools.call.protocol import CallContext
+from flyball.verdict.case import CaseOutcome, SuiteCase
 from flyball.verdict.runners.launch import launch, set_up
 from flyball.verdict.runners.run_suite import SuiteRun, run_suite
 from flyball.verdict.runners.table import BY_NAME

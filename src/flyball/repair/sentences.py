@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flyball.core.terms.evidence import FailedTest, SuiteReport
-from flyball.core.terms.finding import CandidateSearch, HoldingChange, Suspect
 from flyball.regex import regex
 from flyball.repair.thread_facts import MadeCall
+from flyball.terms.evidence import FailedTest, SuiteReport
+from flyball.terms.finding import CandidateSearch, HoldingChange, Suspect
 
 _FILE = regex(r'^(?:E\s+)?\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<name>.+))?$')
 _PLACE = regex(r"^(?P<path>[^\s:][^:]*\.py):(?P<line>\d+): (?:in (?P<name>.+)|\w*)$")

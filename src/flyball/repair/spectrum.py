@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.core.terms.test_paths import is_test_path
 from flyball.regex import regex
 from flyball.repair.source import Source, expressions, own_lines
+from flyball.terms.test_paths import is_test_path
 
 NONE = "none"
 ENDLESS = "endless"

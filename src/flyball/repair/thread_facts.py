@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flyball.core.run.thread import STANDING, Speaker, SpokenCall, ThreadLine
-from flyball.core.terms.evidence import SuiteReport
-from flyball.core.terms.evidence_rows import latest_of
-from flyball.core.terms.finding import CandidateSearch, Match, Suspect, SuspectLines, TextMatches
 from flyball.drivers.protocol import Request
 from flyball.regex import regex
+from flyball.run.thread import STANDING, Speaker, SpokenCall, ThreadLine
+from flyball.terms.evidence import SuiteReport
+from flyball.terms.evidence_rows import latest_of
+from flyball.terms.finding import CandidateSearch, Match, Suspect, SuspectLines, TextMatches
 
 TESTING = frozenset({"localise_faults", "test"})
 """The tools that run the project's tests."""

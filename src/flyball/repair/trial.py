@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.core.terms.call import INTERRUPTED
 from flyball.errors import ToolUnavailable
 from flyball.regex import regex
 from flyball.repair import inside
+from flyball.terms.call import INTERRUPTED
 from flyball.tools.call.protocol import CallContext, Result
 from flyball.verdict.runners.choice import Choice, choose, require
 from flyball.verdict.runners.launch import launch, set_up

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flyball.core.memory.fingerprint import without_passing_things
-from flyball.core.terms.evidence import AnyEvidence, CommandReport
-from flyball.shellcheck import cannot_fail, verification_kind
+from flyball.guards.fingerprint import without_passing_things
+from flyball.shell import cannot_fail, verification_kind
+from flyball.terms.evidence import AnyEvidence, CommandReport
 from flyball.tools.call.facts import BashForm, command_facts
 from flyball.tools.call.protocol import CallContext, Result, Tool, bounded
 from flyball.verdict.runners.launch import exit_code, launch, set_up

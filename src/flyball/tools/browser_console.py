@@ -7,9 +7,9 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.core.memory.fingerprint import without_passing_things
-from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import ConsoleReport
+from flyball.guards.fingerprint import without_passing_things
+from flyball.terms.call import Access
+from flyball.terms.evidence import ConsoleReport
 from flyball.tools.call.protocol import (
     CallContext,
     CallFacts,

@@ -6,12 +6,10 @@ import os
 import shutil
 from functools import partial
 
-from flyball.core.memory.fingerprint import without_passing_things
-from flyball.core.suite.part import TOP
-from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands
-from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import CheckKind, CheckReport
 from flyball.errors import ToolError, ToolUnavailable
+from flyball.guards.fingerprint import without_passing_things
+from flyball.terms.call import Access
+from flyball.terms.evidence import CheckKind, CheckReport
 from flyball.tools.call.protocol import (
     CallContext,
     CallFacts,
@@ -23,11 +21,13 @@ from flyball.tools.call.protocol import (
     bounded,
 )
 from flyball.tools.diagnose.servers import server_checks
+from flyball.verdict.part import TOP
 from flyball.verdict.runners.checker import BY_NAME, CHECKS, Check, settled_checks
 from flyball.verdict.runners.launch import exit_code, launch, set_up
 from flyball.verdict.runners.layout import FileIndex, look
 from flyball.verdict.runners.pace import Course, Paces, limit_for, telling
 from flyball.verdict.runners.tally import plain
+from flyball.verdict.settled import NOTHING_SETTLED, ProjectCommands
 from flyball.workspace.process.levels import explain
 from flyball.workspace.process.process import Finished
 

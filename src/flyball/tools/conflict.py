@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flyball.core.run.event import ConflictStated
-from flyball.core.terms.conflict import (
+from flyball.errors import FlyballError, ToolError
+from flyball.run.event import ConflictStated
+from flyball.shell import is_single, verification_kind
+from flyball.terms.conflict import (
     REQUEST,
     ConflictReport,
     Place,
@@ -16,9 +18,7 @@ from flyball.core.terms.conflict import (
     find_quote,
     read_places,
 )
-from flyball.core.terms.evidence import AnyEvidence, SuiteReport
-from flyball.errors import FlyballError, ToolError
-from flyball.shellcheck import is_single, verification_kind
+from flyball.terms.evidence import AnyEvidence, SuiteReport
 from flyball.tools.call.facts import decoded, path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.verdict.runners.launch import exit_code, launch, set_up

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.core.memory.fingerprint import without_passing_things
 from flyball.errors import ToolError
+from flyball.guards.fingerprint import without_passing_things
 from flyball.tools.call.protocol import CallContext, Form, Result, Text, Tool, no_facts
 from flyball.tools.pages.serving import READY_SECONDS, bring_up, choose_plan, lines_of, rows
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from flyball.core.terms.call import PathFact
 from flyball.errors import ToolError, ToolUnavailable
+from flyball.terms.call import PathFact
 from flyball.tools.call.facts import path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 

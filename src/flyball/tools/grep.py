@@ -8,8 +8,8 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from flyball.core.terms.finding import Match, TextMatches
 from flyball.errors import NotFound, ToolError
+from flyball.terms.finding import Match, TextMatches
 from flyball.tools.call.facts import path_fact, users_secrets_among
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.call.ripgrep import counts, files_below, lines, without

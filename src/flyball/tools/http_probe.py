@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from flyball.core.memory.fingerprint import without_passing_things
-from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import HttpReport
+from flyball.guards.fingerprint import without_passing_things
+from flyball.terms.call import Access
+from flyball.terms.evidence import HttpReport
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
 from flyball.tools.pages.confined import ask
 from flyball.tools.pages.serving import serve

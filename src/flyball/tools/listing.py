@@ -8,8 +8,8 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.core.terms.glob import matches
 from flyball.errors import NotFound, ToolError
+from flyball.terms.glob import matches
 from flyball.tools.call.facts import DEPENDENCY, path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool, bounded
 from flyball.tools.call.ripgrep import files_below

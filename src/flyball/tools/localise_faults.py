@@ -8,9 +8,6 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import FailedTest, SuiteReport
-from flyball.core.terms.finding import Suspect, SuspectLines
 from flyball.repair import script_search
 from flyball.repair.localise import (
     Memo,
@@ -25,6 +22,9 @@ from flyball.repair.search import probe
 from flyball.repair.source import Source
 from flyball.repair.spectrum import SuspectLine
 from flyball.repair.trial import ScratchCopy, interrupted_result, scratch_copy
+from flyball.terms.call import Access
+from flyball.terms.evidence import FailedTest, SuiteReport
+from flyball.terms.finding import Suspect, SuspectLines
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool, bounded
 
 SHOWN_FAILURES = 5

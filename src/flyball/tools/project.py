@@ -6,9 +6,9 @@ from collections import Counter
 
 import msgspec
 
-from flyball.core.suite.part import TOP, Part, PartSuite
 from flyball.tools.call.protocol import CallContext, Form, Result, Tool, no_facts
 from flyball.tools.call.ripgrep import files_below
+from flyball.verdict.part import TOP, Part, PartSuite
 from flyball.verdict.runners.layout import look
 from flyball.verdict.runners.parts import survey_parts
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from flyball.core.memory.fingerprint import without_passing_things
-from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import FailedTest, SuiteReport
+from flyball.guards.fingerprint import without_passing_things
 from flyball.regex import regex
+from flyball.terms.call import Access
+from flyball.terms.evidence import FailedTest, SuiteReport
 from flyball.tools.call.protocol import (
     CallContext,
     CallFacts,

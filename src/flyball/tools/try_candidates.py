@@ -8,9 +8,6 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import CommandReport
-from flyball.core.terms.finding import CandidateSearch, HoldingChange
 from flyball.repair import localise, script_search
 from flyball.repair.localise import (
     Memo,
@@ -32,6 +29,9 @@ from flyball.repair.search import (
 from flyball.repair.source import Source
 from flyball.repair.spectrum import count_passing
 from flyball.repair.trial import ScratchCopy, interrupted_result, scratch_copy
+from flyball.terms.call import Access
+from flyball.terms.evidence import CommandReport
+from flyball.terms.finding import CandidateSearch, HoldingChange
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Tool
 
 SHOWN = 6

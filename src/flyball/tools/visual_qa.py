@@ -8,10 +8,10 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.core.memory.fingerprint import without_passing_things
-from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import VisualReport
-from flyball.core.terms.evidence_rows import percent
+from flyball.guards.fingerprint import without_passing_things
+from flyball.terms.call import Access
+from flyball.terms.evidence import VisualReport
+from flyball.terms.evidence_rows import percent
 from flyball.tools.call.protocol import (
     CallContext,
     CallFacts,

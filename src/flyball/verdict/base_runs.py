@@ -12,10 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase
-from flyball.core.suite.part import PartSuite
 from flyball.errors import FlyballError
 from flyball.tools.call.protocol import CallContext
+from flyball.verdict.case import CaseOutcome, SuiteCase
+from flyball.verdict.part import PartSuite
 from flyball.verdict.reports import TreeRun
 from flyball.verdict.runners.launch import launch, set_up
 from flyball.verdict.runners.layout import look

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from flyball.core.terms.change_verdict import ChangeFinding, ChangeVerdict, FindingKind, Weight
-from flyball.core.terms.conflict import REQUEST
-from flyball.core.terms.test_paths import is_test_path
 from flyball.regex import regex
+from flyball.terms.change_verdict import ChangeFinding, ChangeVerdict, FindingKind, Weight
+from flyball.terms.conflict import REQUEST
+from flyball.terms.test_paths import is_test_path
 from flyball.verdict.promises import VALUE
 from flyball.verdict.reports import AskedFor, file_of
 

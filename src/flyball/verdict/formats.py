@@ -13,14 +13,14 @@ from typing import NamedTuple
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from flyball.core.terms.change_verdict import (
+from flyball.regex import regex
+from flyball.terms.change_verdict import (
     ChangeFinding,
     ChangeVerdict,
     FindingKind,
     VerdictStatus,
     Weight,
 )
-from flyball.regex import regex
 from flyball.verdict.reports import file_of
 from flyball.verdict.words import verdict_lines
 

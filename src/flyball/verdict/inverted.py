@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from flyball.core.suite.case import SuiteCase
-from flyball.core.suite.part import PartSuite
-from flyball.core.terms.test_paths import is_test_path
 from flyball.errors import MissingExtra
+from flyball.terms.test_paths import is_test_path
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict import tests
+from flyball.verdict.case import SuiteCase
+from flyball.verdict.part import PartSuite
 from flyball.verdict.reports import Inverted, TreeRun, file_of
 from flyball.verdict.sides import find_testing_side
 from flyball.verdict.tree_run import Selection, Taken, run_tree, words_for

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 import msgspec
 
-from flyball.core.suite.case import BAD, CaseOutcome
-from flyball.core.suite.part import is_within
-from flyball.core.terms.change_verdict import (
+from flyball.regex import regex
+from flyball.terms.change_verdict import (
     ChangeFinding,
     ChangeStrength,
     ChangeVerdict,
@@ -22,8 +21,9 @@ from flyball.core.terms.change_verdict import (
     SuiteLine,
     Weight,
 )
-from flyball.core.terms.shape import listed
-from flyball.regex import regex
+from flyball.terms.shape import listed
+from flyball.verdict.case import BAD, CaseOutcome
+from flyball.verdict.part import is_within
 from flyball.verdict.promises import (
     KEPT_TEXT,
     changed_promises,

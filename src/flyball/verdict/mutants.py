@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from flyball.core.suite.part import PartSuite, is_within
-from flyball.core.terms.change_verdict import MutantCount
-from flyball.core.terms.progress import Progress, unwatched
-from flyball.core.terms.shape import one_line
 from flyball.errors import MissingExtra
+from flyball.terms.change_verdict import MutantCount
+from flyball.terms.progress import Progress, unwatched
+from flyball.terms.shape import one_line
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict import tests
+from flyball.verdict.part import PartSuite, is_within
 from flyball.verdict.reports import SuiteRuns, TreeRun
 from flyball.verdict.suite_runs import TreePair, reached_tests
 from flyball.verdict.tree_run import Selection, run_tree, words_for

@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from flyball.core.reading.change import read_change
-from flyball.core.suite.case import CaseOutcome
-from flyball.core.terms.intent import ChangeKind, Intent
+from flyball.intent.change import read_change
 from flyball.regex import regex
+from flyball.terms.intent import ChangeKind, Intent
+from flyball.verdict.case import CaseOutcome
 from flyball.verdict.reports import AskedFor, Named, NamedEnd, TreeRun
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from flyball.core.suite.part import is_within
-from flyball.core.terms.change_verdict import ChangeFinding, FindingKind, Weight
-from flyball.core.terms.evidence import ChangedTest, Comparison
-from flyball.core.terms.shape import listed
-from flyball.core.terms.test_paths import is_test_path
 from flyball.regex import regex
+from flyball.terms.change_verdict import ChangeFinding, FindingKind, Weight
+from flyball.terms.evidence import ChangedTest, Comparison
+from flyball.terms.shape import listed
+from flyball.terms.test_paths import is_test_path
+from flyball.verdict.part import is_within
 from flyball.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun, file_of
 from flyball.verdict.sides import is_shared
 

@@ -9,9 +9,9 @@ from typing import cast
 
 import msgspec
 
-from flyball.core.suite.case import CaseOutcome
-from flyball.core.terms.change_verdict import ChangeVerdict
+from flyball.terms.change_verdict import ChangeVerdict
 from flyball.tools.call.protocol import CallContext
+from flyball.verdict.case import CaseOutcome
 from flyball.verdict.reports import NO_ENDS, SuiteRuns, TreeRun
 from flyball.workspace.trees.git_objects import replace_whole
 

@@ -7,8 +7,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from flyball.core.suite.case import BAD, CaseOutcome
-from flyball.core.terms.evidence import ChangedTest
+from flyball.terms.evidence import ChangedTest
+from flyball.verdict.case import BAD, CaseOutcome
 
 NO_ENDS: Mapping[str, CaseOutcome] = MappingProxyType({})
 NO_SECONDS: Mapping[str, float] = MappingProxyType({})

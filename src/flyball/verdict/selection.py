@@ -10,8 +10,8 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping
 
-from flyball.core.terms.test_paths import TEST_NAME
 from flyball.regex import regex
+from flyball.terms.test_paths import TEST_NAME
 
 SOURCE = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|vue|svelte)")
 """Files whose imports can be read."""

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, cast
 
-from flyball.core.suite.part import TOP, is_within
-from flyball.core.terms.test_paths import (
+from flyball.errors import MissingExtra
+from flyball.regex import regex
+from flyball.terms.test_paths import (
     TEST_DIRS,
     TEST_NAME,
     is_ci,
@@ -19,8 +20,7 @@ from flyball.core.terms.test_paths import (
     is_test_config,
     is_test_path,
 )
-from flyball.errors import MissingExtra
-from flyball.regex import regex
+from flyball.verdict.part import TOP, is_within
 from flyball.verdict.tests import read_tests
 
 Read = Callable[[str], str | None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.core.terms.change_verdict import ChangeStrength
+from flyball.terms.change_verdict import ChangeStrength
 from flyball.verdict.reports import NO_ENDS, AskedFor, SuiteRuns, TreeRun, file_of
 
 

@@ -14,14 +14,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from flyball.core.suite.case import BAD, CaseOutcome, SuiteCase
-from flyball.core.suite.part import TOP, PartSuite, is_within
-from flyball.core.terms.evidence import Comparison
 from flyball.regex import regex
+from flyball.terms.evidence import Comparison
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.base_runs import BaseRuns, build_ahead
 from flyball.verdict.canary import APART
+from flyball.verdict.case import BAD, CaseOutcome, SuiteCase
 from flyball.verdict.inverted import run_inverted
+from flyball.verdict.part import TOP, PartSuite, is_within
 from flyball.verdict.reports import (
     NO_ENDS,
     ChangeFacts,

@@ -12,16 +12,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.suite.part import Part, PartSuite, owner_of, reached
-from flyball.core.terms.change_verdict import ChangeVerdict
-from flyball.core.terms.evidence import CheckReport, Strength
-from flyball.core.terms.evidence_rows import is_style, strength
-from flyball.core.terms.intent import is_document
-from flyball.core.terms.progress import Parts, Progress
-from flyball.core.terms.test_paths import is_test_config, is_test_path
 from flyball.errors import FlyballError
 from flyball.regex import regex
-from flyball.shellcheck import CommandKind, cannot_fail, judge
+from flyball.shell import CommandKind, cannot_fail, judge
+from flyball.terms.change_verdict import ChangeVerdict
+from flyball.terms.evidence import CheckReport, Strength
+from flyball.terms.evidence_rows import is_style, strength
+from flyball.terms.intent import is_document
+from flyball.terms.progress import Parts, Progress
+from flyball.terms.test_paths import is_test_config, is_test_path
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.check import CHECK, CheckForm
 from flyball.verdict.base_runs import BaseRuns
@@ -29,6 +28,7 @@ from flyball.verdict.contradictions import with_contradictions
 from flyball.verdict.judge import judge_change, judge_unchanged, with_mutants
 from flyball.verdict.mutants import count_noticed
 from flyball.verdict.named import CheckEnd, is_suite, resolve_named
+from flyball.verdict.part import Part, PartSuite, owner_of, reached
 from flyball.verdict.promises import changed_examples
 from flyball.verdict.reach import runner_reaches, shared_literals
 from flyball.verdict.record import write_record

@@ -14,13 +14,13 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from flyball.core.suite.case import BAD, CaseOutcome, SuiteCase
-from flyball.core.suite.part import TOP, PartSuite, is_within
-from flyball.core.terms.test_paths import is_test_path
 from flyball.errors import FlyballError
 from flyball.regex import regex
+from flyball.terms.test_paths import is_test_path
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.canary import Canary, canary_for
+from flyball.verdict.case import BAD, CaseOutcome, SuiteCase
+from flyball.verdict.part import TOP, PartSuite, is_within
 from flyball.verdict.reports import TreeRun
 from flyball.verdict.runners.layout import FileIndex, look
 from flyball.verdict.runners.run_suite import SuiteRun, run_suite

@@ -9,8 +9,8 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterator
 
-from flyball.core.terms.evidence import ChangedTest
 from flyball.regex import regex
+from flyball.terms.evidence import ChangedTest
 from flyball.verdict.promises import WEAKER
 from flyball.verdict.reach import Texts
 

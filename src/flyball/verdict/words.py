@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from flyball.core.terms.change_verdict import ChangeVerdict, MutantCount, SuiteLine, Weight
-from flyball.core.terms.shape import listed
+from flyball.terms.change_verdict import ChangeVerdict, MutantCount, SuiteLine, Weight
+from flyball.terms.shape import listed
 
 MOST = 8
 

@@ -97,7 +97,7 @@ def _plain_error(error: OSError, place: str) -> DiskFull | NotWritable | None:
 
 
 def disk_trouble(error: OSError) -> DiskFull | NotWritable | None:
-    """Return the error for a full or read-only disk, for surfaces that do not know what was
+    """Return the error for a full or read-only disk, for callers that do not know what was
     written.
 
     Missing permissions are excluded, as they may concern reading.

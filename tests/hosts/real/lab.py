@@ -20,7 +20,7 @@ from typing import Any
 
 from tests.simulation.node import node
 
-from flyball.app.proving.model.server import LoopbackModel
+from flyball.hosts.prove.model.server import LoopbackModel
 
 CPU = {"x86_64": "x64", "aarch64": "arm64"}
 EVENTS = {

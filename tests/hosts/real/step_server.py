@@ -3,7 +3,7 @@
 import os
 import sys
 
-from flyball.surfaces.cli import main
+from flyball.cli import main
 
 os.environ.setdefault("FLYBALL_STATE_DIR", f"{os.environ['HOME']}/state")
 sys.argv = ["flyball", "mcp"]

@@ -12,7 +12,7 @@ import pytest
 from tests.hosts.real.lab import program
 from tests.hosts.real.test_real import HOSTS, modules
 from tests.toolchains import need
-from tests.unit.app.proving.own_machine import OwnMachine
+from tests.unit.hosts.prove.own_machine import OwnMachine
 
 pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 

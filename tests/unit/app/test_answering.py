@@ -16,14 +16,14 @@ from flyball.app.answering import (
     words,
     yes,
 )
-from flyball.core.flow.library import template_for
-from flyball.core.plan.message import Status, UserResponse
-from flyball.core.run.event import Answered, Extended
-from flyball.core.run.state import Asking, CardState, Question, RunState
-from flyball.core.terms.budget import Budget
-from flyball.core.terms.intent import Intent
-from flyball.core.terms.phase import Phase
 from flyball.errors import Conflict, UsageError
+from flyball.plan.library import template_for
+from flyball.plan.message import Status, UserResponse
+from flyball.run.event import Answered, Extended
+from flyball.run.state import Asking, CardState, Question, RunState
+from flyball.terms.budget import Budget
+from flyball.terms.intent import Intent
+from flyball.terms.phase import Phase
 
 CARD = CardState(
     id="step-1", template=template_for(Intent.SMALL_FIX), title="a " * 60, base="t", tree="t"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from flyball.app.settling import Sources, is_tighter, settle, state_dir, user_file
-from flyball.core.run.policy import OnWeakened, Policy
 from flyball.errors import ConfigError
+from flyball.run.policy import OnWeakened, Policy
 from flyball.settings import Settings
 
 

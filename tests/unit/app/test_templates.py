@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.core.walking import look, step
+from tests.unit.run.walking import look, step
 
 from flyball.app.project import Home, offer, open_home, trust
 from flyball.app.templates import (
@@ -14,9 +14,9 @@ from flyball.app.templates import (
     project_templates,
     read_flow_file,
 )
-from flyball.core.flow.flow import Flow
-from flyball.core.terms.intent import Intent
 from flyball.errors import NotFound, UsageError
+from flyball.plan.flow import Flow
+from flyball.terms.intent import Intent
 
 AUDIT = {"step_id": "audit", "title": "Audit", "objective": "o", "prompt_template": "p"}
 

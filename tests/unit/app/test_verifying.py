@@ -11,9 +11,9 @@ from tests.unit.journal.runs import story
 
 from flyball.app.project import open_home
 from flyball.app.verifying import refuse_bad_merge, verify_change
-from flyball.core.terms.change_verdict import ChangeStrength, FindingKind
-from flyball.core.terms.progress import Progress
 from flyball.errors import Conflict, NotFound
+from flyball.terms.change_verdict import ChangeStrength, FindingKind
+from flyball.terms.progress import Progress
 
 MENDED = CART.replace("result += price", "result += price * quantity")
 

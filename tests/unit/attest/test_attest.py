@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from flyball import attest
-from flyball.core.suite.case import CaseOutcome
-from flyball.core.terms.change_verdict import (
+from flyball.errors import BadAttestation, UsageError
+from flyball.terms.change_verdict import (
     ChangeFinding,
     ChangeStrength,
     ChangeVerdict,
@@ -25,7 +25,7 @@ from flyball.core.terms.change_verdict import (
     SuiteLine,
     Weight,
 )
-from flyball.errors import BadAttestation, UsageError
+from flyball.verdict.case import CaseOutcome
 from flyball.verdict.record import RunRecord, VerdictRecord
 
 PASSED, FAILED = CaseOutcome.PASSED, CaseOutcome.FAILED

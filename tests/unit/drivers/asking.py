@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from flyball.core.run.thread import Speaker, ThreadLine
-from flyball.core.terms.phase import Phase
 from flyball.drivers.protocol import Request, ToolSpec
+from flyball.run.thread import Speaker, ThreadLine
+from flyball.terms.phase import Phase
 
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}

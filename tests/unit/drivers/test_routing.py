@@ -7,9 +7,9 @@ import pytest
 from pydantic_ai.models import KnownModelName
 from pydantic_ai.providers import infer_provider_class
 
-from flyball.core.terms.phase import Phase
 from flyball.drivers.routing import PROVIDERS, Models, Price, check, choose
 from flyball.errors import ConfigError
+from flyball.terms.phase import Phase
 
 MODELS = Models(
     "a:default",

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from tests.unit.drivers.asking import line, request_for
 
-from flyball.core.run.event import Finish, Usage
-from flyball.core.run.thread import Speaker, SpokenCall
 from flyball.drivers.protocol import Reply
 from flyball.drivers.scripted import ENDED, ScriptedDriver, read_script
 from flyball.errors import ConfigError
+from flyball.run.event import Finish, Usage
+from flyball.run.thread import Speaker, SpokenCall
 
 SCRIPT = """\
 {"text": "Looking.", "calls": [{"tool": "read", "args": {"path": "a.py"}}]}

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.drivers.asking import line, request_for
 
-from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
 from flyball.drivers.wire import NOT_PERFORMED, WireMessage, WireRole, conversation, has_images
+from flyball.run.thread import Speaker, SpokenCall, ThreadLine
 
 
 def call(id: str) -> SpokenCall:

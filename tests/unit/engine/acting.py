@@ -8,8 +8,11 @@ from typing import Any
 
 from tests.unit.journal.runs import take
 
-from flyball.core.machine.machine import replay
-from flyball.core.run.effect import (
+from flyball.engine.loop import Engine
+from flyball.engine.telemetry import Telemetry
+from flyball.journal.protocol import Intention, Journal, Lease
+from flyball.journal.sqlite import SqliteJournal, memory_journal
+from flyball.run.effect import (
     CardEffect,
     Classify,
     CloseCard,
@@ -19,7 +22,7 @@ from flyball.core.run.effect import (
     Publish,
     Think,
 )
-from flyball.core.run.event import (
+from flyball.run.event import (
     AnyEvent,
     CallReturned,
     CardClosed,
@@ -30,14 +33,11 @@ from flyball.core.run.event import (
     RunStarted,
     WorkspaceReady,
 )
-from flyball.core.run.policy import Policy
-from flyball.core.run.state import RunState
-from flyball.core.terms.call import Call, Outcome
-from flyball.core.terms.intent import Intent
-from flyball.engine.loop import Engine
-from flyball.engine.telemetry import Telemetry
-from flyball.journal.protocol import Intention, Journal, Lease
-from flyball.journal.sqlite import SqliteJournal, memory_journal
+from flyball.run.machine import replay
+from flyball.run.policy import Policy
+from flyball.run.state import RunState
+from flyball.terms.call import Call, Outcome
+from flyball.terms.intent import Intent
 
 AuditedCall = Callable[[RunState, Owed, Intention], Awaitable[AnyEvent]]
 

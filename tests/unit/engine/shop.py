@@ -12,19 +12,19 @@ from msgspec.structs import replace
 from tests.repos import put, repository
 from tests.small_python import small_path
 
-from flyball.core.flow.gates.gate import judge
-from flyball.core.flow.gates.verdict import Case, Verdict
-from flyball.core.flow.library import LIBRARY
-from flyball.core.flow.template import GateUse
-from flyball.core.run.effect import Inspect
-from flyball.core.run.policy import Project
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import AnyEvidence
-from flyball.core.terms.phase import Phase
 from flyball.engine.look.gate_looks import Gathered
 from flyball.engine.look.inspection import inspect
 from flyball.engine.run_context import RunContext
+from flyball.plan.gate import judge
+from flyball.plan.library import LIBRARY
+from flyball.plan.template import GateUse
+from flyball.plan.verdict import Case, Verdict
+from flyball.run.effect import Inspect
+from flyball.run.policy import Project
+from flyball.run.state import CardState, RunState
+from flyball.terms.call import Access
+from flyball.terms.evidence import AnyEvidence
+from flyball.terms.phase import Phase
 from flyball.tools.call.protocol import CallContext, ToolSettings
 from flyball.workspace.process.process import CommandLimits
 from flyball.workspace.redaction import Redactor

@@ -9,20 +9,20 @@ from tests.simulation.world import bash, call
 from tests.unit.engine.acting import FakePerformer, returned, says, stage
 from tests.unit.journal.runs import story
 
-from flyball.core.run.effect import Classify, Owed, Perform, Think
-from flyball.core.run.event import (
+from flyball.engine.loop import Engine
+from flyball.errors import JournalError, LeaseHeld, ToolError
+from flyball.journal.protocol import Intention
+from flyball.journal.sqlite import memory_journal
+from flyball.run.effect import Classify, Owed, Perform, Think
+from flyball.run.event import (
     AnyEvent,
     CallReturned,
     Cancelled,
     PauseAsked,
     Resumed,
 )
-from flyball.core.run.policy import Policy
-from flyball.core.run.state import Asking, RunState
-from flyball.engine.loop import Engine
-from flyball.errors import JournalError, LeaseHeld, ToolError
-from flyball.journal.protocol import Intention
-from flyball.journal.sqlite import memory_journal
+from flyball.run.policy import Policy
+from flyball.run.state import Asking, RunState
 
 SECONDS = 300
 """Only what hangs takes so long."""

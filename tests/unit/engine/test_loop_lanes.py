@@ -18,9 +18,15 @@ from tests.unit.engine.acting import (
 )
 from tests.unit.journal.runs import story
 
-from flyball.core.plan.message import ExecutionResults
-from flyball.core.run.effect import Owed, Perform, Think
-from flyball.core.run.event import (
+from flyball.engine.lanes import Answers, Lanes
+from flyball.engine.loop import Engine
+from flyball.engine.telemetry import Telemetry
+from flyball.errors import LeaseHeld, ToolError
+from flyball.journal.protocol import Intention
+from flyball.journal.sqlite import memory_journal
+from flyball.plan.message import ExecutionResults
+from flyball.run.effect import Owed, Perform, Think
+from flyball.run.event import (
     Answered,
     AnyEvent,
     CallReturned,
@@ -31,14 +37,8 @@ from flyball.core.run.event import (
     Messaged,
     PauseAsked,
 )
-from flyball.core.run.state import RunState
-from flyball.core.terms.phase import Phase
-from flyball.engine.lanes import Answers, Lanes
-from flyball.engine.loop import Engine
-from flyball.engine.telemetry import Telemetry
-from flyball.errors import LeaseHeld, ToolError
-from flyball.journal.protocol import Intention
-from flyball.journal.sqlite import memory_journal
+from flyball.run.state import RunState
+from flyball.terms.phase import Phase
 
 SECONDS = 300
 

@@ -11,14 +11,14 @@ import pytest
 from tests.repos import repository
 from tests.unit.journal.runs import story
 
-from flyball.core.flow.library import LIBRARY
-from flyball.core.run.event import AnyEvent, CallInterrupted, CallReturned
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.call import Access, Call, CommandFact, WebLook
-from flyball.core.terms.phase import Phase
 from flyball.engine.effects import BY_NAME, LONGEST_LOOK, LONGEST_QUERY, kept_look
 from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
+from flyball.plan.library import LIBRARY
+from flyball.run.event import AnyEvent, CallInterrupted, CallReturned
+from flyball.run.state import CardState, RunState
+from flyball.terms.call import Access, Call, CommandFact, WebLook
+from flyball.terms.phase import Phase
 from flyball.tools.call.prepare import read_form
 from flyball.workspace.redaction import Redactor
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flyball.core.terms.evidence import CheckKind, CheckReport, FailedTest, GateReport, SuiteReport
-from flyball.core.terms.finding import Match, TextMatches
 from flyball.engine.perform import redact_evidence, redact_struct
+from flyball.terms.evidence import CheckKind, CheckReport, FailedTest, GateReport, SuiteReport
+from flyball.terms.finding import Match, TextMatches
 from flyball.workspace.redaction import Redactor
 
 SECRET = "s3cret-value-42"

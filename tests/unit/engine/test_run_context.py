@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flyball.core.run.event import CallReturned, DriverReplied
-from flyball.core.terms.call import Access, Call, Outcome
 from flyball.engine.run_context import recall
+from flyball.run.event import CallReturned, DriverReplied
+from flyball.terms.call import Access, Call, Outcome
 
 READ = Call("r", "read")
 EDIT = Call("e", "edit_diff", access=Access.MUTATE)

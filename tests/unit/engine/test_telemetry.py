@@ -8,23 +8,23 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.collector import collecting
-from tests.unit.core.stories import Story
+from tests.unit.run.stories import Story
 
-from flyball.core.flow.library import LIBRARY
-from flyball.core.flow.template import Escalation
-from flyball.core.machine.machine import advance
-from flyball.core.plan.coordinator import Coordinator, Stage
-from flyball.core.plan.message import Issue, StepResult
-from flyball.core.record.spans import spans_of
-from flyball.core.run.event import DriverReplied, EvidenceTaken, Resumed
-from flyball.core.run.state import Asking, CardState, GovernorMessage, Question, RunState
-from flyball.core.terms.budget import Usage
-from flyball.core.terms.call import WebLook
-from flyball.core.terms.evidence import VisualReport
-from flyball.core.terms.intent import Intent
 from flyball.engine.telemetry import telemetry
 from flyball.engine.tracing import Tracer
 from flyball.errors import ConfigError
+from flyball.plan.coordinator import Coordinator, Stage
+from flyball.plan.library import LIBRARY
+from flyball.plan.message import Issue, StepResult
+from flyball.plan.template import Escalation
+from flyball.record.spans import spans_of
+from flyball.run.event import DriverReplied, EvidenceTaken, Resumed
+from flyball.run.machine import advance
+from flyball.run.state import Asking, CardState, GovernorMessage, Question, RunState
+from flyball.terms.budget import Usage
+from flyball.terms.call import WebLook
+from flyball.terms.evidence import VisualReport
+from flyball.terms.intent import Intent
 
 CARD = CardState("one", LIBRARY["step"], "One", "t0", "t0", step="one")
 EVENT = Resumed(by="ann")

@@ -9,13 +9,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from flyball.core.machine.machine import advance
-from flyball.core.run.event import AnyEvent, DriverReplied, Messaged, RunStarted, WorkspaceReady
-from flyball.core.run.policy import Project
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import thread_lines
-from flyball.core.terms.intent import Intent
 from flyball.journal.protocol import Journal, Lease
+from flyball.run.event import AnyEvent, DriverReplied, Messaged, RunStarted, WorkspaceReady
+from flyball.run.machine import advance
+from flyball.run.policy import Project
+from flyball.run.state import RunState
+from flyball.run.thread import thread_lines
+from flyball.terms.intent import Intent
 
 START = RunStarted(run="r1", request="fix the cart", intent=Intent.SMALL_FIX, at=100.0)
 READY = WorkspaceReady(tree="t0", project=Project(runners=("pytest",)), at=101.0, effect=1)

@@ -10,13 +10,13 @@ import pytest
 from tests.postgres import database, postgres
 from tests.unit.journal.runs import begin, reply, story, take, write
 
-from flyball.core.run.effect import Classify, Owed
-from flyball.core.run.event import PauseAsked
 from flyball.errors import JournalError, SchemaTooNew
 from flyball.journal.connection import SCHEMA, PostgresLink, discreet, examine_database
 from flyball.journal.migrations import POSTGRES_MIGRATIONS
 from flyball.journal.postgres import PostgresJournal
 from flyball.journal.protocol import masked, password_of
+from flyball.run.effect import Classify, Owed
+from flyball.run.event import PauseAsked
 
 __all__ = ["database", "postgres"]
 

@@ -13,11 +13,15 @@ from msgspec.structs import replace
 from tests.postgres import database, postgres
 from tests.unit.journal.runs import READY, START, begin, reply, story, take, write
 
-from flyball.core.machine.machine import replay
-from flyball.core.run import codec
-from flyball.core.run.effect import Classify, Owed, Publish
-from flyball.core.run.ending import status_of
-from flyball.core.run.event import (
+from flyball.errors import Conflict, Corrupt, LeaseHeld, NotFound
+from flyball.journal.connection import SCHEMA
+from flyball.journal.postgres import PostgresJournal
+from flyball.journal.protocol import Lease, PostedEvent
+from flyball.journal.sqlite import SqliteJournal
+from flyball.run import codec
+from flyball.run.effect import Classify, Owed, Publish
+from flyball.run.ending import status_of
+from flyball.run.event import (
     Cancelled,
     DriverFailed,
     Extended,
@@ -25,13 +29,9 @@ from flyball.core.run.event import (
     PauseAsked,
     Resumed,
 )
-from flyball.core.run.state import RunState
-from flyball.core.run.thread import Speaker
-from flyball.errors import Conflict, Corrupt, LeaseHeld, NotFound
-from flyball.journal.connection import SCHEMA
-from flyball.journal.postgres import PostgresJournal
-from flyball.journal.protocol import Lease, PostedEvent
-from flyball.journal.sqlite import SqliteJournal
+from flyball.run.machine import replay
+from flyball.run.state import RunState
+from flyball.run.thread import Speaker
 
 __all__ = ["database", "postgres"]
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from tests.unit.journal.runs import begin, nobody_is_dead, reply, story, take, write
 
-from flyball.core.machine.machine import replay
-from flyball.core.memory.ledger import Sighting, fingerprint_failure
 from flyball.errors import JournalError, NotFound
+from flyball.guards.ledger import Sighting, fingerprint_failure
 from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.sqlite import SqliteJournal, memory_journal
+from flyball.run.machine import replay
 
 
 def test_a_file_that_is_no_database_is_explained(tmp_path: Path) -> None:

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from tests.postgres import database, postgres
 from tests.unit.journal.runs import START, begin, story, take, write
 
-from flyball.core.run import codec
-from flyball.core.run.event import PauseAsked, Resumed
-from flyball.core.run.state import RunState
 from flyball.errors import LeaseHeld
 from flyball.journal.connection import DUE, SCHEMA
 from flyball.journal.postgres import PostgresJournal
 from flyball.journal.protocol import SUBMITTED, Lease, WorkerRow
 from flyball.journal.workers import LEADING, Busy, WorkerTable
+from flyball.run import codec
+from flyball.run.event import PauseAsked, Resumed
+from flyball.run.state import RunState
 
 __all__ = ["database", "postgres"]
 

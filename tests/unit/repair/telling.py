@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 
 from tests.unit.drivers.asking import line, request_for, tool
 
-from flyball.core.flow.library import LIBRARY
-from flyball.core.run.thread import Speaker, SpokenCall, ThreadLine
-from flyball.core.terms.evidence import AnyEvidence, FailedTest, SuiteReport
-from flyball.core.terms.finding import (
+from flyball.drivers.prompt import opening
+from flyball.drivers.protocol import Reply, Request
+from flyball.plan.library import LIBRARY
+from flyball.repair.driver import RepairDriver
+from flyball.run.thread import Speaker, SpokenCall, ThreadLine
+from flyball.terms.evidence import AnyEvidence, FailedTest, SuiteReport
+from flyball.terms.finding import (
     AnyFinding,
     CandidateSearch,
     HoldingChange,
     Suspect,
     SuspectLines,
 )
-from flyball.core.terms.phase import Phase
-from flyball.drivers.prompt import opening
-from flyball.drivers.protocol import Reply, Request
-from flyball.repair.driver import RepairDriver
+from flyball.terms.phase import Phase
 
 NAMES = (
     "localise_faults",

@@ -23,11 +23,11 @@ from tests.unit.repair.telling import (
     suite,
 )
 
-from flyball.core.run.thread import Speaker
-from flyball.core.terms.call import INTERRUPTED
-from flyball.core.terms.finding import Match, TextMatches
-from flyball.core.terms.phase import Phase
 from flyball.repair.thread_facts import has_run, read_thread
+from flyball.run.thread import Speaker
+from flyball.terms.call import INTERRUPTED
+from flyball.terms.finding import Match, TextMatches
+from flyball.terms.phase import Phase
 
 HITS = Told(
     "4 matches in 2 files",

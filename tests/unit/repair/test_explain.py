@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.terms.evidence import FailedTest
 from flyball.repair.sentences import explain
+from flyball.terms.evidence import FailedTest
 
 AT = '  File "/s/runs/r1/apart/t1/tree/shop/'
 PYTEST = (

@@ -28,11 +28,11 @@ from tests.unit.repair.telling import (
     searched,
 )
 
-from flyball.core.machine.on_driver import STATE_IT
-from flyball.core.run.thread import Speaker
-from flyball.core.terms.call import INTERRUPTED
-from flyball.core.terms.phase import Phase
 from flyball.repair.driver import reverse_diff
+from flyball.run.on_driver import STATE_IT
+from flyball.run.thread import Speaker
+from flyball.terms.call import INTERRUPTED
+from flyball.terms.phase import Phase
 
 LOOKED = did("localise_faults", RED)
 SEARCHED = did("try_candidates", FOUND)

@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.engine.shop import FILES, Shop, open_shop
 
-from flyball.core.suite.settled import ProjectCommands, SettledCommand
 from flyball.errors import ToolUnavailable
 from flyball.repair.inside.suites import Orders
 from flyball.repair.inside.trials import AGAIN, SLOWER, Trial
 from flyball.repair.trial import scratch_copy
+from flyball.verdict.settled import ProjectCommands, SettledCommand
 
 LIMIT = 0.5
 

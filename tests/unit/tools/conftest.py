@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.repos import git, put, repository
 
-from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.phase import Phase
+from flyball.run.thread import SpokenCall
+from flyball.terms.phase import Phase
 from flyball.tools.call.prepare import prepare, read_form
 from flyball.tools.call.protocol import CallContext, ToolSettings
 from flyball.tools.toolbox import TOOLS

@@ -1,8 +1,8 @@
 import msgspec
 import pytest
 
-from flyball.core.terms.evidence import Strength
-from flyball.core.terms.evidence_rows import strength
+from flyball.terms.evidence import Strength
+from flyball.terms.evidence_rows import strength
 from flyball.workspace.process.process import CommandLimits
 
 

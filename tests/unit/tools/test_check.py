@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.terms.evidence import CheckKind, Strength
-from flyball.core.terms.evidence_rows import strength
 from flyball.errors import ToolError, ToolUnavailable
+from flyball.terms.evidence import CheckKind, Strength
+from flyball.terms.evidence_rows import strength
 
 
 @pytest.mark.slow

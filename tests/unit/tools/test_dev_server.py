@@ -12,9 +12,9 @@ import pytest
 from tests.tiers import IN_CI
 from tests.unit.tools.conftest import BY_NAME, Bench
 
-from flyball.core.suite.settled import ProjectCommands, SettledCommand
 from flyball.errors import FlyballError
 from flyball.tools.call.prepare import read_form
+from flyball.verdict.settled import ProjectCommands, SettledCommand
 from flyball.workspace.servers.network import can_serve
 
 HEAD = "import http.server, os, subprocess, sys, time\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flyball.core.terms.evidence import CheckKind
+from flyball.terms.evidence import CheckKind
 from flyball.tools.diagnose import inside
 from flyball.tools.diagnose.inside import Diagnostic, introduced
 

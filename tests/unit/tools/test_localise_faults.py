@@ -4,8 +4,8 @@ import textwrap
 
 import pytest
 
-from flyball.core.terms.finding import Suspect, SuspectLines
 from flyball.errors import ToolError
+from flyball.terms.finding import Suspect, SuspectLines
 
 ADD = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a\n"
 TESTS = (

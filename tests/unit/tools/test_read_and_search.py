@@ -1,7 +1,7 @@
 import pytest
 
-from flyball.core.terms.finding import Match
 from flyball.errors import FlyballError, ToolError
+from flyball.terms.finding import Match
 
 LINES = "".join(f"line {n}\n" for n in range(1, 101))
 

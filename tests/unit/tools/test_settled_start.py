@@ -10,11 +10,11 @@ import pytest
 from tests.repos import put
 from tests.toolchains import need
 
-from flyball.core.suite.settled import ProjectCommands, SettledCommand
 from flyball.errors import ToolError
 from flyball.verdict.runners.reports.output import RunnerOutput
 from flyball.verdict.runners.reports.unknown import documents_left, from_unknown
 from flyball.verdict.runners.settled_start import runner_behind
+from flyball.verdict.settled import ProjectCommands, SettledCommand
 
 
 @pytest.mark.parametrize(

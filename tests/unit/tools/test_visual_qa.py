@@ -11,7 +11,7 @@ from tests.tiers import NEEDS_PAGES
 from tests.unit.tools.conftest import BY_NAME
 from tests.unit.tools.test_dev_server import together
 
-from flyball.core.terms.budget import Usage
+from flyball.terms.budget import Usage
 from flyball.tools.call.prepare import read_form
 from flyball.tools.call.protocol import PictureOpinion
 from flyball.tools.pages.browser import PageFacts, PageLook, size_of

@@ -9,10 +9,10 @@ import pytest
 from tests.repos import put
 from tests.unit.engine.shop import Shop, open_shop
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase
-from flyball.core.suite.part import PartSuite
 from flyball.verdict import base_runs
 from flyball.verdict.base_runs import BaseRuns
+from flyball.verdict.case import CaseOutcome, SuiteCase
+from flyball.verdict.part import PartSuite
 from flyball.verdict.reports import TreeRun
 from flyball.verdict.tree_run import Taken
 

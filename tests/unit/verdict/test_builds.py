@@ -11,9 +11,9 @@ from tests.toolchains import need
 from tests.unit.engine.shop import Shop, open_shop
 from tests.unit.journal.runs import story
 
-from flyball.core.suite.part import PartSuite
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.base_runs import build_ahead, prune_builds
+from flyball.verdict.part import PartSuite
 from flyball.verdict.runners.launch import launch, set_up
 from flyball.verdict.tree_run import run_tree
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 
-from flyball.core.terms.evidence import Comparison
+from flyball.terms.evidence import Comparison
 from flyball.verdict.reports import ChangeFacts
 from flyball.verdict.runners.layout import look
 from flyball.verdict.take import change_facts

@@ -2,8 +2,8 @@
 
 import pytest
 
-from flyball.core.terms.change_verdict import ChangeVerdict, FindingKind, Weight
-from flyball.core.terms.conflict import REQUEST
+from flyball.terms.change_verdict import ChangeVerdict, FindingKind, Weight
+from flyball.terms.conflict import REQUEST
 from flyball.verdict.contradictions import claims, expectations, with_contradictions
 from flyball.verdict.reports import AskedFor
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from msgspec.structs import replace
 
-from flyball.core.terms.change_verdict import (
+from flyball.terms.change_verdict import (
     ChangeFinding,
     ChangeStrength,
     ChangeVerdict,

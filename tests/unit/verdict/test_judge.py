@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.suite.case import CaseOutcome
-from flyball.core.terms.change_verdict import (
+from flyball.terms.change_verdict import (
     ChangeStrength,
     ChangeVerdict,
     FindingKind,
     MutantCount,
     Weight,
 )
-from flyball.core.terms.evidence import ChangedTest, Comparison
+from flyball.terms.evidence import ChangedTest, Comparison
+from flyball.verdict.case import CaseOutcome
 from flyball.verdict.judge import judge_change, with_mutants
 from flyball.verdict.reports import (
     AskedFor,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.unit.verdict.test_judge import BOTH, CODE, TESTS, kinds, run, runs
 
-from flyball.core.suite.case import CaseOutcome
-from flyball.core.terms.change_verdict import ChangeStrength, FindingKind, Weight
-from flyball.core.terms.evidence import ChangedTest, Comparison
+from flyball.terms.change_verdict import ChangeStrength, FindingKind, Weight
+from flyball.terms.evidence import ChangedTest, Comparison
+from flyball.verdict.case import CaseOutcome
 from flyball.verdict.judge import judge_change
 from flyball.verdict.promises import EXAMPLE, changed_examples
 from flyball.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun

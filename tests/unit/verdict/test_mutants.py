@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from tests.unit.engine.shop import FILES, Shop, open_shop
 from tests.unit.journal.runs import story
 
-from flyball.core.suite.part import PartSuite
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.mutants import MOST, Noticed, added_lines, choose_mutants, count_noticed
+from flyball.verdict.part import PartSuite
 from flyball.verdict.reports import SuiteRuns
 from flyball.verdict.runners.layout import look
 from flyball.verdict.suite_runs import TreePair

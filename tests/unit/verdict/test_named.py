@@ -8,9 +8,9 @@ import pytest
 from tests.unit.engine.shop import FILES, open_shop
 from tests.unit.journal.runs import story
 
-from flyball.core.suite.case import CaseOutcome
-from flyball.core.suite.part import Part
+from flyball.verdict.case import CaseOutcome
 from flyball.verdict.named import CheckEnd, is_suite, resolve_named
+from flyball.verdict.part import Part
 from flyball.verdict.reports import NamedEnd, TreeRun
 from flyball.verdict.take import OwnChecks, ended_well, run_checks, run_named
 

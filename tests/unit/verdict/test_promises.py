@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.suite.case import CaseOutcome
-from flyball.core.terms.change_verdict import ChangeFinding, ChangeVerdict, FindingKind, Weight
-from flyball.core.terms.evidence import ChangedTest, Comparison
+from flyball.terms.change_verdict import ChangeFinding, ChangeVerdict, FindingKind, Weight
+from flyball.terms.evidence import ChangedTest, Comparison
+from flyball.verdict.case import CaseOutcome
 from flyball.verdict.judge import judge_change
 from flyball.verdict.reports import AskedFor, ChangeFacts, SuiteRuns, TreeRun
 

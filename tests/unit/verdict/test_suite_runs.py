@@ -9,11 +9,11 @@ import pytest
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase
-from flyball.core.suite.part import PartSuite
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict import suite_runs
 from flyball.verdict.base_runs import BaseRuns
+from flyball.verdict.case import CaseOutcome, SuiteCase
+from flyball.verdict.part import PartSuite
 from flyball.verdict.reports import SuiteRuns, TreeRun, Unsteady
 from flyball.verdict.runners.layout import look
 from flyball.verdict.suite_runs import TreePair, run_suites

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
-from flyball.core.terms.change_verdict import ChangeStrength, ChangeVerdict, FindingKind, Weight
+from flyball.terms.change_verdict import ChangeStrength, ChangeVerdict, FindingKind, Weight
 from flyball.verdict.reports import AskedFor
 from flyball.verdict.take import Wanted, take_verdict
 

@@ -14,10 +14,10 @@ from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
 from flyball.app.liars.projects import NODE
-from flyball.core.suite.case import CaseOutcome, SuiteCase
-from flyball.core.suite.part import PartSuite
-from flyball.core.suite.settled import ProjectCommands, SettledCommand
+from flyball.verdict.case import CaseOutcome, SuiteCase
+from flyball.verdict.part import PartSuite
 from flyball.verdict.reports import TreeRun
+from flyball.verdict.settled import ProjectCommands, SettledCommand
 from flyball.verdict.tree_run import (
     SILENT,
     Selection,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.terms.change_verdict import FindingKind, Weight
-from flyball.core.terms.evidence import ChangedTest, Comparison
+from flyball.terms.change_verdict import FindingKind, Weight
+from flyball.terms.evidence import ChangedTest, Comparison
 from flyball.verdict.judge import judge_change
 from flyball.verdict.reports import AskedFor, ChangeFacts
 from flyball.verdict.type_checks import is_type_check, loosened_settings, silenced_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.terms.change_verdict import (
+from flyball.terms.change_verdict import (
     ChangeFinding,
     ChangeStrength,
     ChangeVerdict,
@@ -13,7 +13,7 @@ from flyball.core.terms.change_verdict import (
     SuiteLine,
     Weight,
 )
-from flyball.core.terms.intent import Intent
+from flyball.terms.intent import Intent
 from flyball.verdict.named import asked_for
 from flyball.verdict.words import verdict_lines
 

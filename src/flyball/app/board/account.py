@@ -17,11 +17,11 @@ from flyball.app.runs.files import present_tree, workspace_of
 from flyball.app.runs.hero import Hero, draw_card, hero_of, why_stopped
 from flyball.app.runs.journals import Record, record_of
 from flyball.app.runs.overview import reverted_words
-from flyball.core.machine.machine import advance, replay
-from flyball.core.record.pictures import PagePictures, pictures_of
-from flyball.core.run.event import name_of
-from flyball.core.run.state import RunState
 from flyball.errors import FlyballError, NotFound, UsageError
+from flyball.record.pictures import PagePictures, pictures_of
+from flyball.run.event import name_of
+from flyball.run.machine import advance, replay
+from flyball.run.state import RunState
 from flyball.tools.pages.browser import PNG
 from flyball.verdict.words import verdict_lines
 from flyball.workspace.cards.use_cases import ProjectPlaces

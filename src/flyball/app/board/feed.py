@@ -12,11 +12,11 @@ from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from flyball.core.machine.machine import advance
-from flyball.core.run.state import RunState
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.errors import UsageError
 from flyball.journal.protocol import Journal
+from flyball.run.machine import advance
+from flyball.run.state import RunState
 
 BEAT = b": beat\n\n"
 AT_ONCE = 128

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from flyball.app.project import Home
 from flyball.app.runs.journals import opened
-from flyball.core.memory.ledger import Mistake, Sighting
 from flyball.errors import NotFound, UsageError
+from flyball.guards.ledger import Mistake, Sighting
 
 LIST_THEM = "`flyball ledger list` shows the mistakes of this project."
 

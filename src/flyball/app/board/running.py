@@ -18,10 +18,10 @@ from flyball.app.driving import RunControl, RunResult, Watcher, Word
 from flyball.app.project import Home, open_home
 from flyball.app.runs.journals import opened
 from flyball.app.starting import RunRequest
-from flyball.core.run.event import AnyEvent
-from flyball.core.run.state import RunState
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import Conflict, FlyballError, NotAllowed
+from flyball.run.event import AnyEvent
+from flyball.run.state import RunState
 
 LOG = logging.getLogger("flyball.board")
 RunAction = Callable[[RunControl], Awaitable[RunResult]]

@@ -24,8 +24,13 @@ from flyball.app.board.projects import Projects
 from flyball.app.project import Home
 from flyball.app.runs.journals import list_runs, opened
 from flyball.app.runs.overview import Overview, noted_reverted, overview_of, unreadable_overview
-from flyball.core.run.ending import ending_of_card, words_of
-from flyball.core.run.event import (
+from flyball.engine.loop import LEASE_SECONDS
+from flyball.engine.ongoing import current_progress
+from flyball.engine.telemetry import about_call, phase_words
+from flyball.errors import FlyballError, NotFound
+from flyball.journal.protocol import Journal, RunSummary, WorkerRow
+from flyball.run.ending import ending_of_card, words_of
+from flyball.run.event import (
     AnyEvent,
     Appealed,
     CallInterrupted,
@@ -35,15 +40,10 @@ from flyball.core.run.event import (
     DriverReplied,
     Noted,
 )
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.call import Call
-from flyball.core.terms.evidence import DiffReport
-from flyball.core.terms.evidence_rows import latest_of
-from flyball.engine.loop import LEASE_SECONDS
-from flyball.engine.ongoing import current_progress
-from flyball.engine.telemetry import about_call, phase_words
-from flyball.errors import FlyballError, NotFound
-from flyball.journal.protocol import Journal, RunSummary, WorkerRow
+from flyball.run.state import CardState, RunState
+from flyball.terms.call import Call
+from flyball.terms.evidence import DiffReport
+from flyball.terms.evidence_rows import latest_of
 from flyball.workspace.process.process_identity import may_live
 
 QUICK = 0.1

@@ -7,8 +7,8 @@ import tomllib
 from bisect import bisect_right
 from json import JSONDecodeError, JSONDecoder
 
-from flyball.core.terms.shape import Path
 from flyball.regex import regex
+from flyball.terms.shape import Path
 
 MAX_DEPTH = 64
 MAX_OPEN = 2 * MAX_DEPTH

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from flyball.app.flowfile.places import Places, UnreadableError, parse_json, parse_toml
-from flyball.core.flow.flow import FlowSource, Problem, problem
+from flyball.plan.flow import FlowSource, Problem, problem
 from flyball.workspace.files.plain import read_plain
 
 MAX_BYTES = 256 * 1024

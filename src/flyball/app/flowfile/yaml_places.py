@@ -7,7 +7,7 @@ from collections.abc import Callable
 import yaml
 
 from flyball.app.flowfile.places import Places, UnreadableError
-from flyball.core.terms.shape import Path
+from flyball.terms.shape import Path
 
 _MERGE = "tag:yaml.org,2002:merge"
 _MAP = "tag:yaml.org,2002:map"

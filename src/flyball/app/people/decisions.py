@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from flyball.app.project import Home, load_extra
-from flyball.core.run.event import (
+from flyball.journal.protocol import JournalEntry
+from flyball.run.event import (
     Answered,
     AnyEvent,
     Cancelled,
@@ -20,8 +21,7 @@ from flyball.core.run.event import (
     Resumed,
     RunStarted,
 )
-from flyball.core.terms.shape import counted
-from flyball.journal.protocol import JournalEntry
+from flyball.terms.shape import counted
 from flyball.workspace.run.worktree import CommitKind
 
 FILE = "decisions.jsonl"

@@ -13,9 +13,9 @@ from uuid import NAMESPACE_URL, uuid5
 import msgspec
 
 from flyball.app.project import Home
-from flyball.core.run.event import DriverReplied
 from flyball.journal.protocol import JournalEntry
 from flyball.patch import parse
+from flyball.run.event import DriverReplied
 from flyball.workspace.cards.artifacts import CardArtifact, read_artifact
 
 SPEC = "0.1.0"

@@ -15,10 +15,11 @@ from flyball.app.project import Home
 from flyball.app.runs.journals import Record, holder_of, opened
 from flyball.app.runs.overview import reverted_in, status_now
 from flyball.app.sessions import Sessions
-from flyball.core.machine.machine import advance
-from flyball.core.record.costs import CostRow, CostTally, costs, is_spent
-from flyball.core.run.ending import ending_of, ending_of_card, status_of
-from flyball.core.run.event import (
+from flyball.engine.telemetry import about_call, phase_words
+from flyball.journal.protocol import SUBMITTED, Journal, JournalEntry
+from flyball.record.costs import CostRow, CostTally, costs, is_spent
+from flyball.run.ending import ending_of, ending_of_card, status_of
+from flyball.run.event import (
     AnyEvent,
     CallReturned,
     CardEvent,
@@ -26,12 +27,11 @@ from flyball.core.run.event import (
     Messaged,
     name_of,
 )
-from flyball.core.run.state import CardState, Ending, Judged, RunState
-from flyball.core.run.thread import ThreadLine, thread_lines
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.tool import TOOL_ROWS, Touch
-from flyball.engine.telemetry import about_call, phase_words
-from flyball.journal.protocol import SUBMITTED, Journal, JournalEntry
+from flyball.run.machine import advance
+from flyball.run.state import CardState, Ending, Judged, RunState
+from flyball.run.thread import ThreadLine, thread_lines
+from flyball.terms.phase import Phase
+from flyball.terms.tool import TOOL_ROWS, Touch
 from flyball.workspace.cards.artifacts import REVERTED
 from flyball.workspace.run.opening import find_workspace
 

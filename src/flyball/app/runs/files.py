@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flyball.app.carrying.run_bundle import bring_run
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.journals import Record, record_of, submitted
-from flyball.core.run.state import RunState
+from flyball.app.runs.run_bundle import bring_run
 from flyball.errors import NotFound
+from flyball.run.state import RunState
 from flyball.workspace.run.opening import find_workspace, peek_workspace
 from flyball.workspace.run.workspace import Workspace
 

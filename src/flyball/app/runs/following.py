@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from flyball.app.project import Home
 from flyball.app.runs.journals import holder_of, opened
 from flyball.app.sessions import Sessions
-from flyball.core.machine.machine import advance
-from flyball.core.run.event import RunStarted
-from flyball.core.run.state import RunState
-from flyball.core.terms.intent import Turn
 from flyball.engine.ongoing import current_progress
 from flyball.engine.telemetry import Telemetry, telemetry
 from flyball.journal.protocol import SUBMITTED, JournalEntry
+from flyball.run.event import RunStarted
+from flyball.run.machine import advance
+from flyball.run.state import RunState
+from flyball.terms.intent import Turn
 
 POLL = 0.25
 

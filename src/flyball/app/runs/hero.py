@@ -9,13 +9,13 @@ from html import escape
 import msgspec
 
 from flyball.app.answering import pending
-from flyball.core.run.ending import ending_of, words_of
-from flyball.core.run.state import Ending, RunState
-from flyball.core.terms.change_verdict import ChangeStrength, ChangeVerdict
-from flyball.core.terms.evidence import DiffReport
-from flyball.core.terms.evidence_rows import latest_of
-from flyball.core.terms.shape import counted
 from flyball.regex import regex
+from flyball.run.ending import ending_of, words_of
+from flyball.run.state import Ending, RunState
+from flyball.terms.change_verdict import ChangeStrength, ChangeVerdict
+from flyball.terms.evidence import DiffReport
+from flyball.terms.evidence_rows import latest_of
+from flyball.terms.shape import counted
 
 INTERRUPTED = "The process that drove it is gone; nothing is lost, and it can be resumed."
 

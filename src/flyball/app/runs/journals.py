@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from flyball.app.project import Home, load_extra, project_name
 from flyball.app.sessions import HOSTED
-from flyball.core.run.event import RunStarted
-from flyball.core.run.state import RunState
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.errors import Corrupt, NotFound, UsageError
 from flyball.journal.protocol import SUBMITTED, Journal, JournalEntry, Lease, RunSummary
 from flyball.journal.sqlite import SqliteJournal
+from flyball.run.event import RunStarted
+from flyball.run.state import RunState
 from flyball.workspace.process.process_identity import is_gone, may_live, name_this_process
 
 LAST = "last"

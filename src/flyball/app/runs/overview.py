@@ -11,10 +11,10 @@ from flyball.app.people.decisions import merged_runs
 from flyball.app.project import Home
 from flyball.app.runs.journals import list_runs, opened
 from flyball.app.sessions import Sessions
-from flyball.core.run.ending import ending_of, status_of
-from flyball.core.run.state import CardState, RunState
 from flyball.errors import FlyballError
 from flyball.journal.protocol import RunSummary
+from flyball.run.ending import ending_of, status_of
+from flyball.run.state import CardState, RunState
 from flyball.workspace.cards.artifacts import REVERTED, read_artifact
 from flyball.workspace.cards.use_cases import ProjectPlaces, reverted_cards
 from flyball.workspace.process.process_identity import may_live

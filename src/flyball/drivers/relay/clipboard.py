@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from flyball.core.memory.handover import RunnerAction, RunnerVerb, runner_actions
 from flyball.drivers.form import ReplyError, ReplyForm, read_form, reply_from, require_addressee
 from flyball.drivers.protocol import Reply, Request
 from flyball.drivers.relay.page import question, unheard_messages
 from flyball.drivers.relay.prose import read_prose
 from flyball.drivers.wire import WireMessage, conversation
+from flyball.guards.handover import RunnerAction, RunnerVerb, runner_actions
 
 MODEL = "relay"
 

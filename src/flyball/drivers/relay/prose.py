@@ -22,11 +22,11 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from flyball.core.terms.shape import read_loosely
-from flyball.core.terms.tool import TOOL_ROWS, field_name, tool_name
 from flyball.drivers.form import ARGS, TOOL, CallForm, ReplyError, ReplyForm, read_form
 from flyball.drivers.protocol import ToolSpec
 from flyball.regex import regex
+from flyball.terms.shape import read_loosely
+from flyball.terms.tool import TOOL_ROWS, field_name, tool_name
 
 VERBATIM: Mapping[str, str] = {"edit_diff": "diff", "write_file": "content", "bash": "cmd"}
 """Tools whose block holds one verbatim text, and the argument that takes it."""

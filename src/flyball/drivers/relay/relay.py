@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flyball.core.memory.handover import RunnerVerb
 from flyball.drivers.form import (
     ReplyError,
     ReplyForm,
@@ -25,6 +24,7 @@ from flyball.drivers.relay.page import question
 from flyball.drivers.relay.prose import read_prose
 from flyball.drivers.wire import WireMessage, begins_thread, conversation
 from flyball.errors import ConfigError, DriverError
+from flyball.guards.handover import RunnerVerb
 from flyball.regex import regex
 
 MODEL = "relay"

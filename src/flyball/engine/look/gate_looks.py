@@ -11,12 +11,18 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from flyball.core.flow.template import GateUse, Role
-from flyball.core.run.effect import Inspect
-from flyball.core.run.state import CardState, RunState
-from flyball.core.suite.part import TOP
-from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import (
+from flyball.drivers.image import data_url
+from flyball.drivers.prompt import text_of
+from flyball.drivers.protocol import Driver, Request
+from flyball.engine.run_context import RunContext
+from flyball.errors import DriverError, FlyballError, ToolUnavailable, UsageError
+from flyball.plan.template import GateUse, Role
+from flyball.regex import regex
+from flyball.run.effect import Inspect
+from flyball.run.state import CardState, RunState
+from flyball.shell import cannot_fail, judge, verification_kind
+from flyball.terms.call import Access
+from flyball.terms.evidence import (
     AnyEvidence,
     CheckKind,
     CheckReport,
@@ -29,21 +35,15 @@ from flyball.core.terms.evidence import (
     SuiteReport,
     VisualReport,
 )
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.test_paths import is_test_path
-from flyball.drivers.image import data_url
-from flyball.drivers.prompt import text_of
-from flyball.drivers.protocol import Driver, Request
-from flyball.engine.run_context import RunContext
-from flyball.errors import DriverError, FlyballError, ToolUnavailable, UsageError
-from flyball.regex import regex
-from flyball.shellcheck import cannot_fail, judge, verification_kind
+from flyball.terms.phase import Phase
+from flyball.terms.test_paths import is_test_path
 from flyball.tools.browser_console import BROWSER_CONSOLE, ConsoleForm
 from flyball.tools.call.protocol import CallContext, PictureOpinion
 from flyball.tools.check import CHECK, CheckForm
 from flyball.tools.http_probe import HTTP_PROBE, ProbeForm
 from flyball.tools.suite import TEST, SuiteForm
 from flyball.tools.visual_qa import VISUAL_QA, VisualForm
+from flyball.verdict.part import TOP
 from flyball.verdict.runners.checker import BY_NAME
 from flyball.verdict.runners.launch import exit_code, launch, set_up
 from flyball.verdict.runners.parts import COMMAND

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 
-from flyball.core.flow.gates.gate import GATES, judge_all
-from flyball.core.flow.gates.verdict import Case, Passed
-from flyball.core.run.effect import Inspect
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.call import Access
-from flyball.core.terms.evidence import (
+from flyball.engine.look.gate_looks import Gathered, gather
+from flyball.engine.run_context import RunContext
+from flyball.plan.gate import GATES, judge_all
+from flyball.plan.verdict import Case, Passed
+from flyball.run.effect import Inspect
+from flyball.run.state import CardState, RunState
+from flyball.terms.call import Access
+from flyball.terms.evidence import (
     AnyEvidence,
     CheckReport,
     DiffReport,
@@ -18,10 +20,8 @@ from flyball.core.terms.evidence import (
     VerdictReport,
     WeakeningReport,
 )
-from flyball.core.terms.evidence_rows import is_failing, standing_evidence, verification_key
-from flyball.core.terms.phase import Phase
-from flyball.engine.look.gate_looks import Gathered, gather
-from flyball.engine.run_context import RunContext
+from flyball.terms.evidence_rows import is_failing, standing_evidence, verification_key
+from flyball.terms.phase import Phase
 from flyball.tools.call.facts import lost_regions
 from flyball.verdict.named import asked_for
 from flyball.verdict.take import Wanted, take_verdict

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flyball.core.machine.mistake import on_record
-from flyball.core.memory.handover import HandOver, handover
-from flyball.core.memory.ledger import mistake_words, recognise
-from flyball.core.run.effect import ResetThread
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.evidence_rows import complaint_of, is_failing, line_of, standing_evidence
 from flyball.engine.prompt.plan_words import plan_lines, step_of, tried
+from flyball.guards.handover import HandOver, handover
+from flyball.guards.ledger import mistake_words, recognise
+from flyball.run.effect import ResetThread
+from flyball.run.mistake import on_record
+from flyball.run.state import CardState, RunState
+from flyball.terms.evidence_rows import complaint_of, is_failing, line_of, standing_evidence
 
 
 def hand_over(run: RunState, card: CardState, effect: ResetThread | None = None) -> str:

@@ -9,13 +9,6 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from flyball.core.flow.library import LIBRARY
-from flyball.core.flow.template import Role, Template
-from flyball.core.machine.mistake import on_record
-from flyball.core.memory.ledger import injection, pick_relevant
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.evidence import VerdictReport
-from flyball.core.terms.evidence_rows import complaint_of, line_of, standing_evidence
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.plan_words import (
     claim_lines,
@@ -28,8 +21,15 @@ from flyball.engine.prompt.plan_words import (
 )
 from flyball.engine.run_context import RunContext
 from flyball.errors import FlyballError
+from flyball.guards.ledger import injection, pick_relevant
 from flyball.patch import regions
+from flyball.plan.library import LIBRARY
+from flyball.plan.template import Role, Template
 from flyball.regex import regex
+from flyball.run.mistake import on_record
+from flyball.run.state import CardState, RunState
+from flyball.terms.evidence import VerdictReport
+from flyball.terms.evidence_rows import complaint_of, line_of, standing_evidence
 from flyball.workspace.files.paths import Root
 from flyball.workspace.run.worktree import CommitKind
 

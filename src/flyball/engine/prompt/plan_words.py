@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from flyball.core.plan.message import Step
-from flyball.core.plan.plan import StepExecution
-from flyball.core.run.state import CardState, RunState
+from flyball.plan.message import Step
+from flyball.plan.plan import StepExecution
+from flyball.run.state import CardState, RunState
 
 
 def errand_of(run: RunState, card: CardState) -> StepExecution | None:

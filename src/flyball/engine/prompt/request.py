@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from flyball.core.run.decision import ROLE_TOOLS, may_build, web_looks
-from flyball.core.run.effect import Think
-from flyball.core.run.policy import Project
-from flyball.core.run.state import CardState, RunState
-from flyball.core.run.thread import ThreadLine, trim_to
-from flyball.core.terms.call import Access
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.tool import TOOL_ACCESS, TOOL_ROWS, is_reachable
 from flyball.drivers.prompt import opening, system_prompt
 from flyball.drivers.protocol import Request, ToolSpec
 from flyball.engine.prompt.injections import template_in_use
 from flyball.engine.prompt.plan_words import step_of, step_words
+from flyball.run.decision import ROLE_TOOLS, may_build, web_looks
+from flyball.run.effect import Think
+from flyball.run.policy import Project
+from flyball.run.state import CardState, RunState
+from flyball.run.thread import ThreadLine, trim_to
+from flyball.terms.call import Access
+from flyball.terms.phase import Phase
+from flyball.terms.tool import TOOL_ACCESS, TOOL_ROWS, is_reachable
 from flyball.tools.call.prepare import describe
 from flyball.tools.call.protocol import Tool
 

@@ -14,9 +14,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from flyball.core.terms.shape import is_list, is_map, is_number
-from flyball.core.terms.tool import TOOL_ROWS, plain_name
 from flyball.regex import regex
+from flyball.terms.shape import is_list, is_map, is_number
+from flyball.terms.tool import TOOL_ROWS, plain_name
 from flyball.tools.call.foreign_commands import (
     Args,
     Spoken,

@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from flyball.core.terms.call import Access, CommandFact, PathFact
-from flyball.core.terms.glob import matches
 from flyball.patch import changed_regions, regions
-from flyball.shellcheck import CommandKind, CommandPart, judge
+from flyball.shell import CommandKind, CommandPart, judge
+from flyball.terms.call import Access, CommandFact, PathFact
+from flyball.terms.glob import matches
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Text
 from flyball.workspace.files.paths import PathKind
 from flyball.workspace.redaction import HIDDEN

@@ -11,9 +11,9 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple, cast
 
-from flyball.core.terms.shape import is_list
-from flyball.core.terms.tool import plain_name
 from flyball.regex import regex
+from flyball.terms.shape import is_list
+from flyball.terms.tool import plain_name
 from flyball.tools.call.foreign_edits import ReadText, UnclearCall
 
 Args = dict[str, object]

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from flyball.core.terms.shape import is_list, is_map
-from flyball.core.terms.tool import plain_name
 from flyball.patch import touched_paths, unified_diff
 from flyball.regex import regex
+from flyball.terms.shape import is_list, is_map
+from flyball.terms.tool import plain_name
 
 Args = dict[str, object]
 ReadText = Callable[[str], str | None]

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.shape import FENCED, is_list, is_map, read_loosely
-from flyball.core.terms.tool import plain_name, tool_name
 from flyball.regex import regex
+from flyball.run.thread import SpokenCall
+from flyball.terms.shape import FENCED, is_list, is_map, read_loosely
+from flyball.terms.tool import plain_name, tool_name
 
 Args = dict[str, object]
 

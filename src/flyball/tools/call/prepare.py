@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import msgspec
 
-from flyball.core.run.decision import BASH_IS_OFF
-from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.call import Access, Call, digest
-from flyball.core.terms.shape import faults
-from flyball.core.terms.tool import TOOL_ACCESS, plain_name
 from flyball.errors import FlyballError
+from flyball.run.decision import BASH_IS_OFF
+from flyball.run.thread import SpokenCall
+from flyball.terms.call import Access, Call, digest
+from flyball.terms.shape import faults
+from flyball.terms.tool import TOOL_ACCESS, plain_name
 from flyball.tools.call.foreign_edits import UnclearCall
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Tool
 from flyball.tools.call.understand import named_tool, understand, unpack

@@ -10,14 +10,14 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
-from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands
-from flyball.core.terms.budget import Usage
-from flyball.core.terms.call import Access, CommandFact, PathFact
-from flyball.core.terms.evidence import AnyEvidence
-from flyball.core.terms.finding import AnyFinding
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.progress import Progress, unwatched
-from flyball.shellcheck import AllowRule
+from flyball.shell import AllowRule
+from flyball.terms.budget import Usage
+from flyball.terms.call import Access, CommandFact, PathFact
+from flyball.terms.evidence import AnyEvidence
+from flyball.terms.finding import AnyFinding
+from flyball.terms.phase import Phase
+from flyball.terms.progress import Progress, unwatched
+from flyball.verdict.settled import NOTHING_SETTLED, ProjectCommands
 from flyball.workspace.cards.artifacts import artifact_path
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process.process import CommandLimits

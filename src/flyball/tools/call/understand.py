@@ -12,8 +12,8 @@ from typing import NamedTuple, cast
 
 import msgspec.inspect as shapes
 
-from flyball.core.terms.shape import faults, is_list, is_map, is_number, read_loosely
-from flyball.core.terms.tool import TOOL_ROWS, Touch, field_name, plain_name, tool_name
+from flyball.terms.shape import faults, is_list, is_map, is_number, read_loosely
+from flyball.terms.tool import TOOL_ROWS, Touch, field_name, plain_name, tool_name
 from flyball.tools.call.accepted_forms import in_own_form
 from flyball.tools.call.foreign_commands import Args, Spoken
 from flyball.tools.call.protocol import Form, Tool

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.terms.evidence import CheckKind
+from flyball.terms.evidence import CheckKind
 from flyball.tools.call.protocol import CallContext
 from flyball.tools.diagnose import inside
 from flyball.verdict.runners.checker import Check, always

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.record.pictures import page_of
-from flyball.core.terms.evidence import ConsoleReport, PictureChange, VisualReport
 from flyball.errors import ToolUnavailable
+from flyball.record.pictures import page_of
+from flyball.terms.evidence import ConsoleReport, PictureChange, VisualReport
 from flyball.tools.call.protocol import CallContext, log_file
 from flyball.tools.pages.confined import empty_place, run_inside
 from flyball.tools.pages.serving import Served, ports_of

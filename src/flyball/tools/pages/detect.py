@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
-from flyball.core.suite.settled import ProjectCommands
 from flyball.regex import regex
 from flyball.verdict.runners.layout import FileIndex, depends_on, npm_script
+from flyball.verdict.settled import ProjectCommands
 from flyball.workspace.servers.server import ServerPlan
 
 SCRIPTS = ("dev", "start", "serve")

@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from flyball.core.suite.part import TOP
-from flyball.core.suite.settled import SettledCommand
-from flyball.core.terms.evidence import CheckKind
-from flyball.shellcheck import verification_kind
+from flyball.shell import verification_kind
+from flyball.terms.evidence import CheckKind
+from flyball.verdict.part import TOP
 from flyball.verdict.runners.layout import FileIndex, depends_on, npm_script, python_tools
 from flyball.verdict.runners.start_context import StartContext
 from flyball.verdict.runners.start_env import program_of, python_of, venv_of, with_own_programs
+from flyball.verdict.settled import SettledCommand
 
 IsHere = Callable[[FileIndex], bool]
 Argv = Callable[[StartContext, FileIndex], list[str]]

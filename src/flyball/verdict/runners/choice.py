@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.core.suite.part import TOP, Part, PartSuite, is_within, owner_of
-from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.regex import regex
+from flyball.verdict.part import TOP, Part, PartSuite, is_within, owner_of
 from flyball.verdict.runners.layout import FileIndex, look, python_tools, table_of, texts_of_tests
 from flyball.verdict.runners.parts import COMMAND, PYTHON, survey_parts
 from flyball.verdict.runners.row import refusal
 from flyball.verdict.runners.start_context import StartContext
 from flyball.verdict.runners.table import BY_NAME, WRAPPERS, runners_of
+from flyball.verdict.settled import NOTHING_SETTLED, ProjectCommands
 
 SET_UPS: tuple[tuple[str, str], ...] = (
     ("uv.lock", "uv sync"),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.terms.progress import Progress
+from flyball.terms.progress import Progress
 from flyball.verdict.runners.start_context import StartContext
 from flyball.verdict.runners.tally import plain
 

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from flyball.core.suite.manifest import declared, dependencies
-from flyball.core.suite.part import TOP, Part, PartSuite, is_within
-from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
 from flyball.regex import regex
+from flyball.verdict.manifest import declared, dependencies
+from flyball.verdict.part import TOP, Part, PartSuite, is_within
 from flyball.verdict.runners.checker import checks_of
 from flyball.verdict.runners.layout import FileIndex, look
 from flyball.verdict.runners.rows.compiled import is_workspace
 from flyball.verdict.runners.rows.python import settles_pytest
 from flyball.verdict.runners.rows.scripted import MAKEFILES
 from flyball.verdict.runners.table import BY_NAME, TARGETS, WRAPPERS, runners_of
+from flyball.verdict.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
 from flyball.verdict.sides import is_data
 
 KINDS: dict[str, re.Pattern[str]] = {

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
-from flyball.core.suite.part import TOP
-from flyball.core.terms.glob import matches
 from flyball.regex import regex
+from flyball.terms.glob import matches
+from flyball.verdict.part import TOP
 from flyball.verdict.runners.layout import look, package_json, table_of, text_within
 from flyball.workspace.files.plain import kind_within, make_folder, put_link
 from flyball.workspace.trees.trees import EXECUTABLE, REGULAR

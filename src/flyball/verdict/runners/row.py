@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from flyball.core.suite.case import SuiteCase
+from flyball.verdict.case import SuiteCase
 from flyball.verdict.runners.layout import FileIndex
 from flyball.verdict.runners.pace import Steps
 from flyball.verdict.runners.reports.output import RunnerOutput

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from flyball.core.suite.case import SuiteCase, digest_of
-from flyball.core.suite.part import TOP
-from flyball.core.terms.evidence import SuiteReport
-from flyball.core.terms.shape import listed
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.regex import regex
+from flyball.terms.evidence import SuiteReport
+from flyball.terms.shape import listed
+from flyball.verdict.case import SuiteCase, digest_of
+from flyball.verdict.part import TOP
 from flyball.verdict.runners.choice import (
     Choice,
     choose,

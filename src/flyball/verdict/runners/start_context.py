@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol, Self
 
-from flyball.core.suite.settled import ProjectCommands
-from flyball.core.terms.progress import Progress
+from flyball.terms.progress import Progress
+from flyball.verdict.settled import ProjectCommands
 from flyball.workspace.files.paths import Root
 from flyball.workspace.process.process import CommandLimits
 from flyball.workspace.redaction import Redactor

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase
-from flyball.core.terms.evidence import FailedTest
 from flyball.regex import regex
+from flyball.terms.evidence import FailedTest
+from flyball.verdict.case import CaseOutcome, SuiteCase
 
 KEPT_FAILURES = 50
 KEPT_MESSAGE = 2_000

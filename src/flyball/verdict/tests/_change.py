@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from flyball.core.terms.evidence import ChangedTest, Weakened
-from flyball.core.terms.test_paths import is_example, is_expectation, is_test_config, is_test_path
 from flyball.errors import MissingExtra
 from flyball.regex import regex
+from flyball.terms.evidence import ChangedTest, Weakened
+from flyball.terms.test_paths import is_example, is_expectation, is_test_config, is_test_path
 from flyball.verdict.tests._compare import comment_lines, compare_cases
 from flyball.verdict.tests._conditions import features_in
 from flyball.verdict.tests._config.edits import Elsewhere, config_weakenings, settings_in

@@ -8,9 +8,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from itertools import islice
 from typing import NamedTuple
 
-from flyball.core.terms.evidence import Weakened
-from flyball.core.terms.test_paths import is_support
 from flyball.regex import regex
+from flyball.terms.evidence import Weakened
+from flyball.terms.test_paths import is_support
 from flyball.verdict.tests._conditions import complement, is_elsewhere, is_usual
 from flyball.verdict.tests._finding import LOWERED, Compared
 from flyball.verdict.tests._model import Assertion, Reach, TestCase

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flyball.core.terms.evidence import ChangedTest, Comparison, Weakened
+from flyball.terms.evidence import ChangedTest, Comparison, Weakened
 from flyball.verdict.tests._model import Reach
 
 ALARMS = frozenset(

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from flyball.core.terms.evidence import Weakened
-from flyball.core.terms.test_paths import is_example, is_test_path
 from flyball.regex import regex
+from flyball.terms.evidence import Weakened
+from flyball.terms.test_paths import is_example, is_test_path
 from flyball.verdict.tests._finding import Compared
 from flyball.verdict.tests._renames import DEFINITION, WORD
 from flyball.verdict.tests._tree import is_code

@@ -17,9 +17,9 @@ from typing import Any, cast
 
 import msgspec
 
-from flyball.core.terms.printable import printable
 from flyball.errors import UsageError
 from flyball.regex import regex
+from flyball.terms.printable import printable
 from flyball.workspace.files.plain import kind_within, read_within
 from flyball.workspace.trees.trees import REGULAR
 from flyball.workspace.trees.writer import write_entry

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.terms.printable import UNSEEN
 from flyball.regex import regex
+from flyball.terms.printable import UNSEEN
 from flyball.workspace.errors import GitFailed, NotWritable
 from flyball.workspace.files.plain import remove_tree
 from flyball.workspace.run.visible import remove_empty_folders

@@ -8,8 +8,8 @@ import pytest
 
 from flyball.app.board.ledger import meant
 from flyball.app.board.workers import workers_of
-from flyball.core.memory.ledger import Mistake
 from flyball.errors import NotFound, UsageError
+from flyball.guards.ledger import Mistake
 from flyball.journal.protocol import WorkerRow
 from flyball.workspace.process.process_identity import name_this_process
 

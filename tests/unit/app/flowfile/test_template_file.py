@@ -4,7 +4,7 @@ import textwrap
 import pytest
 
 from flyball.app.flowfile.template_file import MAX_BYTES, parse_source, read_source
-from flyball.core.flow.flow import FlowSource, Problem
+from flyball.plan.flow import FlowSource, Problem
 
 
 def parse(name, text):

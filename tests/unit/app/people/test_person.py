@@ -25,9 +25,9 @@ from flyball.app.people.person import (
 from flyball.app.people.postgres_people import PostgresPeople
 from flyball.app.people.team import FilePeople
 from flyball.app.project import open_home
-from flyball.core.run.event import Answered, Cancelled, Extended
 from flyball.errors import Conflict, JournalError, NotFound, UsageError
 from flyball.journal.protocol import JournalEntry
+from flyball.run.event import Answered, Cancelled, Extended
 
 __all__ = ["database", "postgres"]
 

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from tests.contract.test_endings import STORIES, failed_as_a_whole
 from tests.repos import repository
 from tests.simulation.verdicts import REGRESSED
-from tests.unit.core.stories import Story, fixed
 from tests.unit.journal.runs import begin, story, take
+from tests.unit.run.stories import Story, fixed
 from tests.web.test_feed import simulated
 
 from flyball.app.archive import read_export
@@ -24,12 +24,12 @@ from flyball.app.project import Home, load_extra, open_home
 from flyball.app.runs.description import FAIR, MOST, OUTCOMES, Stretch, cost_rows, recount
 from flyball.app.runs.journals import POSTGRES
 from flyball.app.runs.overview import UNREADABLE, overviews
-from flyball.core.record.costs import costs
-from flyball.core.run.state import Ending
+from flyball.cli.terminal.show import print_costs
 from flyball.errors import MissingExtra
 from flyball.journal.protocol import JournalEntry
 from flyball.journal.sqlite import SqliteJournal
-from flyball.surfaces.cli.terminal.show import print_costs
+from flyball.record.costs import costs
+from flyball.run.state import Ending
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import asyncio
 
 from tests.unit.drivers.asking import line, request_for
 
-from flyball.core.run.thread import Speaker
 from flyball.drivers.relay.clipboard import ClipboardDriver, PersonPort
+from flyball.run.thread import Speaker
 
 
 class Desk:

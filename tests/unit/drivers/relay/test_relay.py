@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from tests.unit.drivers.asking import TOOLS, line, request_for
 
-from flyball.core.run.event import Finish
-from flyball.core.run.thread import Speaker, SpokenCall
 from flyball.drivers.protocol import Reply, Request, ToolSpec
 from flyball.drivers.relay.page import example
 from flyball.drivers.relay.prose import read_prose, required
 from flyball.drivers.relay.relay import RelayDriver, open_relay
 from flyball.errors import ConfigError, DriverError
+from flyball.run.event import Finish
+from flyball.run.thread import Speaker, SpokenCall
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 

@@ -10,12 +10,13 @@ from msgspec.structs import replace
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
-from flyball.core.flow.library import LIBRARY
-from flyball.core.flow.template import GateUse
-from flyball.core.run.effect import Inspect
-from flyball.core.run.state import CardState, Checkpoint
-from flyball.core.terms.change_verdict import ChangeStrength, FindingKind
-from flyball.core.terms.evidence import (
+from flyball.engine.look.inspection import is_shown
+from flyball.plan.library import LIBRARY
+from flyball.plan.template import GateUse
+from flyball.run.effect import Inspect
+from flyball.run.state import CardState, Checkpoint
+from flyball.terms.change_verdict import ChangeStrength, FindingKind
+from flyball.terms.evidence import (
     AnyEvidence,
     CheckKind,
     CheckReport,
@@ -24,7 +25,6 @@ from flyball.core.terms.evidence import (
     SuiteReport,
     VerdictReport,
 )
-from flyball.engine.look.inspection import is_shown
 
 
 @pytest.fixture

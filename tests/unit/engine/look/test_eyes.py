@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from flyball.core.terms.budget import Usage
 from flyball.drivers.protocol import Reply, Request
 from flyball.engine.look.gate_looks import VisionModel, read_opinion
 from flyball.errors import ConfigError, DriverError
+from flyball.terms.budget import Usage
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
 

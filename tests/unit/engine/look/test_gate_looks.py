@@ -14,13 +14,13 @@ from tests.repos import put
 from tests.unit.engine.shop import MENDED, SECRET, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
-from flyball.core.flow.gates.gate import GATES, judge
-from flyball.core.flow.gates.verdict import Failed, Missing, Passed
-from flyball.core.flow.template import GateUse
-from flyball.core.run.policy import Policy, Project
-from flyball.core.terms.evidence import GateReport
 from flyball.engine.look.gate_looks import LOOKS, Gathered, covered
 from flyball.errors import ToolUnavailable
+from flyball.plan.gate import GATES, judge
+from flyball.plan.template import GateUse
+from flyball.plan.verdict import Failed, Missing, Passed
+from flyball.run.policy import Policy, Project
+from flyball.terms.evidence import GateReport
 from flyball.workspace.process.process import CommandLimits, Finished
 
 

@@ -11,18 +11,6 @@ import pytest
 from msgspec.structs import replace
 from tests.repos import put, repository
 
-from flyball.core.flow.gates.verdict import Failed, Passed, Ruling
-from flyball.core.flow.library import LIBRARY
-from flyball.core.flow.template import INJECTIONS
-from flyball.core.memory.ledger import Mistake, fingerprint_failure
-from flyball.core.plan.coordinator import Coordinator
-from flyball.core.plan.message import Context, ExecutionPlan, Issue, Severity, Step, StepResult
-from flyball.core.plan.plan import StepExecution
-from flyball.core.run.effect import ResetThread
-from flyball.core.run.state import CardState, Checkpoint, Denial, Remark, RunState
-from flyball.core.terms.evidence import FailedTest, Strength, SuiteReport
-from flyball.core.terms.intent import Intent
-from flyball.core.terms.phase import Phase
 from flyball.drivers.prompt import opening
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.injections import (
@@ -38,6 +26,18 @@ from flyball.engine.prompt.injections import (
     template_in_use,
 )
 from flyball.engine.run_context import RunContext
+from flyball.guards.ledger import Mistake, fingerprint_failure
+from flyball.plan.coordinator import Coordinator
+from flyball.plan.library import LIBRARY
+from flyball.plan.message import Context, ExecutionPlan, Issue, Severity, Step, StepResult
+from flyball.plan.plan import StepExecution
+from flyball.plan.template import INJECTIONS
+from flyball.plan.verdict import Failed, Passed, Ruling
+from flyball.run.effect import ResetThread
+from flyball.run.state import CardState, Checkpoint, Denial, Remark, RunState
+from flyball.terms.evidence import FailedTest, Strength, SuiteReport
+from flyball.terms.intent import Intent
+from flyball.terms.phase import Phase
 from flyball.workspace.cards.revert import move_record
 from flyball.workspace.files.paths import Root
 from flyball.workspace.redaction import Redactor

@@ -7,10 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from flyball.core.machine.machine import advance
-from flyball.core.run.event import IntentRead, RunStarted
-from flyball.core.run.state import RunState
-from flyball.core.terms.intent import (
+from flyball.drivers.protocol import Reply, Request
+from flyball.engine.effects import read_intent
+from flyball.errors import DriverError
+from flyball.run.event import IntentRead, RunStarted
+from flyball.run.machine import advance
+from flyball.run.state import RunState
+from flyball.terms.intent import (
     CONFIDENCE_THRESHOLD,
     LIMITS,
     Alternative,
@@ -18,9 +21,6 @@ from flyball.core.terms.intent import (
     Reading,
     Turn,
 )
-from flyball.drivers.protocol import Reply, Request
-from flyball.engine.effects import read_intent
-from flyball.errors import DriverError
 
 UNSURE = Reading(
     intent=Intent.STATUS_CHECK,

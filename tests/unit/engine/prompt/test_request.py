@@ -7,17 +7,17 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from flyball.core.flow.library import LIBRARY, REFACTOR
-from flyball.core.flow.template import Role
-from flyball.core.run.decision import MOST_LOOKS
-from flyball.core.run.effect import Think
-from flyball.core.run.policy import Policy, Project
-from flyball.core.run.state import CardState, RunState
-from flyball.core.terms.budget import Budget
-from flyball.core.terms.intent import MAY_MUTATE, Intent
-from flyball.core.terms.phase import Phase
-from flyball.core.terms.tool import TOOL_ROWS
 from flyball.engine.prompt.request import BUILDING, CHARS_PER_TOKEN, build_request, specs_of
+from flyball.plan.library import LIBRARY, REFACTOR
+from flyball.plan.template import Role
+from flyball.run.decision import MOST_LOOKS
+from flyball.run.effect import Think
+from flyball.run.policy import Policy, Project
+from flyball.run.state import CardState, RunState
+from flyball.terms.budget import Budget
+from flyball.terms.intent import MAY_MUTATE, Intent
+from flyball.terms.phase import Phase
+from flyball.terms.tool import TOOL_ROWS
 from flyball.tools.toolbox import TOOLS
 
 SPECS = specs_of(TOOLS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.run.thread import SpokenCall
+from flyball.run.thread import SpokenCall
 from flyball.tools.call.accepted_forms import in_own_form
 from flyball.tools.call.inline_calls import emitted_plan
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.run.thread import SpokenCall
+from flyball.run.thread import SpokenCall
 from flyball.tools.call.inline_calls import (
     SIGNS,
     calls_at_the_end,

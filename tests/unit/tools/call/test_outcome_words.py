@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from flyball.core.terms.evidence import FailedTest
+from flyball.terms.evidence import FailedTest
 from flyball.tools.call.protocol import bounded
 from flyball.tools.suite import told_failures, without_runner_frames
 from flyball.workspace.files.paths import relative_paths

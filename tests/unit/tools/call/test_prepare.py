@@ -2,7 +2,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from flyball.core.terms.call import Access
+from flyball.terms.call import Access
 from flyball.tools.call.prepare import describe, read_form
 from flyball.tools.toolbox import TOOLS
 

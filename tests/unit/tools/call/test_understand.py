@@ -2,8 +2,8 @@
 
 import pytest
 
-from flyball.core.run.thread import SpokenCall
-from flyball.core.terms.call import Access
+from flyball.run.thread import SpokenCall
+from flyball.terms.call import Access
 from flyball.tools.call.prepare import prepare
 from flyball.tools.toolbox import TOOLS
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.repos import put
 
-from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
 from flyball.tools.pages.detect import server_plans
 from flyball.verdict.runners.layout import look
+from flyball.verdict.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
 
 DJANGO = "os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')\n"
 FLASK = "from flask import Flask\napp = Flask(__name__)\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flyball.core.terms.progress import Progress
+from flyball.terms.progress import Progress
 from flyball.verdict.runners.pace import Course, Pace, Paces, limit_for
 from flyball.verdict.runners.table import BY_NAME
 from flyball.workspace.process.process import CommandLimits

@@ -4,10 +4,10 @@ import os
 import pytest
 from tests.repos import put
 
-from flyball.core.suite.part import PartSuite, owner_of, reached
-from flyball.core.suite.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
+from flyball.verdict.part import PartSuite, owner_of, reached
 from flyball.verdict.runners.layout import look
 from flyball.verdict.runners.parts import suites_of, survey_parts
+from flyball.verdict.settled import NOTHING_SETTLED, ProjectCommands, SettledCommand
 
 FUNCTION = "def test_a():\n    assert 1\n"
 

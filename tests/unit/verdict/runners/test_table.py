@@ -5,8 +5,8 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase
 from flyball.tools.suite import SuiteForm
+from flyball.verdict.case import CaseOutcome, SuiteCase
 from flyball.verdict.runners.parts import COMMAND
 from flyball.verdict.runners.reports.output import RunnerOutput
 from flyball.verdict.runners.row import refusal

@@ -27,7 +27,7 @@ from tests.unit.verdict.tests.samples import (
     P,
 )
 
-from flyball.core.terms.evidence import ChangedTest, Comparison
+from flyball.terms.evidence import ChangedTest, Comparison
 from flyball.verdict.tests import compare_tests, weakenings
 from flyball.verdict.tests._finding import ALARMS, GRAVITY, MAX_TEXT
 

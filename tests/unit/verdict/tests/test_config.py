@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.terms.test_paths import is_ci, is_expectation, is_test_config, is_test_path
+from flyball.terms.test_paths import is_ci, is_expectation, is_test_config, is_test_path
 from flyball.verdict.tests import weakenings
 
 WORKFLOW = """jobs:

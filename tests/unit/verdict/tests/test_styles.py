@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.core.terms.evidence import Comparison
+from flyball.terms.evidence import Comparison
 from flyball.verdict.tests import compare_tests
 from flyball.verdict.tests._finding import ALARMS
 

@@ -6,8 +6,8 @@ import re
 
 import msgspec
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.regex import regex
+from flyball.verdict.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.verdict.runners.tally import Tally, tally, tally_of
 
 _BINARY = regex(r"^ +Running (?:unittests )?(\S+) \((?:.*[/\\])?(.+?)-[0-9a-f]{16}\S*\)$")

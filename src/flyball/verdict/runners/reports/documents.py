@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from flyball.bounds import is_nested_too_deeply
-from flyball.core.suite.case import CaseOutcome, SuiteCase, merged, number_duplicates
+from flyball.verdict.case import CaseOutcome, SuiteCase, merged, number_duplicates
 from flyball.verdict.runners.reports.output import RunnerOutput
 from flyball.verdict.runners.tally import plain
 

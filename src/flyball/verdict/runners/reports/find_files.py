@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from flyball.core.suite.case import SuiteCase
 from flyball.regex import regex
+from flyball.verdict.case import SuiteCase
 from flyball.verdict.runners.layout import FileIndex
 
 Find = Callable[[FileIndex], Callable[[SuiteCase], str]]

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from flyball.bounds import is_nested_too_deeply
-from flyball.core.suite.case import CaseOutcome, SuiteCase
+from flyball.verdict.case import CaseOutcome, SuiteCase
 from flyball.verdict.runners.tally import Tally, tally_of
 
 _Ends = dict[tuple[str, str], tuple[CaseOutcome, float]]

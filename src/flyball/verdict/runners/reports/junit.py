@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element
 
 import msgspec
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, merged, number_duplicates
 from flyball.regex import regex
+from flyball.verdict.case import CaseOutcome, SuiteCase, merged, number_duplicates
 from flyball.verdict.runners.reports.output import ReadOne, RunnerOutput, xml_of
 
 Identify = Callable[[Element, RunnerOutput], SuiteCase]

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from flyball.bounds import DEEPEST
-from flyball.core.suite.case import SuiteCase
+from flyball.verdict.case import SuiteCase
 from flyball.verdict.runners.tally import Tally, plain, tally_of
 
 

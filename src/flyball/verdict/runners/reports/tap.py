@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.regex import regex
+from flyball.verdict.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.verdict.runners.reports.output import RunnerOutput
 from flyball.verdict.runners.tally import Tally, tally_of
 

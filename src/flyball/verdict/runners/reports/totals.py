@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.regex import regex
+from flyball.verdict.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.verdict.runners.tally import Tally, tally, tally_of
 
 _TOTALS = (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, number_duplicates
+from flyball.verdict.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.verdict.runners.reports.output import RunnerOutput, xml_of
 
 NS = "{http://microsoft.com/schemas/VisualStudio/TeamTest/2010}"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from flyball.core.suite.case import SuiteCase
 from flyball.regex import regex
+from flyball.verdict.case import SuiteCase
 from flyball.verdict.runners.reports.console import from_text
 from flyball.verdict.runners.reports.junit import OPEN, junit, parameters_apart
 from flyball.verdict.runners.reports.output import RunnerOutput, xml_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from flyball.core.suite.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.regex import regex
+from flyball.verdict.case import CaseOutcome, SuiteCase, number_duplicates
 from flyball.verdict.runners.tally import Tally, tally_of
 
 _MINITEST = regex(r"^(.+?)#(.+?) = (\d+\.\d+) s = ([.FES])$", re.M)

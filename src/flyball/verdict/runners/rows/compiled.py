@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.core.suite.case import SuiteCase
-from flyball.core.suite.part import is_within
 from flyball.regex import regex
+from flyball.verdict.case import SuiteCase
+from flyball.verdict.part import is_within
 from flyball.verdict.runners.layout import FileIndex
 from flyball.verdict.runners.pace import Steps
 from flyball.verdict.runners.reports.cargo import from_cargo

@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from flyball.core.suite.case import SuiteCase
-from flyball.core.suite.part import is_within
 from flyball.regex import regex
+from flyball.verdict.case import SuiteCase
+from flyball.verdict.part import is_within
 from flyball.verdict.runners.layout import READ_TESTS, FileIndex, depends_on, npm_script
 from flyball.verdict.runners.pace import Steps
 from flyball.verdict.runners.reports.console import from_text

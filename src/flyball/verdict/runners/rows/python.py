@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
-from flyball.core.suite.case import SuiteCase
-from flyball.core.suite.part import is_within
 from flyball.regex import regex
+from flyball.verdict.case import SuiteCase
+from flyball.verdict.part import is_within
 from flyball.verdict.runners.layout import (
     READ_TESTS,
     FileIndex,

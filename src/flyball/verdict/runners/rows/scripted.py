@@ -8,9 +8,9 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 
-from flyball.core.suite.case import SuiteCase
-from flyball.core.suite.part import is_within
 from flyball.regex import regex
+from flyball.verdict.case import SuiteCase
+from flyball.verdict.part import is_within
 from flyball.verdict.runners.layout import READ_TESTS, FileIndex
 from flyball.verdict.runners.reports.console import from_text
 from flyball.verdict.runners.reports.documents import from_rspec

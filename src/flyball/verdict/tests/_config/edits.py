@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from flyball.core.terms.evidence import Weakened
-from flyball.core.terms.test_paths import TEST_DIRS, is_test_config
 from flyball.regex import regex
+from flyball.terms.evidence import Weakened
+from flyball.terms.test_paths import TEST_DIRS, is_test_config
 from flyball.verdict.tests._config.settings import EXCUSE, TESTING, Settings, settings_of
 
 HARMLESS = frozenset(

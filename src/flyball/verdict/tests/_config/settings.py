@@ -10,8 +10,8 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
-from flyball.core.terms.test_paths import is_ci
 from flyball.regex import regex
+from flyball.terms.test_paths import is_ci
 
 Settings = dict[str, str]
 Reading = Callable[[str], Iterator[tuple[str, str]]]

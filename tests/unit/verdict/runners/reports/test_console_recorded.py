@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from flyball.core.suite.case import CaseOutcome
+from flyball.verdict.case import CaseOutcome
 from flyball.verdict.runners.reports.cargo import from_cargo
 from flyball.verdict.runners.reports.console import (
     from_go_text,

@@ -9,7 +9,7 @@ import pytest
 from tests.repos import put
 
 from flyball.bounds import DEEPEST
-from flyball.core.suite.case import CaseOutcome, SuiteCase
+from flyball.verdict.case import CaseOutcome, SuiteCase
 from flyball.verdict.runners.layout import look
 from flyball.verdict.runners.reports.documents import from_rspec
 from flyball.verdict.runners.reports.find_files import with_files

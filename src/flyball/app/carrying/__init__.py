@@ -1,1 +1,0 @@
-"""Transfer the files of a run between the machines of a cluster."""

@@ -1,1 +1,0 @@
-"""The pure core: values in, values out. Entry points: `machine.advance`, `decision.decide`."""

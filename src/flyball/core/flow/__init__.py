@@ -1,1 +1,0 @@
-"""Templates, and the graph they form."""

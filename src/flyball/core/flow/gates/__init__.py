@@ -1,1 +1,0 @@
-"""Conditions for leaving a card."""

@@ -1,1 +1,0 @@
-"""Other people's agents in Flyball's terms: what a host reports, and what its tools do."""

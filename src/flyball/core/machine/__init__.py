@@ -1,1 +1,0 @@
-"""The state machine of a run: one table, one handler per row."""

@@ -1,1 +1,0 @@
-"""Memory of a run: guards, fingerprints, the mistake ledger, hand-overs."""

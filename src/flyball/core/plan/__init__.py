@@ -1,1 +1,0 @@
-"""Plan, execute, verify: the coordinator and its messages."""

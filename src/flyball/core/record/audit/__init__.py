@@ -1,1 +1,0 @@
-"""Find mistakes in recorded sessions by the governor's own rules."""

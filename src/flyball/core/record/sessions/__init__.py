@@ -1,1 +1,0 @@
-"""Transcripts that hosts keep, read line by line into the same entries for all of them."""

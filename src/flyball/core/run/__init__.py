@@ -1,1 +1,0 @@
-"""The model of a run: events, effects, state, threads, and permitted actions."""

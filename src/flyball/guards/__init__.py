@@ -1,0 +1,1 @@
+"""Stop loops and remember mistakes: guards, fingerprints, the mistake ledger, hand-overs."""

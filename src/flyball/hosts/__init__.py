@@ -1,0 +1,1 @@
+"""Govern other people's agents by their hooks: sessions become runs, tool calls become calls."""

@@ -1,0 +1,1 @@
+"""Plan a run: templates, the flow of cards, gates, and the coordinator."""

@@ -1,1 +1,0 @@
-"""Surfaces: they translate requests for the use cases and decide nothing."""

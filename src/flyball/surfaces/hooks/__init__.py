@@ -1,1 +1,0 @@
-"""The hooks of other agents: read a payload, print an answer."""
