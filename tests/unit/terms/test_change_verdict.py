@@ -42,6 +42,14 @@ def test_what_it_comes_to(verdict: ChangeVerdict, status: VerdictStatus):
             ChangeVerdict(RED_GREEN, ran=(SuiteLine("after", ".", "pytest", 12, of=1994),)),
             "12 of 1,994 tests: red → green (tests that were there)",
         ),
+        (
+            ChangeVerdict(RED_GREEN, ran=(SuiteLine("after", ".", "pytest", 11, 1),)),
+            "red → green (tests that were there) (11 of 12 tests pass)",
+        ),
+        (
+            ChangeVerdict(RED_GREEN, ran=(SuiteLine("after", ".", "pytest", 1),)),
+            "red → green (tests that were there) (1 test)",
+        ),
         (ChangeVerdict(is_unchanged=True), "nothing changed"),
         (
             ChangeVerdict(is_unchanged=True, old_failures=("test_a",)),
