@@ -251,7 +251,14 @@ def test_a_call_is_shown_whole_to_whoever_must_allow_it():
 
 def live(width: int = 60) -> tuple[LiveView, io.StringIO]:
     file = io.StringIO()
-    console = Console(file=file, force_terminal=True, width=width, color_system=None)
+    console = Console(
+        file=file,
+        force_terminal=True,
+        force_interactive=True,
+        width=width,
+        color_system=None,
+        _environ={"TERM": "xterm"},
+    )
     return LiveView(console), file
 
 
