@@ -118,5 +118,5 @@ def test_a_prompt_is_its_words_what_they_refer_to_and_its_pictures():
     )
     assert said.text == "look at\n(cart.py: file:///shop/cart.py)\nfile:///shop/a.py:\na = 1"
     assert said.images == (f"data:image/png;base64,{png}",)
-    with pytest.raises(UsageError, match="recordings"):
+    with pytest.raises(UsageError, match="audio"):
         read_blocks([audio_block(png, "audio/wav")])

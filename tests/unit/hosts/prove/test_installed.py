@@ -76,7 +76,7 @@ def test_a_project_that_turns_hooks_off_is_named(
 def test_a_hook_that_is_gone_and_a_set_of_another_release_want_init_again(machine: OwnMachine):
     path = machine.install("claude", executable="/gone/flyball-hook")
     line, _ = look_at_settings("claude", machine.places)
-    assert "/gone/flyball-hook is not there" in line.seen
+    assert "/gone/flyball-hook does not exist" in line.seen
     assert line.next == "flyball init --host claude --scope user"
     path.unlink()
     settings = json.loads(machine.install("claude").read_text())
