@@ -32,7 +32,7 @@ def made_own(words: Sequence[str], host: str, cwd: str) -> bool:
             reads = (("log", "-g", "--format=%ct", f"refs/heads/{name}") for name in names)
             return all(_is_new(read, host, cwd) for read in reads)
         case ["git", "tag", "-f" | "--force", name, *_]:
-            return not _git(("for-each-ref", f"refs/tags/{name}"), cwd)
+            return _git(("for-each-ref", f"refs/tags/{name}"), cwd) == ""
         case ["git", "worktree", "remove", *rest]:
             places = [each for each in rest if each not in ("-f", "--force")]
             return len(places) == 1 and _is_since(Path(cwd, places[0], ".git"), _start(host))
@@ -85,18 +85,25 @@ def _is_since(file: Path, start: float) -> bool:
 
 
 def _is_new(args: Sequence[str], host: str, cwd: str) -> bool:
-    """Return whether git prints no time before the host's start."""
-    return all(float(each) >= _start(host) for each in _git(args, cwd).split() if each.isdigit())
+    """Return whether git prints no time before the host's start; nobody can lose what is not there.
+
+    A branch whose reflog has expired prints nothing: when it was made is not known.
+    """
+    times = _git(args, cwd)
+    if times is None:
+        return True
+    start = _start(host)
+    return times != "" and all(float(each) >= start for each in times.split() if each.isdigit())
 
 
-def _git(args: Sequence[str], cwd: str) -> str:
+def _git(args: Sequence[str], cwd: str) -> str | None:
+    """Return what git prints; None if it does not know the name."""
     env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": os.environ.get("HOME", "/")}
     try:
         answer = run_sync(("git", *args), cwd=Path(cwd), env=env, seconds=_SECONDS)
     except ToolError:
         return "0"
-    # A name that git does not know is none that anybody can lose.
-    return answer.stdout.decode("utf-8", "replace") if answer.exit_code == 0 else ""
+    return answer.stdout.decode("utf-8", "replace") if answer.exit_code == 0 else None
 
 
 def _start(host: str) -> float:

@@ -50,6 +50,12 @@ def test_branches_stashes_and_worktrees_are_the_agents_if_they_are_younger(repo:
         assert not made_own(words, "", str(repo)), words
 
 
+def test_a_branch_whose_reflog_has_expired_is_not_the_agents(repo: Path):
+    git(repo, "branch", "old")
+    git(repo, "reflog", "expire", "--expire=all", "--all")
+    assert not made_own(["git", "branch", "-D", "old"], this_process(), str(repo))
+
+
 def test_what_is_not_there_yet_is_made_by_the_same_command(repo: Path):
     for words in (
         ["git", "branch", "-D", "none"],
