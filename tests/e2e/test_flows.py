@@ -203,7 +203,7 @@ def test_a_person_is_asked_where_a_tool_fails_and_may_let_it_try_again(
     done = shell("run", "--flow", file, "--driver", script(tmp_path / "s", *lines))
     assert done.returncode == 3
     assert "The gate visual_ok did not pass" in done.stdout
-    assert "Try once more?" in done.stdout
+    assert "Try again?" in done.stdout
     run = done.stdout.split()[1].rstrip(":")
     again = shell("answer", run, "look at the stylesheet instead")
     assert again.returncode == 3

@@ -64,7 +64,7 @@ def test_a_card_goes_back_and_forth(repo: Path):
     again = flyball("card", "revert", "r1", "c1", "--repo", repo)
     forth = json.loads(flyball("card", "apply", "r1", "c1", "--repo", repo, "--json"))
 
-    assert "Took back card c1" in back
+    assert "Reverted card c1" in back
     assert "deleted   c1.py" in back
     assert "kept later changes in a.txt" in back
     assert "nothing to do" in again

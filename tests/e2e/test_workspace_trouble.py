@@ -80,7 +80,7 @@ def test_a_killed_revert_is_finished_by_the_next_command(tmp_path: Path, with_gi
     assert contents(repo) != before
     with open_workspace(repo, "r", state, in_place=True) as workspace:
         moved = move_record(workspace, workspace.card("c1"), CommitKind.REVERT)
-        assert moved.finished == "Taking back card c1 of run r"
+        assert moved.finished == "Reverting card c1 of run r"
         assert contents(repo) == before
         assert workspace.history()[-1].step is CommitKind.REVERT
         assert not note.exists()

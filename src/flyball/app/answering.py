@@ -167,7 +167,7 @@ def next_steps(
         despite = "" if status == "success" else ", although it is unproven"
         steps.append(NextStep(f"flyball runs merge {run}", f"merge it into your branch{despite}"))
     steps += [
-        NextStep(f"flyball card revert {run} {card.id}", f"take back: {_short(card.title)}")
+        NextStep(f"flyball card revert {run} {card.id}", f"revert: {_short(card.title)}")
         if card in kept
         else NextStep(f"flyball card apply {run} {card.id}", f"put in again: {_short(card.title)}")
         for card in cards

@@ -240,10 +240,10 @@ def _say_moved(moved: Moved, root: Path) -> None:
         say(f"First completed an interrupted operation: {moved.finished}.")
     is_revert = moved.step is CommitKind.REVERT
     if not moved.writes:
-        state = "taken back already" if is_revert else "there already"
+        state = "already reverted" if is_revert else "already applied"
         say(f"Card {moved.card} is {state}; nothing to do in {root}.")
         return
-    done = "Took back" if is_revert else "Applied"
+    done = "Reverted" if is_revert else "Applied"
     say(f"{done} card {moved.card} in {root}:")
     for change in moved.writes:
         say(f"  {line_of(change)}")

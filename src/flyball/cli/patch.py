@@ -129,7 +129,7 @@ def _show(result: PatchResult, *, done: bool, shows_diff: bool) -> None:
     elif done:
         console.print("Applied.", style="bold green")
     else:
-        console.print("It would apply; nothing was written.", style="bold green")
+        console.print("The diff applies; nothing was written.", style="bold green")
 
 
 def _show_change(console: Console, change: Change) -> None:

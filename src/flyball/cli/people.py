@@ -43,7 +43,7 @@ def people() -> None:
     \b
     look        see runs, files, artifacts and streams
     drive       also begin, instruct, pause, resume and cancel runs
-    approve     also answer, extend, merge, take back, apply diffs
+    approve     also answer, extend, merge, revert, apply diffs
     administer  also name drivers that are files of the server; see the people
 
     While there are no people, the board's own token opens everything. With --database they are

@@ -91,7 +91,7 @@ class WorkspaceFailed(Event, frozen=True, kw_only=True, tag="workspace-failed"):
 
 
 class RolledBack(Event, frozen=True, kw_only=True, tag="rolled-back"):
-    """The work of a failed iteration was taken back."""
+    """The work of a failed iteration was reverted."""
 
     tree: TreeHash
     cards: tuple[str, ...] = ()

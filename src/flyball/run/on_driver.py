@@ -329,7 +329,7 @@ def _ask_again(d: WorkingCopy, fault: str) -> None:
 def _try_or_rest(d: WorkingCopy, why: str) -> None:
     """Ask a person; use an approval given in advance, if there is one, once."""
     if not d.run.policy.assume_yes:
-        d.ask(Asking.FAILURE, f"{why} Try once more?")
+        d.ask(Asking.FAILURE, f"{why} Try again?")
     elif not d.card.setbacks:
         d.set(setbacks=1)
         try_again(d, why)

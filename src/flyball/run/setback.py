@@ -51,7 +51,7 @@ def fall_short(d: WorkingCopy, trouble: Trouble, why: str, *, is_spent: bool = F
         try_again(d, why, repeated=repeated)
     elif choice is Escalation.PAUSE_FOR_HUMAN:
         d.set(ending_reason=why)
-        d.ask(Asking.FAILURE, f"{card.title}: {why} Try once more?")
+        d.ask(Asking.FAILURE, f"{card.title}: {why} Try again?")
     else:
         fail(d, choice, why)
 

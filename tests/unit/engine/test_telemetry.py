@@ -43,7 +43,7 @@ def fell(**more: Any) -> list[tuple[str, str]]:
 def test_every_policy_is_told():
     why = GovernorMessage("rejection", "The gate did not pass.")
     assert fell(said=(why,)) == [("RETRY", "The gate did not pass.")]
-    question = Question("q", Asking.FAILURE, "Try once more?")
+    question = Question("q", Asking.FAILURE, "Try again?")
     assert fell(question=question, ending_reason="red") == [("PAUSE_FOR_HUMAN", "red")]
     for policy in (Escalation.DIAGNOSE, Escalation.ROUTE_TO_PLANNING, Escalation.FAIL_JOB):
         assert fell(escalation=policy, ending_reason="red") == [(policy.value, "red")]

@@ -201,7 +201,7 @@ def card_words(card: Mapping[str, Any]) -> Iterable[StoryLine]:
         yield StoryLine("warn", f"changed beyond the checkpoint: {path}", "!")
     for item in card["evidence"]:
         if words := evidence_words(item["type"], item):
-            stale = " (of an earlier tree)" if item["stale"] else ""
+            stale = " (on an earlier tree)" if item["stale"] else ""
             yield words._replace(text=words.text + stale)
     for ruling in card["verdicts"]:
         verdict = ruling["verdict"]

@@ -230,7 +230,7 @@ class Story:
         yield StoryLine("plan", "\n".join((f"plan: {line['goal']}", *steps)), "◆")
 
     def rollback(self, line: Telemetry) -> Iterator[StoryLine]:
-        yield StoryLine("warn", f"taken back: {', '.join(line['cards'])}", "↶")
+        yield StoryLine("warn", f"reverted: {', '.join(line['cards'])}", "↶")
 
     def report(self, line: Telemetry) -> Iterator[StoryLine]:
         if line["goal_achieved"]:

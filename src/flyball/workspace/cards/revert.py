@@ -92,7 +92,7 @@ def move_record(
     """Revert a card or reapply it; refuse to lose later work unless forced."""
     finished = place.writer.finish() or ""
     found = foresee_move(place, record, step, paths)
-    verb = "Taking back" if step is CommitKind.REVERT else "Applying"
+    verb = "Reverting" if step is CommitKind.REVERT else "Applying"
     if found.losses and not force:
         raise Diverged(
             f"{verb} card {record.card} would lose later work: {found.sentence()}.",

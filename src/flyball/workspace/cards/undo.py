@@ -299,6 +299,6 @@ def _refuse_committed(workspace: Workspace, edit: EditRecord) -> None:
         if touched.intersection(paths):
             raise Conflict(
                 f"That edit is part of card {record.card}, which is committed.",
-                f"Take it back with `flyball card revert {workspace.run} {record.card} --paths "
+                f"Revert it with `flyball card revert {workspace.run} {record.card} --paths "
                 f"{' '.join(paths)}`.",
             )

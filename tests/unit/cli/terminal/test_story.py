@@ -108,7 +108,7 @@ FINAL: dict[str, Any] = {
             {"type": "report", "goal_achieved": False, "issues": ["[high] Step a: It is red"]},
             ["  ✗ the goal is not reached\n    [high] Step a: It is red"],
         ),
-        ({"type": "rollback", "cards": ["a", "b"]}, ["  ↶ taken back: a, b"]),
+        ({"type": "rollback", "cards": ["a", "b"]}, ["  ↶ reverted: a, b"]),
         (
             {"type": "report", "goal_achieved": True, "issues": []},
             ["  · the verifier says that the goal is reached"],
