@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from flyball.terms.shape import counted
+
 
 class Progress(NamedTuple):
     """The current activity, its progress, and how long it took last time."""
@@ -22,10 +24,12 @@ class Progress(NamedTuple):
     def text(self) -> str:
         """Return the progress as one line for people."""
         # More than last time says nothing of how many there are by now.
-        count = f"{self.done} of {self.of}" if self.of >= self.done else f"{self.done}"
-        counted = f" {count} {self.unit}," if self.done or self.of else ""
+        count = f"{self.done} of {self.of} {self.unit}"
+        if self.of < self.done:
+            count = counted(self.done, self.unit.removesuffix("s"))
+        told = f" {count}," if self.done or self.of else ""
         before = f" (last time {self.before:.0f} s)" if self.before else ""
-        return f"{self.what}:{counted} {self.elapsed:.0f} s{before}"
+        return f"{self.what}:{told} {self.elapsed:.0f} s{before}"
 
     @classmethod
     def of_line(cls, line: Mapping[str, Any]) -> Progress:

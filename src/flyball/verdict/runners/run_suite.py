@@ -13,7 +13,7 @@ from typing import NamedTuple
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.regex import regex
 from flyball.terms.evidence import SuiteReport
-from flyball.terms.shape import listed
+from flyball.terms.shape import counted, listed
 from flyball.verdict.case import SuiteCase, digest_of
 from flyball.verdict.part import TOP
 from flyball.verdict.runners.choice import (
@@ -184,7 +184,8 @@ def _read(file: Path | None, context: StartContext) -> bytes | None:
 def _stopped(timed: Timed, finished: Finished) -> str:
     """Explain when and why a run was stopped, and how far it was."""
     course = timed.course
-    ended = f"{course.done} {course.steps.unit} had ended" if course.steps else ""
+    unit = course.steps.unit.removesuffix("s") if course.steps else ""
+    ended = f"{counted(course.done, unit)} had ended" if unit else ""
     running = f"{', '.join(course.running)} was running" if course.running else ""
     so_far = (
         " and ".join(filter(None, (ended, running))) or "its output does not say how far it was"

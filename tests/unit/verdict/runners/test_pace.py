@@ -39,6 +39,10 @@ def test_the_last_times_are_kept_and_broken_files_are_nothing(start):
 
 PYTEST = "a.py::t1 PASSED [ 50%]\na.py::t2 "
 XDIST = "a.py::t1 \na.py::t2 \n[gw0] [ 50%] PASSED a.py::t1 \n"
+SUMMED_UP = (
+    "a.py::t1 PASSED [ 50%]\na.py::t2 FAILED [100%]\n"
+    "=== short test summary info ===\nFAILED a.py::t2 - assert 1 == 2\nERROR a.py::t3\n"
+)
 UNITTEST = """\
 test_a (m.T.test_a) ... ok
 test_b (m.T.test_b)
@@ -58,6 +62,7 @@ CARGO = "test a::b ... ok\ntest slow has been running for over 60 seconds\n"
     [
         ("pytest", PYTEST, 1, ("a.py::t2",)),
         ("pytest", XDIST, 1, ("a.py::t2",)),
+        ("pytest", SUMMED_UP, 2, ()),
         ("unittest", UNITTEST, 2, ("test_c (m.T.test_c)",)),
         ("go", GO, 1, ("TestB",)),
         ("cargo", CARGO, 1, ("slow",)),
@@ -76,6 +81,7 @@ def test_output_says_what_has_ended_and_what_is_running(runner, text, done, runn
 def test_progress_says_how_far_it_is_and_how_long_it_took():
     now = Progress("pytest", 12.3, 30.2, 5, 40)
     assert now.text == "pytest: 5 of 40 tests, 12 s (last time 30 s)"
+    assert Progress("pytest", 4.0, done=1).text == "pytest: 1 test, 4 s"
     assert Progress("make", 4.0).text == "make: 4 s"
     assert Progress("pytest", 4.0, done=8, of=2).text == "pytest: 8 tests, 4 s"
     line = Progress("go", 2.0, done=3).line("k1", "c1")

@@ -212,7 +212,7 @@ ROWS: tuple[Runner, ...] = (
         _pytest_select,
         steps=Steps(
             regex(
-                r"(?:\[gw\d+\].* )?(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S+::.*?) *$"
+                r"\[gw\d+\].* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S+::.*?) *$"
                 r"|(\S+::.+?) (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b"
             ),
             regex(r"(\S+\.py::\S.*?) *$"),
