@@ -123,7 +123,8 @@ def unpack(place: UnpackTarget, run: str, luggage: str) -> None:
     present = TreeHash(user.text("rev-parse", f"{luggage}:{HERE}"))
     trees.seed(present, write=True)
     give_index(repository, root, directory / "index")
-    share_index(opened.depot, repository, root, f"{commit.parents[0]}^{{tree}}")
+    above = f"{commit.parents[0]}^{{tree}}"
+    share_index(opened.depot, repository, root, above, opened.form.outside)
     if trees.capture().tree != present:
         raise GitFailed(
             f"The files of run {run} could not be written exactly below {root}.",

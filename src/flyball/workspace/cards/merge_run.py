@@ -29,7 +29,7 @@ from flyball.workspace.trees.git import (
 from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import Changed, Clash, TreeEntry, TreeHash, Trees, mode_of
-from flyball.workspace.trees.working_form import WorkingForm
+from flyball.workspace.trees.working_form import WorkingForm, copy_index
 from flyball.workspace.trees.writer import Writer
 
 
@@ -343,9 +343,7 @@ def _fresh_trees(depot: Git, root: Path, index: Path) -> GitTrees:
 def _tracked_files(depot: Git, repository: Repository, index: Path) -> list[str]:
     copy = index.with_suffix(".copy")
     with explain_disk_errors(os.fspath(copy)):
-        shutil.copyfile(repository.directory / "index", copy)
-        for shared in repository.directory.glob("sharedindex.*"):
-            shutil.copyfile(shared, depot.directory / shared.name)
+        copy_index(repository, depot, copy)
     listed = depot.with_env(GIT_INDEX_FILE=os.fspath(copy)).call("ls-files", "-z").stdout
     copy.unlink()
     return [os.fsdecode(name) for name in dict.fromkeys(listed.split(b"\0")) if name]

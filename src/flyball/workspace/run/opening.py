@@ -231,7 +231,7 @@ def _make_with_git(
         if carried.files == carried.tree:
             give_index(repository, place, directory / "index")
         else:
-            share_index(form.converting, repository, place, carried.tree)
+            share_index(form.converting, repository, place, carried.tree, form.outside)
     step("reading it back")
     base = trees.capture().tree
     (depot.directory / "HEAD").write_text(trees.commit_object(base) + "\n")

@@ -168,7 +168,8 @@ class Sides:
         trees = self._trees(directory, root)
         assert isinstance(trees, GitTrees)
         trees.seed(tree, write=True)
-        share_index(trees.depot, self.branch.repository, root, f"{commit}^{{tree}}")
+        outside = self.branch.form.outside
+        share_index(trees.depot, self.branch.repository, root, f"{commit}^{{tree}}", outside)
         listed = trees.depot.call("ls-tree", "-r", "-z", commit).stdout.split(b"\0")
         for line in listed:
             if line.startswith(SUBMODULE.encode()):

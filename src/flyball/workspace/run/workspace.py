@@ -332,7 +332,8 @@ class Workspace:
         """Update the index of the run's worktree, so that git sees the last step there."""
         if self.branch and not self.in_place:
             tree = f"{self.branch.tip() or self.facts.base_commit}^{{tree}}"
-            share_index(self.branch.form.converting, self.branch.repository, self.root, tree)
+            form = self.branch.form
+            share_index(form.converting, form.repository, self.root, tree, form.outside)
 
     def open_side(self, name: str, tree: TreeHash) -> Workspace:
         """Open a card's own workspace from this tree; the same name opens the same one."""

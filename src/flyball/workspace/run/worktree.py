@@ -24,7 +24,13 @@ from flyball.workspace.trees.git import Git, Identity, Repository
 from flyball.workspace.trees.git_objects import object_name, split_batch
 from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.trees import Skipped, TreeHash
-from flyball.workspace.trees.working_form import CommitForm, Listing, WorkingForm
+from flyball.workspace.trees.working_form import (
+    CommitForm,
+    Listing,
+    Outside,
+    WorkingForm,
+    copy_index,
+)
 
 _AT_ONCE = 32
 _TRAILER = regex(r"^(Flyball-[A-Za-z]+): (.*)$", re.MULTILINE)
@@ -92,15 +98,11 @@ def branch_of(run: str) -> str:
 def carry(form: WorkingForm, repository: Repository, index: Path, large: int) -> Carried:
     """Return the user's checkout as it is, staged or not, read through a copy of their index."""
     # A copy of their index, never the index itself: its cached times show what is unchanged without
-    # running a filter, and git would write to it. A split index needs its shared part, too. With
-    # the index's own time: git detects edits in the same second only by that.
+    # running a filter, and git would write to it.
     depot = form.depot
-    for shared in repository.directory.glob("sharedindex.*"):
-        with suppress(FileNotFoundError):
-            shutil.copy2(shared, depot.directory / shared.name)
     trees = GitTrees(depot, repository.top, index, large=large)
-    if (repository.directory / "index").exists():
-        shutil.copy2(repository.directory / "index", index)
+    copy_index(repository, depot, index)
+    if index.exists():
         trees.clear_overlook_marks()
     else:
         trees.seed(head_tree(depot) or trees.empty_tree(), write=False)
@@ -125,7 +127,10 @@ def _working_files(
         missing = trees.open_submodules(form)
         listing = Listing(trees.index)
     differing = form.differing_files(listing, trees.root)
-    if not has_modules and not differing:
+    if form.outside:
+        trees.update(sorted(form.outside.files), ())
+        differing = [path for path in differing if path not in form.outside.files]
+    if not has_modules and not differing and not form.outside:
         return kept, missing
     trees.read_again(differing)
     return trees.capture_kept().tree, missing
@@ -309,7 +314,9 @@ def give_index(repository: Repository, place: Path, index: Path) -> None:
         shutil.copy2(index, admin / "index")
 
 
-def share_index(index_git: Git, repository: Repository, place: Path, tree: str) -> None:
+def share_index(
+    index_git: Git, repository: Repository, place: Path, tree: str, outside: Outside
+) -> None:
     """Update the worktree's own index to a commit's state, so that git there reports correctly."""
     admin = find_admin(repository, place)
     # The user's git is running there, or died; a stale index is harmless, but a refused commit
@@ -321,6 +328,9 @@ def share_index(index_git: Git, repository: Repository, place: Path, tree: str) 
     )
     git.call("read-tree", "--reset", tree)
     git.call("update-index", "-q", "--refresh", ok=(0, 1))
+    if outside and (gone := [r.path for r in Listing(git).rows if outside.holds(r.path)]):
+        names = b"".join(os.fsencode(path) + b"\0" for path in gone)
+        git.call("update-index", "-z", "--skip-worktree", "--stdin", stdin=names)
 
 
 def remove_worktree(repository: Repository, place: Path) -> None:

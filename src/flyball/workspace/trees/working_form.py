@@ -9,6 +9,7 @@ filter driver runs, since none is configured.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -78,12 +79,26 @@ class Listing:
         return [row.blob for row in self.rows if row.path.endswith(".gitattributes")]
 
 
+class Outside(NamedTuple):
+    """What a sparse checkout leaves out: files, and directories of which it has nothing."""
+
+    files: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.files)
+
+    def holds(self, path: str) -> bool:
+        """Return whether a file of any tree is left out."""
+        return path in self.files or not self.folders.isdisjoint(_above(path))
+
+
 class WorkingForm:
     """Both forms of a repository's trees, stored in one depot."""
 
     def __init__(self, depot: Git, repository: Repository) -> None:
         self.depot = depot
-        self._repository = repository
+        self.repository = repository
         place = depot.directory / "convert"
         self._converting = depot.with_env(
             GIT_COMMON_DIR=os.fspath(place),
@@ -104,8 +119,26 @@ class WorkingForm:
     def expand_index(self, index: Git) -> bool:
         """Expand the entries of an index; return whether any entry changed."""
         listing = Listing(index)
-        is_filled = self.fill_submodules(index, listing.links)
-        return self._convert_index(Listing(index) if is_filled else listing) or is_filled
+        is_changed = self.fill_submodules(index, listing.links)
+        if self.outside and (gone := [r.path for r in listing.rows if self.outside.holds(r.path)]):
+            drop_entries(index, gone)
+            is_changed = True
+        return self._convert_index(Listing(index) if is_changed else listing) or is_changed
+
+    @cached_property
+    def outside(self) -> Outside:
+        """Return what the user's sparse checkout leaves out."""
+        if not (self.repository.directory / "info/sparse-checkout").is_file():
+            return Outside()
+        with self._spare_index() as index:
+            copy_index(self.repository, self.depot, Path(index.env["GIT_INDEX_FILE"]))
+            listed = index.call("ls-files", "-v", "-z").stdout.split(b"\0")[:-1]
+        named = [(line[:1] in b"Ss", os.fsdecode(line[2:])) for line in listed]
+        top = self.repository.top
+        gone = {path for is_skipped, path in named if is_skipped and not (top / path).exists()}
+        here = {folder for _, path in named if path not in gone for folder in _above(path)}
+        above = {folder for path in gone for folder in _above(path)}
+        return Outside(frozenset(gone), frozenset(above - here))
 
     def fill_submodules(self, index: Git, links: Sequence[Row]) -> bool:
         """Replace each available submodule by its files, including nested ones."""
@@ -171,14 +204,14 @@ class WorkingForm:
         return self._converting if self._config else self.depot
 
     def _is_initialised(self, path: str) -> bool:
-        place = self._repository.top / path
+        place = self.repository.top / path
         return os.path.lexists(place / ".git") or not place.is_dir()
 
     def _known_trees(self, links: Sequence[Row]) -> dict[str, str]:
         """Return the trees of the submodules' commits that the user has."""
         if not links:
             return {}
-        self._borrow(find_stores(self._repository, [row.path for row in links]))
+        self._borrow(find_stores(self.repository, [row.path for row in links]))
         asked = "".join(f"{row.blob}^{{tree}}\n" for row in links).encode()
         answers = self.depot.call("cat-file", "--batch-check", stdin=asked).stdout.splitlines()
         pairs = zip(links, answers, strict=True)
@@ -288,7 +321,7 @@ class WorkingForm:
         sizes = self._sizes([row.blob for row in rows])
         small = [r for r, size in zip(rows, sizes, strict=True) if 0 < size <= _LONGEST_POINTER]
         contents = DepotTrees(self.depot).contents([row.blob for row in small])
-        store = self._repository.common / "lfs/objects"
+        store = self.repository.common / "lfs/objects"
         places: dict[str, Path] = {}
         for row in small:
             if pointer := _LFS_POINTER.fullmatch(contents[row.blob]):
@@ -398,6 +431,16 @@ def find_stores(repository: Repository, paths: Iterable[str] = ()) -> list[Path]
     return sorted(set(found))
 
 
+def copy_index(repository: Repository, depot: Git, copy: Path) -> None:
+    """Copy the user's index, with the part that a split index shares, for git to read."""
+    # With the index's own time: git detects edits in the same second only by that.
+    for shared in repository.directory.glob("sharedindex.*"):
+        with suppress(FileNotFoundError):
+            shutil.copy2(shared, depot.directory / shared.name)
+    with suppress(FileNotFoundError):
+        shutil.copy2(repository.directory / "index", copy)
+
+
 def find_missing(index: Git) -> list[str]:
     """Return the submodules in an index that have no files."""
     return [row.path for row in Listing(index).links]
@@ -442,10 +485,16 @@ def _is_kept(trees: DepotTrees, change: Changed) -> bool:
 
 
 def _inside_submodules(trees: DepotTrees, tree: TreeHash, paths: Sequence[str]) -> frozenset[str]:
-    above = {"/".join(path.split("/")[:n]) for path in paths for n in range(1, path.count("/") + 1)}
+    above = {folder for path in paths for folder in _above(path)}
     found = trees.entries(tree, sorted(above)) if above else {}
     modules = tuple(f"{path}/" for path, entry in found.items() if entry.mode == SUBMODULE)
     return frozenset(path for path in paths if path.startswith(modules))
+
+
+def _above(path: str) -> list[str]:
+    """Return the directories that a path is in."""
+    parts = path.split("/")
+    return ["/".join(parts[:n]) for n in range(1, len(parts))]
 
 
 def _size_on_disk(place: Path) -> int:
