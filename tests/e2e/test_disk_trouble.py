@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.repos import repository
+from tests.repos import put, repository
 
 from flyball.workspace.process.levels import SandboxLevel, detect_level
 
@@ -160,6 +160,80 @@ def test_hooks_and_commands_say_that_the_disk_is_full_and_go_on_when_it_is_not(t
     assert (again[1], "Phase recon" in again[2]) == (0, True)
     assert unwritable[1] == 1
     assert "error[not-writable]" in unwritable[3]
+
+
+COMMITTED_LATE = """
+import json, pathlib, subprocess, sys
+shop, script = (pathlib.Path(each) for each in sys.argv[1:])
+flyball = pathlib.Path(sys.executable).with_name("flyball")
+told = []
+
+def attempt(*words):
+    done = subprocess.run([flyball, *words], cwd=shop, capture_output=True, text=True)
+    told.append([done.returncode, done.stderr + done.stdout])
+
+for command in ("init -q -b main", "add -A", "commit -qm one"):
+    subprocess.run(["git", *command.split()], cwd=shop, check=True)
+words = [flyball, "run", "--json", "--driver", f"scripted:{script}", "total is wrong, fix it"]
+running = subprocess.Popen(words, cwd=shop, stdout=subprocess.PIPE, text=True)
+for line in running.stdout:
+    if json.loads(line).get("phase") == "verify":
+        with (shop.parent / "filler").open("wb", buffering=0) as filler:
+            try:
+                while filler.write(bytes(4096)):
+                    pass
+            except OSError:
+                pass
+told.append([running.wait(), line])
+attempt("runs", "merge", "last")
+(shop.parent / "filler").unlink()
+attempt("runs", "resume", "last")
+attempt("runs", "merge", "last")
+told.append((shop / "shop.py").read_text())
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(
+    detect_level() is not SandboxLevel.NAMESPACES,
+    reason="a small disk of our own needs a mount namespace",
+)
+def test_a_full_disk_of_the_project_at_the_commit_is_a_pause(tmp_path: Path):
+    disk, files = tmp_path / "disk", tmp_path / "files"
+    for place in (disk, files, tmp_path / "home"):
+        place.mkdir()
+    test = "from shop import total\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+    put(files, {"shop.py": "def total(p):\n    return sum(p[1:])\n", "test_shop.py": test})
+    diff = "--- a/shop.py\n+++ b/shop.py\n@@ -2 +2 @@\n-    return sum(p[1:])\n+    return sum(p)\n"
+    plan = {"goal": "Total adds all", "findings": "It skips the first.", "files": ["shop.py"]}
+    plan |= {"proposed_action": "Fix the slice.", "verify_with": ["test"]}
+    calls = [{"tool": "checkpoint", "args": plan}, {"tool": "edit_diff", "args": {"diff": diff}}]
+    replies = [*({"calls": [call]} for call in calls), {"text": "Fixed."}]
+    script = tmp_path / "script.jsonl"
+    script.write_text("".join(f"{json.dumps(reply)}\n" for reply in replies))
+    make = f'mount -t tmpfs -o size=3m none {disk} && cp -r {files} {disk}/shop && exec "$0" "$@"'
+    names = {f"GIT_{who}_NAME": "a" for who in ("AUTHOR", "COMMITTER")}
+    names |= {f"GIT_{who}_EMAIL": "a" for who in ("AUTHOR", "COMMITTER")}
+    command = ["unshare", "-rm", "sh", "-c", make, sys.executable, "-c", COMMITTED_LATE]
+    done = subprocess.run(
+        [*command, str(disk / "shop"), str(script)],
+        capture_output=True,
+        text=True,
+        env={
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "HOME": str(tmp_path / "home"),
+            "FLYBALL_STATE_DIR": str(tmp_path / "state"),
+            **names,
+        },
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    run, early, resumed, merged, content = json.loads(done.stdout)
+    assert (run[0], f"holds {disk}/shop/.git/objects is full" in run[1]) == (1, True), run
+    assert (early[0], "nothing-to-merge" in early[1], "runs resume" in early[1]) == (2, True, True)
+    assert (resumed[0], merged[0]) == (0, 0), resumed[1]
+    assert content.endswith("sum(p)\n")
 
 
 LOOK = """

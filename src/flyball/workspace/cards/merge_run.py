@@ -99,6 +99,11 @@ def merge_run(
 def _nothing_left(workspace: Workspace, branch: str) -> Conflict:
     """Explain why there is nothing to merge."""
     see = f"Look at it with `flyball runs show {workspace.run}`."
+    if not workspace.history() and workspace.tree_hash() != workspace.base:
+        return NothingToMerge(
+            f"Run {workspace.run} has committed nothing yet, so nothing can be merged.",
+            f"If it was interrupted, finish it with `flyball runs resume {workspace.run}`.",
+        )
     if not workspace.history():
         return NothingToMerge(f"Run {workspace.run} changed nothing; nothing can be merged.", see)
     return AlreadyMerged(f"Everything of run {workspace.run} is on {branch} already.", see)
