@@ -33,7 +33,7 @@ ALWAYS: Mapping[str, str] = {
 """What a driver always receives, whether or not its template asks for it."""
 
 AFTERWARDS: Mapping[str, str] = {
-    "claims": "claims of whoever did the work; Flyball has not verified them",
+    "claims": "claims by the driver that did the work; Flyball has not verified them",
 }
 """What comes after everything else, so that it is not mistaken for observation."""
 

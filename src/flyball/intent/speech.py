@@ -155,7 +155,7 @@ def _manners(piece: str, *, has_mark: bool) -> HeardAct | None:
     if says_only(piece, yes, small_talk, (lexicon.LEAD_IN, "")):
         is_social = says_only(piece, small_talk) or not says(piece, *yes)
         if is_social:
-            return HeardAct(Act.SOCIAL, "is sociable", is_question=has_mark)
+            return HeardAct(Act.SOCIAL, "is small talk", is_question=has_mark)
         return HeardAct(Act.ASIDE if has_mark else Act.ASSENT, "agrees")
     if says(piece, lexicon.TROUBLE) or says(piece, lexicon.WHY, lexicon.WHY_CJK):
         return None
@@ -275,7 +275,7 @@ def _stated(piece: str, bare: str) -> HeardAct:
     if says(bare, lexicon.WHOLE, lexicon.WHOLE_CJK):
         return HeardAct(Act.WHOLE, "speaks of the whole")
     if says(piece, lexicon.SOCIAL, lexicon.SOCIAL_CJK):
-        return HeardAct(Act.SOCIAL, "is sociable")
+        return HeardAct(Act.SOCIAL, "is small talk")
     return _fragment(bare) or _remark(bare)
 
 

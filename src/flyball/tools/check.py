@@ -125,7 +125,7 @@ async def _run(
         if not start.workdir.is_dir():
             raise ToolError(
                 f"A check is configured for {check.at}, but this tree has no such directory.",
-                "Restore it, or let whoever configured `check.command` remove it.",
+                "Restore it, or ask the user to remove `check.command` from the settings.",
             )
         argv = check.argv(start, land)
         if not shutil.which(argv[0], path=start.env.get("PATH", "")):

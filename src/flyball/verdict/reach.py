@@ -432,7 +432,7 @@ def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
     # A script that is started may end as it likes; one that others read ends them.
     ends = language == "sh" and not new.startswith("#!") and "exit 0" in new.split("\n")
     if ends and "exit 0" not in known:
-        yield RunnerReach(f"{path} exits with success for whoever loads it.", in_product=True)
+        yield RunnerReach(f"{path} exits with success when it is loaded.", in_product=True)
 
 
 _CODING = regex(

@@ -26,7 +26,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "demo": "Watch a small broken project being repaired.",
     },
     "Review": {
-        "verify": "Verify a change by its tests, whoever made it.",
+        "verify": "Verify any change by its tests.",
         "attest": "Check and repeat attested verdicts.",
         "approve, deny, answer": "Answer a run's question.",
     },
@@ -179,7 +179,7 @@ def _meant(name: str, ctx: click.Context) -> str:
 @click.version_option(package_name="flyball", message="flyball %(version)s")
 def cli() -> None:
     """Flyball governs coding agents: it decides what they may do next, proves what they did, and
-    can take it back."""
+    can undo it."""
 
 
 def main() -> NoReturn:

@@ -250,7 +250,7 @@ def mutable_default(site: Site) -> Iterator[Draft]:
             at = site.source.line_start(first.lineno)
             body = f"{indent}if {name} is None:{line}{indent}    {name} = {text}{line}"
             edits = (site.source.replace(default, "None"), Edit(at, at, body))
-            yield Draft(f"`{name}={text}` made anew in each call", edits)
+            yield Draft(f"`{name}={text}` created in each call", edits)
 
 
 def default_value(site: Site) -> Iterator[Draft]:

@@ -166,7 +166,7 @@ def _started(choice: Choice, context: StartContext) -> tuple[list[str], Runner |
     if not context.workdir.is_dir():
         raise ToolError(
             f"A command is configured for {choice.at}, but this tree has no such directory.",
-            "Restore it, or let whoever configured `test.command` remove it.",
+            "Restore it, or ask the user to remove `test.command` from the settings.",
         )
     start = start_settled(choice.command, context)
     return start.argv, start

@@ -264,7 +264,7 @@ ATTACKS: tuple[Attack, ...] = (
     ),
     Attack(
         "rights that are lent",
-        "a file is left that runs as its owner whoever starts it",
+        "a setuid file is left behind",
         lambda _: "touch lent && chmod 6755 lent",
         lambda scene, end: end.ok and (scene.workspace / "lent").stat().st_mode & 0o6000 == 0,
         levels=_CONFINED,

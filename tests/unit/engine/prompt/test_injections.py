@@ -237,7 +237,7 @@ def test_what_an_executor_says_stands_apart_from_what_was_observed(context: RunC
     ]
     assert told["claims"].split("\n") == said
     text = opening("add a total", template_in_use(card), told)
-    observed, claims = text.split("## claims (claims of whoever did the work")
+    observed, claims = text.split("## claims (claims by the driver that did the work")
     assert "1969" in claims
     assert "1969" not in observed
 
