@@ -89,7 +89,7 @@ def begin_by_keys(keys: Keys) -> None:
     keys.press("Enter")
     keys.reach("Intent")
     page.keyboard.type("Small")
-    keys.reach("I accept each checkpoint")
+    keys.reach("Ask me about each checkpoint")
     keys.press("Space")
     keys.reach("Start", "Shift+Tab")
     keys.press("Enter")
@@ -121,7 +121,7 @@ def comment_by_keys(keys: Keys) -> None:
         keys.press("Enter")
         assert keys.at().name == "Comment on line 17"
         page.keyboard.type(said)
-        keys.reach("Note it")
+        keys.reach("Save comment")
         keys.press("Enter")
         expect(page.locator(".notes")).to_contain_text(f"cart.py:17: {said}")
         assert keys.at().name == line
@@ -137,13 +137,13 @@ def comment_by_keys(keys: Keys) -> None:
 
 def take_back_by_keys(keys: Keys) -> None:
     page = keys.page
-    keys.reach("Take it back")
+    keys.reach("Revert")
     keys.press("Enter")
     expect(page.locator(".cardbox .tag")).to_have_text("reverted")
     assert keys.at().name == "Apply again"
     keys.press("Enter")
     expect(page.locator(".cardbox .tag")).to_have_text("done")
-    assert keys.at().name == "Take it back"
+    assert keys.at().name == "Revert"
 
 
 def look_back_by_keys(keys: Keys) -> None:
@@ -154,7 +154,7 @@ def look_back_by_keys(keys: Keys) -> None:
     keys.reach("Event")
     keys.press("Home", "ArrowRight", "ArrowRight", "ArrowRight")
     expect(page.locator("output")).to_contain_text("Event 4 of")
-    expect(page.locator(".then")).to_contain_text("The tree was as it began.")
+    expect(page.locator(".then")).to_contain_text("The tree was unchanged.")
     assert keys.at().name == "Event"
     keys.press("End")
     expect(page.locator(".then diff-box .add").first).to_be_visible()

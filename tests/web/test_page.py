@@ -69,7 +69,7 @@ def begin(page: Page, text: str, **options: str) -> str:
     page.get_by_label("Intent", exact=True).select_option("small_fix")
     for label, value in options.items():
         page.get_by_label(label).fill(value)
-    page.get_by_label("I accept each checkpoint").check()
+    page.get_by_label("Ask me about each checkpoint").check()
     page.get_by_role("button", name="Start").click()
     page.wait_for_url(re.compile("#/run/"))
     return page.url.rpartition("/")[2]
@@ -77,7 +77,7 @@ def begin(page: Page, text: str, **options: str) -> str:
 
 def follow_a_run_from_the_request_to_taking_it_back(opened: Opened):
     page, complaints = opened
-    expect(page.locator(".empty.big")).to_contain_text("No run yet")
+    expect(page.locator(".empty.big")).to_contain_text("No runs yet")
     assert serious(page) == []
     # A run of the embedded driver: no key, no model.
     begin(page, f"The tests fail, fix it {EVIL}")
@@ -104,14 +104,14 @@ def follow_a_run_from_the_request_to_taking_it_back(opened: Opened):
     page.get_by_role("button", name="Side by side").click()
     page.get_by_role("button", name="Comment on new line 17 of cart.py").click()
     page.get_by_label("Comment on line 17").fill("Say why here.")
-    page.get_by_role("button", name="Note it").click()
+    page.get_by_role("button", name="Save comment").click()
     expect(page.locator(".notes")).to_contain_text("cart.py:17: Say why here.")
     assert serious(page) == []
     page.get_by_label("Viewed").check()
     expect(page.locator("diff-box table")).to_be_hidden()
     # Back and forth again.
     expect(page.locator(".evidence .good").first).to_be_visible()
-    page.get_by_role("button", name="Take it back").click()
+    page.get_by_role("button", name="Revert").click()
     expect(page.locator(".cardbox .tag")).to_have_text("reverted")
     page.get_by_role("button", name="Apply again").click()
     expect(page.locator(".cardbox .tag")).to_have_text("done")
@@ -121,7 +121,7 @@ def follow_a_run_from_the_request_to_taking_it_back(opened: Opened):
     tab(page, "Replay")
     expect(page.locator("output")).to_contain_text("Event")
     page.get_by_label("Event", exact=True).fill("4")
-    expect(page.locator(".then")).to_contain_text("The tree was as it began.")
+    expect(page.locator(".then")).to_contain_text("The tree was unchanged.")
     expect(page.locator(".then .tag")).to_have_text("doing")
     assert complaints == []
 
@@ -166,7 +166,7 @@ def play_alone(page: Page):
     page.get_by_role("tab", name="Replay").click()
     page.get_by_label("Speed").select_option("8")
     page.get_by_label("Event", exact=True).fill("1")
-    expect(page.locator(".then")).to_contain_text("The tree was as it began.")
+    expect(page.locator(".then")).to_contain_text("The tree was unchanged.")
     expect(page.locator(".then .l-red").first).to_be_visible()
     page.get_by_role("button", name="Play").click()
     expect(page.locator(".then .add").first).to_contain_text("price * quantity")

@@ -120,7 +120,7 @@ def look_elsewhere(views: Views, page: Page, kind: str, file: Path) -> dict[str,
         wrong[name] = look(page, f"{name}-{kind}")
         page.keyboard.press("Escape")
     page.get_by_label("Search runs").fill("nothing is called that")
-    page.get_by_text("No run fits.").wait_for()
+    page.get_by_text("No matching runs.").wait_for()
     wrong["nothing found"] = look(page, f"nothing-found-{kind}")
     page.get_by_label("Search runs").fill("")
     for place, name in (("dev", "Developer"), ("run/no-such-run", "no-such-run")):

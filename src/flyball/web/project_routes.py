@@ -66,7 +66,7 @@ def projects(board: OurBoard) -> list[dict[str, Any]]:
     status_code=200,
     sync_to_thread=True,
     tags=["patch"],
-    summary="Apply a unified diff to a project, or say exactly why not.",
+    summary="Apply a unified diff to a project, or return the reason for the refusal.",
     responses={422: ResponseSpec(dict[str, Any], description="It was refused, and why.")},
 )
 def patch_diff(board: OurBoard, data: JSONBody[PatchForm]) -> Response[dict[str, Any]]:

@@ -232,18 +232,18 @@ class RunRoutes(Controller):
         board.runs.say(home, run, word, by, extends=True)
         return RunTold(run)
 
-    @post("/{run:str}/cancel", status_code=200, sync_to_thread=True, summary="End it here.")
+    @post("/{run:str}/cancel", status_code=200, sync_to_thread=True, summary="End the run.")
     def cancel(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:
         board.runs.cancel(board.spoken_to(run), run, board.by, data.why)
         return RunTold(run)
 
-    @post("/{run:str}/pause", status_code=200, sync_to_thread=True, summary="Let it rest.")
+    @post("/{run:str}/pause", status_code=200, sync_to_thread=True, summary="Pause the run.")
     def pause(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:  # noqa: ARG002
         board.spoken_to(run)
         board.runs.pause(run, board.by)
         return RunTold(run)
 
-    @post("/{run:str}/resume", status_code=200, sync_to_thread=True, summary="Go on with it.")
+    @post("/{run:str}/resume", status_code=200, sync_to_thread=True, summary="Resume the run.")
     def resume(self, board: OurBoard, run: FromPath[str], data: JSONBody[Resuming]) -> RunTold:
         home = board.spoken_to(run)
         _require_plain_driver(board, home, data.driver)
@@ -281,7 +281,7 @@ class RunRoutes(Controller):
     sync_to_thread=True,
     tags=["runs"],
     media_type="image/svg+xml",
-    summary="A run's card: what the top of its page says, as a picture.",
+    summary="A summary image of a run.",
 )
 def card_svg(board: OurBoard, run: FromPath[str]) -> Response[str]:
     """Return a picture to paste; it contains text and shapes, and nothing that runs."""
@@ -343,7 +343,7 @@ class CardRoutes(Controller):
         "/{card:str}/pictures/{name:str}",
         sync_to_thread=True,
         media_type="image/png",
-        summary="A picture that was taken of a page for a card.",
+        summary="A screenshot that belongs to a card.",
     )
     def picture(
         self, board: OurBoard, run: FromPath[str], card: FromPath[str], name: FromPath[str]
@@ -353,13 +353,13 @@ class CardRoutes(Controller):
         headers = {"cache-control": "private, no-cache"}
         return Response(data, media_type="image/png", headers=headers)
 
-    @post("/{card:str}/revert", status_code=200, sync_to_thread=True, summary="Take it back.")
+    @post("/{card:str}/revert", status_code=200, sync_to_thread=True, summary="Revert it.")
     def revert(
         self, board: OurBoard, run: FromPath[str], card: FromPath[str], data: JSONBody[Moving]
     ) -> dict[str, Any]:
         return _move(board, run, card, CommitKind.REVERT, data)
 
-    @post("/{card:str}/apply", status_code=200, sync_to_thread=True, summary="Put it in again.")
+    @post("/{card:str}/apply", status_code=200, sync_to_thread=True, summary="Apply it again.")
     def apply(
         self, board: OurBoard, run: FromPath[str], card: FromPath[str], data: JSONBody[Moving]
     ) -> dict[str, Any]:

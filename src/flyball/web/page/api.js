@@ -22,9 +22,9 @@ async function ask(method, path, body, keepalive = false) {
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch {
-    throw new Refused(0, { code: "gone", message: "The server does not answer.", hint: "The page tries again by itself." });
+    throw new Refused(0, { code: "gone", message: "The server does not answer.", hint: "The page retries automatically." });
   }
-  const told = await answer.json().catch(() => ({ code: "internal", message: `The server said ${answer.status}.` }));
+  const told = await answer.json().catch(() => ({ code: "internal", message: `The server answered ${answer.status}.` }));
   if (!answer.ok && !(answer.status === 422 && "ok" in told)) throw new Refused(answer.status, told);
   return told;
 }

@@ -41,12 +41,12 @@ function turn() {
 if (localStorage.getItem("theme")) document.documentElement.dataset.theme = localStorage.getItem("theme");
 
 async function notifyMe() {
-  if (!("Notification" in window)) { say("This browser has no notifications."); return; }
+  if (!("Notification" in window)) { say("This browser does not support notifications."); return; }
   const told = await Notification.requestPermission();
   keepFlag("notify", told === "granted");
   if (told === "granted") choice.focus();
   bell.hidden = told === "granted";
-  say(told === "granted" ? "You will be told when a run waits for you." : "The browser does not allow it.");
+  say(told === "granted" ? "You will be notified when a run waits for you." : "The browser blocks notifications.");
 }
 bell.hidden = storedFlag("notify", false);
 
@@ -149,7 +149,7 @@ async function showProjects() {
 }
 
 function help() {
-  const keys = [["Ctrl-K ⌘K", "do anything, go anywhere"], ["i", "what waits for you: a yes, d no, Enter answer, u undo"], ["j k", "next, previous run, card or line"], ["h l", "previous, next tab or column"], ["Enter", "open"], ["/", "search"], ["Esc", "back"], ["?", "these keys"]];
+  const keys = [["Ctrl-K ⌘K", "open the command palette"], ["i", "questions for you: a yes, d no, Enter answer, u undo"], ["j k", "next, previous run, card or line"], ["h l", "previous, next tab or column"], ["Enter", "open"], ["/", "search"], ["Esc", "back"], ["?", "these keys"]];
   const box = h("dialog", { class: "help", "aria-label": "Keys" }, h("h2", {}, "Keys"), h("dl", {}, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
     h("form", { method: "dialog" }, h("button", { class: "primary" }, "Close")));
   box.addEventListener("close", () => box.remove());
@@ -162,8 +162,8 @@ function commands() {
   const goTo = (hash) => () => { location.hash = hash; };
   const buttons = [...main.querySelectorAll(".banner button:not([type=submit]), .banner a.button, [role=tab]")].map((each) => ({ text: each.textContent, hint: "this run", act: () => each.click() }));
   const waiting = [...rows.values()].filter((row) => row.asks.length);
-  return [...buttons, ...(waiting.length ? [{ text: "What waits for you", hint: `${waiting.length}`, act: () => { location.hash = "#/"; setTimeout(() => main.querySelector("in-box")?.enter(), 300); } }] : []),
-    { text: "Board", act: goTo("#/") }, { text: "Begin a run", act: () => { location.hash = "#/"; setTimeout(() => chat.text.focus(), 300); } }, ...FILTERS.map(([name, text]) => ({ text: `Show ${text.toLowerCase()}`, hint: "filter", act: () => { filter = name; draw(); } })),
+  return [...buttons, ...(waiting.length ? [{ text: "Questions for you", hint: `${waiting.length}`, act: () => { location.hash = "#/"; setTimeout(() => main.querySelector("in-box")?.enter(), 300); } }] : []),
+    { text: "Board", act: goTo("#/") }, { text: "Start a run", act: () => { location.hash = "#/"; setTimeout(() => chat.text.focus(), 300); } }, ...FILTERS.map(([name, text]) => ({ text: `Show ${text.toLowerCase()}`, hint: "filter", act: () => { filter = name; draw(); } })),
     { text: "Light or dark", act: turn }, { text: "Keys", act: help }, { text: "Developer", act: goTo("#/dev") }, { text: "Notify me", act: notifyMe },
     ...[...rows.values()].sort((a, b) => b.created_at - a.created_at).map((row) => ({ text: row.request.slice(0, 120), hint: `${row.words} · ${row.title} · ${row.run}`, act: goTo(`#/run/${encodeURIComponent(row.run)}`) }))];
 }
@@ -204,7 +204,7 @@ addEventListener("keydown", key);
 setInterval(draw, 30000);
 
 const stop = follow("events", heard, async (isOpen) => {
-  const said = isOpen ? "Connected" : "Not connected; trying again";
+  const said = isOpen ? "Connected" : "Disconnected; reconnecting";
   link.classList.toggle("off", !isOpen);
   link.setAttribute("aria-label", said);
   link.title = said;
@@ -212,7 +212,7 @@ const stop = follow("events", heard, async (isOpen) => {
   const error = await get("health").catch((found) => found);
   if (error.status !== 401) return;
   stop();
-  fill(main, h("form", { class: "enter", action: "/", method: "get" }, h("h1", {}, "Who is there?"), h("p", {}, "Open the address that flyball serve printed, or give the token that is in it."),
+  fill(main, h("form", { class: "enter", action: "/", method: "get" }, h("h1", {}, "Sign in"), h("p", {}, "Open the address that flyball serve printed, or enter the token from it."),
     h("div", { class: "row" }, h("input", { name: "token", type: "password", autocomplete: "off", "aria-label": "Token" }), h("button", { type: "submit", class: "primary" }, "Enter"))));
 });
 go();

@@ -166,8 +166,8 @@ export class CardBoard extends HTMLElement {
   }
 
   explain(isNarrowed) {
-    fill(this.empty, isNarrowed ? [h("p", {}, "No run fits."), h("p", { class: "muted" }, "Search for something else, or choose all projects.")] : [h("p", {}, "No run yet."),
-      h("p", { class: "muted" }, "Say above what should be done. Without a model the built-in repairer looks for a small change under which your tests pass; it needs no key. Runs from the command line and from governed agents appear here by themselves.")]);
+    fill(this.empty, isNarrowed ? [h("p", {}, "No matching runs."), h("p", { class: "muted" }, "Change the search, or choose all projects.")] : [h("p", {}, "No runs yet."),
+      h("p", { class: "muted" }, "Type above what should be done. Without a model the built-in repairer searches for a small change that makes your tests pass; it needs no key. Runs from the command line and from governed agents appear here automatically.")]);
   }
 
   move(across, down) {

@@ -2,7 +2,7 @@
 import { h, fill, say } from "./dom.js";
 import { post, part } from "./api.js";
 
-const INTENTS = [["", "Read from the words"], ["status_check", "Status check"], ["diagnose", "Diagnose"], ["small_fix", "Small fix"], ["feature_build", "Feature"], ["autonomous", "Autonomous"]];
+const INTENTS = [["", "Infer from the request"], ["status_check", "Status check"], ["diagnose", "Diagnose"], ["small_fix", "Small fix"], ["feature_build", "Feature"], ["autonomous", "Autonomous"]];
 
 export class ChatBox extends HTMLElement {
   connectedCallback() {
@@ -17,7 +17,7 @@ export class ChatBox extends HTMLElement {
     this.approve = h("input", { type: "checkbox" });
     this.more = h("details", { class: "more" }, h("summary", {}, "Options"),
       h("div", { class: "row" }, h("label", {}, "Intent ", this.intent), h("label", {}, "Budget ", this.budget), h("label", {}, "Driver ", this.driver),
-        h("label", { class: "check" }, this.approve, "I accept each checkpoint")));
+        h("label", { class: "check" }, this.approve, "Ask me about each checkpoint")));
     this.form = h("form", { class: "chat", onsubmit: (event) => { event.preventDefault(); this.go(); } }, this.text, this.more, this.send);
     this.append(this.form);
     this.about(null, []);
@@ -29,7 +29,7 @@ export class ChatBox extends HTMLElement {
     const ended = told && !["running", "paused", "interrupted"].includes(told.status);
     this.mode = !told ? "start" : ended ? "after" : told.questions.length ? "answer" : "instruct";
     const title = projects.find((each) => each.name === chosen)?.title || "this project";
-    this.text.placeholder = { start: `What should be done in ${title}?`, after: "Ask for more in a new run", answer: "Answer in words", instruct: "Tell the driver something" }[this.mode];
+    this.text.placeholder = { start: `What should be done in ${title}?`, after: "Ask for more in a new run", answer: "Answer in words", instruct: "Message to the driver" }[this.mode];
     fill(this.send, { start: "Start", after: "Start", answer: "Answer", instruct: "Tell" }[this.mode]);
     if (!["start", "after"].includes(this.mode) && this.more.contains(document.activeElement)) this.text.focus();
     this.more.hidden = this.mode !== "start" && this.mode !== "after";
@@ -71,7 +71,7 @@ export class DevPanel extends HTMLElement {
     this.strict = h("input", { type: "checkbox", checked: true });
     this.diff = h("textarea", { rows: 10, class: "mono", "aria-label": "Unified diff", placeholder: "--- a/file\n+++ b/file\n@@ …" });
     this.out = h("div", { "aria-live": "polite" });
-    this.append(h("h2", {}, "Apply a diff to the project"), h("p", { class: "muted" }, "The same engine as a driver's edits: repaired where that is safe, refused with a sentence where not. Nothing is written on a preview, and an edit can be taken back with flyball undo."),
+    this.append(h("h2", {}, "Apply a diff to the project"), h("p", { class: "muted" }, "Uses the same engine as a driver's edits: it repairs a diff where that is safe, and otherwise refuses it with a reason. A preview writes nothing. flyball undo undoes an edit."),
       this.diff, h("div", { class: "row" }, h("label", { class: "check" }, this.strict, "Keep regions strict"),
         h("button", { type: "button", class: "quiet", onclick: () => this.send(true) }, "Preview"), h("button", { type: "button", class: "primary", onclick: () => this.send(false) }, "Apply")), this.out,
       h("p", { class: "muted" }, h("a", { href: "/api/schema/openapi.json" }, "OpenAPI document"), " · ", h("a", { href: "/api/machine?format=json" }, "Statechart")));
@@ -80,7 +80,7 @@ export class DevPanel extends HTMLElement {
   async send(preview) {
     try {
       const told = await post("patch/diff", { diff: this.diff.value, keepRegions: this.strict.checked, preview, project: this.project || "" });
-      fill(this.out, h("p", { class: told.ok ? "good" : "bad" }, told.ok ? (preview ? "It would apply; nothing was written." : `Applied. flyball undo ${told.snapshotId} takes it back.`) : "Refused; nothing was changed."),
+      fill(this.out, h("p", { class: told.ok ? "good" : "bad" }, told.ok ? (preview ? "The diff applies; nothing was written." : `Applied. flyball undo ${told.snapshotId} undoes it.`) : "Refused; nothing was changed."),
         h("ul", {}, told.errors.map((each) => h("li", { class: "bad" }, each.path ? `${each.path}: ` : "", each.message)), told.warnings.map((each) => h("li", {}, each))),
         told.diff ? h("pre", { tabindex: 0, "aria-label": "What it changes" }, told.diff) : null);
     } catch (error) {

@@ -51,7 +51,7 @@ export class DiffBox extends HTMLElement {
   render() {
     const { files, added, removed } = this.view;
     if (!files.length) {
-      fill(this, h("p", { class: "empty" }, "Nothing was changed. As soon as the driver edits a file, the change is here."));
+      fill(this, h("p", { class: "empty" }, "No changes yet. They appear here as soon as the driver edits a file."));
       return;
     }
     const toggle = h("button", { type: "button", class: "quiet", "aria-pressed": String(this.split), onclick: () => {
@@ -78,7 +78,7 @@ export class DiffBox extends HTMLElement {
     box.append(h("summary", {}, h("span", { class: "path" }, name),
       KINDS[file.kind] ? h("span", { class: `tag k-${file.kind}` }, KINDS[file.kind]) : null, delta(file.added, file.removed)));
     if (seen) box.append(seen);
-    if (file.is_binary) box.append(h("p", { class: "empty" }, "It is binary."));
+    if (file.is_binary) box.append(h("p", { class: "empty" }, "Binary file."));
     else if (file.omitted) {
       box.append(h("p", { class: "empty" }, `${plural(file.added + file.removed, "changed line")}. `,
         this.isFresh ? null : h("button", { type: "button", onclick: () => this.fetch(file.path) }, "Load anyway")));
@@ -146,10 +146,10 @@ export class DiffBox extends HTMLElement {
       event.preventDefault();
       if (!text.value.trim()) return;
       this.note(file.path, line, side, text.value.trim());
-      fill(form, h("p", {}, text.value.trim(), " ", h("span", { class: "muted" }, "noted; send it below")));
+      fill(form, h("p", {}, text.value.trim(), " ", h("span", { class: "muted" }, "saved; send it below")));
       this.left(row);
-    } }, text, h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Note it"),
-      h("button", { type: "button", class: "quiet", onclick: () => { holder.remove(); this.left(row); } }, "Leave it")));
+    } }, text, h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Save comment"),
+      h("button", { type: "button", class: "quiet", onclick: () => { holder.remove(); this.left(row); } }, "Cancel")));
     const holder = h("tr", { class: "comment" }, h("td", { colspan: 4 }, form));
     row.after(holder);
     text.focus();

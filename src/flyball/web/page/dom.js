@@ -94,8 +94,8 @@ export function longList(name, options) {
 
 // What a yes and a no are called for each kind of question; one that only rests needs neither.
 export const ANSWERS = {
-  extension: ["Extend", "End it here"], promotion: ["Let it change files", "Keep it to looking"], review: ["Accept", "Send back"],
-  checkpoint: ["Accept the checkpoint", "Send back"], failure: ["Try once more", "Let it fail"], "weakened-tests": ["Accept the changed tests", "Refuse them"],
+  extension: ["Extend", "End the run"], promotion: ["Allow changes", "Keep it read-only"], review: ["Accept", "Send back"],
+  checkpoint: ["Accept the checkpoint", "Send back"], failure: ["Try again", "Let the step fail"], "weakened-tests": ["Accept the changed tests", "Refuse them"],
 };
 export const RESTING = ["person", "driver", "content-filter", "limit", "guard"];
 

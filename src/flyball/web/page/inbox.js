@@ -21,7 +21,7 @@ function decide(box, row, act, body, said) {
       box.redraw();
     }
   };
-  const undo = () => { clearTimeout(held.get(key)?.timer); held.delete(key); say("Taken back; it still waits."); box.redraw(); };
+  const undo = () => { clearTimeout(held.get(key)?.timer); held.delete(key); say("Cancelled; the question is still open."); box.redraw(); };
   held.set(key, { timer: setTimeout(send, GRACE, false), send, undo });
   say(`${said}: ${row.request.slice(0, 60)} `, "", h("button", { type: "button", class: "undo", onclick: undo }, "Undo"));
   box.redraw();
@@ -58,7 +58,7 @@ export class InBox extends HTMLElement {
     const isResting = RESTING.includes(asked.kind);
     const sides = asked.sides || [];
     const follow = (side) => () => decide(this, row, "answer", { text: side }, "Answered");
-    const say = sides.length ? {} : isResting ? { yes: () => decide(this, row, "resume", {}, "Goes on") }
+    const say = sides.length ? {} : isResting ? { yes: () => decide(this, row, "resume", {}, "Continues") }
       : { yes: () => decide(this, row, "approve", { note: "" }, yes), no: () => decide(this, row, "deny", { why: "" }, no) };
     const answer = () => { this.writing = this.writing === row.run ? "" : row.run; this.redraw(); this.querySelector("form.inplace input")?.focus(); };
     const word = h("input", { type: "text", placeholder: "Answer in words", "aria-label": "Answer in words", onkeydown: (event) => { if (event.key === "Escape") { event.stopPropagation(); answer(); this.focusOn(row.run); } } });

@@ -36,7 +36,7 @@ export function openPalette(commands) {
     at = 0;
     draw();
   };
-  const none = h("p", { class: "empty", hidden: true }, "Nothing is called that.");
+  const none = h("p", { class: "empty", hidden: true }, "No matches.");
   const input = h("input", { type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "commands", "aria-autocomplete": "list", autocomplete: "off", placeholder: "Go to a run, or do something", "aria-label": "Command", oninput: look,
     onkeydown: (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -21,10 +21,10 @@ export class RePlay extends HTMLElement {
     const step = (by, name, sign) => h("button", { type: "button", class: "quiet", "aria-label": name, onclick: () => { this.pause(); this.seek(this.at + by); } }, sign);
     this.steps = h("ol", { class: "filmphases", "aria-label": "Phase" });
     this.board = h("div", { class: "then" });
-    this.talk = h("ol", { class: "happened", "aria-label": "What happened last" });
+    this.talk = h("ol", { class: "happened", "aria-label": "Latest events" });
     this.tests = h("ul", { class: "turned", "aria-label": "Tests" });
     this.diff = document.createElement("diff-box");
-    this.bare = h("p", { class: "empty" }, "The tree was as it began.");
+    this.bare = h("p", { class: "empty" }, "The tree was unchanged.");
     this.board.append(h("div", { class: "filmside" }, this.steps, this.budget = h("div", { class: "row" }), this.cards = h("ul", { class: "thencards" }), this.tests, this.talk), h("div", { class: "filmchange" }, this.bare, this.diff));
     fill(this, h("div", { class: "scrub" }, this.playing, step(-1, "Back", "◂"), this.slider, step(1, "Forward", "▸"), speed), this.out, this.board);
     this.read();

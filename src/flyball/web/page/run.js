@@ -105,7 +105,7 @@ export class RunPage extends HTMLElement {
   lost(error) {
     this.isLost = true;
     this.stop?.();
-    fill(this, h("div", { class: "empty big" }, h("h1", {}, error.message), h("p", {}, "It may have been pruned, or it belongs to another state directory. ", h("a", { href: "#/" }, "All runs"))));
+    fill(this, h("div", { class: "empty big" }, h("h1", {}, error.message), h("p", {}, "The run may have been pruned, or it belongs to another state directory. ", h("a", { href: "#/" }, "All runs"))));
     this.dispatchEvent(new CustomEvent("lost", { bubbles: true }));
   }
 
@@ -182,7 +182,7 @@ export class RunPage extends HTMLElement {
 
   question(asked) {
     const [yes, no] = ANSWERS[asked.kind] || ["Yes", "No"];
-    const why = h("input", { type: "text", placeholder: asked.conflict ? "Or what to do instead" : "A word to the driver (optional)", "aria-label": "A word to the driver" });
+    const why = h("input", { type: "text", placeholder: asked.conflict ? "Or describe what to do instead" : "Message to the driver (optional)", "aria-label": "Message to the driver" });
     const card = this.told.cards.find((each) => each.id === asked.card);
     const resting = RESTING.includes(asked.kind);
     // Both texts of a changed test stand above already.
@@ -208,7 +208,7 @@ export class RunPage extends HTMLElement {
   async do(name, body = {}) {
     try {
       await post(`runs/${part(this.run)}/${name}`, body);
-      say({ merge: "Merged into your branch.", cancel: "Stopped.", pause: "It rests when the present call is over." }[name] || "Done.");
+      say({ merge: "Merged into your branch.", cancel: "Stopped.", pause: "The run pauses after the current call." }[name] || "Done.");
     } catch (error) {
       say(`${error.message} ${error.hint}`, "bad");
     }
@@ -290,10 +290,10 @@ export class RunPage extends HTMLElement {
     const isKept = Boolean(EXPORTED || (told.workspace && told.cards.length));
     if (this.changed("changes", [isKept, marks.map(([card]) => [card.evidence.length, card.status, card.added, card.removed, card.calls])])) {
       if (isKept) this.changes(body("changes"));
-      else fill(body("changes"), h("p", { class: "empty" }, told.status === "running" ? "Nothing was changed yet." : "The change is not kept here: the run's workspace is gone, or it never had one."));
+      else fill(body("changes"), h("p", { class: "empty" }, told.status === "running" ? "No changes yet." : "The change is not available: the run's workspace is gone, or it never had one."));
     }
     if (this.changed("calls", told.cards.map((card) => card.decisions.length))) decisionLog(body("calls"), told.cards);
-    if (this.changed("evidence", marks)) fill(body("evidence"), told.cards.length ? told.cards.map((card) => this.card(card)) : h("p", { class: "empty" }, "No card has begun yet."));
+    if (this.changed("evidence", marks)) fill(body("evidence"), told.cards.length ? told.cards.map((card) => this.card(card)) : h("p", { class: "empty" }, "No card has started yet."));
     if (this.changed("cost", [told.budget, told.costs, told.updated_at, told.status])) fill(body("cost"), this.cost());
     if (this.wanted) { const { wanted } = this; this.wanted = ""; requestAnimationFrame(() => this.goTo(wanted)); }
   }
@@ -319,10 +319,10 @@ export class RunPage extends HTMLElement {
       verdictPanel(card, this.at(), isOnly && this.told.hero),
       card.checkpoint ? h("dl", { class: "facts" }, h("dt", {}, "Goal"), h("dd", {}, card.checkpoint.goal), h("dt", {}, "Findings"), h("dd", {}, card.checkpoint.findings),
         h("dt", {}, "Files"), h("dd", { class: "mono" }, card.checkpoint.files.join(", ") || "—")) : null,
-      card.drift.length ? h("p", { class: "bad" }, `Beyond what it said: ${card.drift.join(", ")}`) : null,
+      card.drift.length ? h("p", { class: "bad" }, `Changed beyond the checkpoint: ${card.drift.join(", ")}`) : null,
       this.evidence(card), this.rulings(card),
-      card.failed_edits.length ? h("details", {}, h("summary", {}, plural(card.failed_edits.length, "edit that came to nothing", "edits that came to nothing")), h("ul", {}, card.failed_edits.map((each) => h("li", {}, each.reason)))) : null,
-      EXPORTED || !card.commit ? null : h("div", { class: "row" }, back ? act("apply", "Apply again") : act("revert", "Take it back"),
+      card.failed_edits.length ? h("details", {}, h("summary", {}, plural(card.failed_edits.length, "failed edit", "failed edits")), h("ul", {}, card.failed_edits.map((each) => h("li", {}, each.reason)))) : null,
+      EXPORTED || !card.commit ? null : h("div", { class: "row" }, back ? act("apply", "Apply again") : act("revert", "Revert"),
         this.told.cards.length < 2 ? null : h("button", { type: "button", class: "quiet", onclick: () => this.changesOf(card.id) }, "Its changes")));
   }
 
@@ -337,7 +337,7 @@ export class RunPage extends HTMLElement {
       const tone = item.stale ? "stale" : item.verdict ? shade(item.verdict) : item.exit_code > 0 || item.failed > 0 ? "bad" : "good";
       const words = item.command || item.url || (item.files ? plural(item.files.length, "file") : item.verdict ? card.verdict_words[0] : "");
       const counts = "passed" in item || "failed" in item ? `${item.passed || 0} passed, ${item.failed || 0} failed` : "";
-      return h("li", { class: tone }, h("span", { class: "badge" }, item.type.replace("-report", "")), h("span", { class: "mono" }, words), counts ? ` ${counts}` : "", item.stale ? " (of an earlier tree)" : "");
+      return h("li", { class: tone }, h("span", { class: "badge" }, item.type.replace("-report", "")), h("span", { class: "mono" }, words), counts ? ` ${counts}` : "", item.stale ? " (on an earlier tree)" : "");
     }));
   }
 
@@ -353,9 +353,9 @@ export class RunPage extends HTMLElement {
   async move(card, name, force = false) {
     try {
       await post(`runs/${part(this.run)}/cards/${part(card.id)}/${name}`, { force });
-      say(name === "revert" ? "Taken back. It can be applied again." : "Applied again.");
+      say(name === "revert" ? "Reverted. You can apply it again." : "Applied again.");
     } catch (error) {
-      if (error.code === "conflict" && !force && confirm(`${error.message}\n\nGo on and lose that?`)) return this.move(card, name, true);
+      if (error.code === "conflict" && !force && confirm(`${error.message}\n\nContinue and lose these changes?`)) return this.move(card, name, true);
       say(`${error.message} ${error.hint}`, "bad");
     }
     return this.refresh();
@@ -386,7 +386,7 @@ export class RunPage extends HTMLElement {
     if (!this.notes.length) { fill(place); return; }
     const over = !["running", "paused", "interrupted"].includes(this.told.status);
     fill(place, h("div", { class: "notes" }, h("p", {}, plural(this.notes.length, "comment")), h("ul", {}, this.notes.map((each) => h("li", {}, each))),
-      h("button", { type: "button", class: "primary", onclick: () => this.sendNotes(over) }, over ? "Start a run with them" : "Send to the driver")));
+      h("button", { type: "button", class: "primary", onclick: () => this.sendNotes(over) }, over ? "Start a run with these comments" : "Send to the driver")));
   }
 
   async sendNotes(over) {

@@ -77,7 +77,7 @@ export class TimeLine extends HTMLElement {
     this.list.addEventListener("keydown", (event) => this.keyed(event));
     this.list.addEventListener("click", (event) => { const row = event.target.closest(".entry"); if (row) this.pick(Number(row.getAttribute("aria-posinset")) - 1); });
     this.scroller = h("div", { class: "scroller timeline" }, this.list);
-    this.detail = h("pre", { class: "detail", tabindex: 0, role: "region", "aria-label": "The chosen line" });
+    this.detail = h("pre", { class: "detail", tabindex: 0, role: "region", "aria-label": "The selected line" });
     this.all = h("input", { type: "checkbox", onchange: () => this.set(this.found) });
     this.find = h("input", { type: "search", placeholder: "Find in the timeline  /", "aria-label": "Find in the timeline", oninput: () => this.set(this.found) });
     this.count = h("span", { class: "muted num", role: "status" });
@@ -106,7 +106,7 @@ export class TimeLine extends HTMLElement {
     // Who looks at the end goes on looking at it; whoever reads further up is left there.
     if (follows) { scroller.scrollTop = scroller.scrollHeight; this.list.show(); }
     fill(this.count, wanted ? `${rows.length.toLocaleString("en")} of ${this.found.length.toLocaleString("en")} lines` : `${rows.length.toLocaleString("en")} lines`);
-    if (this.at < 0) fill(this.detail, found.length ? "Choose a line to see all of it." : "Nothing has happened yet.");
+    if (this.at < 0) fill(this.detail, found.length ? "Select a line to see all of it." : "Nothing has happened yet.");
   }
 
   pick(n) {
@@ -135,7 +135,7 @@ const judged = (row) => h("div", { class: "judged", role: "listitem" }, h("span"
 
 export function decisionLog(panel, cards) {
   const rows = cards.flatMap((card) => card.decisions.map((each) => ({ ...each, card: card.id, several: cards.length > 1 }))).sort((a, b) => a.seq - b.seq);
-  if (!rows.length) { fill(panel, h("p", { class: "empty" }, "No call was judged yet. Every call that a driver asks for is here, with the answer and the reason.")); return; }
+  if (!rows.length) { fill(panel, h("p", { class: "empty" }, "No calls yet. Every call that the driver makes is listed here, with the decision and the reason.")); return; }
   let list = panel.querySelector(".decisions long-list");
   if (!list) {
     list = longList("Decisions", { guess: 32, mark: (row) => row.several, draw: judged });

@@ -48,10 +48,10 @@ const TITLES = { before: "Before", after: "After", difference: "Difference" };
 // What a page looked like before the change and after it, and where the two differ.
 export function pictures(card, at) {
   return (card.pictures || []).map((page) => h("section", { class: "pictures", "aria-label": `Pictures of ${page.url}` },
-    h("p", {}, h("strong", {}, "Pictures "), h("span", { class: "mono" }, page.url), page.stale ? h("span", { class: "muted" }, " (of an earlier tree)") : null),
+    h("p", {}, h("strong", {}, "Pictures "), h("span", { class: "mono" }, page.url), page.stale ? h("span", { class: "muted" }, " (on an earlier tree)") : null),
     page.said ? h("p", { class: "muted" }, page.said) : null,
     h("div", { class: "shots" }, Object.entries(page.files).map(([what, name]) => h("figure", {},
-      h("figcaption", {}, page.files.before ? TITLES[what] : "As it is", what === "difference" ? `: ${share(page.share)} of the pixels` : ""),
+      h("figcaption", {}, page.files.before ? TITLES[what] : "Now", what === "difference" ? `: ${share(page.share)} of the pixels` : ""),
       shot(at(card, name), name, `${page.url}, ${TITLES[what].toLowerCase()}`))))));
 }
 
@@ -108,7 +108,7 @@ export function hero(told, top, asked) {
     turned.length ? h("ul", { class: "turned", "aria-label": "Red before, green now" }, turned.slice(0, LISTED).map(turnedRow)) : null,
     turned.length > LISTED ? h("details", {}, h("summary", {}, `and ${turned.length - LISTED} more`), h("ul", { class: "turned" }, turned.slice(LISTED).map(turnedRow))) : null,
     questions.map((each) => finding({ ...each, weight: each.is_blocking ? "blocks" : "asks" })),
-    told.facts.length ? h("ul", { class: "herofacts", "aria-label": "In figures" }, told.facts.map((each) => h("li", {}, each))) : null];
+    told.facts.length ? h("ul", { class: "herofacts", "aria-label": "Figures" }, told.facts.map((each) => h("li", {}, each))) : null];
 }
 
 const inFile = (path) => (name) => name === path || name.startsWith(`${path}::`) || name.startsWith(`${path}:`);
@@ -127,7 +127,7 @@ export function besides(told, path) {
   const tries = verdicts.flatMap((verdict) => verdict.findings || []).filter((each) => (each.tests || []).some(isOfFile) || each.sentence?.startsWith(path));
   return h("aside", { class: "besides", "aria-label": `Tests of ${path}` },
     shown.length ? [h("p", { class: "who" }, own.length ? "Tests in this file, red before" : "Red without this change, green with it"), h("ul", {}, shown.slice(0, LISTED).map(short)),
-      shown.length > LISTED ? h("p", { class: "muted" }, `and ${shown.length - LISTED} more`) : null] : h("p", { class: "muted" }, verdicts.length ? "No test went from red to green with this file." : "No test was run on this yet."),
+      shown.length > LISTED ? h("p", { class: "muted" }, `and ${shown.length - LISTED} more`) : null] : h("p", { class: "muted" }, verdicts.length ? "No test went from red to green with this file." : "No tests have run on this yet."),
     blind.length ? [h("p", { class: "who" }, "No test notices"), h("ul", {}, blind.map((each) => h("li", { class: "fair" }, each.slice(path.length + 1))))] : null,
     tries.map((each) => h("p", { class: each.weight === "blocks" ? "bad" : "fair" }, each.sentence)));
 }
