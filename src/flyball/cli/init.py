@@ -153,13 +153,13 @@ def _waits() -> int:
 def _settle(install: Installation, *, yes: bool, as_json: bool) -> bool:
     """Show the change, ask if possible, and apply it; return whether it was applied."""
     from flyball.cli.card import say_diff
+    from flyball.hosts.armed import accept_hooks
     from flyball.hosts.install.plan import carry_out
-
-    """Show the change, ask if possible, and make it; return whether it was made."""
 
     plan = install.plan
     if not plan.is_change:
         carry_out(plan)
+        accept_hooks(os.environ, plan.file)
         return False
     if not as_json:
         say_diff(_readable(plan.diff))
@@ -173,6 +173,7 @@ def _settle(install: Installation, *, yes: bool, as_json: bool) -> bool:
         if not click.confirm("\nWrite this?"):
             return False
     _write(plan, install.repo)
+    accept_hooks(os.environ, plan.file)
     return True
 
 

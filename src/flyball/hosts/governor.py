@@ -14,6 +14,7 @@ from flyball.app.project import Home
 from flyball.app.runs.journals import new_run_id
 from flyball.app.sessions import Session, Sessions, Switch
 from flyball.errors import Conflict
+from flyball.hosts.armed import LOST, find_disarming, forget_hooks, mark_lost
 from flyball.hosts.calls import CHECKPOINT, CONFLICT, HostRules
 from flyball.hosts.hook_files import (
     disarms,
@@ -36,12 +37,15 @@ from flyball.hosts.words import (
 )
 from flyball.run.state import Checkpoint
 from flyball.tools.conflict import ConflictForm
+from flyball.workspace.process.process_identity import is_running
 from flyball.workspace.run.lock import wait_for_lock
 
 EARLY_SHELLS = frozenset({"gemini"})
 """Hosts that run a slash command's shell before the first hook that reports it."""
 WROTE = (Moment.AFTER_CALL, Moment.AGENT_STOPPING, Moment.STOPPING)
 """Events before which files may have been written."""
+COMPARED = (Moment.PROMPTED, Moment.STOPPING, Moment.SESSION_ENDED)
+"""Events at which the settings that hold our hooks are compared with those at the run's start."""
 PATIENCE = 60.0
 """Seconds that one event waits for another of the same project."""
 
@@ -70,7 +74,7 @@ class HostGovernor:
         )
         self._meter = Meter(home.state, clock)
         kind = UnheldRun if self._rules.only_judges_stops else HostedRun
-        kept = kept or KeptWorkspaces()
+        self._kept = kept = kept or KeptWorkspaces()
         self.runs = HostedRuns(home, self.sessions, self._rules, clock, kept, kind)
         self.prompts = HostPrompts(home, self.sessions, self.runs)
 
@@ -93,7 +97,7 @@ class HostGovernor:
         known = self.sessions.find(event.host, event.session)
         if is_pretended(event, known.process):
             return HostAnswer(is_refused=True, text=PRETENDED)
-        said = await self._said(event)
+        said = await (self._compared if event.moment in COMPARED else self._said)(event)
         if event.moment not in WROTE or self._rules.only_judges_stops:
             return said
         # Afterwards: changes that git sees have been reverted by now.
@@ -101,6 +105,37 @@ class HostGovernor:
             return said
         async with self._turn():
             return joined(await self._put_back(known), said)
+
+    async def _compared(self, event: HostEvent) -> HostAnswer:
+        """Answer an event, and tell model and person if the hooks were disarmed meanwhile."""
+        async with self._turn():
+            known = self._session(event)
+            found = find_disarming(self.home, known.run)
+            gone = LOST if self._is_lost(known) else found.text
+            if found.is_news:
+                await self.runs.at(known, lambda run: run.noted(gone))
+        said = await self._said(event)
+        async with self._turn():
+            now = self.sessions.find(event.host, event.session)
+            if event.moment is Moment.STOPPING and gone and not said.is_refused:
+                # Hosts pass nothing on to a model that stops.
+                untold = "\n".join(filter(None, (now.untold, gone)))
+                self.sessions.keep(replace(now, untold=untold))
+            self._know(now, has_ended=event.moment is Moment.SESSION_ENDED)
+        is_told = gone in known.untold
+        return joined(HostAnswer(text="" if is_told else gone, notice=gone), said)
+
+    def _is_lost(self, known: Session) -> bool:
+        """Return whether a session had a run that its state no longer knows."""
+        had = self._kept.runs.get((known.host, known.session))
+        return bool(had) and not (known.run and self.home.has_journal)
+
+    def _know(self, session: Session, *, has_ended: bool = False) -> None:
+        key = (session.host, session.session)
+        if has_ended:
+            self._kept.runs.pop(key, None)
+        elif session.run:
+            self._kept.runs[key] = session.run
 
     async def _put_back(self, session: Session) -> HostAnswer:
         """Return a note to model and person about restored files that decide which hooks run."""
@@ -158,6 +193,9 @@ class HostGovernor:
     def _session(self, event: HostEvent) -> Session:
         session = self.sessions.find(event.host, event.session)
         if event.process and event.process != session.process:
+            if session.process and not is_running(session.process):
+                # Between two processes of a host its settings are the person's.
+                forget_hooks(self.home, session.run)
             session = replace(session, process=event.process)
             self.sessions.keep(session)
         return session
@@ -178,7 +216,11 @@ class HostGovernor:
             case Moment.BEFORE_CALL:
                 said = await self.runs.answer_of(session, lambda run: run.before(event))
                 if said is None:
+                    is_lost = self._is_lost(session)
                     session, _ = await self.prompts.begin(event, session)
+                    if is_lost:
+                        mark_lost(self.home, session.run)
+                    self._know(session)
                     said = await self.runs.at(session, lambda run: run.before(event))
                 if said.text and not said.is_refused:
                     self.sessions.keep(replace(session, untold=said.text))
@@ -250,6 +292,7 @@ class HostGovernor:
         async with self._turn():
             for session in self.sessions.in_checkout():
                 await self.runs.at(session, lambda run: run.note(f"Off for {seconds:.0f} s."))
+                forget_hooks(self.home, session.run)
         return until
 
     async def _stating(self, tool: str) -> Session:

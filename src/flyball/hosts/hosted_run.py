@@ -378,6 +378,10 @@ class HostedRun(WatchedRun):
         await self._append(Noted(card=self.card.id, text=text))
         return GO_ON
 
+    async def noted(self, text: str) -> HostAnswer:
+        """Add a note that can wait while a verdict is taken."""
+        return GO_ON if owed_verdict(self.state) else await self.note(text)
+
     async def greeted(self) -> HostAnswer:
         """Return the message for a model when its work begins."""
         return HostAnswer(text=greeting(self.state, self.card, self._rules.level))

@@ -63,6 +63,8 @@ class KeptWorkspaces:
         self._open: dict[str, tuple[Workspace, Marks]] = {}
         self._ready: ReadyRun | None = None
         self._taking = threading.Lock()
+        self.runs: dict[tuple[str, str], str] = {}
+        """The last run of each host's session: a session's state may be deleted meanwhile."""
         self.is_wanted = threading.Event()
         """Set when a run has begun: the next one will need a workspace."""
 

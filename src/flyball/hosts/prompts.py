@@ -12,6 +12,7 @@ from flyball.app.project import Home, redactor_of
 from flyball.app.runs.journals import opened
 from flyball.app.sessions import HOSTED, WITHIN, Session, Sessions
 from flyball.errors import Conflict, NotFound
+from flyball.hosts.armed import remember_armed
 from flyball.hosts.hook_files import remember_hooks
 from flyball.hosts.opening import HostedRuns
 from flyball.hosts.person import is_below
@@ -144,6 +145,7 @@ class HostPrompts:
         )
         self._sessions.keep(begun)
         remember_hooks(self._home, state.run)
+        remember_armed(self._home, state.run, session.run, event)
         return begun, state
 
     def _within(self, session: Session) -> dict[str, str]:

@@ -20,6 +20,7 @@ from flyball.app.sessions import Session, Sessions
 from flyball.engine.ongoing import current_progress
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import NotFound
+from flyball.hosts.armed import doubted
 from flyball.hosts.calls import HostRules
 from flyball.hosts.hosted_run import stopped
 from flyball.hosts.opening import HostedRuns
@@ -127,6 +128,7 @@ class HostStops:
         try:
             while (state := await self._runs.live_state(session)) and (owed := owed_verdict(state)):
                 seen = await self._runs.inspected(session, state, owed)
+                seen = doubted(self._home, seen, session.run)
                 async with self._turn():
                     said = await self._runs.at(session, lambda run, seen=seen: run.judged(seen))
                 if said is not None:

@@ -206,7 +206,8 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def lack(self) -> str:
         """Explain why nothing is shown if no finding does."""
-        if self.is_strong or self.is_unchanged or self.blocking:
+        is_said = any(each.kind is FindingKind.NOT_EVIDENCE for each in self.findings)
+        if self.is_strong or self.is_unchanged or self.blocking or is_said:
             return ""
         if self.has_suite and self.questions:
             return ""

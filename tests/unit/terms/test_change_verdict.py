@@ -77,4 +77,6 @@ def test_a_verdict_without_findings_says_what_it_lacks():
     assert "no" in ChangeVerdict().lack.lower()
     asks = ChangeFinding(FindingKind.PROMISE_CHANGED, Weight.ASKS, "Is that meant?")
     assert ChangeVerdict(findings=(asks,)).lack == ""
+    doubt = ChangeFinding(FindingKind.NOT_EVIDENCE, Weight.NOTES, "Nobody saw the work.")
+    assert ChangeVerdict(findings=(doubt,)).lack == ""
     assert "test.command" in ChangeVerdict(has_suite=False, changed=("main.py",)).lack

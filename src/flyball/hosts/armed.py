@@ -1,0 +1,205 @@
+"""Notice that hooks were disarmed: compare the settings that hold ours with those at a run's start.
+
+Every file is compared that the session's host reads its hooks from: the user's, the project's and
+the machine's. Other settings in these files are nobody's business.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from flyball.agents.event import HostEvent
+from flyball.app.project import Home
+from flyball.app.sessions import Sessions
+from flyball.app.settling import state_dir
+from flyball.errors import BrokenSettings
+from flyball.hosts.hook_files import settings_files
+from flyball.hosts.install.json_hooks import ours_in
+from flyball.hosts.install.jsonc import scan
+from flyball.hosts.install.plugin import is_plugin
+from flyball.hosts.install.targets import GEMINI_SWITCH, HOSTS, HostPlaces
+from flyball.run.event import EvidenceTaken
+from flyball.terms.change_verdict import ChangeFinding, ChangeStrength, FindingKind, Weight
+from flyball.terms.evidence import AnyEvidence, VerdictReport
+from flyball.workspace.files.plain import read_plain
+from flyball.workspace.process.process_identity import environ_of
+
+GONE = (
+    "Flyball's hooks are gone from {files} since this work began. What happens without them is not "
+    "seen, so the work counts as unverified. `flyball init --host {host}` installs them again; a "
+    "person who wants none says `flyball init --host {host} --remove`."
+)
+LOST = (
+    "Flyball's state of this session was deleted while the agent worked. What happened before is "
+    "not known any more, so the work counts as unverified."
+)
+_FILE = "armed.json"
+
+
+class ArmedFile(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What decides in one settings file whether our hooks run."""
+
+    ours: tuple[str, ...] = ()
+    is_off: bool = False
+    was_disarmed: bool = False
+    """Whether our hooks were once missing here during the run."""
+
+
+class ArmedHooks(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The hooks of a run's host, by file, as they were when the run began."""
+
+    host: str = ""
+    files: dict[str, ArmedFile] = {}
+    is_lost: bool = False
+    """Whether the run replaces one whose state was deleted."""
+
+
+class Disarming(NamedTuple):
+    """What to say about missing hooks, and whether it was not found before."""
+
+    text: str = ""
+    is_news: bool = False
+
+
+def remember_armed(home: Home, run: str, before: str, event: HostEvent) -> None:
+    """Store the hooks as a run begins; those missing since the session's last run still count."""
+    # A hook has the host's environment; a host that asks without one has only its own.
+    own = {} if event.hook else environ_of(event.process)
+    places = HostPlaces({**home.environ, **own}, home.repo)
+    files = {str(path): _armed(event.host, path) for path in settings_files(event.host, places)}
+    for name, was in _kept(home.state, before).files.items():
+        if name in files and _is_disarmed(was, files[name]):
+            files[name] = replace(was, was_disarmed=False)
+    _keep(home.state, run, ArmedHooks(event.host, files))
+
+
+def mark_lost(home: Home, run: str) -> None:
+    """Record that a run replaces one whose state was deleted."""
+    _keep(home.state, run, replace(_kept(home.state, run), is_lost=True))
+
+
+def find_disarming(home: Home, run: str) -> Disarming:
+    """Return what to say about hooks that are missing now."""
+    kept = _kept(home.state, run)
+    if kept.is_lost:
+        return Disarming(LOST)
+    gone = {
+        name: was
+        for name, was in kept.files.items()
+        if _is_disarmed(was, _armed(kept.host, Path(name)))
+    }
+    if not gone:
+        return Disarming()
+    is_news = any(not was.was_disarmed for was in gone.values())
+    if is_news:
+        marked = {name: replace(was, was_disarmed=True) for name, was in gone.items()}
+        _keep(home.state, run, replace(kept, files={**kept.files, **marked}))
+    return Disarming(GONE.format(files=", ".join(gone), host=kept.host), is_news)
+
+
+def doubted(home: Home, seen: EvidenceTaken, run: str) -> EvidenceTaken:
+    """Return evidence that shows nothing if the hooks were disarmed while the work was done."""
+    find_disarming(home, run)
+    kept = _kept(home.state, run)
+    files = ", ".join(name for name, was in kept.files.items() if was.was_disarmed)
+    why = LOST if kept.is_lost else GONE.format(files=files, host=kept.host) if files else ""
+    if not why:
+        return seen
+    return replace(seen, evidence=tuple(_doubted(each, why) for each in seen.evidence))
+
+
+def _doubted(item: AnyEvidence, why: str) -> AnyEvidence:
+    if not isinstance(item, VerdictReport):
+        return item
+    note = ChangeFinding(FindingKind.NOT_EVIDENCE, Weight.NOTES, why)
+    findings = (*item.verdict.findings, note)
+    verdict = replace(item.verdict, strength=ChangeStrength.UNVERIFIED, findings=findings)
+    return replace(item, verdict=verdict)
+
+
+def accept_hooks(environ: Mapping[str, str], path: Path) -> None:
+    """Accept the hooks in a settings file as `flyball init` left them, in every project."""
+    base = state_dir(environ) / "projects"
+    for state in base.iterdir() if base.is_dir() else ():
+        for session in Sessions(state).all():
+            kept = _kept(state, session.run)
+            now = {
+                name: replace(was, ours=_armed(kept.host, Path(name)).ours)
+                for name, was in kept.files.items()
+                if Path(name).resolve() == path.resolve()
+            }
+            if now:
+                _keep(state, session.run, replace(kept, files={**kept.files, **now}))
+
+
+def forget_hooks(home: Home, run: str) -> None:
+    """Compare nothing more in a run: a person may have changed the hooks unseen."""
+    if _place(home.state, run).exists():
+        _keep(home.state, run, ArmedHooks())
+
+
+def _is_disarmed(was: ArmedFile, now: ArmedFile) -> bool:
+    return not {*was.ours} <= {*now.ours} or (now.is_off and not was.is_off)
+
+
+def _armed(host: str, path: Path) -> ArmedFile:
+    """Return the state of a settings file; one that its host cannot read has no hooks."""
+    text = (read_plain(path) or b"").decode("utf-8", "surrogateescape")
+    if host == "opencode":
+        data = text.encode("utf-8", "surrogateescape")
+        return ArmedFile((hashlib.sha256(data).hexdigest(),) if is_plugin(text) else ())
+    try:
+        found = _read(host, path, text)
+    except (BrokenSettings, tomllib.TOMLDecodeError):
+        return ArmedFile()
+    ours = tuple(f"{event} {command}" for event, command in ours_in(found, host))
+    return ArmedFile(ours, _is_off(host, found))
+
+
+def _read(host: str, path: Path, text: str) -> dict[str, Any]:
+    if path.suffix == ".toml":
+        return tomllib.loads(text)
+    doc = scan(text, str(path))
+    is_refused = any(each.kind in HOSTS[host].refuses for each in doc.oddities)
+    return _table(None if is_refused else doc.value)
+
+
+def _is_off(host: str, found: dict[str, Any]) -> bool:
+    match host:
+        case "claude":
+            return found.get("disableAllHooks") is True
+        case "codex":
+            features = _table(found.get("features"))
+            return features.get("hooks", features.get("codex_hooks")) is False
+        case _:
+            table, name = GEMINI_SWITCH
+            switches = _table(found.get(table))
+            named = switches.get("disabled")
+            is_named = isinstance(named, list) and HOSTS[host].handler.get("name") in named
+            return switches.get(name) is False or is_named
+
+
+def _table(found: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _place(state: Path, run: str) -> Path:
+    return state / "runs" / run / _FILE
+
+
+def _kept(state: Path, run: str) -> ArmedHooks:
+    with suppress(OSError, msgspec.MsgspecError):
+        return msgspec.json.decode(_place(state, run).read_bytes(), type=ArmedHooks)
+    return ArmedHooks()
+
+
+def _keep(state: Path, run: str, armed: ArmedHooks) -> None:
+    _place(state, run).write_bytes(msgspec.json.encode(armed))
