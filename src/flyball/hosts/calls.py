@@ -59,7 +59,7 @@ NOT_YOURS = (
 _WAITING = regex(rf"[\w./~-]*\bflyball {WAIT}( --for \d+)?( 2>&1)?")
 OURS = (
     "This names the directory of Flyball's own journal and switches, which a governed agent may "
-    "not touch. `flyball runs show` shows what is in it."
+    "not touch. `flyball runs show last` shows what is in it."
 )
 SECRET = (
     "{path} holds or may hold a secret of the user's, so it is not read. Ask them for what you "

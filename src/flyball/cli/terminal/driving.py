@@ -131,7 +131,7 @@ class _Driving:
         tell_steps(view, _steps(result), self._home.repo)
 
 
-SEE_RUN = "Look at it with `flyball runs show`."
+SEE_RUN = "Look at it with `flyball runs show last`."
 
 
 def _steps(result: RunResult) -> tuple[NextStep, ...]:
