@@ -108,7 +108,9 @@ class BaseRuns:
             run.says,
             taken.read,
         )
-        self._write(self._file(tree, suite), msgspec.json.encode(stored))
+        # A file name that is not UTF-8 cannot be stored: the next verdict runs the suite again.
+        with suppress(UnicodeEncodeError):
+            self._write(self._file(tree, suite), msgspec.json.encode(stored))
 
     def repeated(self, tree: str, suite: PartSuite) -> dict[str, tuple[int, int]]:
         """Return how often earlier repetitions had red tests, and how many repetitions there

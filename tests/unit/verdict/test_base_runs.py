@@ -80,6 +80,11 @@ def test_a_run_in_trouble_is_not_kept_but_one_that_took_too_long_is(shop: Shop):
     assert runs(shop).find("t0", SUITE) == slow
 
 
+def test_a_run_that_read_a_file_whose_name_is_not_text_is_not_kept(shop: Shop):
+    runs(shop).keep("t0", SUITE, TAKEN._replace(read=("data/\udcff\udcfe.txt",)))
+    assert runs(shop).find("t0", SUITE) is None
+
+
 def test_a_damaged_file_is_no_run(shop: Shop):
     runs(shop).keep("t0", SUITE, TAKEN)
     (file,) = (shop.context.workspace.directory.parent.parent / "base-runs").iterdir()
