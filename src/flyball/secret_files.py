@@ -98,7 +98,7 @@ NAMED: Mapping[str, str] = {
 }
 """Full names, grouped by what they belong to."""
 
-SETTINGS = "secrets.yaml secrets.yml *.tfvars *.tfvars.json"
+SETTINGS = "secrets.yaml secrets.yml *.tfvars *.tfvars.json /etc/environment"
 """Settings that many projects commit, without secrets or encrypted: commands may read them where
 those that are in no commit are invisible.
 """
@@ -179,15 +179,17 @@ def _original(name: str) -> str:
 
 def holds_below(path: str, *, hidden: bool = True) -> bool:
     """Return whether the table has places, also `hidden` ones, below a folder of the system or of
-    a home.
+    a home, or among the files that a pattern matches there.
     """
     parts = spelled(path)
     if parts[:1] not in (("",), ("~",)):
         return False
+    many = any(sign in path for sign in _SIGNS)
     return (hidden and parts in (("",), ("", "home"), ("", "users"))) or any(
-        all(map(_same, parts, place)) and (hidden or not any(n[0] == "." for n in rest))
+        all(_same(*each) or _same(*each[::-1]) for each in zip(parts, place, strict=False))
+        and (hidden or not any(name[0] == "." for name in rest))
         for place in _places()
-        if (rest := place[len(parts) :])
+        if (rest := place[len(parts) :]) or many
     )
 
 

@@ -58,6 +58,7 @@ def test_ordinary_files(path):
         ("/", True, True), ("/etc", True, True), ("~", True, False), ("/home", True, False),
         ("/home/me", True, False), ("~/.config", True, True), ("~/.cargo", True, True),
         ("~/src", False, False), ("/etc/nginx", False, False), ("/usr", False, False),
+        ("~/.config/*", True, True), ("/etc/*release", False, False),
         (".", False, False), ("..", False, False), ("src", False, False),
     ],
 )  # fmt: skip

@@ -349,3 +349,23 @@ def test_a_long_command_is_judged_without_delay(what: str):
 
 def test_a_pattern_too_long_to_compare_may_name_a_secret():
     assert judge("cat .e" + "*" * 600 + "nv", phase="recon").effect != "reading"
+
+
+@pytest.mark.parametrize(
+    ("command", "root", "effect"),
+    [
+        ("rg -uuu token", "/home/u", "unclear"),
+        ("grep -r token .", "/root", "unclear"),
+        ("rg -uu token ..", "/home/u/shop", "unclear"),
+        ("grep -r token ..", "/home/u/work/shop", "unclear"),
+        ("git grep --no-index token ..", "/home/u/shop", "unclear"),
+        ("rg -uu token", "/home/u/shop", "reading"),
+        ("git grep --no-index token", "/home/u/shop", "reading"),
+        ("find /home/u/shop -type f | xargs grep token", "/home/u/shop", "reading"),
+        ("cat /home/u/shop/*/*.py", "/home/u/shop", "reading"),
+        ("cat /home/u/shop/*/*.py", "/home/u/other", "unclear"),
+    ],
+)
+def test_a_search_outside_the_workspace_is_confined(command: str, root: str, effect: str):
+    answer = judge(command, phase="recon", root=root)
+    assert (answer.effect, answer.decision) == (effect, "allow")

@@ -29,7 +29,7 @@ from flyball.shell.programs.wrapper import WRAPPERS
 from flyball.shell.rule import Operands, Rule
 from flyball.shell.words.names import names
 from flyball.shell.words.pattern import Pattern
-from flyball.shell.words.place import Scope, outside, settings
+from flyball.shell.words.place import Scope, outside, reaches_others, settings
 from flyball.shell.words.variable import may_hold_login
 from flyball.shell.words.word import Word, literal
 
@@ -168,7 +168,7 @@ def shows_contents(name: str, rule: Rule | None) -> bool:
     return base not in _NAMING and rule.operands in (Operands.READ, Operands.SECOND)
 
 
-_SHOWING = names("sed gsed awk gawk mawk nawk jq yq")
+_SHOWING = names("sed gsed awk gawk mawk nawk jq yq sqlite3")
 
 
 _HAS_LANGUAGE = Pattern(r"jq|yq|[gmn]?awk|python[\d.]*|pypy3?|node(js)?|ruby|perl|php")
@@ -237,7 +237,10 @@ def _looked_for(words: Sequence[Word]) -> list[Word]:
 
 
 _DEEP = {
-    "grep": Pattern(r"-\w*[rR]\w*|--(dereference-)?recursive|(-d|--directories=)?recurse"),
+    **dict.fromkeys(
+        names("grep egrep fgrep zgrep rgrep"),
+        Pattern(r"-\w*[rR]\w*|--(rec|der)[\w-]*=?|(-d|--d[\w-]*=)?rec(u|ur|urs|urse)?"),
+    ),
     "git": Pattern(r"--no-index|--untracked|--no-exclude-standard"),
     **dict.fromkeys(
         ("rg", "ag", "ack"), Pattern(r"-[\w.]*[.uU][\w.]*|--(hidden|unrestricted|no-ignore\S*)")
@@ -255,7 +258,7 @@ def searches_all(name: str, words: Sequence[Word], here: str) -> str | None:
     if deep is None or not (hidden or base in ("rg", "ag", "ack")):
         return None
     told = words[base == "git" and words[:1] != () and words[0].known == "grep" :]
-    told = [word for word in told if word.known != "recurse"]
+    told = [word for word in told if not _RECURSE.fullmatch(word.known)]
     given = [word for word in told if not word.known.startswith("-")]
     compares = base == "git" and given[:1] != [] and given[0].known == "diff"
     folders = given[1:] if compares else [w for w in given if w not in _looked_for(told)]
@@ -265,6 +268,37 @@ def searches_all(name: str, words: Sequence[Word], here: str) -> str | None:
         return next(below, None) if _shows_lines(base, told) else None
     bare = [w.source for w in folders if "." not in w.known.strip("./")]
     return next(iter(bare), None if folders else ".")
+
+
+_RECURSE = Pattern(r"rec(u|ur|urs|urse)?")
+
+
+def reads_others(name: str, rule: Rule | None, words: Sequence[Word], scope: Scope) -> str | None:
+    """Return the first word by which a program shows files outside the workspace that it does not
+    name: a folder to search, a pattern, or a name that is only known when it runs.
+    """
+    base = posixpath.basename(name)
+    flag = _DEEP.get(base)
+    deep = base in ("rg", "ag", "ack") or any(flag.fullmatch(w.known) for w in words if flag)
+    if not (shows_contents(name, rule) or (deep and base == "git")):
+        return None
+    told = [word for word in words if not _RECURSE.fullmatch(word.known)]
+    told = told[base == "git" :]
+    asked = _looked_for(told) if flag else []
+    files = [word for word in told if word not in asked]
+    if deep and all(word.known.startswith("-") for word in files):
+        files.append(literal("."))
+    return next((word.source for word in files if _leads_away(word, scope, deep=deep)), None)
+
+
+def _leads_away(word: Word, scope: Scope, *, deep: bool) -> bool:
+    if word.known.startswith("-"):
+        return word.known.startswith(("--files0-from", "--files-from"))
+    told = word.likely.split() + ([word.known] if word.value is not None else [])
+    if deep or word.glob:
+        return any(reaches_others(path, scope) for path in told)
+    gaps = [path for path in word.likely.split() if "*" in path] if word.value is None else []
+    return any(path.startswith("*/") or path == "*" or reaches_others(path, scope) for path in gaps)
 
 
 _FETCHERS = names("curl wget aria2c http https xh fetch lwp-request lynx axel gh aws gsutil scp")

@@ -21,7 +21,7 @@ from flyball.shell.words.names import names
 from flyball.shell.words.pattern import Pattern
 from flyball.shell.words.word import Word
 
-_LOOK = rule(READ, "only shows", operands=TEXT)
+_LOOK = rule(READ, "only shows", operands=TEXT, reveals="--no-trunc")
 _SETTINGS = rule(READ, "shows settings, secrets among them", operands=TEXT, reveals="*")
 _BUILD = rule(MUTATE, "builds or starts containers", operands=TEXT)
 _DEPLOY = rule(DESTROY, "changes things outside the workspace", operands=TEXT)
@@ -101,7 +101,9 @@ def _queries(parsed: SortedWords) -> bool:
 
 
 def _inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
-    """Judge a command in a container: it may read there, but a change needs a person."""
+    """Judge a command in a container: it may read there, confined, as none of its files are
+    known here, but a change needs a person.
+    """
     text = " ".join(word.source for word in words)
     parsed = parse(rule, words[1:], stop_at_operand=True)
     inner = [w for w in parsed.operands[1:] if w.value != "--"]
@@ -115,7 +117,7 @@ def _inside(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Fin
             if severe
             else found.kind
         )
-        yield found._replace(kind=kind)
+        yield found._replace(kind=kind, reveals=True)
 
 
 _INSPECT = rule(

@@ -287,7 +287,7 @@ _SUBCOMMANDS = table(
         "shortlog blame annotate": _SHOW_NUMBERED,
         "grep": _GIT_GREP,
         "status ls-files ls-tree rev-parse describe merge-base name-rev cherry for-each-ref "
-        "show-ref show-branch count-objects check-ignore check-attr check-ref-format var version "
+        "show-ref show-branch count-objects check-ignore check-attr check-ref-format version "
         "help fsck get-tar-commit-id verify-pack stripspace patch-id column "
         "check-mailmap": rule(
             READ,
@@ -297,6 +297,7 @@ _SUBCOMMANDS = table(
             mutates="--lost-found",
             known="--worktree --with-tree --text",
         ),
+        "var": rule(READ, "shows settings", operands=NAMES, reveals="-l"),
         "cat-file": rule(READ, "only looks", runs="--textconv --filters --batch --batch-command"),
         "merge-tree": rule(MUTATE, "writes what it merges as objects", check=_merge_tree),
         "reflog": _SHOW._replace(check=_reflog),

@@ -12,7 +12,11 @@ from flyball.shell.words.names import names
 from flyball.shell.words.pattern import Pattern
 from flyball.shell.words.word import Word
 
-_METADATA = Pattern(r"169\.254\.|metadata\.google|\[?fd00:ec2")
+_METADATA = Pattern(
+    r"169\.254\.|metadata\.google|\[?fd00:ec2|100\.100\.100\.200|(?:^|//|@)0*(?:x[\da-f]+|\d{8,})(?:[:/?]|$)",
+    re.I,
+)
+"""Where clouds hand out logins to their machines, also as a plain number."""
 
 
 def _curl(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
@@ -113,6 +117,9 @@ def _wget(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Findi
     parsed = parse(rule, words[1:])
     target = parsed.value("-O", "--output-document")
     general = judge_words(inquiry, rule, words)[0]
+    if odd := next((w.source for w in words[1:] if _METADATA.search(w.known)), None):
+        yield Finding(general.text, CommandKind.UNKNOWN, f"{odd} may hand out logins", away=True)
+        return
     prints = target is not None and target.value in ("-", "/dev/null", "/dev/stdout")
     if general.kind is CommandKind.READ_ONLY and not (prints or parsed.keeps("--spider")):
         yield Finding(general.text, CommandKind.MUTATING, "wget writes what it fetches to a file")

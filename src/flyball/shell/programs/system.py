@@ -279,7 +279,12 @@ SYSTEMS = table(
             known="--match-types",
         ),
         "getent": rule(
-            READ, "asks the name service", operands=TEXT, valued="-s --service", check=_getent
+            READ,
+            "asks the name service",
+            operands=TEXT,
+            fixed=True,
+            valued="-s --service",
+            check=_getent,
         ),
         "top htop": rule(READ, "shows processes", operands=TEXT),
         "arch": rule(READ, "shows the machine", check=_no_operands),
@@ -396,12 +401,12 @@ SYSTEMS = table(
             bare=_SHOW,
             subcommands={
                 **each(
-                    "status show cat list-units list-unit-files list-timers list-sockets "
+                    "status list-units list-unit-files list-timers list-sockets "
                     "list-dependencies is-active is-enabled is-failed is-system-running "
                     "get-default list-jobs list-machines help",
                     _SHOW,
                 ),
-                "show-environment": _SHOW._replace(reveals=frozenset("*")),
+                **each("show cat show-environment", _SHOW._replace(reveals=frozenset("*"))),
                 **each(
                     "start stop restart reload enable disable mask unmask kill daemon-reload "
                     "set-default isolate reboot poweroff halt edit",

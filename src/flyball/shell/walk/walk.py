@@ -18,6 +18,7 @@ from flyball.shell.programs import (
     lookup,
     matches_all,
     reaches_out,
+    reads_others,
     runs_project,
     searches,
     searches_all,
@@ -200,6 +201,9 @@ class Walk:
                 return [Finding(text, CommandKind.UNKNOWN, reason)]
             if shown := settings_shown(name, rule, given):
                 reason = f"{shown} may hold secrets among its settings"
+                return [Finding(text, CommandKind.READ_ONLY, reason, reveals=True)]
+            if odd := reads_others(name, rule, given, self.scope):
+                reason = f"which files {odd} names outside the workspace is known when it runs"
                 return [Finding(text, CommandKind.READ_ONLY, reason, reveals=True)]
             if server := elsewhere(name, given):
                 reason = f"{server} points {name}, with its logins, at another server or folder"

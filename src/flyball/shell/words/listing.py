@@ -16,6 +16,10 @@ ANY = ("*",)
 _NAMELESS = ("listed",)
 """Some name that is shown to everybody: tracked by git, or neither hidden nor ignored."""
 
+_HERE = ("./*",)
+"""Some name below the command's directory."""
+_AWAY = Pattern(r"~|/|\.\.(/|$)|$")
+
 _NARROWS = Pattern(
     r"(head|tail|sort|uniq|shuf|tac|column|e?grep(?!.* -\w*o)|sed -n '?\d+(,\d+)?p'?|"
     r"tr ['\"]?\\\\n['\"]? ['\"]? ?['\"]?|cat -?)(?![\w-])[^`$]*"
@@ -59,16 +63,19 @@ _GIT_NAMES = names("diff show log grep diff-tree whatchanged ls-tree")
 
 
 def _find(words: Sequence[str]) -> tuple[str, ...]:
-    if any(re.match(r"~|/|\.\./|\.\.$", word) for word in itertools.takewhile(_is_start, words)):
+    starts = [*itertools.takewhile(_is_start, words)]
+    if any(map(_AWAY.match, starts)):
         # In a home a plain name may be that of a secret: `~/.aws/credentials`.
-        return ()
+        return tuple(f"{start}/**" if start else "*" for start in starts)
     pairs = zip(["", *words], words, words[1:], strict=False)
     wanted = [
         pattern
         for before, test, pattern in pairs
         if test in ("-name", "-iname") and before not in ("!", "-not")
     ]
-    return () if "-o" in words and len(wanted) < 2 else tuple(w.replace("?", "*") for w in wanted)
+    if not wanted or ("-o" in words and len(wanted) < 2):
+        return _HERE
+    return tuple(w.replace("?", "*") for w in wanted)
 
 
 def _is_start(word: str) -> bool:
@@ -79,13 +86,21 @@ def _is_start(word: str) -> bool:
 def _ls(words: Sequence[str]) -> tuple[str, ...]:
     given = [word for word in words if not word.startswith("-")]
     # A folder is listed by its contents, whose names nobody knows.
-    return tuple(given) if given and all(re.search(r"[*?]|\.\w+$", each) for each in given) else ()
+    if given and all(re.search(r"[*?]|\.\w+$", each) for each in given):
+        return tuple(given)
+    return () if any(map(_AWAY.match, given)) else _HERE
 
 
 def _visible(words: Sequence[str]) -> tuple[str, ...]:
     shows = any(re.match(r"-\w*[uH.]|--hidden|--no-ignore|--unrestricted", word) for word in words)
     aims = any(aimed(word) or _picks(word) for word in words)
-    return () if shows or aims else _NAMELESS
+    return () if shows or aims or _is_away(words) else _NAMELESS
+
+
+def _is_away(words: Sequence[str]) -> bool:
+    """Return whether a search goes through a place that is given by its path, or not known."""
+    given = [word for word in words if not word.startswith("-")]
+    return any(map(_AWAY.match, given[1:]))
 
 
 def _rg(words: Sequence[str]) -> tuple[str, ...]:
@@ -97,7 +112,7 @@ def _rg(words: Sequence[str]) -> tuple[str, ...]:
 def _grep(words: Sequence[str]) -> tuple[str, ...]:
     lists = any(re.fullmatch(r"-\w*[lL]\w*|--files-with(out)?-match(es)?", word) for word in words)
     told = [word.partition("=")[2] for word in words if word.startswith("--include=")]
-    return tuple(told) if lists else ()
+    return (tuple(told) or _HERE) if lists and not _is_away(words) else ()
 
 
 def _same(words: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
-from flyball.secret_files import holds_secret, holds_settings, patterns, spelled
+from flyball.secret_files import holds_below, holds_secret, holds_settings, patterns, spelled
 from flyball.shell.words.names import names
 from flyball.shell.words.pattern import Pattern
 
@@ -72,8 +72,20 @@ def settings(path: str) -> bool:
     return any(map(_is_settings, dict.fromkeys(_BETWEEN.split(_simple(path.lower())))))
 
 
+def _in_tools_folder(parts: Sequence[str]) -> bool:
+    """Return whether a path is in a folder of a home where a tool keeps its settings or logins.
+
+    The table has an answer of its own for each file of the folders in it.
+    """
+    home, *below = parts or ("",)
+    is_tools = home == "~" and len(below) > 1 and (below[0][0] == "." or below[0] == "library")
+    return is_tools and not holds_secret(f"~/{below[0]}")
+
+
 def _is_settings(path: str) -> bool:
     parts = spelled(path)
+    if _in_tools_folder(parts) or _SERVERS.fullmatch("/".join(parts)):
+        return True
     if not parts or parts[-1] in ("*", "**"):
         return parts[-2:-1] == (".git",)
     if holds_settings(parts) or (parts[-2:-1] == (".git",) and fnmatchcase("config", parts[-1])):
@@ -87,6 +99,14 @@ def _is_settings(path: str) -> bool:
     )
 
 
+_SERVERS = Pattern(
+    r"(.*/)?(redis|valkey|keydb|sentinel|mongod|rabbitmq|activemq|slapd|pgbouncer|odbc|grafana|"
+    r"snmpd|mosquitto|mariadb|gitea|tomcat-users|hgrc)[\w.-]*\.(conf\w*|ini|xml|ya?ml)|"
+    r"/etc/(?!(nginx|apache2|httpd|ssh|ssl|pki|ca-certificates|apt/(sources|preferences)|ld\.so|"
+    r"profile\.d|pam\.d|skel|alternatives|modprobe\.d|udev|fonts|x11|xdg|dpkg|logrotate\.d|java)"
+    r"[\w./-]*/)[^/]+/.+|/etc/(env.*|fstab|crontab|my\.cnf|npmrc|msmtprc|pip\.conf|nslcd\.conf|.*ldap.*)"
+)
+"""Settings of servers and of the machine, often with passwords."""
 MAX_SETS = 100
 MAX_PATTERN = 500
 """Brackets of a text, and characters of a pattern, that are compared with the table; beyond that it
@@ -216,6 +236,26 @@ def outside(path: str, scope: Scope) -> bool:
         root = scope.root.rstrip("/")
         return not root or not (whole == root or whole.startswith(root + "/"))
     return whole == ".." or whole.startswith("../")
+
+
+_SYSTEM = names("usr lib lib32 lib64 bin sbin sys proc dev etc tmp boot nix snap")
+
+
+def reaches_others(path: str, scope: Scope, *, hidden: bool = True) -> bool:
+    """Return whether the files below a folder, or those a pattern matches, may be secrets outside
+    the workspace.
+
+    That is so anywhere outside, except for the system's own folders without such files.
+    """
+    start = "" if path.startswith("~") else posixpath.join(scope.root, scope.cwd or "~")
+    whole = posixpath.normpath(posixpath.join(start, path.removesuffix("/**")))
+    if holds_below(whole, hidden=hidden):
+        return True
+    parts = spelled(whole)
+    common = parts[:1] == ("",) and (
+        not _SYSTEM.isdisjoint(parts[1:2]) or parts[1:3] == ("var", "log")
+    )
+    return hidden and outside(path, scope) and not common
 
 
 def _is_below_here(path: str) -> bool:

@@ -50,7 +50,7 @@ class Word(NamedTuple):
     def guesses(self) -> list[str]:
         """Return the possible values, with `*` for gaps; none for a path known to stay inside."""
         if self.value is not None:
-            return [self.value]
+            return [f"./{self.value}" if self.glob and self.value[:1] == "*" else self.value]
         return [] if self.local else self.likely.split()
 
     def below(self, cwd: str) -> Word:

@@ -216,7 +216,13 @@ CLIENTS: tuple[tuple[str, str], ...] = (
             rf"|http-basic\.\S{{1,40}}{_A}\S{{1,80}}){_A}{_V}"
         ),
     ),
-    ("net", rf"use{_A}(?:\S{{1,2}}{_A})?\S{{1,200}}{_A}{_V}(?=\s{{1,4}}/user)"),
+    (
+        "net",
+        (
+            rf"use{_A}(?:\S{{1,2}}{_A})?[\"']?[\\/]{{2}}\S{{1,200}}{_A}"
+            rf"(?:/\S{{1,80}}{_A}){{0,3}}(?![/*]){_V}"
+        ),
+    ),
     ("chpasswd", rf"<<<{_O}[\"']?[\w\-]{{1,40}}:{_V}"),
     ("rclone", rf"obscure{_A}{_V}"),
 )
@@ -674,5 +680,8 @@ _READERS: tuple[tuple[tuple[str, ...], _Reader], ...] = (
     (("identified", "jdbc:oracle"), _statements),
     (('value":',), _named_after),
     ((":",), _pgpass),
-    ((" -", " /p:", "login", "obscure", " password", " set ", "<<<", "http-basic"), _commands),
+    (
+        (" -", " /p:", "login", "obscure", " password", " set ", "<<<", "http-basic", "net use"),
+        _commands,
+    ),
 )
