@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -106,6 +107,16 @@ def test_a_diff_names_binaries_and_never_prints_them(workspace: Workspace):
     assert b"binary file, deleted, 2.0 MB\n" in workspace.diff(two)
     assert len(grown) < 400
     assert b"new.bin" not in workspace.diff(workspace.base, one, without=["new.bin"])
+
+
+def test_a_diff_abbreviates_the_ids_of_git_and_nothing_in_the_text(workspace: Workspace):
+    line = f"index {'a' * 40}..{'b' * 40}\n"
+    put(workspace.root, {"text.txt": line})
+    diff = workspace.diff(workspace.base, workspace.tree_hash()).decode()
+    ids = [each for each in diff.splitlines() if each.startswith("index ")]
+    assert len(ids) == (workspace.project / ".git").exists()
+    assert all(re.fullmatch(r"index 0{12}\.\.[0-9a-f]{12}", each) for each in ids)
+    assert f"+{line}" in diff
 
 
 def test_a_file_that_only_went_elsewhere_is_no_new_one(workspace: Workspace):
