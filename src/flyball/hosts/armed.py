@@ -1,7 +1,7 @@
 """Notice that hooks were disarmed: compare the settings that hold ours with those at a run's start.
 
 Every file is compared that the session's host reads its hooks from: the user's, the project's and
-the machine's. Other settings in these files are nobody's business.
+the machine's. Other settings in these files are ignored.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from flyball.workspace.process.process_identity import environ_of
 
 GONE = (
     "Flyball's hooks are gone from {files} since this work began. What happens without them is not "
-    "seen, so the work counts as unverified. `flyball init --host {host}` installs them again; a "
-    "person who wants none says `flyball init --host {host} --remove`."
+    "seen, so the work counts as unverified. `flyball init --host {host}` installs them again; "
+    "`flyball init --host {host} --remove` removes them for good."
 )
 LOST = (
     "Flyball's state of this session was deleted while the agent worked. What happened before is "
-    "not known any more, so the work counts as unverified."
+    "no longer known, so the work counts as unverified."
 )
 _FILE = "armed.json"
 

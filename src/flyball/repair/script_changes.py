@@ -392,6 +392,16 @@ def _conditions(node: Node) -> Iterator[Draft]:
 
 
 def _values(node: Node) -> Iterator[Draft]:
+    yield from _accesses(node)
+    yield from _conversions(node)
+    if node.kind == "return_statement" and node.parts:
+        value = node.parts[0]
+        yield from _put("negation", value, f"!({value.text})")
+        yield from _put("wrapped", value, f"Math.round({value.text})", f"{value.text}.reverse()")
+
+
+def _accesses(node: Node) -> Iterator[Draft]:
+    """Yield other indexes, members and results, and values for where there is none."""
     parent = node.parent
     text = node.text
     if node.kind == "subscript_expression":
@@ -418,31 +428,30 @@ def _values(node: Node) -> Iterator[Draft]:
         yield from _put("wrapped", node, f"{text}.map(Number)", f"{text}.filter(Boolean)")
     if node.kind == "await_expression":
         yield from _put("unwrapped", node, node.parts[0].text if node.parts else text)
+
+
+def _conversions(node: Node) -> Iterator[Draft]:
+    """Yield a value converted, copied, negated or moved by one where it is used."""
+    parent = node.parent
+    text = node.text
     is_value = node.field in ("value", "right", "argument", "left", "object") or (
         parent is not None
         and parent.kind in ("return_statement", "arguments", "template_substitution")
     )
-    if is_value and node.kind in (
+    if not is_value or node.kind not in (
         "identifier",
         "member_expression",
         "call_expression",
         "subscript_expression",
     ):
-        if parent is None or parent.kind != "member_expression":
-            yield from _put(
-                "wrapped", node, f"Number({text})", f"String({text})", f"Math.abs({text})"
-            )
-            yield from _put("copied", node, f"[...{text}]", f"{{ ...{text} }}", f"{text}.slice()")
-            yield from _put("negation", node, f"!{text}", f"-{text}")
-        yield from _put(
-            "wrapped", node, f"{text}.trim()", f"{text}.toLowerCase()", f"{text}.length"
-        )
-        if node.field in ("left", "right"):
-            yield from _put("off by one", node, f"({text} + 1)", f"({text} - 1)")
-    if node.kind == "return_statement" and node.parts:
-        value = node.parts[0]
-        yield from _put("negation", value, f"!({value.text})")
-        yield from _put("wrapped", value, f"Math.round({value.text})", f"{value.text}.reverse()")
+        return
+    if parent is None or parent.kind != "member_expression":
+        yield from _put("wrapped", node, f"Number({text})", f"String({text})", f"Math.abs({text})")
+        yield from _put("copied", node, f"[...{text}]", f"{{ ...{text} }}", f"{text}.slice()")
+        yield from _put("negation", node, f"!{text}", f"-{text}")
+    yield from _put("wrapped", node, f"{text}.trim()", f"{text}.toLowerCase()", f"{text}.length")
+    if node.field in ("left", "right"):
+        yield from _put("off by one", node, f"({text} + 1)", f"({text} - 1)")
 
 
 RESULTS = ("", " 0", " null", " ''", " []", " {}", " false", " true", " -1")
