@@ -277,7 +277,7 @@ def _members(source: ScriptSource) -> dict[str, list[str]]:
 def _operands(
     node: Node, names: Sequence[str], members: Mapping[str, Sequence[str]]
 ) -> Iterator[Draft]:
-    """Yield what may be missing beside a value: another member, a length, one."""
+    """Yield what may be missing next to a value: another member, a length, one."""
     parent, text = node.parent, node.text
     if parent is None or parent.kind not in VALUED:
         return
@@ -288,9 +288,9 @@ def _operands(
             "operand added", node, *(f"{text} {op} {each}" for each in others[:6] for op in "*+-")
         )
     if node.kind == "identifier" and parent.kind == "arguments":
-        told = [f"{each}{end}" for each in names if each != text for end in ("", ".length")]
+        texts = [f"{each}{end}" for each in names if each != text for end in ("", ".length")]
         yield from _put(
-            "operand added", node, *(f"{text} {op} {each}" for each in told for op in "-+")
+            "operand added", node, *(f"{text} {op} {each}" for each in texts for op in "-+")
         )
     if parent.kind == "return_statement" and node.kind in ("call_expression", "identifier"):
         yield from _put("off by one", node, f"{text} + 1", f"1 + {text}", f"{text} - 1")
@@ -335,25 +335,25 @@ def _called(node: Node, names: Sequence[str]) -> Iterator[Draft]:
     called, given = node.get("function", "constructor"), node.get("arguments")
     if called is None or given is None or given.kind != "arguments":
         return
-    parts, told = given.parts, [each.text for each in given.parts]
+    parts, texts = given.parts, [each.text for each in given.parts]
     for n, _ in enumerate(pairwise(parts)):
-        swapped = [*told[:n], told[n + 1], told[n], *told[n + 2 :]]
+        swapped = [*texts[:n], texts[n + 1], texts[n], *texts[n + 2 :]]
         yield from _put("arguments", given, f"({', '.join(swapped)})")
     if parts:
-        yield from _put("arguments", given, f"({', '.join(told[:-1])})")
+        yield from _put("arguments", given, f"({', '.join(texts[:-1])})")
     name = called.text.rpartition(".")[2]
     more = {"sort": [NUMERIC, "(a, b) => b - a"], "parseInt": ["10"], "join": ["''", "' '"]}
     more.update(split=["''", "' '"], reduce=["0", "[]", "{}", "''"], slice=["1", "0"], fill=["0"])
     more.update(padStart=["'0'", "' '"], flat=["Infinity"], stringify=["null, 2"])
     for extra in [*more.get(name, []), *names[:4]]:
-        yield from _put("argument added", given, f"({', '.join([*told, extra])})")
+        yield from _put("argument added", given, f"({', '.join([*texts, extra])})")
     receiver = called.get("object") if called.kind == "member_expression" else None
     if receiver is not None:
         yield from _put("unwrapped", node, receiver.text)
         if name in ("sort", "reverse", "splice", "push", "pop", "shift", "unshift", "fill"):
             yield from _put("copied", receiver, f"[...{receiver.text}]")
-    elif len(told) == 1:
-        yield from _put("unwrapped", node, told[0])
+    elif len(texts) == 1:
+        yield from _put("unwrapped", node, texts[0])
     if not (node.parent and node.parent.kind == "await_expression") and _is_async(node):
         yield from _put("awaited", node, f"await {node.text}")
 
@@ -372,13 +372,13 @@ def _conditions(node: Node) -> Iterator[Draft]:
         opened, closed = ("(", ")") if test.kind == "parenthesized_expression" else ("", "")
         yield from _put("negation", test, f"{opened}{negated}{closed}")
         for name in dict.fromkeys(re.findall(r"\b[a-z_$][\w$]*(?:\.\w+)?\b(?!\()", inner)):
-            told = [
+            texts = [
                 f"{inner} || {name} == null",
                 f"{name} != null && {inner}",
                 f"{name} && {inner}",
             ]
-            told += [f"{inner} || {name} === 0", f"{inner} || !{name}", f"{name} !== undefined"]
-            yield from _put("condition", test, *(f"{opened}{each}{closed}" for each in told))
+            texts += [f"{inner} || {name} === 0", f"{inner} || !{name}", f"{name} !== undefined"]
+            yield from _put("condition", test, *(f"{opened}{each}{closed}" for each in texts))
     if node.kind == "unary_expression" and node.text.startswith(("!", "-")):
         yield from _put("negation", node, node.text[1:])
     if node.kind == "ternary_expression":
@@ -523,6 +523,6 @@ def _parameters(step: Node) -> Iterator[Draft]:
                 each,
                 *(f"{each.text} = {v}" for v in ("0", "1", "''", "[]", "{}", "true", "false")),
             )
-    told = [each.text for each in given.parts]
-    if len(told) == 2:
-        yield from _put("exchanged", given, f"({told[1]}, {told[0]})")
+    texts = [each.text for each in given.parts]
+    if len(texts) == 2:
+        yield from _put("exchanged", given, f"({texts[1]}, {texts[0]})")
