@@ -61,7 +61,7 @@ def resolve_named(
             found.append(Named(what, end, ", ".join(bad[:3])))
         elif missing := _missing_tests(what, suites):
             found.append(Named(what, NamedEnd.NOT_RUN, f"no test of {missing} was run"))
-        elif _plain(what) in started:
+        elif _plain(what) in started or _ran_tests_in(what, suites):
             continue
         elif not is_suite(what):
             unknown.append(what)
@@ -83,6 +83,12 @@ def _tests_named(what: str, runs: Iterable[TreeRun]) -> Mapping[str, CaseOutcome
             if function in words and len(function) > 3 and "::" in name:
                 found[name] = end
     return found
+
+
+def _ran_tests_in(path: str, runs: Iterable[TreeRun]) -> bool:
+    """Return whether tests of a named file or folder were run."""
+    inside = re.compile(re.escape(path.removeprefix("./").rstrip("/")) + r"(?:$|/|::| > )")
+    return any(inside.match(name) for run in runs for name in run.ends)
 
 
 _PYTHON_TEST = regex(r"(?:^|/)(test_\w+|\w+_test)\.py(?:::([\w:]+))?$")

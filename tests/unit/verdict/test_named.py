@@ -47,6 +47,12 @@ def test_a_suite_is_the_verdicts_own_business_but_must_be_there():
     assert ends("npm test", runs=()) == ([("npm test", NamedEnd.NOT_RUN)], ())
 
 
+@pytest.mark.parametrize("what", ["tests/test_cart.py", "./tests/test_cart.py", "tests", "tests/"])
+def test_a_named_test_file_that_was_run_needs_no_command(what):
+    assert ends(what) == ([], ())
+    assert ends("tests/test_ca") == ([], ("tests/test_ca",))
+
+
 @pytest.mark.parametrize(
     ("what", "is_there"),
     [
