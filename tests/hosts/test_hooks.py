@@ -550,6 +550,26 @@ def test_yes_of_the_person_grants_the_call_once(host: HostSession):
     assert host.before("Bash", **asked).is_refused
 
 
+def test_yes_grants_a_call_that_a_finished_run_was_denied(host: HostSession):
+    host.prompt()
+    host.checkpoint()
+    assert host.write("cart.py", RIGHT).is_allowed
+    assert host.before("Bash", command="git commit -qam Fix && git push").is_refused
+    assert "`git push` waits for your approval" in host.stop().out
+    assert "approved" in host.prompt("Yes, push it.").told
+    assert host.before("Bash", command="git push").is_allowed
+
+
+@pytest.mark.parametrize("request_", ["Great. Now commit it and push.", "push it please"])
+def test_prompt_that_orders_a_push_is_its_approval(host: HostSession, request_: str):
+    host.prompt(request_)
+    assert host.before("Bash", command="git push --force").is_refused
+    assert host.before("Bash", command="git push origin :main").is_refused
+    assert host.before("Bash", command="git push -u origin main").is_allowed
+    host.prompt("why is the total wrong?")
+    assert host.before("Bash", "later", command="git push").is_refused
+
+
 def socket_of(shell: Shell) -> Path:
     """Where the governor of the shell's project listens, once it does."""
     place = Path(client.address(str(shell.cwd), shell.env))

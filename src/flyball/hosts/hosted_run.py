@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from flyball.agents.event import GO_ON, HostAnswer, HostEvent
 from flyball.agents.tool import COMMAND_FIELDS, PLAN_EXIT, texts_in
 from flyball.app.answering import RESTING
+from flyball.app.sessions import WITHIN
 from flyball.engine.perform import settle_foreign
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.errors import Conflict
@@ -37,8 +38,10 @@ from flyball.hosts.person import has_own_question
 from flyball.hosts.watched_run import WatchedRun, owed_verdict
 from flyball.hosts.words import (
     ALONE,
+    THEN,
     ending_notice,
     greeting,
+    held_notice,
     plan_as_checkpoint,
     refusal,
     rejection,
@@ -46,6 +49,8 @@ from flyball.hosts.words import (
     under_way,
     waiting_for,
 )
+from flyball.intent.context import orders
+from flyball.regex import regex
 from flyball.run.decision import Deny, judge, may_build
 from flyball.run.event import (
     Answered,
@@ -58,6 +63,7 @@ from flyball.run.event import (
     Finish,
     Noted,
     Resumed,
+    RunStarted,
     ThreadReset,
 )
 from flyball.run.state import Asking, Checkpoint, RunState
@@ -71,14 +77,16 @@ from flyball.workspace.process.process_identity import environ_of
 from flyball.workspace.trees.trees import TreeHash
 
 LONGEST_OUTCOME = 8_000
+PLAIN_PUSH = regex(r"git push(?: -u| --set-upstream)?(?: \w[\w./-]*){0,2}")
 NO_WORDS = "(The agent stopped without a message.)"
 
 
 def stopped(state: RunState, level: str) -> HostAnswer:
     """Return the answer to a stop, once its verdict is known."""
-    if state.has_ended:
-        return HostAnswer(notice=ending_notice(state, level))
     card = state.cards[-1]
+    if state.has_ended:
+        said = (ending_notice(state, level), held_notice(card))
+        return HostAnswer(notice="\n".join(filter(None, said)))
     if card.phase is Phase.PAUSED:
         return HostAnswer(notice=waiting_for(card))
     return HostAnswer(is_refused=True, text=rejection(card))
@@ -122,7 +130,10 @@ class HostedRun(WatchedRun):
         # nothing about this one.
         before = self._owed_call(call.id)
         await self._reply((call,), Finish.TOOL_CALLS)
-        if self.card.asks_about(call.digest) and has_own_question(event):
+        if self.card.asks_about(call.digest) and await self._is_ordered(event, call):
+            await self.answered(event)
+            await self._reply((call,), Finish.TOOL_CALLS)
+        elif self.card.asks_about(call.digest) and has_own_question(event):
             # The host asks the question, and makes the call if the person approves.
             question = self.card.question
             assert question is not None
@@ -135,6 +146,20 @@ class HostedRun(WatchedRun):
             return self._let(event, call, found)
         judged = [each for each in self.card.judged if each.call == call.id]
         return _refused(found, refusal(self.card, call.id, judged[-1].code if judged else ""))
+
+    async def _is_ordered(self, event: HostEvent, call: Call) -> bool:
+        """Return whether the prompt of this run orders exactly this push.
+
+        Only a plain push of a run that nothing else began: a sub-agent or a session inside another
+        has its prompt from a model.
+        """
+        asked = call.command.asks if call.command else ""
+        if event.agent or self.card.attempt > 1 or not PLAIN_PUSH.fullmatch(asked):
+            return False
+        if not orders(self.state.request.rpartition(THEN)[2], asked):
+            return False
+        started = (await self._engine.journal.events(self.state.run))[0].event
+        return isinstance(started, RunStarted) and not started.shell.get(WITHIN)
 
     async def _use_up(self, call: Call) -> None:
         """Remove an earlier, identical call that never returned, because an approval is for one
@@ -240,7 +265,7 @@ class HostedRun(WatchedRun):
             return HostAnswer(notice=waiting_for(card))
         if not card.has_changed and may_build(self.state, card):
             # A conversation without a result: the next prompt continues from here.
-            return GO_ON
+            return HostAnswer(notice=held_notice(card))
         await self._reply((), Finish.STOP, event.text.strip() or NO_WORDS)
         return await self._settled()
 
@@ -303,6 +328,11 @@ class HostedRun(WatchedRun):
         assert question is not None
         await self._append(Answered(question=question.id, granted=True, by=f"{event.host}: prompt"))
         return HostAnswer(text=told(self.card.said))
+
+    async def approved(self, event: HostEvent, call: Call) -> HostAnswer:
+        """Record a person's approval of a call that an earlier run of the session was denied."""
+        await self._reply((call,), Finish.TOOL_CALLS)
+        return await self.answered(event) if self.card.asks_about(call.digest) else GO_ON
 
     async def go_on_from(self, point: Checkpoint) -> HostAnswer:
         """Take over the checkpoint of the previous run."""

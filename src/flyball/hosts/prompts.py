@@ -16,7 +16,14 @@ from flyball.hosts.armed import remember_armed
 from flyball.hosts.hook_files import remember_hooks
 from flyball.hosts.opening import HostedRuns
 from flyball.hosts.person import is_below
-from flyball.hosts.words import NEXT_PROMPT, SESSION_ENDED, asks_about_conflict, is_notification
+from flyball.hosts.words import (
+    NEXT_PROMPT,
+    SESSION_ENDED,
+    THEN,
+    asked_about,
+    asks_about_conflict,
+    is_notification,
+)
 from flyball.intent.classifier import classify
 from flyball.intent.context import consents, goes_on
 from flyball.run.event import Cancelled, RunStarted
@@ -74,13 +81,21 @@ class HostPrompts:
         before = state or await self._ended(session)
         if state:
             await self._end_run(session, NEXT_PROMPT)
-        follows = before if before and goes_on(event.text, before.request, _last(before)) else None
+        held = before.cards[-1].held_call if before else None
+        is_yes = before is not None and held is not None and consents(event.text, _held(before))
+        is_more = before is not None and goes_on(event.text, before.request, _last(before))
+        follows = before if is_yes or is_more else None
         begun, _ = await self.begin(event, session, follows=follows)
         point = follows.cards[-1].checkpoint if follows else None
         if point:
             # Continued work with a recorded checkpoint needs no new one.
             await self._runs.at(begun, lambda run: run.go_on_from(point))
-        return joined(left, await self._greet(begun))
+        greeting = await self._greet(begun)
+        if held and is_yes:
+            # The run that asked has ended, for example since its work was shown.
+            granted = await self._runs.at(begun, lambda run: run.approved(event, held))
+            greeting = joined(greeting, granted)
+        return joined(left, greeting)
 
     async def _ended(self, session: Session) -> RunState | None:
         """Return the last run of a session, which has ended."""
@@ -115,7 +130,7 @@ class HostPrompts:
         read = classify(request).intent
         if follows and follows.intent:
             read = max(read, follows.intent, key=LIMITS.__getitem__)
-            request = f"{follows.request}\n\nThen: {request}"
+            request = f"{follows.request}{THEN}{request}"
         shell = {
             "driver": f"{HOSTED}{event.host}",
             "in_place": "yes",
@@ -184,9 +199,7 @@ class HostPrompts:
 def _held(state: RunState) -> str:
     """Return the command or the tool of the call that a person was asked about."""
     call = state.cards[-1].held_call
-    if call is None:
-        return ""
-    return (call.command.asks or call.command.command) if call.command else call.name
+    return asked_about(call) if call else ""
 
 
 def _last(state: RunState) -> str:

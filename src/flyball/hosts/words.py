@@ -10,6 +10,7 @@ from flyball.agents.tool import files_in_words
 from flyball.run.ending import status_of
 from flyball.run.state import CardState, Checkpoint, GovernorMessage, RunState
 from flyball.run.working_copy import WAY_OUT
+from flyball.terms.call import Call
 from flyball.terms.phase import PLAN, Phase
 from flyball.verdict.words import verdict_lines
 
@@ -53,6 +54,12 @@ CAPPED = (
 )
 SHOWN = "the plan that was shown"
 GREETING = "Flyball governs this session"
+THEN = "\n\nThen: "
+"""Separates the request of a run from the prompt that continues it."""
+HELD = (
+    "Not made: `{call}` waits for your approval. Approve it in your next message, such as `yes`, "
+    "and the agent may make it."
+)
 NEXT_PROMPT = "the next prompt came before anything changed"
 SESSION_ENDED = "the host's session ended"
 
@@ -121,6 +128,17 @@ def waiting_for(card: CardState) -> str:
         f"A person must decide: {text} They can, with `flyball approve` or `flyball deny` in "
         f"their own terminal. Stop and tell them."
     )
+
+
+def asked_about(call: Call) -> str:
+    """Return the part of a call that a person is asked about."""
+    return (call.command.asks or call.command.command) if call.command else call.name
+
+
+def held_notice(card: CardState) -> str:
+    """Tell the person which call was not made for want of their approval."""
+    call = None if card.phase is Phase.PAUSED else card.held_call
+    return HELD.format(call=asked_about(call)) if call else ""
 
 
 def asks_about_conflict(card: CardState) -> bool:

@@ -64,10 +64,19 @@ def consents(text: str, command: str) -> bool:
     acts = set(speech.acts)
     if not acts or acts & _OBSTACLES or "?" in text or speech.is_read_only:
         return False
-    if speech.acts[0] is Act.ASSENT:
-        return True
+    return speech.acts[0] is Act.ASSENT or _names_act(text, speech, command)
+
+
+def orders(text: str, command: str) -> bool:
+    """Return whether a prompt of few words orders a command, although nobody has asked yet."""
+    return consents(text, command) and _names_act(text, hear(text), command)
+
+
+def _names_act(text: str, speech: Speech, command: str) -> bool:
     named = [word for word in command.split()[1:] if word.isalpha()]
-    return acts <= _ORDERS and len(text.split()) <= BRIEF and says(speech.text, *named[:1])
+    return (
+        set(speech.acts) <= _ORDERS and len(text.split()) <= BRIEF and says(speech.text, *named[:1])
+    )
 
 
 def goes_on(text: str, request: str, answer: str = "") -> bool:
@@ -76,6 +85,8 @@ def goes_on(text: str, request: str, answer: str = "") -> bool:
     found = follow_up(speech, answer, hear(request))
     if found is not None:
         return found.act is not Act.REFUSAL
+    if opening_words(speech.text, f"and|then|{lexicon.EXTENDS}") and "?" not in text:
+        return not set(speech.acts) & {Act.REFUSAL, Act.INQUIRE, Act.FORBID}
     is_order = bool(speech.acts) and set(speech.acts) <= _ORDERS
     return is_order and len(speech.text.split()) <= BRIEF and says(speech.text, _POINTS_BACK)
 

@@ -251,7 +251,7 @@ async def _judge(
                 for each in context.workspace.facts.carried_skipped
                 if each.reason == NOT_INITIALISED
             ),
-            *(f"{what}: no command" for what in unknown),
+            *(f"{what}: neither a test that ran nor a check" for what in unknown),
             *(f"{each.suite} in {each.part}: {each.unavailable}" for each in left),
         ),
     )

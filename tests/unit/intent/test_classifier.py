@@ -569,13 +569,24 @@ def test_anything_else_leaves_the_question_open(text: str):
     assert not consents(text, PUSH)
 
 
-@pytest.mark.parametrize("text", ["go on", "also rename the function", "commit it", "yes"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("go on", "also rename the function", "commit it", "yes"),
+        "Also bump the docs: say in CHANGES that it no longer fails on an empty cart. Then push.",
+        "also it crashes on an empty cart",
+    ],
+)
 def test_follow_up_goes_on_with_the_request_before(text: str):
     assert goes_on(text, "fix the total in cart.py")
 
 
 @pytest.mark.parametrize(
-    "text", ["no, leave it", "why is the preview blank?", "add a pricing page with three plans"]
+    "text",
+    [
+        *("no, leave it", "why is the preview blank?", "add a pricing page with three plans"),
+        *("also, why does it fail on an empty cart?", "also look at the callers of it"),
+    ],
 )
 def test_another_request_begins_anew(text: str):
     assert not goes_on(text, "fix the total in cart.py")

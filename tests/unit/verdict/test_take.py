@@ -43,7 +43,7 @@ async def test_new_tests_that_fail_without_the_change_show_it(shop: Shop):
     assert verdict.headline == "red → green (new tests) (2 tests)"
     assert verdict.mended == (TWO,)
     assert verdict.changed == ("cart.py", "test_cart.py")
-    assert verdict.not_run == ("the page looks right: no command",)
+    assert verdict.not_run == ("the page looks right: neither a test that ran nor a check",)
     assert [line.run for line in verdict.ran] == ["before", "after", "old tests", "new tests"]
 
 
