@@ -18,6 +18,7 @@ from flyball.workspace.redaction.judge import (
     is_hollow,
     is_key_like,
     is_password,
+    is_unspoken,
     is_weak_name,
     looks_random,
     looks_secret,
@@ -28,7 +29,7 @@ Spans = Iterator[tuple[int, int]]
 _Q = r"\\{0,3}[\"'`]"
 _NAME = r"(?P<name>[A-Za-z_][\w.\-]{0,80})"
 _TEXT = (
-    r"[bBrRuUfFL@$]{0,2}(?:"
+    r"[bBrRuUfFLN@$]{0,2}(?:"
     r"\\{1,3}[\"'](?P<escaped>[^\"'\\\n]{4,4096}+)|"
     r"\"\"\"\s{0,8}(?P<long>[^\s\"]{6,4096})|\"(?P<double>(?:[^\"\\\n]|\\.){4,4096}+)|"
     r"'(?P<single>(?:[^'\\\n]|\\.){4,4096}+)|"
@@ -38,7 +39,7 @@ _FIELD = regex(
     rf"(?<![\w.\-])-{{0,2}}{_NAME}(?:{_Q}\s{{0,4}}\]?|\])?"
     r"(?:[ \t]{0,4}:[ \t]{0,4}[&A-Za-z][\w\[\].|&<>' ]{0,40}?(?=[ \t]{0,4}=)|"
     r"[ \t]{1,4}(?:string|String|\*string|text|varchar)(?=[ \t]{1,4}=))?"
-    r"[ \t]{0,40}(?:(?::=|=>|={1,3}|:|<-|\?=|\|\|?|(?<=[\"']),(?=[ \t]{0,4}\\?[\"']))[*_]{0,2}"
+    r"[ \t]{0,40}(?:(?::=|=>|={1,3}|::?|<-|\?=|\|\|?|(?<=[\"']),(?=[ \t]{0,4}\\?[\"']))[*_]{0,2}"
     r"(?:[ \t]{0,40}(?:(?:!!\w{1,12}|&\w{1,40})[ \t]{1,4})?|\s{0,80}(?=[\"']))|"
     r"(?<=\w)[ \t]{1,4}(?=[\"']))"
     r"(?:(?:Some|Just|String::from|Secret\w{0,12}(?:::\w{1,12})?)\((?=[\"']))?"
@@ -69,7 +70,8 @@ _LISTED = regex(
 )
 _PAIR = regex(
     rf"(?i)(?<![A-Za-z])(?:name|key|id|field|variable|property|header|var){_Q}?[ \t]{{0,4}}[:=]"
-    rf"[ \t]{{0,4}}(?:{_Q})?(?P<name>[A-Za-z_][\w.\-]{{1,80}})(?:{_Q})?[\s,;>\-]{{0,40}}(?:{_Q})?"
+    rf"[ \t]{{0,4}}(?:{_Q})?(?P<name>[A-Za-z_][\w.\-]{{1,80}})(?:{_Q})?"
+    rf"(?:[ \t]serializeAs=\"\w{{1,20}}\">\s{{0,40}}<value)?[\s,;>\-]{{0,40}}(?:{_Q})?"
     r"(?:(?:value|val|content|default|plaintext|string)"
     rf"(?:{_Q})?[ \t]{{0,4}}[:=][ \t]{{0,4}}|(?<=>)(?=[^<\s]))"
     rf"(?:{_TEXT}|(?P<bare>[^\s\"'`<>\\,}}]{{6,4096}}))"
@@ -186,7 +188,10 @@ _LOGIN = (
     rf"[\"']?[^\s:\"'%]{{1,128}}[:%]{_V})"
 )
 CLIENTS: tuple[tuple[str, str], ...] = (
-    ("curl wget http https xh httpie ab smbclient rpcclient net siege hey wrk lftp", _LOGIN),
+    (
+        "curl wget http https xh httpie ab smbclient rpcclient net siege hey wrk lftp etcdctl",
+        _LOGIN,
+    ),
     ("lftp", rf"-u{_O}[\"']?[^\s,\"']{{1,128}},{_V}"),
     (
         "mysql mysqldump mysqladmin mysqlimport mysqlsh mariadb mariadb-dump mycli 7z 7za rar",
@@ -225,6 +230,16 @@ CLIENTS: tuple[tuple[str, str], ...] = (
     ),
     ("chpasswd", rf"<<<{_O}[\"']?[\w\-]{{1,40}}:{_V}"),
     ("rclone", rf"obscure{_A}{_V}"),
+    ("mc", rf"alias{_A}set{_A}\S{{1,80}}{_A}\S{{1,200}}{_A}\S{{1,128}}{_A}{_V}"),
+    ("gpg gpg2", rf"--passphrase{_A}{_V}"),
+    ("ssh-keygen", rf"(?<=\s)-[NP]{_A}{_V}"),
+    ("kinit", rf"<<<{_O}{_V}"),
+    ("kubeadm", rf"--token{_A}{_V}"),
+    ("bw", rf"unlock{_A}(?!-){_V}"),
+    ("rabbitmqctl", rf"(?:add_user|change_password){_A}\S{{1,80}}{_A}{_V}"),
+    ("mysqladmin", rf"(?<=\s)password{_A}(?!-){_V}"),
+    ("rootpw", rf"(?<=rootpw){_A}(?!-){_V}"),
+    ("d-i", rf"passwd/\S{{1,80}}{_A}password{_A}{_V}"),
 )
 """Clients, and the position of a password in their arguments."""
 
@@ -235,6 +250,8 @@ _PIPED = regex(
     r"(?:echo|printf)[ \t]{1,4}(?:-\w{1,3}[ \t]{1,4})?[\"']?(?:[\w\-]{1,40}:)?"
     r"(?P<value>[^\s\"'|;&<>$]{4,256})[\"']?[ \t]{0,4}\|[ \t]{0,4}"
     r"(?:sudo[ \t]{1,4}-S|[^|\n]{0,80}(?:--password-stdin|--with-token|chpasswd|--stdin))"
+    r"|--(?:key|pass)[\w\-]{0,20}[= ]<\((?:echo|printf)[ \t]{1,4}[\"']?"
+    r"(?P<made>[^\s\"'|;&<>$()]{4,256})"
 )
 
 _BEGIN = regex(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
@@ -425,7 +442,11 @@ def _field_value(pattern: re.Pattern[str], match: re.Match[str]) -> tuple[int, i
         return None
     if kind in ("bare", "joined") and (more := _NEXT_FIELD.search(text, start, end)):
         end = more.start()
-    return (start, end) if _hides(name, text[start:end], pattern, quoted) else None
+    value = text[start:end]
+    # A variable of the environment is given a password; code may name a type or a field instead.
+    if between == "=" and name.isupper() and is_password(name) and value.isalpha():
+        return None if is_example(value) else (start, end)
+    return (start, end) if _hides(name, value, pattern, quoted) else None
 
 
 @lru_cache(4096)
@@ -435,7 +456,8 @@ def _is_secret_name(name: str) -> bool:
 
 _NAME_MARKS = (
     *("pass", "pwd", "secret", "token", "key", "cred", "auth", "_pat", "-pat", "jwt"),
-    *("psk", "session", "cookie", "signature", "hmac", "mnemonic", "sid"),
+    *("psk", "session", "cookie", "signature", "hmac", "mnemonic", "sid", "sessid", "sonar"),
+    *("verifier", "assertion", "samlresp", "device_code", "device-code", "devicecode"),
 )
 """Texts of which every name of a secret contains one."""
 _LONGEST_NAME = 84
@@ -454,7 +476,8 @@ _NEXT_FIELD = regex(r"&(?:amp;)?[\w.\-]{1,40}=|\\[nrt\"']")
 
 def _hides(name: str, value: str, pattern: re.Pattern[str], quoted: bool) -> bool:
     if pattern in (_ELEMENT, _LISTED) and is_password(name):
-        return not any(map(str.isspace, value)) and not is_example(value) and not value.isalpha()
+        is_word = value.isalpha() and not (len(value) >= 10 and is_unspoken(value))
+        return not any(map(str.isspace, value)) and not is_example(value) and not is_word
     return hides(name, value, quoted=quoted)
 
 
@@ -504,7 +527,8 @@ def _queries(text: str, first: int, last: int) -> Spans:
     for match in _QUERY.finditer(text, first, last):
         name, value = match["name"].lower(), match["value"]
         if is_key_like(match["name"]):
-            if looks_secret(value, quoted=True):
+            is_chosen = is_password(name) and value.isalpha() and not is_example(value)
+            if is_chosen or looks_secret(value, quoted=True):
                 yield match.span("value")
         elif name in _QUERY_KEYS and not is_hollow(value):
             signed = "sig" in name and len(value) >= 16
@@ -533,13 +557,48 @@ _STATEMENT = regex(
     r"(?i)identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by[ \t]{1,4}"
     r"(?:password[ \t]{1,4})?[\"'](?P<value>[^\"'\n]{4,256})"
     r"|jdbc:oracle:\w{1,8}:[\w$#]{1,30}/(?P<thin>[^@\s]{3,128})(?=@)"
+    r"|password[ \t](?:(?:is|was)[ \t]generated[ \t])?for[ \t]\S{1,80}:[ \t](?P<told>\S{6,128})"
+    r"|api[ _\-]key(?:[ \t]is)?:?[ \t](?P<hex>[0-9a-f]{32,128})(?!\w)"
+    r"|assword:?[\"'}\s;]{1,8}send[ \t]{1,4}\"(?P<sent>[^\"\\\n]{4,128})"
+    r"|(?:unseal|recovery)[ \t]key[ \t]\d{1,2}:[ \t](?P<seal>\S{20,128})"
+    r"|snmp-server[ \t]community[ \t](?P<community>\S{4,64})"
+    r"|(?:password|secret)[ \t]\d[ \t](?P<router>(?=\S{0,40}\d)\S{8,128})"
+    r"|(?:mnemonic|(?:seed|recovery)[ _\-]?phrase)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
+    r"(?P<words>(?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})"
 )
+
+
+_STATEMENT_MARKS = (
+    *("identified", "jdbc:oracle", "password", "secret", "api key", "api-key", "api_key"),
+    *("snmp-server", "mnemonic", "phrase", "unseal key", "recovery key"),
+)
+_JWK = regex(r"\"(?:d|k|p|q|dp|dq|qi)\"\s{0,9}:\s{0,9}\"(?P<value>[\w\-]{20,4096})\"")
+
+
+def _json_web_keys(text: str, first: int, last: int) -> Spans:
+    for match in _JWK.finditer(text, first, last):
+        yield match.span("value")
+
+
+_SIGNATURE = regex(
+    r"(?i)(?<![\w\-])[a-z][\w\-]{1,40}-signature(?:-\d{1,3})?[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?"
+    r"(?:t=\d{6,12},)?(?:\w{1,8}=)?(?P<hex>[0-9a-f]{40,1024})(?!\w)"
+    r"|aws4-hmac-[^\n]{0,400}[ ,]signature=(?P<aws>[0-9a-f]{64})(?!\w)"
+    r"|(?:digest[^\n]{0,400}[ ,]|(?<![\w\-]))response=[\"']?(?P<digest>[0-9a-f]{32,64})(?!\w)"
+)
+
+
+def _signatures(text: str, first: int, last: int) -> Spans:
+    """Return the values that sign a request: of a header or a query, or in answer to a digest."""
+    for match in _SIGNATURE.finditer(text, first, last):
+        yield match.span(match.lastgroup or "")
 
 
 def _statements(text: str, first: int, last: int) -> Spans:
     for match in _STATEMENT.finditer(text, first, last):
         kind = match.lastgroup or ""
-        if not is_example(match[kind]):
+        is_word = kind == "told" and not looks_secret(match[kind], quoted=True)
+        if not is_word and not is_example(match[kind]):
             yield match.span(kind)
 
 
@@ -596,7 +655,7 @@ def _commands(text: str, first: int, last: int) -> Spans:
                 if not is_hollow(found[kind]) and not found[kind].startswith("-"):
                     yield found.span(kind)
     for match in _PIPED.finditer(text, first, last):
-        yield match.span("value")
+        yield match.span(match.lastgroup or "")
 
 
 _COMMAND_END = regex(r"(?<!\\)\n|[ \t](?:\|\||&&|\|)[ \t]|;[ \t\n]")
@@ -670,6 +729,10 @@ def _body_before(text: str, end: int) -> Spans:
         yield first, end
 
 
+_COMMAND_MARKS = (
+    *(" -", " /p:", "login", "obscure", " password", " set ", "<<<", "http-basic", "net use"),
+    *("chpasswd", "unlock", "rabbitmqctl", "rootpw", "d-i "),
+)
 _Reader = Callable[[str, int, int], Spans]
 _READERS: tuple[tuple[tuple[str, ...], _Reader], ...] = (
     (("authorization", "bearer", "ssws"), _headers),
@@ -677,11 +740,13 @@ _READERS: tuple[tuple[tuple[str, ...], _Reader], ...] = (
     (("?", "&"), _queries),
     (("://",), address_spans),
     (("login", "machine", "account"), _files),
-    (("identified", "jdbc:oracle"), _statements),
+    (_STATEMENT_MARKS, _statements),
+    (('"kty"',), _json_web_keys),
+    (("-signature", "response=", "signature="), _signatures),
     (('value":',), _named_after),
     ((":",), _pgpass),
     (
-        (" -", " /p:", "login", "obscure", " password", " set ", "<<<", "http-basic", "net use"),
+        _COMMAND_MARKS,
         _commands,
     ),
 )

@@ -7,6 +7,7 @@ import binascii
 import math
 from collections import Counter
 from functools import lru_cache
+from itertools import pairwise
 
 from flyball.regex import regex
 
@@ -102,6 +103,13 @@ _WEAK_WORDS = frozenset(
     ]
 )
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
+_WHOLE_NAMES = frozenset(
+    [
+        *("codeverifier", "devicecode", "clientassertion", "samlresponse", "samlassertion"),
+        *("privatekeyid", "phpsessid", "jsessionid", "sonarlogin", "sshpass", "rediscliauth"),
+    ]
+)
+"""Names of secrets that only tell it as a whole."""
 
 _HOLLOW = regex(
     r"(?i)(?:none|null|nil|true|false|undefined|changeme\w*|change-me|example\S*|your[-_]\S*|"
@@ -139,7 +147,9 @@ def is_key_like(name: str) -> bool:
     last = words[-1]
     if last in _KEY_WORDS or last.endswith(_KEY_ENDINGS) or name.endswith(("_PAT", "-pat", "_pat")):
         return True
-    return last == "key" and len(words) > 1 and words[-2] in _KINDS_OF_KEY
+    if "".join(words) in _WHOLE_NAMES:
+        return True
+    return last == "key" and len(words) > 1 and (words[-2] in _KINDS_OF_KEY or words[0] == "x")
 
 
 def is_password(name: str) -> bool:
@@ -177,7 +187,8 @@ def hides(name: str, value: str, *, quoted: bool) -> bool:
     if is_key_like(name):
         if is_password(name) and value.isdigit():
             return len(value) >= SHORTEST
-        return looks_secret(value, quoted=quoted)
+        whole = "".join(key_words(name)) in _WHOLE_NAMES
+        return looks_secret(value, quoted=quoted) or (whole and looks_random(value))
     if not is_weak_name(name) or _CODE.fullmatch(value):
         return False
     return looks_random(value) or is_login(value)
@@ -195,7 +206,9 @@ def looks_secret(value: str, *, quoted: bool) -> bool:
         return quoted and has_digit and signs and len(value) < 80 and value.count(" ") < 6
     if _CODE.fullmatch(value):
         long = quoted and len(value) >= 20 and entropy(value) >= 4
-        return value.isalpha() and (long or (len(value) >= 12 and alternates(value)))
+        return value.isalpha() and (
+            long or (len(value) >= 10 and (alternates(value) or is_unspoken(value)))
+        )
     if not quoted and _NUMBERED.fullmatch(value):
         return False
     has_letter = any(map(str.isalpha, value))
@@ -209,6 +222,27 @@ def alternates(value: str) -> bool:
     return len(_SAME_KIND.findall(value)) >= 0.4 * len(value)
 
 
+def is_unspoken(value: str) -> bool:
+    """Return whether letters follow each other as in no name made of words."""
+    pairs = list(pairwise(value))
+    rare = sum((first + second).lower() in _RARE_PAIRS for first, second in pairs)
+    begun = sum(first.islower() and second.isupper() for first, second in pairs)
+    return 11 * rare + 5 * begun >= 2 * len(pairs)
+
+
+_RARE_PAIRS = frozenset(
+    row[0] + second
+    for row in (
+        *("aehjoqz", "bdfghkmnpqtvwxz", "cjqwxz", "dhjkqwxyz", "ejz", "fbghjkqvwxyz"),
+        *("gbdfjkqvwxyz", "hbcfghjknpqvwxz", "ihijkquwy", "jabcdfghijklmnpqrstvwxyz"),
+        *("kbcdfghjkmnopqruvwxyz", "lhjqrvwxz", "mfghjknqrvwxyz", "nhjqwxz", "ohjqyz"),
+        *("pbgjknqvwxz", "qabcdefghijklmnopqrstvwxyz", "rhjqwxz", "sjxz", "tjkqz"),
+        *("uhjkquvwxyz", "vbcdfghjklmnpqrstuvwxyz", "wbcdfgjklmpqtuvwxyz"),
+        *("xbdfghjklmnoqrsuvwxyz", "ybcdfghijkoqruvwxyz", "zbcdfghjklmnopqrstuvwxyz"),
+    )
+    for second in row[1:]
+)
+"""A first letter with those that hardly follow it in 29,000 words of programs and their manuals."""
 _SAME_KIND = regex(r"[a-z]+|[A-Z]+|[0-9]+")
 
 

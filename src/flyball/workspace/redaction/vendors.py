@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from flyball.regex import regex
-from flyball.workspace.redaction.judge import alternates
+from flyball.workspace.redaction.judge import alternates, is_unspoken
 
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
@@ -175,6 +175,37 @@ VENDORS: tuple[tuple[str, str, str], ...] = (
     ("Mercado Pago", "APP_USR- TEST-", r"\d{10,20}-\d{6}-[0-9a-f]{32}-\d{6,12}"),
     ("Paddle", "pdl_live_apikey_ pdl_sdbx_apikey_", r"[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}"),
     ("PASETO", "v1.local. v2.local. v3.local. v4.local.", r"[\w\-]{60,4096}"),
+    ("Adobe", "p8e-", r"[A-Za-z0-9]{32}"),
+    ("ASP.NET", "CfDJ8", r"[\w\-]{40,8192}"),
+    ("Azure", "0.A 1.A", r"[\w\-]{50,400}(?:\.\d)?\.Ag[\w\-]{100,4096}(?:\.A[\w\-]{100,4096})?"),
+    ("Bitbucket", "BBDC-", r"[\w+/@\-]{40,50}"),
+    ("Braintree, Klaviyo", "pk_", r"(?:[A-Za-z0-9]{6}_)?[0-9a-f]{34}"),
+    ("Buildbot", "bb_pr_ bb_ma_", r"[0-9a-f]{30}"),
+    ("ClickHouse", "4b1d", r"[A-Za-z0-9]{38}(?![A-Za-z0-9])"),
+    ("Close", "api_", r"[A-Za-z0-9]{20,24}\.[A-Za-z0-9]{20,24}(?![\w.])"),
+    ("Defined Networking", "dnkey-", r"[\w\-=]{26}-[\w\-=]{52}"),
+    ("dfuse", "web_", r"[0-9a-z]{32}(?!\w)"),
+    ("Endor Labs", "endr+", r"[A-Za-z0-9\-]{16}"),
+    ("Fleetbase, Pagar.me", "flb_live_ ak_live_", r"[A-Za-z0-9]{20,30}"),
+    ("Formsite", "na1.", r"[A-Za-z0-9+/]{100}"),
+    ("Gemini", "account- master-", r"(?=[a-z0-9]*[A-Z])(?=[A-Za-z]*\d)[A-Za-z0-9]{20}(?![\w\-])"),
+    ("Grafana", "eyJrIjoi", r"[A-Za-z0-9]{60,400}={0,3}"),
+    ("New Relic", "NRBR-", r"[0-9a-f]{19}"),
+    ("Kagi", "api-", r"[A-Za-z0-9]{20,40}-kagi"),
+    ("Nightfall", "NF-", r"[A-Za-z0-9]{32}(?![\w\-])"),
+    ("Okta", "00", r"(?=[\w\-]*[a-z])(?=[\w\-]*[A-Z])[\w\-]{40}(?![\w\-])"),
+    ("PubNub", "sub-c- pub-c-", _UUID),
+    ("Recharge", "sk_ sk_test_", r"\d{1,2}x\d_[0-9a-fA-F]{64}"),
+    ("SaladCloud", "salad_cloud_", r"[A-Za-z0-9]{1,7}_[A-Za-z0-9]{7,235}"),
+    ("Salesforce", "3MVG9 5AEP861", r"[\w.+/=]{80,251}"),
+    ("Square", "sandbox-sq0c sandbox-sq0i", r"[a-z]{2}-[\w\-]{22,64}"),
+    ("Stripe", "pi_ seti_", r"[A-Za-z0-9]{24}_secret_[A-Za-z0-9]{25}"),
+    ("Truffle Security", "thog-secret-", r"[0-9a-f]{32}"),
+    ("Ubidots", "BBFF-", r"[A-Za-z0-9]{30}"),
+    ("Intra42", "u-s4t2ud- u-s4t2af-", r"[0-9a-f]{64}"),
+    ("Voiceflow", "VF.", r"(?:(?:DM|WS)\.)?[0-9a-fA-F]{24}\.[A-Za-z0-9]{16}"),
+    ("Yandex", "YC", r"(?=[\w\-]*\d)[\w\-]{38}(?![\w\-])"),
+    ("Zoho", "1000.", r"[0-9a-f]{32}\.[0-9a-f]{32}"),
     ("JSON Web Token", "eyJ", r"[\w\-]{8,4096}\.[\w\-]{8,8192}\.[\w\-]{8,2048}(?:\.[\w\-]{8,8192}){0,2}"),
     ("JSON Web Encryption", "eyJ", r"[\w\-]{8,4096}\.\.[\w\-]{8,64}\.[\w\-]{8,8192}\.[\w\-]{8,64}"),
     ("password hash", "$1$ $2a$ $2b$ $2x$ $2y$ $5$ $6$ $7$ $y$ $gy$ $apr1$ $argon2id$ $argon2i$ $argon2d$ $sha1$ $scrypt$ $pbkdf2", r"[\w./$,=+\-]{20,255}"),
@@ -192,7 +223,12 @@ INNER: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("Azure storage", "+ASt", regex(r"[A-Za-z0-9+/]{70,80}\+ASt[A-Za-z0-9+/]{6,12}={0,2}")),
     ("Mailchimp", "-us", regex(r"(?<![0-9a-z])[0-9a-f]{32}-us\d{1,2}(?![0-9a-z])")),
     ("MaxMind", "_mmk", regex(r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)")),
-    ("New Relic", "NRAL", regex(r"(?<![0-9a-zA-Z])[0-9a-f]{32,40}NRAL(?![A-Za-z0-9])")),
+    ("New Relic", "NRAL", regex(r"(?<![0-9a-zA-Z])(?:eu01xx)?[0-9a-f]{26,40}(?:FFFF)?NRAL(?![A-Za-z0-9])")),
+    ("New Relic", "-NRMA", regex(r"(?<![0-9a-zA-Z])(?:AA|eu01xx)[0-9a-f]{36,40}-NRMA(?![A-Za-z0-9])")),
+    ("Facebook", "|", regex(r"(?<!\w)\d{15,16}[|][\w\-]{27,40}(?![\w\-])")),
+    ("Tableau", "==:", regex(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{22}==:[A-Za-z0-9]{32}(?![A-Za-z0-9])")),
+    ("LDAP", "SHA", regex(r"(?<=\})(?<=SHA\}|256\}|384\}|512\})[A-Za-z0-9+/]{20,256}={0,2}")),
+    ("Tines", ".tines.com/", regex(r"(?<=\.tines\.com/)webhook/[0-9a-z]{32}/[0-9a-z]{32}")),
     ("Telegram", ":AA", regex(r"(?<![\w/])(?:bot)?[0-9]{8,10}:AA[\w\-]{32,36}")),
     ("Terraform", ".atlasv1.", regex(r"[A-Za-z0-9]{14}\.atlasv1\.[\w\-=]{40,80}")),
     ("Slack", "hooks.slack.com/", regex(r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/[A-Z0-9]{6,16}/[A-Z0-9]{6,16}/[\w/]{16,90}")),
@@ -208,8 +244,8 @@ _IN_TOKENS = frozenset((string.ascii_letters + string.digits + "_-.$:|~").encode
 _TOKEN_BYTES = bytes(ord("a") if byte in _IN_TOKENS else ord(" ") for byte in range(256))
 _LONG = b"a" * 16
 """Minimum token length: shorter runs of token characters need no search."""
-_LONGEST_CUT = 4
-"""Maximum length of a token's part before such a run, as in `1//0…`."""
+_LONGEST_CUT = 5
+"""Maximum length of a token's part before such a run, as in `endr+…`."""
 
 
 def vendor_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -234,7 +270,7 @@ def vendor_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 _LABELLED = regex(
-    r"(?<![\w.\-/])(?<!sha\d{3}[=:])[a-z]{2,16}(?:_(?:[a-z]{1,12}|v\d)){0,3}_([A-Za-z0-9]{24,255})(?!\w)"
+    r"(?<![\w.\-/])(?<!sha\d{3}[=:])[a-z]{2,16}\d?(?:_(?:[a-z]{1,12}|v\d)){0,3}_([A-Za-z0-9]{24,255})(?!\w)"
 )
 """A label in small letters, and a long end: the form that most vendors have agreed on."""
 
@@ -286,4 +322,4 @@ def _compiled() -> tuple[re.Pattern[str], dict[str, list[tuple[int, re.Pattern[s
 def _is_random(rest: str) -> bool:
     """Return whether the part after a prefix has letters and digits, or cases that alternate."""
     letters = any(map(str.isalpha, rest))
-    return letters and (any(map(str.isdigit, rest)) or (len(rest) >= 16 and alternates(rest)))
+    return letters and (any(map(str.isdigit, rest)) or (len(rest) >= 16 and is_unspoken(rest)))

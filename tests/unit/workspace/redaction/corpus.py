@@ -102,6 +102,33 @@ VENDORS: list[tuple[str, ...]] = [
     ("pdl" + "_live_apikey_", LOWER, "26", "_", WORD, "22", "_", WORD, "3"),
     ("v4" + ".local.", URL, "120"),
     ("FLWSECK-", LOWER, "32", "-X"),
+    ("p8e-", LOWER, "32"),
+    ("CfDJ8", URL, "120"),
+    ("1.A", URL, "60", ".Ag", URL, "200"),
+    ("BBDC-", WORD, "44"),
+    ("pk_", HEX, "34"),
+    ("bb_pr_", HEX, "30"),
+    ("4b1d", WORD, "38"),
+    ("api_", WORD, "22", ".", WORD, "22"),
+    ("dnkey-", URL, "26", "-", URL, "52"),
+    ("endr+", WORD, "16"),
+    ("flb_live_", WORD, "20"),
+    ("na1.", WORD, "100"),
+    ("NRBR-", HEX, "19"),
+    ("NF-", WORD, "32"),
+    ("sk_1x1_", HEX, "64"),
+    ("salad_cloud_abc12_", WORD, "60"),
+    ("3MVG9", WORD, "80"),
+    ("sandbox-sq0csb-", URL, "43"),
+    ("pi_", WORD, "24", "_secret_", WORD, "25"),
+    ("thog-secret-", HEX, "32"),
+    ("BBFF-", WORD, "30"),
+    ("VF.DM.", HEX, "24", ".", WORD, "16"),
+    ("1000.", HEX, "32", ".", HEX, "32"),
+    ("", WORD, "22", "==:", WORD, "32"),
+    ("123456789012345|", WORD, "27"),
+    ("AA", HEX, "40", "-NRMA"),
+    ("eu01xx", HEX, "26", "FFFFNRAL"),
     ("fo1_", URL, "43"),
     ("fio-u-", URL, "64"),
     ("glsa_", WORD, "32", "_", HEX, "8"),
@@ -171,10 +198,16 @@ def _p(alphabet: str, size: int) -> Callable[[random.Random], str]:
     return lambda rng: made(alphabet, size, rng)
 
 
+def _letters(alphabet: str, size: int) -> Callable[[random.Random], str]:
+    return lambda rng: "".join(rng.choice(alphabet) for _ in range(size))
+
+
 PASSWORD = _p(WORD + "#+%-", 14)
 SHORT = _p(WORD, 9)
 LONG = _p(WORD, 40)
 HEX_KEY = _p(HEX, 40)
+CAPITALS = _letters(string.ascii_uppercase, 13)
+SMALL = _letters(string.ascii_lowercase, 12)
 BASE64 = _p(WORD + "+/", 64)
 
 # `@` is where the secret is; everything else must stay.
@@ -323,6 +356,39 @@ PLACES: list[tuple[Callable[[random.Random], str], str]] = [
     (LONG, "oauth_token_secret=@"),
     (LONG, "jwt_secret: @"),
     (LONG, "Token: @"),
+    (CAPITALS, "PGPASSWORD=@ psql -h db"),
+    (SMALL, "export SSHPASS=@"),
+    (SMALL, "REDISCLI_AUTH=@ redis-cli ping"),
+    (CAPITALS, "docker run -e POSTGRES_PASSWORD=@ postgres"),
+    (lambda _: "welcome", "MYSQL_PWD=@ mysqldump app"),
+    (lambda _: "zrkevshchkekeqgy", "spring.mail.password: @"),
+    (lambda _: "tuOEDacZEhgtd", 'adminPassword: "@"'),
+    (SMALL, "curl -d 'user=u&password=@' https://h"),
+    (LONG, "grant_type=authorization_code&code_verifier=@&client_id=x"),
+    (HEX_KEY, '"device_code": "@"'),
+    (HEX_KEY, '  "private_key_id": "@",'),
+    (BASE64, "SAMLResponse=@"),
+    (_p(HEX, 32), 'response="@", cnonce="0a4f113b"'),
+    (_p(HEX, 64), "X-Amz-Signature=@"),
+    (_p(HEX, 64), "X-Hub-Signature-256: sha256=@"),
+    (_p(HEX, 64), "AWS4-HMAC-SHA256 SignedHeaders=host, Signature=@"),
+    (_p(LOWER, 26), "PHPSESSID=@"),
+    (SHORT, '<setting name="SmtpPassword" serializeAs="String"><value>@</value></setting>'),
+    (SHORT, "Password for bob: @"),
+    (SHORT, "username admin password 7 @"),
+    (SHORT, "snmp-server community @ RO"),
+    (SHORT, 'expect "Password:"; send "@\\r"'),
+    (LONG, "mc alias set m https://h AKIDX @"),
+    (CAPITALS, 'ssh-keygen -N "@"'),
+    (SHORT, "cryptsetup --key-file <(echo @)"),
+    (SHORT, "rabbitmqctl add_user bob @"),
+    (SHORT, "echo 'bob:@' | chpasswd"),
+    (SHORT, "ALTER LOGIN sa WITH PASSWORD = N'@'"),
+    (_p(WORD, 28), "userPassword:: @"),
+    (_p(WORD, 32), "userPassword: {SSHA}@"),
+    (LONG, '{"kty":"EC","crv":"P-256","d":"@"}'),
+    (BASE64, "Unseal Key 1: @"),
+    (lambda _: "legal winner thank year wave sausage " * 2 + "yellow", 'mnemonic: "@"'),
 ]  # fmt: skip
 
 

@@ -158,6 +158,13 @@ HARMLESS = [
     "pass the -p2 flag",
     "auth: false",
     "tests/unit/test_auth.py::test_token[a1b2c3d4] PASSED",
+    "password=passwordFromStdin",
+    "PASSWORD=password",
+    "the response=200 came after 3 tries",
+    '"signature": "8f14e45fceea167a5a36dedd4bea2543"',
+    "keyId: 8f14e45fceea167a5a36dedd4bea25438f14e45f",
+    "web_components_2024_updated_again_later",
+    "verifier = Verifier(config)",
 ]
 
 
