@@ -64,19 +64,29 @@ def consents(text: str, command: str) -> bool:
     acts = set(speech.acts)
     if not acts or acts & _OBSTACLES or "?" in text or speech.is_read_only:
         return False
-    return speech.acts[0] is Act.ASSENT or _names_act(text, speech, command)
+    if speech.acts[0] is Act.ASSENT:
+        return True
+    named = [word for word in command.split()[1:] if word.isalpha()]
+    return acts <= _ORDERS and len(text.split()) <= BRIEF and says(speech.text, *named[:1])
 
 
 def orders(text: str, command: str) -> bool:
-    """Return whether a prompt of few words orders a command, although nobody has asked yet."""
-    return consents(text, command) and _names_act(text, hear(text), command)
+    """Return whether a prompt orders a command by its name ("commit and push"), unasked.
 
-
-def _names_act(text: str, speech: Speech, command: str) -> bool:
-    named = [word for word in command.split()[1:] if word.isalpha()]
-    return (
-        set(speech.acts) <= _ORDERS and len(text.split()) <= BRIEF and says(speech.text, *named[:1])
+    A clause of its own must say so, without a condition: "push later" or "push the form" does not.
+    """
+    speech = hear(text)
+    if {*speech.acts} & _OBSTACLES or "?" in text or speech.is_read_only:
+        return False
+    name = next((word for word in command.split()[1:] if word.isalpha()), "")
+    return any(
+        clause.heard.act in _ORDERS and _plain_order(name).fullmatch(clause.text)
+        for clause in speech.clauses
     )
+
+
+def _plain_order(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:\w+ )?{name}(?: (?:{_POINTS_BACK}|all|everything|now|please|to \w+))*")
 
 
 def goes_on(text: str, request: str, answer: str = "") -> bool:
@@ -88,7 +98,7 @@ def goes_on(text: str, request: str, answer: str = "") -> bool:
     if opening_words(speech.text, f"and|then|{lexicon.EXTENDS}") and "?" not in text:
         return not set(speech.acts) & {Act.REFUSAL, Act.INQUIRE, Act.FORBID}
     is_order = bool(speech.acts) and set(speech.acts) <= _ORDERS
-    return is_order and len(speech.text.split()) <= BRIEF and says(speech.text, _POINTS_BACK)
+    return is_order and len(speech.text.split()) <= MANY and says(speech.text, _POINTS_BACK)
 
 
 def _took_over(speech: Speech) -> ReplyMeaning | None:

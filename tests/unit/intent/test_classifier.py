@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from flyball.intent import lexicon
 from flyball.intent.act import Act
 from flyball.intent.classifier import classify, is_settled
-from flyball.intent.context import consents, goes_on
+from flyball.intent.context import consents, goes_on, orders
 from flyball.intent.speech import hear
 from flyball.terms.intent import (
     CONFIDENCE_THRESHOLD,
@@ -567,6 +567,33 @@ def test_clear_yes_consents_to_the_command(text: str):
 )
 def test_anything_else_leaves_the_question_open(text: str):
     assert not consents(text, PUSH)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "commit and push",
+            "Commit all of it and push, please.",
+            "push it to origin",
+            "just push",
+        ),
+        "Fix the total in cart.py, commit it with a good message and push.",
+    ],
+)
+def test_request_orders_a_push(text: str):
+    assert orders(text, PUSH)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("yes", "commit but do not push", "commit, push later", "shall we push?", "commit it"),
+        *("push the button fix", "add a push button to the page", "push it after the tests pass"),
+    ],
+)
+def test_request_orders_no_push(text: str):
+    assert not orders(text, PUSH)
 
 
 @pytest.mark.parametrize(
