@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -49,9 +48,11 @@ def begun(run: str, n: int) -> RunStarted:
     )
 
 
-async def write_runs(journal: SqliteJournal, count: int = CARDS) -> None:
+async def write_runs(
+    journal: SqliteJournal, count: int = CARDS, events: int = EVENTS, seed: int = 1
+) -> None:
     """A long run first, and then many that have only begun, with one card each."""
-    world = World(Random(1), reads_on, crash_chance=0.0)
+    world = World(Random(seed), reads_on, crash_chance=0.0)
     for n in range(count):
         run = f"run-{n:04}"
         lease = await acquire(journal, run)
@@ -59,7 +60,7 @@ async def write_runs(journal: SqliteJournal, count: int = CARDS) -> None:
         while True:
             state = advance(state, event).state
             await journal.commit(lease, event, state, ())
-            if state.seq >= EVENTS or (n and state.cards):
+            if state.seq >= events or (n and state.cards):
                 break
             event = msgspec.structs.replace(next_event(world, state, 10), at=n + 1.5)
         await journal.release(lease)
@@ -183,26 +184,20 @@ def test_ten_thousand_events_are_reached_with_few_of_them_drawn(long: Long):
 HERO_AT = """() => new Promise((done) => { const look = () => requestAnimationFrame(
   document.querySelector(".hero h1") && document.querySelector(".judged[role=listitem]")
   ? () => done(document.querySelector("run-page").lines.length) : look); look(); })"""
-TIMES_FASTER = 3
 
 
 @pytest.mark.exhaustive
-def test_a_long_run_is_read_once_and_drawn_before_its_history(tmp_path: Path):
-    """By the clock nothing fails: a second look is told faster than the first, however slow."""
+def test_a_long_run_is_drawn_before_its_history(tmp_path: Path):
     shop, _ = make_shop(tmp_path)
     environ = environment(tmp_path)
     journal = SqliteJournal(open_home(shop, environ, {}).journal_path)
     journal._db.execute("PRAGMA synchronous = OFF")  # pyright: ignore[reportPrivateUsage]
     asyncio.run(write_runs(journal, 1))
     asyncio.run(journal.close())
-    with serving(environ, shop) as served:
-        took: list[float] = []
-        for _ in range(5):
-            begun = time.perf_counter()
-            served.get("/api/runs/run-0000")
-            took.append(time.perf_counter() - begun)
-        assert min(took[1:]) * TIMES_FASTER < took[0]
-        with browsing(served.address, viewport={"width": 1440, "height": 900}) as (page, faults):
-            page.goto(f"{served.address.partition('?')[0]}#/run/run-0000")
-            assert page.evaluate(HERO_AT) < EVENTS
-            assert faults == []
+    with (
+        serving(environ, shop) as served,
+        browsing(served.address, viewport={"width": 1440, "height": 900}) as (page, faults),
+    ):
+        page.goto(f"{served.address.partition('?')[0]}#/run/run-0000")
+        assert page.evaluate(HERO_AT) < EVENTS
+        assert faults == []

@@ -45,21 +45,23 @@ class CostRow(msgspec.Struct, frozen=True, kw_only=True):
     own_seconds: float = 0.0
 
 
-class CostTally:
+class CostTally(msgspec.Struct):
     """The cost of a run so far, computed while its log is folded."""
 
-    def __init__(self) -> None:
-        self._rows: dict[tuple[str, str, str], CostRow] = {}
+    found: dict[tuple[str, str, str], CostRow] = msgspec.field(
+        default_factory=dict[tuple[str, str, str], CostRow]
+    )
+    """A row for each card, phase and role, in the order in which they began."""
 
     def add(self, before: RunState, event: AnyEvent, after: RunState) -> None:
         """Add the costs of one event, given the states before and after it."""
         row = _row(before, event, after)
         key = (row.card, row.phase, row.role)
-        self._rows[key] = _together(self._rows.get(key), row)
+        self.found[key] = _together(self.found.get(key), row)
 
     def rows(self) -> tuple[CostRow, ...]:
         """Return the rows in the order in which they began, followed by their total."""
-        found = tuple(self._rows.values())
+        found = tuple(self.found.values())
         whole: CostRow | None = None
         for row in found:
             whole = _together(whole, replace(row, card="all", phase="", role=""))

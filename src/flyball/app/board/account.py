@@ -12,9 +12,10 @@ import msgspec
 from flyball.app.answering import pending
 from flyball.app.board.watching import card_row
 from flyball.app.project import Home, redactor_of
-from flyball.app.runs.description import Recounting, read_through
+from flyball.app.runs.description import ReadThrough, read_through
 from flyball.app.runs.files import present_tree, workspace_of
 from flyball.app.runs.hero import Hero, draw_card, hero_of, why_stopped
+from flyball.app.runs.history import RunHistory
 from flyball.app.runs.journals import Record, record_of
 from flyball.app.runs.overview import reverted_words
 from flyball.errors import FlyballError, NotFound, UsageError
@@ -35,32 +36,44 @@ def places_of(home: Home) -> ProjectPlaces:
     return ProjectPlaces(home.repo, home.state, Path(home.environ.get("HOME", "/")))
 
 
+class KnownRun:
+    """The history of a run as it was last shown, for one thread at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.history: RunHistory | None = None
+
+
 class Accounts:
     """Recently shown runs, so that showing a long one again reads only its new events."""
 
     def __init__(self, most: int = 8) -> None:
         self._most = most
-        self._kept: dict[tuple[str, str], tuple[Recounting, threading.Lock]] = {}
+        self._kept: dict[tuple[str, str], KnownRun] = {}
         self._lock = threading.Lock()
 
     def account(self, home: Home, run: str) -> dict[str, Any]:
         """Return everything about a run; may be called from several threads."""
         key = (home.state.name, run)
         with self._lock:
-            counting, lock = self._kept.pop(key, None) or (Recounting(), threading.Lock())
-            self._kept[key] = counting, lock
+            known = self._kept[key] = self._kept.pop(key, None) or KnownRun()
             for old in list(self._kept)[: -self._most]:
                 del self._kept[old]
-        with lock:
-            return asyncio.run(account(home, run, counting))
+        with known.lock:
+            read = asyncio.run(read_through(home, run, known.history))
+            known.history = read.history
+            return account_from(home, read)
 
 
-async def account(home: Home, run: str, counting: Recounting | None = None) -> dict[str, Any]:
+async def account(home: Home, run: str) -> dict[str, Any]:
     """Return everything about a run, with its verdict in words and the reason why it stopped."""
-    counting = counting or Recounting()
-    told, record = await read_through(home, run, counting)
-    state = record.state
-    for card, shown in zip(state.cards, told["cards"], strict=False):
+    return account_from(home, await read_through(home, run))
+
+
+def account_from(home: Home, read: ReadThrough) -> dict[str, Any]:
+    """Add to a run's description what a page shows."""
+    described, state, history = read
+    for card, shown in zip(state.cards, described["cards"], strict=False):
         verdict = card.verdict
         row = card_row(card, shown["status"])
         shown |= {
@@ -72,17 +85,17 @@ async def account(home: Home, run: str, counting: Recounting | None = None) -> d
             "pictures": [_shown_pictures(each) for each in pictures_of(card)],
             "verdict_words": list(verdict_lines(verdict)) if verdict else [],
         }
-    hero = _hero(home, told, state)
+    hero = _hero(home, described, state)
     return {
-        **told,
+        **described,
         "words": hero.words,
         "hero": msgspec.to_builtins(hero),
         "project": home.state.name,
         "project_title": home.repo.name,
         "path": str(home.repo),
-        "stopped": why_stopped(state, told["status"]),
-        "costs": msgspec.to_builtins(counting.costs[-1]),
-        "stretches": msgspec.to_builtins(counting.stretches),
+        "stopped": why_stopped(state, described["status"]),
+        "costs": msgspec.to_builtins(history.costs.rows()[-1]),
+        "stretches": msgspec.to_builtins(history.stretches.rows()),
     }
 
 
@@ -107,8 +120,8 @@ def _shown_pictures(page: PagePictures) -> dict[str, Any]:
 
 async def card_picture(home: Home, run: str) -> str:
     """Return a run's card as an SVG image: the summary at the top of its page."""
-    told, record = await read_through(home, run)
-    return draw_card(_hero(home, told, record.state))
+    read = await read_through(home, run)
+    return draw_card(_hero(home, read.described, read.state))
 
 
 async def picture_of(home: Home, run: str, card: str, name: str) -> bytes:

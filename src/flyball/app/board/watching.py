@@ -22,6 +22,7 @@ from flyball.app.board.feed import (
 )
 from flyball.app.board.projects import Projects
 from flyball.app.project import Home
+from flyball.app.runs.history import LONG, read_history
 from flyball.app.runs.journals import list_runs, opened
 from flyball.app.runs.overview import Overview, noted_reverted, overview_of, unreadable_overview
 from flyball.engine.loop import LEASE_SECONDS
@@ -78,6 +79,8 @@ class Seen(NamedTuple):
     mark: tuple[object, ...]
     row: dict[str, Any]
     actions: LastActions
+    kept: int = 0
+    """The event up to which its history was kept in a file."""
 
 
 class Watch:
@@ -95,6 +98,8 @@ class Watch:
         self._files: dict[Path, tuple[int, ...]] = {}
         self._runs: dict[tuple[str, str], Watched] = {}
         self._seen: dict[tuple[str, str], Seen] = {}
+        self._long: dict[tuple[str, str], Home] = {}
+        """Long runs whose histories are to be kept, so that they open at once."""
         self._workers: dict[Path, list[WorkerRow]] = {}
         self._readers: set[asyncio.Queue[dict[str, Any]]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -217,6 +222,9 @@ class Watch:
                 rounds += 1
                 is_busy = await self._read_runs(journal_of)
                 if not is_busy:
+                    # Not at once: the first requests to a new server come first.
+                    if rounds > SLOWER:
+                        await self._keep_a_history(journal_of)
                     await asyncio.to_thread(self._stop.wait, QUICK)
 
     async def _read_runs(self, journal_of: Callable[[Home], Any]) -> bool:
@@ -248,6 +256,13 @@ class Watch:
             if spoken.seq >= watched.tail.state.seq:
                 self._call(watched.frames.speak, spoken)
         return is_busy
+
+    async def _keep_a_history(self, journal_of: Callable[[Home], Any]) -> None:
+        """Read the history of one long run, which keeps it in a file."""
+        if self._long:
+            (_, run), home = self._long.popitem()
+            with suppress(FlyballError):
+                await read_history(home, await journal_of(home), run)
 
     def _forget(self, key: tuple[str, str]) -> None:
         if not self._runs[key].readers:
@@ -284,7 +299,9 @@ class Watch:
         known = self._seen.get((name, summary.run))
         if known is not None and known.mark == mark:
             return
-        actions = known.actions if known else LastActions()
+        actions, kept = (known.actions, known.kept) if known else (LastActions(), 0)
+        if summary.seq - kept >= LONG:
+            self._long[name, summary.run], kept = home, summary.seq
         try:
             state = await journal.load(summary.run)
             await actions.read(journal, summary.run, state.seq)
@@ -294,7 +311,7 @@ class Watch:
             found = unreadable_overview(summary, error)
             row = _list_row(name, home, found)
             row |= {"seq": summary.seq, "asks": [], "cards": []}
-        self._seen[name, summary.run] = Seen(mark, row, actions)
+        self._seen[name, summary.run] = Seen(mark, row, actions, kept)
         if known is not None or self._first.is_set():
             self._call(self._tell, row)
 

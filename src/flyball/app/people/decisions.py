@@ -81,6 +81,10 @@ def decisions_of(home: Home, run: str, entries: Iterable[JournalEntry]) -> list[
     return sorted(found, key=lambda each: each["at"])
 
 
+DECISIONS = (RunStarted, Answered, Extended, PauseAsked, Resumed, Cancelled)
+"""The events that may be decisions of people."""
+
+
 def _decided(event: AnyEvent) -> Iterable[tuple[str, str, str]]:
     match event:
         case RunStarted(shell=shell) if shell.get("by"):

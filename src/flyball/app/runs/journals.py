@@ -64,12 +64,17 @@ class Record(NamedTuple):
     @property
     def is_hosted(self) -> bool:
         """Return whether an agent in another program drives the run, under our hooks."""
-        return self.started.shell.get("driver", "").startswith(HOSTED)
+        return is_hosted(self.started)
 
     @property
     def is_submitted(self) -> bool:
         """Return whether only the workers of a cluster drive the run."""
         return bool(self.started.shell.get(SUBMITTED))
+
+
+def is_hosted(started: RunStarted) -> bool:
+    """Return whether an agent in another program drives a run that began like this."""
+    return started.shell.get("driver", "").startswith(HOSTED)
 
 
 async def record_of(home: Home, run: str) -> Record:

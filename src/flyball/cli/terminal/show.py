@@ -15,12 +15,11 @@ from flyball.app.runs.description import (
     describe,
     event_lines,
     messages_of,
-    read_through,
-    recount,
+    thread_of,
 )
 from flyball.app.runs.files import diff_of
 from flyball.app.runs.following import Follower
-from flyball.app.runs.journals import Record, find_run
+from flyball.app.runs.journals import find_run, record_of
 from flyball.app.runs.overview import Overview
 from flyball.cli.terminal import exits
 from flyball.cli.terminal.edge import clean_console, say
@@ -93,6 +92,15 @@ def age(seconds: float) -> str:
     return f"{max(0, int(seconds))} s"
 
 
+LOG_PARTS = {
+    "messages": ("messages", messages_of),
+    "threads": ("threads", thread_of),
+    "events": ("log", event_lines),
+    "cost": ("cost", cost_rows),
+}
+"""What options add to a description: its key, and what reads it from the log."""
+
+
 async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json: bool) -> None:
     """Print one run, with the requested parts of its log."""
     run = await find_run(home, name)
@@ -101,34 +109,39 @@ async def show_run(home: Home, name: str, asked: Mapping[str, bool], *, as_json:
 
         say((await card_picture(home, run)).rstrip())
         return
-    told, record = await read_through(home, run)
-    if asked["messages"]:
-        told["messages"] = messages_of(record.entries)
-    if asked["threads"]:
-        told["threads"] = _threads(record)
-    if asked["events"]:
-        told["log"] = event_lines(record.entries)
+    described = await describe(home, run)
+    parts = {
+        "messages": messages_of,
+        "threads": thread_of,
+        "events": event_lines,
+        "cost": cost_rows,
+    }
+    if any(asked[name] for name in parts):
+        entries = (await record_of(home, run)).entries
+        described |= {
+            "log" if name == "events" else name: read(entries)
+            for name, read in parts.items()
+            if asked[name]
+        }
     if asked["diff"]:
-        told["diff"] = await diff_of(home, run)
-    if asked["cost"]:
-        told["cost"] = cost_rows(record.entries)
+        described["diff"] = await diff_of(home, run)
     if as_json:
-        say(json.dumps(told, ensure_ascii=False))
+        say(json.dumps(described, ensure_ascii=False))
         return
     view = make_view(as_json=False)
-    for said in run_words(told):
+    for said in run_words(described):
         view.say(said)
-    for message in told.get("messages", ()):
+    for message in described.get("messages", ()):
         view.say(message_words(message))
-    for line in told.get("threads", ()):
+    for line in described.get("threads", ()):
         view.say(_spoken(line))
-    for line in told.get("log", ()):
+    for line in described.get("log", ()):
         view.say(StoryLine("dim", f"{line['seq']:>5}  {line['event']}  {line['card']}".rstrip()))
-    if diff := told.get("diff", ""):
+    if diff := described.get("diff", ""):
         say(diff.rstrip())
-    if "cost" in told:
-        print_costs(told["cost"])
-    steps = tuple(NextStep(**step) for step in told["next"])
+    if "cost" in described:
+        print_costs(described["cost"])
+    steps = tuple(NextStep(**step) for step in described["next"])
     tell_steps(view, steps, home.repo)
 
 
@@ -263,13 +276,6 @@ def _result_words(result: Mapping[str, Any]) -> str:
 def _issue_words(issue: Mapping[str, Any]) -> str:
     severity = issue.get("severity", "high")
     return f"[{severity}] Step {issue['step_id']}: {issue['issue']}"
-
-
-def _threads(record: Record) -> list[dict[str, Any]]:
-    import msgspec
-
-    lines = recount(entry.event for entry in record.entries).lines
-    return [msgspec.to_builtins(line) for line in lines]
 
 
 def _spoken(line: Mapping[str, Any]) -> StoryLine:

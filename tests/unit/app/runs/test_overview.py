@@ -21,7 +21,8 @@ from tests.web.test_feed import simulated
 from flyball.app.archive import read_export
 from flyball.app.people.decisions import MERGED, NotedDecision, note_decision
 from flyball.app.project import Home, load_extra, open_home
-from flyball.app.runs.description import FAIR, MOST, OUTCOMES, Stretch, cost_rows, recount
+from flyball.app.runs.description import cost_rows
+from flyball.app.runs.history import FAIR, MOST, OUTCOMES, Stretch, fold_history
 from flyball.app.runs.journals import POSTGRES
 from flyball.app.runs.overview import UNREADABLE, overviews
 from flyball.cli.terminal.show import print_costs
@@ -131,9 +132,9 @@ def test_the_cost_of_a_run_is_one_table(capsys: pytest.CaptureFixture[str]) -> N
     assert lines[-1].split()[0] == "all"
 
 
-def test_who_recounts_a_run_knows_its_costs_without_folding_it_again() -> None:
+def test_a_history_has_the_costs_of_its_log() -> None:
     events = read_export(STORED.read_bytes())
-    assert recount(events).costs == costs(events) != ()
+    assert fold_history(events).costs.rows() == costs(events) != ()
 
 
 def test_a_database_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +151,7 @@ def test_a_database_without_its_extra_says_what_to_install(monkeypatch: pytest.M
 def stretches(story: Story) -> list[Stretch]:
     """The stretches of a story of which each event takes a second."""
     timed = [replace(event, at=100.0 + n) for n, event in enumerate(story.events)]
-    return list(recount(timed).stretches)
+    return list(fold_history(timed).stretches.rows())
 
 
 def outcomes(story: Story) -> list[tuple[str, str]]:
@@ -181,7 +182,7 @@ def test_the_last_stretch_of_a_run_says_its_one_ending(tell, ending):
 
 def test_a_decision_says_what_its_call_is_about():
     story = Story().checkpoints().edits("t1")
-    assert [each.about for each in recount(story.events).decisions][-1] == "a.py"
+    assert [each.about for each in fold_history(story.events).decisions][-1] == "a.py"
 
 
 def test_every_second_is_in_one_stretch():
@@ -201,7 +202,7 @@ def test_a_refused_call_is_marked_in_the_phase_that_refused_it():
 @pytest.mark.parametrize("seed", range(4))
 def test_however_long_a_run_is_what_is_drawn_is_short_and_leaves_out_no_refusal(seed: int):
     steps, _ = simulated(seed, least=120)
-    told = recount(replace(event, at=10.0 + n) for n, (event, _) in enumerate(steps))
-    assert len(told.stretches) <= MOST
+    told = fold_history(replace(event, at=10.0 + n) for n, (event, _) in enumerate(steps))
+    assert len(told.stretches.rows()) <= MOST
     denied = [each for each in told.decisions if each.judged.answer == "deny"]
-    assert sum(len(each.refused) for each in told.stretches) == len(denied)
+    assert sum(len(each.refused) for each in told.stretches.rows()) == len(denied)
