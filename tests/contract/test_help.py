@@ -13,7 +13,7 @@ import pytest
 
 from flyball.cli import COMMANDS, cli
 from flyball.cli.typed.examples import EXAMPLES
-from flyball.cli.typed.group import SECTIONS
+from flyball.cli.typed.overview import SECTIONS
 
 WIDTH = 80
 UNSAID = {"TEXT", "INTEGER", "FLOAT", "INTEGER RANGE", "FLOAT RANGE"}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -17,7 +16,7 @@ import msgspec
 from flyball.errors import ConfigError
 from flyball.guards.guard import GuardLimits
 from flyball.settings import ABOUT, COMMANDS, FIELDS, Settings, key_of
-from flyball.terms.shape import suggest
+from flyball.terms.shape import closest, suggest
 from flyball.verdict.settled import (
     NOTHING_SETTLED,
     ProjectCommands,
@@ -154,8 +153,8 @@ def _from_toml(text: str, file: str) -> dict[str, Any]:
 
 
 def _unknown(key: str, file: str) -> ConfigError:
-    near = get_close_matches(key, FIELDS, 1, 0.5)
-    hint = f"Did you mean `{near[0]}`?" if near else "`flyball doctor` lists every setting."
+    near = closest(key, FIELDS, 0.5)
+    hint = f"Did you mean `{near}`?" if near else "`flyball doctor` lists every setting."
     return ConfigError(f"{file}: there is no setting `{key}`.", hint)
 
 
@@ -167,8 +166,8 @@ def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
             continue
         field = by_name.get(name)
         if field is None:
-            near = get_close_matches(name, by_name, 1, 0.5)
-            hint = f"Did you mean {near[0]}?" if near else "Unset it."
+            near = closest(name, by_name, 0.5)
+            hint = f"Did you mean {near}?" if near else "Unset it."
             raise ConfigError(f"The environment variable {name} is not a setting.", hint)
         found[field] = _parse(text, field)
     return found

@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated
 
@@ -16,7 +15,7 @@ from flyball.drivers.protocol import Driver, Reply, Request
 from flyball.errors import ConfigError, DriverError
 from flyball.plan.template import Role
 from flyball.terms.phase import Phase
-from flyball.terms.shape import suggest
+from flyball.terms.shape import closest, suggest
 
 PHASES = ("recon", "checkpoint", "execute", "verify", "final")
 PROVIDERS = (
@@ -111,11 +110,9 @@ def check(models: Models) -> None:
 
 def _spelt_right(provider: str, model: str) -> None:
     """Reject a misspelt name. An unknown name is left to the library, which may know more."""
-    near = get_close_matches(provider, PROVIDERS, 1, 0.75)
+    near = closest(provider, PROVIDERS, 0.75)
     if near and provider not in PROVIDERS:
-        raise ConfigError(
-            f"There is no provider {provider!r}.", f"Did you mean `{near[0]}:{model}`?"
-        )
+        raise ConfigError(f"There is no provider {provider!r}.", f"Did you mean `{near}:{model}`?")
 
 
 def _known(kind: str, name: str, names: list[str] | tuple[str, ...]) -> None:

@@ -8,7 +8,6 @@ words.
 from __future__ import annotations
 
 from functools import cache
-from pkgutil import get_data
 
 FILE = "lexicon.txt"
 """`[NAME]`, then the lines of its value, which continue one another; a comment starts with `# `."""
@@ -16,6 +15,8 @@ FILE = "lexicon.txt"
 
 @cache
 def _entries() -> dict[str, str]:
+    from pkgutil import get_data
+
     found: dict[str, str] = {}
     name = ""
     for line in (get_data("flyball.intent", FILE) or b"").decode().split("\n"):

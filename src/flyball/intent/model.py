@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from math import exp, sqrt
-from pkgutil import get_data
 from typing import NamedTuple
 from zlib import crc32, decompress
 
@@ -99,6 +98,8 @@ class Weights(NamedTuple):
 @cache
 def weights() -> Weights:
     """Return the trained weights, read when a request is first weighed and not on import."""
+    from pkgutil import get_data
+
     # Not importlib.resources: importing that alone takes longer than all of this room.
     data = get_data("flyball.intent", FILE)
     assert data is not None

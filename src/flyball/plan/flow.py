@@ -7,7 +7,6 @@ values with the line of each, so that every problem can say where it is and how 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import NamedTuple
 
 import msgspec
@@ -29,6 +28,7 @@ from flyball.terms.phase import Phase
 from flyball.terms.shape import (
     Fault,
     Path,
+    closest,
     dotted_path,
     faults,
     is_list,
@@ -329,8 +329,8 @@ def _evidence_faults(step: Authored) -> Iterator[Fault]:
     for path, name in listed:
         if name not in known:
             message = f"No gate and no schema knows the evidence `{name}`."
-            near = get_close_matches(name, known, 1)
-            guess = f"Did you mean `{near[0]}`? Or define" if near else "Define"
+            near = closest(name, known)
+            guess = f"Did you mean `{near}`? Or define" if near else "Define"
             hint = f"{guess} it in `evidence_schema.fields` as one of {', '.join(FieldKind)}."
             yield Fault(path, "unknown-evidence", message, hint)
     for path, name in asked:

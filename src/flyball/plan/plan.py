@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from difflib import get_close_matches
 
 import msgspec
 
 from flyball.plan.message import ExecutionPlan, Issue, Severity, Step, Work
 from flyball.regex import regex
-from flyball.terms.shape import one_line
+from flyball.terms.shape import closest, one_line
 
 MAX_STEPS = 8
 STEP_ID = regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -41,8 +40,8 @@ def _step_issues(step: Step, ids: Collection[str], templates: Collection[str]) -
         text = "A step's id is up to 40 letters, digits, - or _, and begins with one of the first"
         issues.append(_issue(one_line(step.id, 40), text))
     if step.template and templates and step.template not in templates:
-        near = get_close_matches(step.template, templates, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(templates)}"
+        near = closest(step.template, templates)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(templates)}"
         issues.append(
             _issue(step.id, f"There is no template {one_line(step.template, 40)}; {hint}")
         )

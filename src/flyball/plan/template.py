@@ -7,7 +7,6 @@ Flyball can check itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -15,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 
 from flyball.terms.phase import WORKING, Phase
-from flyball.terms.shape import is_list, is_map, is_number, value_words
+from flyball.terms.shape import closest, is_list, is_map, is_number, value_words
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -172,8 +171,8 @@ class EvidenceSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     def _unknown(self, name: str, value: object) -> SchemaError:
         known = (*self.names, *([CHECKLIST] if self.criteria_checklist else []))
         expected = f"one of {', '.join(known)}" if known else "no evidence at all"
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"this step asks for {expected}."
+        near = closest(name, known)
+        hint = f"did you mean `{near}`?" if near else f"this step asks for {expected}."
         return SchemaError(name, expected, value_words(value), f"`{name}` is not asked for; {hint}")
 
     def _checklist(self, value: object) -> list[SchemaError]:

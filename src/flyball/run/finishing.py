@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flyball.intent.change import read_change
 from flyball.plan.escalation import Trouble, trouble_of
 from flyball.plan.gate import GATES, OF_VERDICT, judge_all, judge_done
 from flyball.plan.library import template_for
@@ -325,6 +324,9 @@ def _owes_red(d: WorkingCopy) -> bool:
     """Return whether a test that fails without the change makes sense for this kind of change."""
     if all(map(is_document, d.card.changed)):
         return not d.card.changed
+    # Only a stop asks for it, so that importing the machine does not load the reading of requests.
+    from flyball.intent.change import read_change
+
     kind = read_change(d.run.request).kind
     return kind not in (ChangeKind.REFACTORING, ChangeKind.DOCUMENTS)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from flyball.shell.judgement import CommandKind
 from flyball.shell.rule import Check, Operands, Rule
@@ -37,30 +37,14 @@ class Fields(TypedDict, total=False):
     check: Check | None
 
 
+_OPTIONS = names("writes reads places mutates destroys runs spares valued attached known reveals")
+
+
 def rule(kind: CommandKind, does: str, **fields: Unpack[Fields]) -> Rule:
     """Build one rule."""
-    return Rule(
-        kind=kind,
-        does=does,
-        operands=fields.get("operands", Operands.READ),
-        writes=names(fields.get("writes", "")),
-        reads=names(fields.get("reads", "")),
-        places=names(fields.get("places", "")),
-        mutates=names(fields.get("mutates", "")),
-        destroys=names(fields.get("destroys", "")),
-        runs=names(fields.get("runs", "")),
-        spares=names(fields.get("spares", "")),
-        valued=names(fields.get("valued", "")),
-        attached=names(fields.get("attached", "")),
-        known=names(fields.get("known", "")),
-        subcommands=fields.get("subcommands", {}),
-        bare=fields.get("bare"),
-        proves=fields.get("proves", ""),
-        fixed=fields.get("fixed", False),
-        single=fields.get("single", False),
-        reveals=names(fields.get("reveals", "")),
-        check=fields.get("check"),
-    )
+    given: dict[str, Any] = {**fields}
+    given |= {each: names(given[each]) for each in _OPTIONS & given.keys()}
+    return Rule(kind, does, **given)
 
 
 def table(rows: Mapping[str, Rule]) -> dict[str, Rule]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from enum import StrEnum
 
 import msgspec
@@ -129,8 +127,12 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def digest(value: object) -> str:
     """Return a short stable digest of a JSON-like value; the order of keys does not matter."""
+    from hashlib import sha256
+
     try:
         data = msgspec.json.encode(value, order="deterministic")
     except (UnicodeEncodeError, OverflowError):
+        import json
+
         data = json.dumps(value, sort_keys=True).encode()
-    return hashlib.sha256(data).hexdigest()[:16]
+    return sha256(data).hexdigest()[:16]

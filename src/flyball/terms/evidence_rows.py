@@ -7,9 +7,10 @@ testing classes. The functions at the end combine a list of observations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from flyball.terms.change_verdict import ChangeStrength, FindingKind
 from flyball.terms.evidence import (
@@ -51,8 +52,7 @@ def _no_problems(_: Evidence) -> tuple[str, ...]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceRow(Generic[E]):
+class EvidenceRow(msgspec.Struct, Generic[E], frozen=True):
     """The properties of one class of evidence."""
 
     kind: type[E]

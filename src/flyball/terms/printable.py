@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 
 from flyball.regex import regex
 
@@ -21,4 +21,10 @@ def printable(text: str) -> str:
 
     It is escaped as in JSON, so that JSON stays valid and only its escapes differ.
     """
-    return UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return UNSEEN.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    from json import dumps
+
+    return dumps(found[0])[1:-1]

@@ -7,10 +7,8 @@ can be fixed.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from difflib import get_close_matches
 from functools import cache
 from typing import NamedTuple, TypeGuard
 
@@ -76,12 +74,18 @@ def dotted_path(path: Path) -> str:
     return text
 
 
+def closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the known name that is spelt most like this one, if any is."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, list(known), 1, cutoff)), None)
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """Return the closest known name as a sentence, or all of them."""
     names = sorted(known)
-    near = get_close_matches(name, names, 1, 0.5)
-    if near:
-        return f"Did you mean `{near[0]}`?"
+    if near := closest(name, names, 0.5):
+        return f"Did you mean `{near}`?"
     return f"Known are: {', '.join(names)}." if names else "Leave it out."
 
 
@@ -300,12 +304,14 @@ def json_value(block: str) -> object | None:
 def json_fault(text: str) -> str:
     """Explain why the likeliest block of an answer is not JSON, with line and column; may be
     empty."""
+    from json import JSONDecodeError
+
     for block in json_blocks(text):
         if not block.lstrip().startswith(("{", "[")):
             continue
         try:
             _read(block)
-        except json.JSONDecodeError as error:
+        except JSONDecodeError as error:
             line = block.split("\n")[error.lineno - 1].strip()
             return f"line {error.lineno}, column {error.colno}: {error.msg}, at `{line[:60]}`."
         except ValueError:
@@ -318,29 +324,33 @@ def _read(text: str) -> object:
 
     What is not strict JSON is blanked out in place, so that errors have the right line and column.
     """
+    from json import JSONDecodeError
+
     try:
         return _decoded(text)
-    except json.JSONDecodeError:
+    except JSONDecodeError:
         tidy = _tidied(text)
     try:
         return _decoded(tidy)
-    except json.JSONDecodeError as error:
+    except JSONDecodeError as error:
         fault = error
     try:
         return _decoded(_FOREIGN.sub(_as_json, tidy))
-    except json.JSONDecodeError:
+    except JSONDecodeError:
         raise fault from None
 
 
 def _decoded(text: str) -> object:
     """Return the value at the start of a text that has at most one superfluous bracket after it."""
+    from json import JSONDecoder, loads
+
     try:
         start = len(text) - len(text.lstrip())
-        value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
+        value, end = JSONDecoder(strict=False).raw_decode(text, start)
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
     is_whole = (is_map(value) or is_list(value)) and _LEFT_OVER.fullmatch(text, end)
-    return value if is_whole else json.loads(text, strict=False)
+    return value if is_whole else loads(text, strict=False)
 
 
 def _tidied(text: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -487,13 +488,13 @@ def plain_name(name: str) -> str:
     return words.strip("_").lower()
 
 
-_SPELLINGS: Mapping[str, str] = MappingProxyType(
-    {
+@cache
+def _spellings() -> Mapping[str, str]:
+    return {
         plain_name(each): row.name
         for row in _ROWS
         for each in (*row.also_called, *row.aliases, row.name)
     }
-)
 
 
 def tool_name(name: str) -> str | None:
@@ -504,12 +505,12 @@ def tool_name(name: str) -> str | None:
     """
     if name in TOOL_ROWS:
         return name
-    plain = plain_name(name)
+    plain, spellings = plain_name(name), _spellings()
     return (
         ALIASES.get(name)
-        or _SPELLINGS.get(plain)
-        or _SPELLINGS.get(plain_name(_NAMESPACE.sub("", name)))
-        or _SPELLINGS.get(plain.removesuffix("_tool"))
+        or spellings.get(plain)
+        or spellings.get(plain_name(_NAMESPACE.sub("", name)))
+        or spellings.get(plain.removesuffix("_tool"))
     )
 
 

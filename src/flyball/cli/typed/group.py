@@ -12,71 +12,13 @@ import click
 
 from flyball.cli.terminal.edge import say
 from flyball.cli.typed.examples import EXAMPLES
+from flyball.cli.typed.overview import COMMANDS, SECTIONS, overview
 from flyball.errors import FlyballError, ToolUnavailable, UsageError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-SECTIONS: dict[str, dict[str, str]] = {
-    "Run": {
-        "run": "Make a request; Flyball governs the run.",
-        "runs": "List, show, follow, resume, cancel, merge runs.",
-        "undo": "Undo the last edit, or a specific one.",
-        "card": "Show, revert or reapply a card.",
-        "demo": "Watch a small broken project being repaired.",
-    },
-    "Review": {
-        "verify": "Verify any change by its tests.",
-        "attest": "Check and repeat attested verdicts.",
-        "approve, deny, answer": "Answer a run's question.",
-    },
-    "Govern": {
-        "init": "Govern another agent, or stop governing it.",
-        "off, on": "Temporarily disable governance.",
-        "checkpoint": "Record an agent's plan.",
-        "conflict": "Report why a task cannot be done as asked.",
-        "trust": "Trust this repository's configuration.",
-        "confined": "Run a command in the sandbox.",
-    },
-    "Inspect": {
-        "doctor": "Check this machine and suggest fixes.",
-        "audit": "Show what your agents did, from their transcripts.",
-        "command": "Judge a shell command without running it.",
-        "intent": "Classify a request's intent and budget.",
-        "patch": "Apply or check a unified diff.",
-        "flow": "Check and show flows; print the policy table.",
-        "ledger": "List, show and forget known mistakes.",
-        "completion": "Install shell completion.",
-    },
-    "Team": {
-        "serve": "Serve the board: every run in a browser.",
-        "people": "Manage who may do what on the board.",
-        "worker": "Process queued runs.",
-        "mcp, acp": "Serve agents over MCP, or an editor over ACP.",
-    },
-}
-"""The sections of the help: commands grouped by task."""
-
-_MODULES = {
-    "approve": "answer",
-    "deny": "answer",
-    "answer": "answer",
-    "extend": "answer",
-    "on": "off",
-    "conflict": "checkpoint",
-    "wait": "checkpoint",
-}
-_UNLISTED = ("extend", "wait", "judge", "guards", "machine", "bench")
-"""Commands that work but are listed only in the reference."""
-
 _LINE = 70
-_WIDEST = max(len(names) for rows in SECTIONS.values() for names in rows)
-
-COMMANDS: dict[str, str] = {
-    name: f"flyball.cli.{_MODULES.get(name, name)}:{name}"
-    for names in [*(row for rows in SECTIONS.values() for row in rows), *_UNLISTED]
-    for name in names.split(", ")
-}
 
 COMPLETING = "_FLYBALL_COMPLETE"
 """The variable that a shell sets to request completions; click derives it from our name."""
@@ -120,12 +62,8 @@ class LazyGroup(click.Group):
         module, _, name = place.partition(":")
         return with_examples(getattr(importlib.import_module(module), name), cmd_name)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        for title, rows in SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl(
-                    [(f"{names:<{_WIDEST}}", about) for names, about in rows.items()]
-                )
+    def get_help(self, ctx: click.Context) -> str:  # noqa: ARG002
+        return overview()
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete command names without importing the commands."""
@@ -178,8 +116,7 @@ def _meant(name: str, ctx: click.Context) -> str:
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="flyball", message="flyball %(version)s")
 def cli() -> None:
-    """Flyball governs coding agents: it decides what they may do next, proves what they did, and
-    can undo it."""
+    """Govern coding agents: decide what they may do next, prove what they did, undo it."""
 
 
 def main() -> NoReturn:

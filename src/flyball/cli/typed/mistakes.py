@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
 
 import click
 
 from flyball.regex import regex
+from flyball.terms.shape import closest
 
 CLOSE = 0.75
 """Minimum similarity of two words: `verfy` matches `verify`, `merge` does not match `serve`."""
@@ -96,8 +96,8 @@ def _close(
     own = [path for path in paths if path[:-1] == _path(ctx)]
     for among in (own, paths):
         names = dict.fromkeys(path[-1] for path in among)
-        if near := get_close_matches(word, names, 1, CLOSE):
-            return [path for path in among if path[-1] == near[0]]
+        if near := closest(word, names, CLOSE):
+            return [path for path in among if path[-1] == near]
         begun = [path for path in among if path[-1].startswith(word)]
         if len(word) >= SHORTEST and len(begun) == 1:
             return begun
