@@ -304,8 +304,9 @@ def search_summary(action: MadeCall) -> str:
     if not found.generated:
         return "None of the changes it knows applies to these lines."
     more = " Give it more time with --budget-seconds." if found.tried < found.generated else ""
+    most = ", the most that are made," if found.is_limited else ""
     return (
-        f"{found.tried} of {found.generated} small changes at these lines were tried in "
+        f"{found.tried} of {found.generated} small changes at these lines{most} were tried in "
         f"{found.elapsed:.0f} s; none makes every test pass.{more}"
     )
 

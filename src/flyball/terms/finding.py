@@ -40,6 +40,8 @@ class CandidateSearch(ToolFinding, frozen=True, kw_only=True, tag="candidate-sea
     tried: int
     generated: int
     elapsed: float
+    is_limited: bool = False
+    """Whether there are more candidates than the most that are generated."""
     holding: tuple[HoldingChange, ...] = ()
 
 

@@ -20,6 +20,7 @@ from flyball.repair.localise import (
 from flyball.repair.ranking import Survivor, rank
 from flyball.repair.search import (
     HOLDS,
+    MOST_CANDIDATES,
     Ends,
     SearchLimits,
     generate_candidates,
@@ -56,6 +57,8 @@ class SearchResult(NamedTuple):
     elapsed: float
     was_ended: bool
     """Whether it was ended early because the run is pausing."""
+    is_limited: bool
+    """Whether as many candidates were generated as ever are: there may be more."""
 
 
 def facts(_form: TryForm, _context: CallContext) -> CallFacts:
@@ -103,7 +106,8 @@ async def _search_scripts(stage: ScratchCopy, known: Memo | None, seconds: float
         lambda lines: _so_far(len(proposed), read_ends(len(proposed), lines)),
     )
     survivors = script_search.rank(script_search.holding_of(proposed, ends), sources)
-    return SearchResult(len(every), len(ends), tuple(survivors), 0.0, was_ended)
+    is_limited = len(every) == script_search.MOST_CANDIDATES
+    return SearchResult(len(every), len(ends), tuple(survivors), 0.0, was_ended, is_limited)
 
 
 async def _search(
@@ -120,7 +124,12 @@ async def _search(
     holding = [proposed[n] for n in sorted(tried.ends) if tried.ends[n] == HOLDS]
     survivors = rank(holding, sources, count_passing(known.tests))
     return SearchResult(
-        len(every), before + len(tried.ends), tuple(survivors), 0.0, tried.was_ended
+        len(every),
+        before + len(tried.ends),
+        tuple(survivors),
+        0.0,
+        tried.was_ended,
+        len(every) == MOST_CANDIDATES,
     )
 
 
@@ -130,8 +139,9 @@ def _so_far(generated: int, ends: Ends) -> str:
 
 
 def _result(found: SearchResult, context: CallContext) -> Result:
+    most = ", the most that are made," if found.is_limited else ""
     head = (
-        f"Tried {found.tried} of {found.generated} candidates in {found.elapsed:.1f} s: "
+        f"Tried {found.tried} of {found.generated} candidates{most} in {found.elapsed:.1f} s: "
         f"{len(found.survivors)} make every test pass."
     )
     lines = [head]
@@ -153,6 +163,7 @@ def _result(found: SearchResult, context: CallContext) -> Result:
         tried=found.tried,
         generated=found.generated,
         elapsed=round(found.elapsed, 3),
+        is_limited=found.is_limited,
         holding=tuple(
             HoldingChange(each.path, each.line, each.template, each.label, each.diff)
             for each in shown

@@ -59,8 +59,12 @@ def after_suite(report: SuiteReport, finding: AnyFinding | None = None) -> Told:
     return Told(text, report.is_green, evidence=(report,), finding=finding)
 
 
-def searched(tried: int, generated: int, elapsed: float, *holding: HoldingChange) -> Told:
-    finding = CandidateSearch(tried=tried, generated=generated, elapsed=elapsed, holding=holding)
+def searched(
+    tried: int, generated: int, elapsed: float, *holding: HoldingChange, is_limited: bool = False
+) -> Told:
+    finding = CandidateSearch(
+        tried=tried, generated=generated, elapsed=elapsed, is_limited=is_limited, holding=holding
+    )
     return Told(f"Tried {tried} of {generated} candidates.", bool(holding), finding=finding)
 
 

@@ -158,6 +158,10 @@ def test_a_search_in_vain_ends_in_a_diagnosis():
     ("answer", "words"),
     [
         (searched(20, 900, 9.5), "Give it more time with --budget-seconds."),
+        (
+            searched(12000, 12000, 9.5, is_limited=True),
+            "12000 small changes at these lines, the most",
+        ),
         (searched(0, 0, 9.5), "None of the changes it knows applies to these"),
     ],
 )

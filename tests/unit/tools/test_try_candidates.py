@@ -65,6 +65,18 @@ def test_the_best_survivor_comes_with_a_diff_that_applies(make_bench):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("sum_of", "is_limited"), [(2, False), (120, True)])
+def test_a_search_says_when_no_more_changes_were_made(make_bench, sum_of: int, is_limited: bool):
+    names = [f"n{n}" for n in range(sum_of)]
+    calc = f"def add({', '.join(names)}):\n    return {' - '.join(names)}\n"
+    test = f"from calc import add\n\ndef test_add():\n    assert add(*range({sum_of})) == -1\n"
+    bench = make_bench({"calc.py": calc, "test_calc.py": test}, candidates=1)
+    result = bench.do("try_candidates")
+    assert result.finding.is_limited == is_limited
+    assert (", the most that are made, in" in result.text) == is_limited
+
+
+@pytest.mark.slow
 def test_nothing_in_the_workspace_changes_and_nothing_is_left(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": TESTS})
     before = bench.context.workspace.tree_hash()
