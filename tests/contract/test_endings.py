@@ -186,9 +186,7 @@ PRINTING = (
 @every_ending
 def test_no_command_says_success_of_what_was_not_shown(tmp_path, tell, ending):
     story = tell()
-    home = open_home(repository(tmp_path / "shop", {"a.py": ""}), environment(tmp_path), {})
-    lines = export_lines("r", [JournalEntry(n, each) for n, each in enumerate(story.events, 1)])
-    asyncio.run(import_run(home, b"\n".join(lines)))
+    home = write_run(tmp_path, story)
     told = {words: printed(tmp_path, *words) for words in PRINTING}
     told["list",] = printed(tmp_path, "list", run="")
     told["editor",] = in_an_editor(home, story)
@@ -201,6 +199,20 @@ def test_no_command_says_success_of_what_was_not_shown(tmp_path, tell, ending):
         assert claims["show",] and claims["show", "--json"] and claims["editor",]
 
 
+@every_ending
+def test_every_command_counts_the_same_calls(tmp_path, tell, ending):
+    story = tell()
+    write_run(tmp_path, story)
+    shown = json.loads(printed(tmp_path, "show", "--json"))
+    row = json.loads(printed(tmp_path, "list", "--json", run=""))
+    # The last row sums up all cards: its name, then turns and calls.
+    told = printed(tmp_path, "show", "--cost").splitlines()
+    (total,) = [line.split() for line in told if line.split()[:1] == ["all"]]
+    by_card = sum(card["calls"] for card in shown["cards"])
+    counts = {shown["budget"]["used"], by_card, row["used"], int(total[2])}
+    assert counts == {story.state.spend.calls}
+
+
 def test_people_are_not_told_by_which_tool_a_model_changes_files(tmp_path):
     story = nothing_changed()
     told = in_an_editor(open_home(tmp_path, environment(tmp_path), {}), story)
@@ -209,6 +221,14 @@ def test_people_are_not_told_by_which_tool_a_model_changes_files(tmp_path):
 
 CLAIM = re.compile(r"(?i)\bsuccess(?:ful(?:ly)?)?\b|\bsucceed(?:s|ed)\b|✓")
 PAGE_DATA = re.compile(r'id="exported">(.*?)</script>', re.DOTALL)
+
+
+def write_run(place: Path, story: Story) -> Home:
+    """Store a story as the run `r` of a new project, and return that project."""
+    home = open_home(repository(place / "shop", {"a.py": ""}), environment(place), {})
+    lines = export_lines("r", [JournalEntry(n, each) for n, each in enumerate(story.events, 1)])
+    asyncio.run(import_run(home, b"\n".join(lines)))
+    return home
 
 
 def printed(place: Path, verb: str, *options: str, run: str = "r") -> str:
