@@ -18,7 +18,7 @@ from flyball.terms.shape import counted
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.part import TOP, Part
 from flyball.verdict.runners.choice import Choice, choose, not_installed, require
-from flyball.verdict.runners.layout import look
+from flyball.verdict.runners.layout import LINKED_OUT, look
 from flyball.verdict.runners.parts import survey_parts
 from flyball.verdict.runners.start_env import environment as start_environment
 from flyball.verdict.runners.start_env import python_of, readable, with_own_programs
@@ -140,7 +140,7 @@ def _asked(home: Home, repository: Repository) -> Iterator[Symptom]:
         return
     if not user.call("symbolic-ref", "-q", "HEAD", ok=(0, 1)).stdout:
         seen = "the checkout is on no branch (detached HEAD): a run cannot be merged"
-        yield note("branch", seen, "Check out a branch before you merge a run.")
+        yield note("branch", seen, "Make one with `git switch -c NAME` before you merge a run.")
     paths = sorted(uncommitted_paths(repository, own))
     if not paths:
         yield fine("checkout", "everything is committed")
@@ -165,9 +165,11 @@ SETTLE = (
 async def examine_tests(home: Home) -> list[Symptom]:
     """Return one finding per part that has tests: the command, and what is missing for it."""
     settled = home.effective.commands
-    parts = [part for part in survey_parts(look(home.repo), settled) if part.suites]
+    land = look(home.repo)
+    parts = [part for part in survey_parts(land, settled) if part.suites]
     if not parts:
         seen = "no tests that a known runner would find: a change can be made, but not proven"
+        seen += "".join(f"; {each} is {LINKED_OUT}" for each in land.tests_linked_out)
         return [note("tests", seen, f"Add tests. {SETTLE}")]
     with tempfile.TemporaryDirectory(prefix="flyball-look-") as name:
         context = _context(home, Path(name))

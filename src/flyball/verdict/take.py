@@ -34,7 +34,7 @@ from flyball.verdict.reach import runner_reaches, shared_literals
 from flyball.verdict.record import write_record
 from flyball.verdict.reports import AskedFor, ChangeFacts, Named, NamedEnd, SharedFile, SuiteRuns
 from flyball.verdict.runners.launch import exit_code, launch, set_up
-from flyball.verdict.runners.layout import FileIndex, look
+from flyball.verdict.runners.layout import LINKED_OUT, FileIndex, look
 from flyball.verdict.runners.pace import Paces, telling
 from flyball.verdict.runners.parts import survey_parts
 from flyball.verdict.selection import SOURCE, find_tests_apart
@@ -251,6 +251,7 @@ async def _judge(
                 for each in context.workspace.facts.carried_skipped
                 if each.reason == NOT_INITIALISED
             ),
+            *(f"{each}: {LINKED_OUT}" for each in compared.land.tests_linked_out if not runs),
             *(f"{what}: neither a test that ran nor a check" for what in unknown),
             *(f"{each.suite} in {each.part}: {each.unavailable}" for each in left),
         ),

@@ -191,6 +191,19 @@ async def test_a_shallow_clone_is_named_with_the_line_that_fetches_the_rest(plac
 
 
 @story
+async def test_tests_that_are_linked_in_from_elsewhere_are_named_as_not_run(place: Path):
+    put(place / "elsewhere", {"test_cart.py": TESTS})
+    project = home(place)
+    (place / "shop" / "test_cart.py").unlink()
+    (place / "shop" / "tests").symlink_to("../elsewhere")
+    commits(place, {})
+    base, head = commits(place, {"cart.py": MENDED})
+    found = await verify_change(project, base, head)
+    assert not found.verdict.is_shown
+    assert any(each.startswith("tests: a link") for each in found.verdict.not_run)
+
+
+@story
 async def test_a_submodule_that_was_moved_and_is_not_here_is_asked_about(place: Path):
     repository(place / "lib", {"lib.py": "x = 1\n"})
     git(place / "shop", "-c", "protocol.file.allow=always", "submodule", "add", "-q", "../lib")

@@ -120,6 +120,7 @@ def test_a_repository_without_a_commit_is_worth_knowing(tmp_path: Path):
 def test_a_detached_head_is_worth_knowing(shop: Path, tmp_path: Path):
     git(shop, "checkout", "-q", "--detach")
     assert "no branch" in look(tmp_path, shop)["branch"].seen
+    assert "git switch -c" in look(tmp_path, shop)["branch"].hint
 
 
 def test_uncommitted_files_are_counted_and_the_repository_is_not_touched(

@@ -12,7 +12,14 @@ from typing import NamedTuple
 from flyball.errors import ToolError, ToolUnavailable
 from flyball.regex import regex
 from flyball.verdict.part import TOP, Part, PartSuite, is_within, owner_of
-from flyball.verdict.runners.layout import FileIndex, look, python_tools, table_of, texts_of_tests
+from flyball.verdict.runners.layout import (
+    LINKED_OUT,
+    FileIndex,
+    look,
+    python_tools,
+    table_of,
+    texts_of_tests,
+)
 from flyball.verdict.runners.parts import COMMAND, PYTHON, survey_parts
 from flyball.verdict.runners.row import refusal
 from flyball.verdict.runners.start_context import StartContext
@@ -164,9 +171,10 @@ def _none(requested: str, parts: Sequence[Part], land: FileIndex) -> ToolError:
         )
     looked = [path for path in land.files if TOLD_BY.fullmatch(posixpath.basename(path))]
     seen = f", {', '.join(looked[:SHOWN])} among them" if looked else ""
+    linked = "".join(f" {each} is {LINKED_OUT}." for each in land.tests_linked_out[:SHOWN])
     return ToolError(
         "This project has no tests that a known runner would find: "
-        f"{len(land.files)} files were looked at{seen}.",
+        f"{len(land.files)} files were looked at{seen}.{linked}",
         "If it has tests, a person names their command in `test.command`; else use `check`.",
     )
 

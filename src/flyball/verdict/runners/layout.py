@@ -13,12 +13,14 @@ from typing import Any, cast
 import msgspec
 
 from flyball.regex import regex
+from flyball.terms.test_paths import is_test_path
 from flyball.workspace.files.plain import read_plain, read_within
 
 SKIPPED = frozenset({"node_modules", "target", "build", "dist", "vendor", "__pycache__", "_build"})
 LOOKED_AT = 200_000
 """The most entries of a tree to examine."""
 
+LINKED_OUT = "a link that leads out of the project, so its tests are not looked at"
 READ_TESTS = 200
 READ_BYTES = 1 << 20
 """The most bytes of a manifest or a test file to read."""
@@ -31,12 +33,17 @@ class FileIndex:
     """The plain files of a tree, by path; contents are read on demand."""
 
     def __init__(
-        self, root: Path, files: tuple[str, ...] = (), venvs: tuple[str, ...] = ()
+        self,
+        root: Path,
+        files: tuple[str, ...] = (),
+        venvs: tuple[str, ...] = (),
+        links: tuple[str, ...] = (),
     ) -> None:
         self.root = root
         self.files = files
         self.venvs = venvs
         """Python environments, which hold other people's code."""
+        self.links = links
         self._texts: dict[str, str] = {}
 
     def has(self, *names: str) -> bool:
@@ -76,6 +83,13 @@ class FileIndex:
         """Return Python files that may contain tests."""
         return self.matching(_PYTHON_TEST)
 
+    @property
+    def tests_linked_out(self) -> tuple[str, ...]:
+        """Return links that are named like tests and lead out of the tree: none is followed."""
+        top = self.root.resolve()
+        named = [each for each in self.links if is_test_path(each) or is_test_path(f"{each}/x")]
+        return tuple(each for each in named if not (top / each).resolve().is_relative_to(top))
+
     @cached_property
     def has_python(self) -> bool:
         return any(path.endswith(".py") for path in self.files)
@@ -95,8 +109,9 @@ def look(root: Path) -> FileIndex:
     """Return an index of the tree, leaving out installed and built files and all links."""
     found: list[str] = []
     venvs: list[str] = []
+    links: list[str] = []
     top = len(os.fspath(root).rstrip(os.sep)) + 1
-    for folder, files in _folders(root):
+    for folder, files, linked in _folders(root):
         # Everything was reached from the top, so that what follows it says where it is.
         here = folder[top:] or "."
         if VENV in files:
@@ -104,16 +119,19 @@ def look(root: Path) -> FileIndex:
             continue
         start = "" if here == "." else f"{here}/"
         found += [f"{start}{file}" for file in files]
-    return FileIndex(root, tuple(sorted(found)), tuple(venvs))
+        links += [f"{start}{link}" for link in linked]
+    return FileIndex(root, tuple(sorted(found)), tuple(venvs), tuple(sorted(links)))
 
 
-def _folders(root: Path) -> Iterator[tuple[str, list[str]]]:
+def _folders(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield every directory with its plain files and its links."""
     seen = 0
     waiting = [os.fspath(root)]
     while waiting and seen <= LOOKED_AT:
         folder = waiting.pop()
         files: list[str] = []
         inner: list[str] = []
+        links: list[str] = []
         try:
             entries = list(os.scandir(folder))
         except OSError:
@@ -123,9 +141,11 @@ def _folders(root: Path) -> Iterator[tuple[str, list[str]]]:
                 inner += [entry.path] if _is_looked_into(entry.name) else []
             elif entry.is_file(follow_symlinks=False):
                 files.append(entry.name)
-        seen += len(files)
+            elif entry.is_symlink():
+                links.append(entry.name)
+        seen += len(files) + len(links)
         waiting += [] if VENV in files else sorted(inner, reverse=True)
-        yield folder, files
+        yield folder, files, links
 
 
 def _is_looked_into(name: str) -> bool:

@@ -124,7 +124,7 @@ def _plan(workspace: Workspace, branch: RunBranch, checkout: Checkout, trees: Gi
     if not name:
         raise Conflict(
             "Your checkout is on no branch (detached HEAD), so there is nothing to merge into.",
-            "Check out a branch first, then merge again.",
+            "Make one here with `git switch -c NAME`, or check one out, then merge again.",
         )
     head = branch.user.resolve("HEAD^{commit}") or ""
     commits = _replay_commits(workspace, branch, trees, head)

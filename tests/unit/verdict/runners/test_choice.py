@@ -218,6 +218,21 @@ def test_no_tests_and_no_such_runner_are_sentences(tmp_path):
         choose("nose", [], tmp_path)
 
 
+def test_tests_that_are_linked_in_from_elsewhere_are_named_as_such(tmp_path):
+    put(tmp_path, {"elsewhere/test_a.py": FUNCTION, "shop/src/data": ""})
+    for link, target in {
+        "tests": "../elsewhere",
+        "src/spec": "data",
+        "docs": "../elsewhere",
+    }.items():
+        (tmp_path / "shop" / link).symlink_to(target)
+    with pytest.raises(
+        ToolError, match=r"[0-9]+ files were looked at\. tests is a link that"
+    ) as no:
+        choose("", [], tmp_path / "shop")
+    assert "spec" not in no.value.message and "docs" not in no.value.message
+
+
 @pytest.mark.parametrize(
     ("files", "checks"),
     [

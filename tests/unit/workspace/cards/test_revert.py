@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.repos import contents, git, own_state, put, repository
 
-from flyball.errors import AlreadyMerged, Conflict, NotFound, UsageError
+from flyball.errors import AlreadyMerged, Conflict, FlyballError, NotFound, UsageError
 from flyball.workspace.cards.revert import ReplayStatus, move_record
 from flyball.workspace.cards.use_cases import (
     ProjectPlaces,
@@ -253,7 +253,7 @@ def test_merging_keeps_staged_and_unstaged_work(merged: Path, desk: ProjectPlace
 def test_merging_refuses_when_the_user_would_lose_something(
     merged: Path, desk: ProjectPlaces, trouble: str
 ):
-    error: type[Exception] = Diverged
+    error: type[FlyballError] = Diverged
     if trouble in ("edited", "staged", "committed"):
         edit(merged, 2, "mine")
     if trouble in ("staged", "committed"):
@@ -271,9 +271,11 @@ def test_merging_refuses_when_the_user_would_lose_something(
     files, refs = contents(merged), git(merged, "for-each-ref")
     index = (merged / ".git/index").read_bytes()
 
-    with pytest.raises(error):
+    with pytest.raises(error) as refusal:
         merge(desk, "r")
 
+    if trouble == "detached":
+        assert "git switch -c" in refusal.value.hint
     assert contents(merged) == files
     assert git(merged, "for-each-ref") == refs
     assert (merged / ".git/index").read_bytes() == index
