@@ -203,7 +203,7 @@ def _make_with_git(
     in_place: bool,
 ) -> Workspace:
     repository, user, depot, config, form, apart = opened
-    branch = RunBranch(run, repository, user, depot, config.identity)
+    branch = RunBranch(run, repository, user, depot, config.identity, in_place=in_place)
     own_tree = trees_home / "tree" / visible_name(repository.top.name)
     place = repository.top if in_place else own_tree
     # The record that a workspace exists is written last, by `_record_facts`; until then the next
@@ -338,7 +338,12 @@ def _reopen(
     if facts.in_place:
         trees.look_first()
     branch = RunBranch(
-        facts.run, opened.repository, opened.user, opened.depot, opened.config.identity
+        facts.run,
+        opened.repository,
+        opened.user,
+        opened.depot,
+        opened.config.identity,
+        in_place=facts.in_place,
     )
     return Workspace(facts, directory, trees, branch, lock)
 

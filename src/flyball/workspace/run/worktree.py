@@ -142,22 +142,38 @@ def head_tree(depot: Git) -> str | None:
 
 
 class RunBranch:
-    """The branch that holds one commit per card."""
+    """The branch that holds one commit per card.
+
+    Where the work is done in the user's own checkout it is a ref outside `refs/heads`, so that
+    `git branch` does not list one for each of their prompts. Both resolve as `flyball/RUN`.
+    """
 
     def __init__(
-        self, run: str, repository: Repository, user: Git, depot: Git, identity: Identity
+        self,
+        run: str,
+        repository: Repository,
+        user: Git,
+        depot: Git,
+        identity: Identity,
+        *,
+        in_place: bool = False,
     ) -> None:
         self.run = run
         self.repository = repository
         self.user = user
         self.depot = depot
         self.identity = identity
-        self.ref = branch_of(run)
+        self.ref = f"refs/flyball/{run}" if in_place else branch_of(run)
         self.form = WorkingForm(depot, repository)
 
     def tip(self) -> str | None:
         """Return the branch's newest commit; None if there is no branch."""
-        return self.user.resolve(self.ref)
+        found = self.user.resolve(self.ref)
+        if found is None and self.ref != branch_of(self.run):
+            # Runs that began under an earlier version have a branch.
+            found = self.user.resolve(branch_of(self.run))
+            self.ref = branch_of(self.run) if found else self.ref
+        return found
 
     def write_commit(
         self, tree: TreeHash, parent: str | None, text: str, trailers: Sequence[tuple[str, str]]
@@ -271,7 +287,7 @@ class RunBranch:
         """Delete the branch from the user's repository."""
         self.user.delete_ref(self.ref)
         with suppress(OSError):
-            (self.repository.common / "refs/heads/flyball").rmdir()
+            (self.repository.common / self.ref).parent.rmdir()
 
 
 def add_worktree(user: Git, repository: Repository, place: Path, branch: str) -> None:

@@ -66,6 +66,23 @@ def test_whether_uncommitted_work_came_along_is_known(tmp_path: Path):
         assert not workspace.has_carried
 
 
+def test_work_in_place_adds_no_branch(repo: Path, tmp_path: Path):
+    with open_workspace(repo, "r1", tmp_path / "state", in_place=True) as workspace:
+        assert workspace.branch is not None
+        tip = workspace.branch.tip()
+    assert git(repo, "branch", "--list", "flyball/*") == ""
+    assert git(repo, "rev-parse", "flyball/r1").strip() == tip
+
+
+def test_branch_of_an_earlier_version_is_found(repo: Path, tmp_path: Path):
+    open_workspace(repo, "r1", tmp_path / "state", in_place=True).close()
+    git(repo, "update-ref", "refs/heads/flyball/r1", "refs/flyball/r1")
+    git(repo, "update-ref", "-d", "refs/flyball/r1")
+    with open_workspace(repo, "r1", tmp_path / "state", in_place=True) as workspace:
+        assert workspace.branch is not None
+        assert workspace.branch.tip() == git(repo, "rev-parse", "refs/heads/flyball/r1").strip()
+
+
 def test_a_run_without_work_has_nothing_to_merge(tmp_path: Path):
     repo = repository(tmp_path / "shop", {"a.txt": "one\n"})
     open_workspace(repo, "r1", tmp_path / "state", in_place=False).close()
