@@ -66,7 +66,8 @@ def test_whether_uncommitted_work_came_along_is_known(tmp_path: Path):
         assert not workspace.has_carried
 
 
-def test_work_in_place_adds_no_branch(repo: Path, tmp_path: Path):
+def test_work_in_place_adds_no_branch(tmp_path: Path):
+    repo = repository(tmp_path / "shop", {"a.txt": "one\n"})
     with open_workspace(repo, "r1", tmp_path / "state", in_place=True) as workspace:
         assert workspace.branch is not None
         tip = workspace.branch.tip()
@@ -74,7 +75,8 @@ def test_work_in_place_adds_no_branch(repo: Path, tmp_path: Path):
     assert git(repo, "rev-parse", "flyball/r1").strip() == tip
 
 
-def test_branch_of_an_earlier_version_is_found(repo: Path, tmp_path: Path):
+def test_branch_of_an_earlier_version_is_found(tmp_path: Path):
+    repo = repository(tmp_path / "shop", {"a.txt": "one\n"})
     open_workspace(repo, "r1", tmp_path / "state", in_place=True).close()
     git(repo, "update-ref", "refs/heads/flyball/r1", "refs/flyball/r1")
     git(repo, "update-ref", "-d", "refs/flyball/r1")
