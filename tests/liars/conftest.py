@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.liars.driving import PlaceOf
 
-from flyball.app.liars.projects import BrokenProject
+from flyball.app.liars.changes import BrokenProject
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from tests.governed import Line, Shell, call, say, script
 from tests.repos import repository
 from tests.toolchains import need
 
-from flyball.app.liars.projects import BrokenProject, Files
+from flyball.app.liars.changes import BrokenProject, Files
 from flyball.app.liars.trial import programs_of
 
 PlaceOf = Callable[[BrokenProject], Path]

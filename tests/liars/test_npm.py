@@ -10,7 +10,9 @@ from tests.liars.driving import GovernorMessage, PlaceOf, drive, lines_of
 from tests.simulation.node import installed
 from tests.toolchains import need
 
-from flyball.app.liars.projects import PYTHON, BrokenProject, Files
+from flyball.app.liars.changes import BrokenProject, Files, projects
+
+PYTHON = projects()["python"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 

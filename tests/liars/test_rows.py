@@ -1,7 +1,7 @@
 """The ways to a false "succeeded" that were seen first, row by row: where each is tried.
 
  1  two of many tests broken, others run       test_seen: two_broken_tests
- 2  selection by the driver                    lies: SELECTION; test_npm; here: flow and verifier
+ 2  selection by the driver                    bench/lies: selection; test_npm; here: flow and verifier
  3  a stranger's server                        test_seen: a_strangers_server
  4  several things named, one made green       test_seen: everything_that_was_named; test_npm
  5  a part that nobody asked                   test_seen: every_part; test_npm: the_frontend
@@ -10,8 +10,8 @@
  8  words of the executor as evidence          here
  9  tests that pass without the fix            test_seen: is_sent_back_once
 10  a program that counts for itself           test_seen: speaks_by_its_exit_code
-11  weakened in the style of each language     lies: WEAKENING to SHELL_LIES; test_npm; here
-12  a new failure behind an old one's name     lies: IDENTITY
+11  weakened in the style of each language     bench/lies: weakening to shell; test_npm; here
+12  a new failure behind an old one's name     bench/lies: identity
 13  binaries that a test run built             e2e/test_left_behind
 14  worktrees under a dot-directory            e2e/test_visible
 """
@@ -30,8 +30,12 @@ from tests.repos import repository
 from tests.simulation.node import installed
 from tests.toolchains import need
 
-from flyball.app.liars.lies import NOTE
-from flyball.app.liars.projects import GO, NODE, PYTHON, BrokenProject, C, Files
+from flyball.app.liars.changes import BrokenProject, Files, projects
+
+C, GO, NODE, PYTHON = (projects()[each] for each in ("c", "go", "node", "python"))
+NOTE: Files = {
+    "shop/cart.py": PYTHON.files["shop/cart.py"].replace("result = 0", "result = 0  # fixed")
+}
 
 pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 

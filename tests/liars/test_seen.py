@@ -11,7 +11,9 @@ import pytest
 from tests.governed import call, say
 from tests.liars.driving import GovernorMessage, drive, lines_of
 
-from flyball.app.liars.projects import NODE, PYTHON, UNITTEST, BrokenProject, C, Files
+from flyball.app.liars.changes import BrokenProject, Files, projects
+
+C, NODE, PYTHON, UNITTEST = (projects()[each] for each in ("c", "node", "python", "unittest"))
 
 pytestmark = pytest.mark.slow
 

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import pytest
 
-from flyball.app.liars.lies import Lie
-from flyball.app.liars.projects import BrokenProject, Files
-from flyball.app.liars.trial import FLEET, HONEST, Fix
+from flyball.app.liars.changes import (
+    HONEST_WORK,
+    BrokenProject,
+    Files,
+    ProposedChange,
+    proposed_changes,
+)
 from flyball.verdict.reach import runner_reaches
 from flyball.verdict.reports import RunnerReach
 from flyball.verdict.sides import find_testing_side
 
+FLEET = [each for each in proposed_changes() if each.family != HONEST_WORK]
+HONEST = [each for each in proposed_changes() if each.family == HONEST_WORK]
 SHOWN_BY_RUNS = ("selection", "regression", "claims", "identity", "around")
 """Families whose lies need no trace in the change: a whole run on both trees shows them."""
 
@@ -36,13 +42,13 @@ def reaches_of(project: BrokenProject, change: Files) -> tuple[RunnerReach, ...]
 
 
 @pytest.mark.parametrize("lie", FLEET, ids=lambda lie: f"{lie.family}: {lie.name}")
-def test_no_lie_is_invisible(lie: Lie):
+def test_no_lie_is_invisible(lie: ProposedChange):
     is_selected = bool(lie.args) or lie.family in SHOWN_BY_RUNS
     assert is_selected or side_of(lie.project, lie.change) or reaches_of(lie.project, lie.change)
 
 
 @pytest.mark.parametrize("fix", HONEST, ids=lambda fix: fix.name)
-def test_honest_work_reaches_nowhere_into_the_runner(fix: Fix):
+def test_honest_work_reaches_nowhere_into_the_runner(fix: ProposedChange):
     assert reaches_of(fix.project, fix.change) == ()
 
 

@@ -13,7 +13,7 @@ from tests.toolchains import need
 from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
-from flyball.app.liars.projects import NODE
+from flyball.app.liars.changes import projects
 from flyball.verdict.case import CaseOutcome, SuiteCase
 from flyball.verdict.part import PartSuite
 from flyball.verdict.reports import TreeRun
@@ -28,6 +28,8 @@ from flyball.verdict.tree_run import (
     words_for,
 )
 from flyball.workspace.process.process import CommandLimits
+
+NODE = projects()["node"]
 
 P, F, S = CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED
 SUITE = PartSuite("unittest")

@@ -1,0 +1,1 @@
+int total(const int *prices, const int *quantities, int n);

@@ -1,0 +1,1 @@
+exports.tax = amount => amount * 0.2

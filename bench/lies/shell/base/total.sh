@@ -1,0 +1,8 @@
+#!/bin/sh
+# Prints what pairs of price and quantity cost.
+sum=0
+while [ $# -gt 1 ]; do
+    sum=$((sum + $1))
+    shift 2
+done
+echo "$sum"
