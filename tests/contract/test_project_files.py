@@ -176,7 +176,7 @@ def test_the_licence_is_apache_2():
 def test_the_metadata_offers_what_was_promised():
     assert PROJECT["requires-python"] == ">=3.11"
     extras = {"openai", "anthropic", "mcp", "acp", "web", "browser", "cluster", "otel", "verify"}
-    extras |= {"dev", "bench", "all"}
+    extras |= {"sigstore", "dev", "bench", "all"}
     assert set(PROJECT["optional-dependencies"]) == extras
     assert distribution("flyball").version == PROJECT["version"]
 

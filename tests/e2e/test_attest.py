@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,21 @@ import yaml
 from click.testing import CliRunner, Result
 from tests.governed import CART, GOOD, environment, script, shop
 from tests.repos import git, put
+from tests.sigstore_services import Sigstore, serving
 
 from flyball.cli.attest import attest
 from flyball.cli.run import run
 from flyball.cli.verify import verify
-from flyball.errors import BadAttestation, NotFound
+from flyball.errors import BadAttestation, NotFound, UsageError
 
 ACTION = Path(__file__).parents[2] / "action.yml"
+NO_IDENTITY = """\
+import os, unittest
+
+class JobTest(unittest.TestCase):
+    def test_nothing_of_the_job_is_seen(self):
+        self.assertEqual([name for name in os.environ if name.startswith("ACTIONS_")], [])
+"""
 MENDED = CART.replace("result += price", "result += price * quantity")
 
 
@@ -123,6 +132,44 @@ def test_working_tree_is_attested_and_found_again_once_it_is_committed(place: Pa
     assert call(place, "check", str(file)).exit_code == 0
 
 
+@pytest.fixture
+def services(place: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Sigstore]:
+    """A Sigstore on the loopback, and the environment of a job that it vouches for."""
+    with serving() as found:
+        (place / "trust.json").write_text(found.trust_config())
+        for name, value in found.environment().items():
+            monkeypatch.setenv(name, value)
+        yield found
+
+
+def test_job_of_a_ci_signs_and_another_clone_checks_its_identity(place: Path, services: Sigstore):
+    config = ("--trust-config", str(place / "trust.json"))
+    file = str(made(place, "--key", "sigstore", *config))
+    for name in services.environment():
+        os.environ.pop(name)
+    git(place, "clone", "-q", str(place / "shop"), "clone")
+    who = ("--identity", services.identity, "--issuer", services.issuer)
+    told = json.loads(call(place, "check", file, *who, *config, "--json", repo="clone").stdout)
+    assert told["signatures"][0]["signer"] == services.identity
+    anyone = call(place, "check", file, *config, repo="clone")
+    assert anyone.exit_code == 0 and "not trusted" in anyone.output
+    half = call(place, "check", file, *who[:2], *config, repo="clone")
+    assert isinstance(half.exception, UsageError)
+    other = call(place, "check", file, *who[:3], "https://other.example", *config, repo="clone")
+    assert isinstance(other.exception, BadAttestation)
+    assert other.exception.place == "signatures[0].issuer"
+    again = call(place, "rerun", file, "--json", repo="clone")
+    assert json.loads(again.stdout)["result"] == "same"
+
+
+def test_tests_of_a_change_cannot_ask_for_the_identity_of_its_job(place: Path, services: Sigstore):
+    put(place / "shop", {"test_job.py": NO_IDENTITY})
+    git(place / "shop", "add", "-A")
+    git(place / "shop", "commit", "-q", "-m", "look for the job's identity")
+    assert services.environment().keys() <= os.environ.keys()
+    made(place, "--key", "none")
+
+
 def test_agent_reads_no_signing_key(place: Path):
     key = json.loads(call(place, "key", "--json").stdout)["key"]
     flyball = str(Path(sys.executable).with_name("flyball"))
@@ -192,16 +239,23 @@ def test_action_fails_as_configured(fail_on: str, status: str, code: int):
     assert done.returncode == code
 
 
-def test_action_writes_every_file_and_the_summary(place: Path):
-    bins = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+def run_action(place: Path, step: str, **more: str) -> subprocess.CompletedProcess[str]:
+    bins = f"{place / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     env = {**os.environ, **environment(place), "PATH": bins, "BASE": "HEAD^", "HEAD": "HEAD",
-           "DIRECTORY": "out", "GITHUB_STEP_SUMMARY": str(place / "summary"),
-           "GITHUB_OUTPUT": str(place / "output")}  # fmt: skip
-    step = steps_of_the_action()["Verify"]
-    done = subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", step], env=env, cwd=place / "shop", check=False
+           "DIRECTORY": "out", "TRUST_CONFIG": "", "GITHUB_STEP_SUMMARY": str(place / "summary"),
+           "GITHUB_OUTPUT": str(place / "output"), **more}  # fmt: skip
+    return subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", steps_of_the_action()[step]],
+        env=env,
+        cwd=place / "shop",
+        check=True,
+        capture_output=True,
+        text=True,
     )
-    assert done.returncode == 0
+
+
+def test_action_writes_every_file_and_the_summary(place: Path):
+    run_action(place, "Verify", ACTIONS_ID_TOKEN_REQUEST_URL="")
     assert (place / "output").read_text() == "status=shown\n"
     assert "### Shown" in (place / "summary").read_text()
     out = place / "shop" / "out"
@@ -209,3 +263,19 @@ def test_action_writes_every_file_and_the_summary(place: Path):
         "verdict.json", "verdict.sarif", "verdict.xml", "verdict.md",
     }  # fmt: skip
     assert call(place, "check", str(out / "verdict.json")).exit_code == 0
+
+
+def test_action_signs_by_the_identity_of_its_job(place: Path, services: Sigstore):
+    """The job may ask for its identity, so what signs by it is installed, and used."""
+    (place / "bin").mkdir()
+    pip = place / "bin" / "python3"
+    pip.write_text('#!/bin/sh\nfor last; do :; done; echo "$last"\n')
+    pip.chmod(0o755)
+    asked = run_action(place, "Install Flyball", ACTION_PATH="here").stdout
+    assert asked == "here[verify,sigstore]\n"
+    pip.unlink()
+    config = str(place / "trust.json")
+    run_action(place, "Verify", TRUST_CONFIG=config)
+    file = str(place / "shop" / "out" / "verdict.json")
+    who = ("--identity", services.identity, "--issuer", services.issuer)
+    assert call(place, "check", file, *who, "--trust-config", config).exit_code == 0

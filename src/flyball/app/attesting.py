@@ -14,7 +14,7 @@ from flyball import attest
 from flyball.app.project import Home, redactor_of
 from flyball.app.settling import state_dir
 from flyball.app.verifying import Verified, verify_change
-from flyball.errors import BadAttestation, Conflict, FlyballError, NotFound
+from flyball.errors import BadAttestation, Conflict, FlyballError, NotFound, UsageError
 from flyball.terms.progress import Progress, unwatched
 from flyball.workspace.trees.git import (
     Git,
@@ -57,13 +57,11 @@ class _Place(NamedTuple):
     config: UserConfig
 
 
-def attest_verdict(home: Home, found: Verified, key: str = "") -> bytes:
-    """Return the file that attests a verdict, signed with the key that was chosen or configured."""
-    if found.record is None:
-        raise Conflict(
-            "Nothing changed, so there is no verdict to attest.", "Name --base or --head."
-        )
-    return attest.write_attestation(_statement(home, found), find_key(home, key))
+def attest_verdict(
+    home: Home, found: Verified, key: attest.SigningKey | attest.Keyless | None
+) -> bytes:
+    """Return the file that attests a verdict; without a key it is not signed."""
+    return attest.write_attestation(_statement(home, found), key)
 
 
 def _statement(home: Home, found: Verified) -> attest.Statement:
@@ -77,10 +75,14 @@ def _statement(home: Home, found: Verified) -> attest.Statement:
     return attest.make_statement(found.record, old, new, found.sandbox, redactor_of(home).text)
 
 
-def find_key(home: Home, key: str = "") -> attest.SigningKey | None:
+def find_key(
+    home: Home, key: str = "", config: Path | None = None
+) -> attest.SigningKey | attest.Keyless | None:
     """Return the key to sign with: the named one, git's own SSH key, or that of `attest key`."""
     if key == NONE:
         return None
+    if key == attest.KEYLESS:
+        return attest.keyless_signer(config)
     own = key_file(home.environ)
     of_git = _place(home).config.signing_key
     if key not in ("", GIT, OWN):
@@ -107,21 +109,33 @@ def make_own_key(home: Home) -> str:
     return f'{name} namespaces="{attest.NAMESPACE}" {public}'
 
 
-def check(home: Home, data: bytes, *, head: str = "HEAD", allowed: Path | None = None) -> Checked:
-    """Return the statement of an attestation; raise if it is invalid or about another tree."""
-    place = _place(home)
-    found = _holding(data, allowed or place.config.allowed_signers)
-    if allowed is not None and not found.signatures:
+def check(
+    home: Home, data: bytes, *, head: str = "HEAD", trust: attest.Trust | None = None
+) -> Checked:
+    """Return the statement of an attestation; raise if it is invalid or about another tree.
+
+    If nobody to trust is named, git's allowed signers are.
+    """
+    place, named = _place(home), trust or attest.Trust()
+    is_named = bool(named.allowed or named.identity)
+    if bool(named.identity) != bool(named.issuer):
+        raise UsageError(
+            "An identity is trusted only together with its issuer.", "Name --identity and --issuer."
+        )
+    if not is_named:
+        named = named._replace(allowed=place.config.allowed_signers)
+    found = _holding(data, named)
+    if is_named and not found.signatures:
         raise BadAttestation("signatures", "it is not signed")
     _require_trees(place.git, found.attestation.statement.attested, head)
     _require_named(place.git, data, head)
     return found
 
 
-def _holding(data: bytes, allowed: Path | None = None) -> Checked:
+def _holding(data: bytes, trust: attest.Trust | None = None) -> Checked:
     """Return what an attestation says; raise where a signature or a field does not hold."""
     found = attest.decode(data)
-    signatures = attest.check_signatures(found, allowed)
+    signatures = attest.check_signatures(found, trust)
     found.refuse_wrong_fields()
     return Checked(found, signatures)
 

@@ -3,10 +3,14 @@
 from flyball.attest.envelope import Attestation, decode, encode
 from flyball.attest.making import make_statement
 from flyball.attest.signing import (
+    KEYLESS,
     NAMESPACE,
+    Keyless,
     Signature,
     SigningKey,
+    Trust,
     check_signatures,
+    keyless_signer,
     make_key,
     write_attestation,
 )
@@ -20,18 +24,22 @@ from flyball.attest.statement import (
 )
 
 __all__ = [
+    "KEYLESS",
     "NAMESPACE",
     "Attestation",
     "AttestedTree",
     "AttestedVerdict",
     "Difference",
+    "Keyless",
     "Signature",
     "SigningKey",
     "Statement",
+    "Trust",
     "check_signatures",
     "compare_runs",
     "decode",
     "encode",
+    "keyless_signer",
     "make_key",
     "make_statement",
     "outcomes_of",

@@ -66,7 +66,7 @@ def payload_of(statement: Statement) -> bytes:
     """Return a statement in its canonical form, with the checksums of its fields."""
     plain = cast("dict[str, Any]", msgspec.to_builtins(statement))
     plain["predicate"]["flyball_sums"] = sums_of(plain)
-    return _canonical(plain)
+    return canonical(plain)
 
 
 def encode(payload: bytes, signatures: tuple[tuple[str, bytes], ...] = ()) -> bytes:
@@ -77,7 +77,7 @@ def encode(payload: bytes, signatures: tuple[tuple[str, bytes], ...] = ()) -> by
         "payloadType": PAYLOAD_TYPE,
         "signatures": signed,
     }
-    return _canonical(plain) + b"\n"
+    return canonical(plain) + b"\n"
 
 
 def decode(data: bytes) -> Attestation:
@@ -92,11 +92,11 @@ def decode(data: bytes) -> Attestation:
         (each.keyid, _unbase64(each.sig, f"signatures[{n}].sig"))
         for n, each in enumerate(envelope.signatures)
     )
-    _require_same(data, encode(payload, signatures), "the envelope")
+    require_same(data, encode(payload, signatures), "the envelope")
     statement = _parse(payload, Statement, "the statement")
     # Written again from what was understood: what no reader here knows is not passed over.
     plain = cast("dict[str, Any]", msgspec.to_builtins(statement))
-    _require_same(payload, _canonical(plain), "the statement")
+    require_same(payload, canonical(plain), "the statement")
     told: dict[str, str] = plain["predicate"]["flyball_sums"]
     found = sums_of(plain)
     wrong = sorted(name for name in told.keys() | found.keys() if told.get(name) != found.get(name))
@@ -110,13 +110,14 @@ def sums_of(statement: dict[str, Any]) -> dict[str, str]:
     nested = ("predicate", "flyball_verdict", "flyball_sums")
     fields = {**statement, **predicate, **inner}
     return {
-        name: hashlib.sha256(_canonical(value)).hexdigest()
+        name: hashlib.sha256(canonical(value)).hexdigest()
         for name, value in fields.items()
         if name not in nested
     }
 
 
-def _canonical(value: object) -> bytes:
+def canonical(value: object) -> bytes:
+    """Return JSON in the one form that is written and accepted."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode(
         errors="surrogatepass"
     )
@@ -136,7 +137,7 @@ def _unbase64(text: str, where: str) -> bytes:
         raise BadAttestation(where, "it is not base64") from error
 
 
-def _require_same(data: bytes, canonical: bytes, what: str) -> None:
+def require_same(data: bytes, canonical: bytes, what: str) -> None:
     """Raise if the bytes are not in canonical form: readers must not disagree about them."""
     if data == canonical:
         return

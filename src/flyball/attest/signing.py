@@ -1,5 +1,5 @@
-"""Sign attestations with SSH keys through `ssh-keygen -Y`: the keys that people sign commits
-with."""
+"""Sign attestations and check who signed: with SSH keys through `ssh-keygen -Y`, the keys that
+people sign commits with, or without a key, by an identity (`keyless.py`)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ import shutil
 import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flyball.attest.envelope import Attestation, encode, payload_of, signed_bytes
 from flyball.attest.statement import Statement
-from flyball.errors import BadAttestation, NotFound, ToolUnavailable, UsageError
+from flyball.errors import BadAttestation, MissingExtra, NotFound, ToolUnavailable, UsageError
 from flyball.regex import regex
 from flyball.workspace.process.spawn import OwnOutput, run_sync
 
 NAMESPACE = "flyball-verdict"
 """Part of every signature, so that none made for another purpose counts here."""
+
+KEYLESS = "sigstore"
+"""The key's name in a signature that was made by an identity; the signature is a bundle."""
 
 _BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
 _FINGERPRINT = regex(r"SHA256:[A-Za-z0-9+/]{43}")
@@ -34,11 +38,32 @@ class SigningKey(NamedTuple):
     environ: Mapping[str, str]
 
 
-class Signature(NamedTuple):
-    """A signer: the key's fingerprint, and its name in an allowed-signers file."""
+class Keyless(NamedTuple):
+    """The identity of this CI job, which the public Sigstore or another one certifies."""
 
-    fingerprint: str
+    config: Path | None = None
+    """The trust configuration of another one."""
+
+
+class Trust(NamedTuple):
+    """Whose signatures to accept; if nobody is named, any valid signature."""
+
+    allowed: Path | None = None
+    """A file of allowed signers."""
+    identity: str = ""
+    issuer: str = ""
+    """An identity, and the service that vouches for it."""
+    config: Path | None = None
+
+
+class Signature(NamedTuple):
+    """A signer: the fingerprint of a key, or an identity with its issuer."""
+
+    fingerprint: str = ""
     signer: str = ""
+    """The name under which it is trusted."""
+    identity: str = ""
+    issuer: str = ""
 
 
 def make_key(file: Path, comment: str, environ: Mapping[str, str]) -> str:
@@ -67,27 +92,78 @@ def sign(data: bytes, key: SigningKey) -> tuple[str, bytes]:
     return find_signer(data, blob).fingerprint, blob
 
 
-def write_attestation(statement: Statement, key: SigningKey | None) -> bytes:
+def write_attestation(statement: Statement, key: SigningKey | Keyless | None) -> bytes:
     """Return the file that attests a statement; without a key it is not signed."""
     payload = payload_of(statement)
-    return encode(payload, (sign(signed_bytes(payload), key),) if key else ())
+    data = signed_bytes(payload)
+    if key is None:
+        return encode(payload)
+    if isinstance(key, Keyless):
+        return encode(payload, ((KEYLESS, _keyless().sign(data, key.config)),))
+    return encode(payload, (sign(data, key),))
 
 
-def check_signatures(found: Attestation, allowed: Path | None = None) -> tuple[Signature, ...]:
-    """Return who signed an attestation; raise if a signature is invalid, naming which."""
+def check_signatures(found: Attestation, trust: Trust | None = None) -> tuple[Signature, ...]:
+    """Return who signed an attestation; raise if a signature is invalid, naming which.
+
+    Without `trust`, identities are not looked at: they need Sigstore's client and its services.
+    """
     signatures: list[Signature] = []
     for n, (keyid, blob) in enumerate(found.signatures):
+        if trust is None and keyid == KEYLESS:
+            continue
         try:
-            signature = find_signer(found.signed, blob, allowed, f"signatures[{n}]")
+            signatures.append(_check(found.signed, keyid, blob, trust or Trust(), n))
         except BadAttestation as error:
             # What was changed is named where the sums can tell.
             if found.wrong_sums:
                 raise BadAttestation(", ".join(found.wrong_sums), "it was changed") from error
             raise
-        if signature.fingerprint != keyid:
-            raise BadAttestation(f"signatures[{n}].keyid", "the signature is by another key")
-        signatures.append(signature)
     return tuple(signatures)
+
+
+def _check(data: bytes, keyid: str, blob: bytes, trust: Trust, n: int) -> Signature:
+    place = f"signatures[{n}]"
+    if keyid == KEYLESS:
+        name, issuer = _keyless().find_signer(data, blob, trust.config, place)
+        return _trusted(Signature(identity=name, issuer=issuer), trust, place)
+    if trust.identity and trust.allowed is None:
+        raise BadAttestation(place, f"it is by a key, and not by {trust.identity}")
+    signature = find_signer(data, blob, trust.allowed, place)
+    if signature.fingerprint != keyid:
+        raise BadAttestation(f"{place}.keyid", "the signature is by another key")
+    return signature
+
+
+def _trusted(found: Signature, trust: Trust, place: str) -> Signature:
+    """Return a signature with the name under which it is trusted; raise if others are."""
+    if not trust.identity:
+        if trust.allowed is None:
+            return found
+        raise BadAttestation(
+            place, f"it is by {found.identity} of {found.issuer}, and only keys are allowed"
+        )
+    if found.identity != trust.identity:
+        raise BadAttestation(f"{place}.identity", f"it is by {found.identity}")
+    if found.issuer != trust.issuer:
+        raise BadAttestation(f"{place}.issuer", f"{found.issuer} vouches for {found.identity}")
+    return found._replace(signer=found.identity)
+
+
+def keyless_signer(config: Path | None = None) -> Keyless:
+    """Return what signs by this job's identity; raise `MissingExtra` if it is not installed."""
+    _keyless()
+    return Keyless(config)
+
+
+def _keyless() -> Any:
+    """Import what signs and checks without keys; raise `MissingExtra` if it is not installed."""
+    try:
+        return import_module("flyball.attest.keyless")
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            "A signature without a key", error.name or "sigstore", "sigstore"
+        ) from None
 
 
 def find_signer(

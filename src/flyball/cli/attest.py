@@ -18,6 +18,12 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 HEAD = click.option(
     "--head", default="HEAD", metavar="REF", help="The revision it must be about; default: HEAD."
 )
+TRUST_CONFIG = click.option(
+    "--trust-config",
+    type=FILE,
+    metavar="FILE",
+    help="The trust configuration of a Sigstore of your own; default: the public one.",
+)
 MOST = 20
 """Maximum differences to print; --json has all."""
 
@@ -27,7 +33,7 @@ def attest() -> None:
     """Check and repeat attested verdicts.
 
     `flyball verify --attest FILE` writes one: an in-toto statement about both trees and every test,
-    signed with an SSH key.
+    signed with an SSH key, or in a forge's CI by the job's identity.
     """
 
 
@@ -64,10 +70,24 @@ def key(repo: Path, as_json: bool) -> None:
     metavar="FILE",
     help="Accept only these signers; default: git's gpg.ssh.allowedSignersFile.",
 )
+@click.option(
+    "--identity", default="", metavar="NAME", help="Accept only this signer without a key."
+)
+@click.option(
+    "--issuer", default="", metavar="URL", help="The service that vouches for the identity."
+)
+@TRUST_CONFIG
 @REPO
 @JSON
 def check(
-    file: Path | None, head: str, allowed_signers: Path | None, repo: Path, as_json: bool
+    file: Path | None,
+    head: str,
+    allowed_signers: Path | None,
+    identity: str,
+    issuer: str,
+    trust_config: Path | None,
+    repo: Path,
+    as_json: bool,
 ) -> None:
     """Check who attested what about which trees.
 
@@ -75,10 +95,12 @@ def check(
     its location, and so is an attestation of another tree.
     """
     from flyball.app import attesting
+    from flyball.attest import Trust
     from flyball.cli.terminal.view import home_at
 
     home = home_at(repo)
-    found = attesting.check(home, _read(home, file, head), head=head, allowed=allowed_signers)
+    trust = Trust(allowed_signers, identity, issuer, trust_config)
+    found = attesting.check(home, _read(home, file, head), head=head, trust=trust)
     _print_checked_json(found) if as_json else _print_checked(found)
 
 
@@ -149,11 +171,13 @@ def _read(home: Home, file: Path | None, head: str) -> bytes:
 def _print_checked(found: Checked) -> None:
     attested = found.attestation.statement.attested
     for each in found.signatures:
+        by, how = each.fingerprint, "--allowed-signers"
+        if each.identity:
+            by, how = f"{each.identity} of {each.issuer}", "--identity and --issuer"
         if each.signer:
-            say(f"✓ signed by {each.signer} ({each.fingerprint})")
+            say(f"✓ signed by {each.signer} ({each.fingerprint or each.issuer})")
         else:
-            say(f"· signed by {each.fingerprint}, an untrusted key: "
-                "name the signers you trust with --allowed-signers")  # fmt: skip
+            say(f"· signed by {by}, who is not trusted: name the signers you trust with {how}")
     if not found.signatures:
         say("! It is not signed: anyone may have written it. `flyball attest rerun` repeats it.")
     mark = {"shown": "✓", "a question": "?", "not shown": "✗"}[attested.status]
@@ -176,7 +200,7 @@ def _print_checked_json(found: Checked) -> None:
     import msgspec
 
     statement = found.attestation.statement
-    signed = [{"fingerprint": each.fingerprint, "signer": each.signer} for each in found.signatures]
+    signed = [each._asdict() for each in found.signatures]
     told = {
         "type": "attestation",
         "signatures": signed,

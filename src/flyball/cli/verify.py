@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flyball.cli.attest import TRUST_CONFIG
 from flyball.cli.card import JSON, REPO
 from flyball.cli.terminal.edge import say
 
 if TYPE_CHECKING:
     from flyball.app.project import Home
     from flyball.app.verifying import Verified
+    from flyball.attest import Keyless, SigningKey
     from flyball.terms.change_verdict import ChangeFinding
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -43,8 +45,10 @@ MOST_LINES = 12
     "--key",
     default="",
     metavar="KEY",
-    help="Sign with this SSH key; git, own or none. Default: git's key, else Flyball's own.",
+    help="Sign with this SSH key; git, own, none, or sigstore (a CI job's identity). "
+    "Default: git's key, else Flyball's own.",
 )
+@TRUST_CONFIG
 @REPO
 @JSON
 def verify(
@@ -57,6 +61,7 @@ def verify(
     sarif: Path | None,
     attest: Path | None,
     key: str,
+    trust_config: Path | None,
     repo: Path,
     as_json: bool,
 ) -> None:
@@ -69,6 +74,7 @@ def verify(
     import asyncio
     import os
 
+    from flyball.app.attesting import NONE, find_key
     from flyball.app.verifying import verify_change
     from flyball.cli.terminal.view import home_at
     from flyball.cli.terminal.waiting import waiting
@@ -77,9 +83,11 @@ def verify(
     from flyball.verdict.formats import as_data
 
     home = home_at(repo)
-    if attest is not None and key != "none":
+    signer = None
+    if attest is not None and key != NONE:
         # A signature is the person's word, and an agent may not give it.
         require_person(home, os.environ)
+        signer = find_key(home, key, trust_config)
     try:
         with waiting("Testing both trees", as_json=as_json) as tell:
             found = asyncio.run(verify_change(home, base, head, tell, is_plain_checked=plain_check))
@@ -90,7 +98,7 @@ def verify(
         raise
     _write_files(found, home.repo, junit, sarif)
     if attest is not None:
-        _write_attestation(home, found, attest, key)
+        _write_attestation(home, found, attest, signer)
     _report(found, home.repo, as_json=as_json, github=github, markdown=markdown)
     if found.has_changed:
         raise SystemExit({"shown": 0, "a question": 3, "not shown": 4}[found.verdict.status])
@@ -142,7 +150,9 @@ def _write_files(found: Verified, repo: Path, junit: Path | None, sarif: Path | 
         sarif.write_text(text, encoding="utf-8")
 
 
-def _write_attestation(home: Home, found: Verified, file: Path, key: str) -> None:
+def _write_attestation(
+    home: Home, found: Verified, file: Path, key: SigningKey | Keyless | None
+) -> None:
     from flyball.app.attesting import attest_verdict
 
     data = attest_verdict(home, found, key)

@@ -70,7 +70,7 @@ def signed(key: attest.SigningKey) -> bytes:
 def check(data: bytes, allowed: Path | None = None) -> tuple[attest.Signature, ...]:
     """Do what `flyball attest check` does apart from looking into a repository."""
     found = attest.decode(data)
-    signatures = attest.check_signatures(found, allowed)
+    signatures = attest.check_signatures(found, attest.Trust(allowed))
     found.refuse_wrong_fields()
     return signatures
 
