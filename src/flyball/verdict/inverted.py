@@ -65,7 +65,7 @@ async def run_inverted(
     messages = {case.function: case.message for case in old.cases if case.is_bad} if old else {}
     found, agreed = InvertedRuns(), dict[str, Inverted]()
     unasked = set[str]()
-    for nth in range(ROUNDS):
+    for nth in range(ROUNDS + 1):
         altered = _alter(context, tree, left, messages, nth)
         found = found._replace(missing=found.missing | altered.missing)
         unasked |= {name for name in left if name not in altered.made}
@@ -76,11 +76,11 @@ async def run_inverted(
             if is_green and made.is_sure and made.how in ("expected", "raised", "negated"):
                 said = Inverted(name, made.old, made.new)
                 found = found._replace(deceived=(*found.deceived, said))
-            elif not _is_red(run, name):
+            elif made.how == "probe" or not _is_red(run, name):
                 # It passed where nothing may get, or was not run, as where it does not build.
                 left.append(name)
                 # What makes two things the same is for the product to say, so this is a question.
-                if is_green and made.how in ("seen", "part", "bound"):
+                if is_green and made.how in ("seen", "part", "bound", "probe"):
                     agreed[name] = Inverted(name, made.old, made.new)
         if not left:
             break
@@ -190,9 +190,10 @@ def _alter(
 
 def _ways(every: Sequence[tests.Inverted]) -> list[tests.Inverted]:
     """Choose which changes to try: expected values first, wherever they are in the test."""
+    probes = [each for each in every if each.how == "probe"][:1]
     values = [each for each in every if each.how in ("seen", "expected", "part", "bound", "raised")]
-    rest = [each for each in every if each not in values]
-    return [*values[: ROUNDS - 2], *rest][:ROUNDS]
+    rest = [each for each in every if each.how != "probe" and each not in values]
+    return [*probes, *[*values[: ROUNDS - 2], *rest][:ROUNDS]]
 
 
 def _places(context: CallContext, tree: str, names: Sequence[str]) -> dict[str, tuple[str, ...]]:

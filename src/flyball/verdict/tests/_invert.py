@@ -45,7 +45,8 @@ class Inverted(NamedTuple):
     `how` is `expected` (another value), `part` (another value inside the expected one), `bound` (a
     limit that nothing reaches, or a part that nothing contains), `seen` (the value that the test
     saw before), `negated` (the opposite is asserted), `raised` (an error that nothing raises), or
-    `appended` (the test fails at its end, whatever it found). A change in a loop, a condition or a
+    `appended` (the test fails at its end, whatever it found). With a `probe` a test must fail, and
+    fails though it may still accept any value. A change in a loop, a condition or a
     callback is not sure, as it may never be reached.
     """
 
@@ -113,9 +114,15 @@ def _rank(one: Inverted) -> int:
     false too."""
     if not one.is_sure:
         return 3
-    return {"seen": 0, "expected": 0, "part": 0, "bound": 0, "raised": 0, "negated": 1}.get(
-        one.how, 2
-    )
+    return {
+        "probe": -1,
+        "seen": 0,
+        "expected": 0,
+        "part": 0,
+        "bound": 0,
+        "raised": 0,
+        "negated": 1,
+    }.get(one.how, 2)
 
 
 LITERALS = (
@@ -396,8 +403,22 @@ NEVER_RAISED = {
 }
 
 
+ROOTS = frozenset({"Exception", "BaseException", "StandardError", "Throwable", "Error"})
+"""Expected errors that every other one is as well."""
+BUGS = {
+    "python": "(NameError, AttributeError, ZeroDivisionError, RecursionError, ImportError)",
+    "ruby": "NameError, ZeroDivisionError, SystemStackError",
+    "php": r"\DivisionByZeroError::class",
+    "java": "ArithmeticException.class",
+}
+"""Errors that code makes by being wrong, rather than to tell its caller something."""
+
+
 def _raised(one: Assertion, style: str) -> Iterator[_Edit]:
     call = call_of(one.node)
+    wanted = one.wanted
+    if wanted is not None and style in BUGS and ROOTS & {*re.findall(r"\w+", wanted.text)}:
+        yield _Edit(wanted.start, wanted.end, BUGS[style], "probe")
     if one.wanted is not None and style in NEVER_RAISED:
         new = NEVER_RAISED[style]
         if style == "python" and re.search(r"[wW]arn", one.subject):
@@ -502,6 +523,8 @@ RUBY_OPPOSITES = {
 
 def _in_call(one: Assertion, style: str) -> Iterator[_Edit]:
     call = call_of(one.node)
+    if call is not None and LOOSE.fullmatch(call.last):
+        yield from _as_object(one, call.args, style)
     is_valued = one.op in ("==", "approx", "is") or one.strength == EXACT or one.form == "link"
     is_counted = bool(re.search(r"len|count|size|times", one.op))
     is_other = one.op.startswith("not.") or one.strength < 3
@@ -532,6 +555,17 @@ def _in_call(one: Assertion, style: str) -> Iterator[_Edit]:
             yield _Edit(macro.start, macro.end, new, "negated")
     else:
         yield from _renamed(one.node)
+
+
+def _as_object(one: Assertion, args: Sequence[Node], style: str) -> Iterator[_Edit]:
+    """Expect an object where a number is expected: only what turns into that number is one."""
+    sides = [arg for arg in args[:2] if number_of(arg) is None]
+    if style == "javascript" and one.wanted is not None and len(args) > 1 and len(sides) == 1:
+        new = f"typeof ({sides[0].text}), 'object'"
+        yield _Edit(args[0].start, args[1].end, new, "probe")
+
+
+LOOSE = regex(r"(?:deepE|e)qual")
 
 
 def _given_to(call: Call, style: str) -> Iterator[_Edit]:

@@ -150,6 +150,37 @@ def test_altered_expectation(path: str, body: str, old: str, new: str):
         ast.parse(found.source)
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "new"),
+    [
+        (PY, "with raises(Exception):\n        f()", "(NameError, AttributeError, "),
+        (RUBY, "assert_raises(StandardError) { f }", "NameError, ZeroDivisionError, "),
+        (JAVA, "assertThrows(Exception.class, () -> f());", "ArithmeticException.class"),
+        (JS, "assert.equal(f(2), 6);", "typeof (f(2)), 'object'"),
+    ],
+)
+def test_what_too_much_would_satisfy_is_asked_for_less_at_first(path: str, body: str, new: str):
+    found = inversions(path, AROUND[path].format(body), "test_it")
+    assert (found[0].how, found[0].is_sure) == ("probe", True)
+    assert found[0].new.startswith(new)
+    assert {each.how for each in found[1:]} >= {
+        "raised" if "aises" in body or "hrows" in body else "expected"
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (PY, "with raises(ValueError):\n        f()"),
+        (JS, "assert.equal(f(2), 'six');"),
+        (JS, "assert.strictEqual(f(2), 6);"),
+    ],
+)
+def test_what_one_value_alone_satisfies_is_not_probed(path: str, body: str):
+    found = inversions(path, AROUND[path].format(body), "test_it")
+    assert "probe" not in {each.how for each in found}
+
+
 def test_line_of_the_altered_expectation():
     source = "import x\n\n\ndef test_a():\n    assert x.a() == 1\n    assert x.b() == 2\n"
     found = invert_test(PY, source, "tests/test_a.py::test_a")
