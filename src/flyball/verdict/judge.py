@@ -325,15 +325,16 @@ def _unsteady(suite: SuiteRuns) -> Iterator[ChangeFinding]:
     """Ask about tests that the change made depend on chance, or on where they run."""
     for each in suite.unsteady:
         was_red = each.red_before > 0
-        yield ChangeFinding(
-            FindingKind.HIDDEN_RED if was_red else FindingKind.REGRESSION,
-            Weight.ASKS,
-            f"{each.test} failed {each.red_now} of {each.runs_now} times now, "
+        said = (
+            f"{each.test} passes after the tests around it, and fails without them or in another "
+            "order; before the change no result in its file depended on that."
+            if each.by_order
+            else f"{each.test} failed {each.red_now} of {each.runs_now} times now, "
             f"and {each.red_before} of {each.runs_before} before. Repeated runs had different "
-            f"terminals and environments; it should have the same result in all of them.",
-            suite.part,
-            (each.test,),
+            "terminals and environments; it should have the same result in all of them."
         )
+        kind = FindingKind.HIDDEN_RED if was_red else FindingKind.REGRESSION
+        yield ChangeFinding(kind, Weight.ASKS, said, suite.part, (each.test,))
 
 
 def _vanished_red(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFinding]:
@@ -487,7 +488,8 @@ def _fewer_tests(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
     gone = {
         name
         for name in kept - suite.new.green - suite.new.red - suite.set_aside
-        if file_of(name) in change.testing_side and not is_explained(name, change)
+        if file_of(name) in change.testing_side
+        and not is_explained(name, change)
     }
     if gone:
         yield ChangeFinding(

@@ -21,8 +21,7 @@ from flyball.tools.call.protocol import CallContext
 from flyball.verdict import tests
 from flyball.verdict.part import PartSuite, is_within
 from flyball.verdict.reports import SuiteRuns, TreeRun
-from flyball.verdict.suite_runs import TreePair, reached_tests
-from flyball.verdict.tree_run import Selection, run_tree, words_for
+from flyball.verdict.tree_run import Selection, TreePair, reached_tests, run_tree, words_for
 from flyball.workspace.trees.trees import TreeHash
 
 MOST = 10

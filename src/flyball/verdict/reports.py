@@ -87,6 +87,8 @@ class Unsteady(NamedTuple):
     runs_now: int
     red_before: int
     runs_before: int
+    by_order: bool = False
+    """It fails only without the tests around it, or in another order."""
 
     @property
     def was_flaky(self) -> bool:

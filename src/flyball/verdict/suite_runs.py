@@ -10,8 +10,7 @@ takes too long is run in part.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from flyball.regex import regex
@@ -19,44 +18,34 @@ from flyball.terms.evidence import Comparison
 from flyball.tools.call.protocol import CallContext
 from flyball.verdict.base_runs import BaseRuns, build_ahead
 from flyball.verdict.canary import APART
-from flyball.verdict.case import BAD, CaseOutcome, SuiteCase
+from flyball.verdict.case import CaseOutcome, SuiteCase
 from flyball.verdict.inverted import run_inverted
 from flyball.verdict.part import TOP, PartSuite, is_within
+from flyball.verdict.repeats import FEW, BothTaken, repeat_tests
 from flyball.verdict.reports import (
     NO_ENDS,
     ChangeFacts,
     SharedFile,
     SuiteRuns,
     TreeRun,
-    Unsteady,
     file_of,
 )
-from flyball.verdict.runners.layout import FileIndex
-from flyball.verdict.selection import SOURCE, count_tests, select_tests
 from flyball.verdict.sides import find_read_by_tests, is_shared
 from flyball.verdict.strength import could_not_run, fixed_tests
 from flyball.verdict.tree_run import (
     SILENT,
     Selection,
     Taken,
+    TreePair,
     count_collected,
     hears_failures,
+    reached_tests,
     run_tree,
     with_moved_files,
-    with_other_surroundings,
     words_for,
 )
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import TreeEntry, TreeHash
-
-CHEAP = 3.0
-"""A suite that cannot be run in part is run again if it took no more than so many seconds."""
-NOT_MOVED: Mapping[str, str] = MappingProxyType({})
-TIMES = 5
-"""So often a test is run at most on one tree where its ends differ."""
-FEW = 60
-"""So many tests that changed sides are run once more, to tell a repair from a flaky test."""
-
 
 OLD, NEW = "the old code", "the new code"
 OLD_TESTS = f"old tests on {NEW}"
@@ -65,15 +54,6 @@ NEW_TESTS = f"new tests on {OLD}"
 SCRIPT = regex(r".*\.[cm]?[jt]sx?")
 FAR_BELOW = 2
 """A suite that took less than this part of its limit does not run past it by chance."""
-
-
-class TreePair(NamedTuple):
-    """Two trees, the changes between them, and the newer one on disk."""
-
-    base: str
-    head: str
-    facts: ChangeFacts
-    land: FileIndex
 
 
 async def run_suites(
@@ -110,7 +90,7 @@ async def run_suites(
     d = await _new_tests(context, suite, compared, a, c, early)
     runs = _runs(suite, a.run, c.run, kept.run, d, frozenset())
     runs = runs._replace(by_shared=kept.by_shared, unbuilt_without=kept.unbuilt, read=read)
-    chance = await _repeat(context, suite, compared, _Both(a, c, wanted), known)
+    chance = await repeat_tests(context, suite, compared, BothTaken(a, c, wanted), known)
     runs = runs._replace(flaky=chance.flaky, unsteady=chance.unsteady)
     runs = runs._replace(reasons=_reasons(a, c))
     return await _with_inverted(context, suite, compared, runs, c, a)
@@ -155,76 +135,6 @@ async def _with_inverted(
     return runs._replace(new=run)
 
 
-class _Chance(NamedTuple):
-    """The evidence of repeated runs of the same tree about single tests."""
-
-    flaky: frozenset[str] = frozenset()
-    unsteady: tuple[Unsteady, ...] = ()
-
-
-async def _repeat(
-    context: CallContext, suite: PartSuite, compared: TreePair, both: _Both, known: BaseRuns
-) -> _Chance:
-    """Run again the tests whose result changed, so that chance neither repairs nor excuses
-    anything.
-
-    Code may detect a verdict by its environment, so a repair must hold in other environments, too.
-    A regression is repeated in the environment where it occurred, or another one would excuse it.
-    """
-    a, c, moved = both.a, both.c, compared.facts.renamed
-    broken, fixed = c.run.red - a.run.red, c.run.passed(a.run.red)
-    still = a.run.red & c.run.red
-    steady = known.repeated(compared.base, suite)
-    again = context if broken else with_other_surroundings(context)
-    beside = _beside(c.run, broken | fixed)
-    then_names = frozenset((fixed | still) - steady.keys())
-    now, then = await asyncio.gather(
-        _count_red(
-            again,
-            suite,
-            compared.head,
-            c,
-            broken | fixed | beside,
-            both.wanted,
-            least=TIMES if compared.facts.by_chance else 2,
-            in_company=False,
-        ),
-        _count_red(context, suite, compared.base, a, then_names, both.wanted, moved=moved),
-    )
-    known.keep_repeated(compared.base, suite, then)
-    then = {**steady, **then}
-    unsure = frozenset([name for name in broken | beside if 0 < now[name][0] < now[name][1]])
-    if unsure:
-        then |= await _count_red(
-            context,
-            suite,
-            compared.base,
-            a,
-            unsure & a.run.ends.keys(),
-            both.wanted,
-            least=TIMES,
-            moved=moved,
-        )
-    flaky = frozenset([name for name, (red, of) in then.items() if 0 < red < of])
-    unsteady = [
-        Unsteady(name, *counted, *then.get(name, (0, 0)))
-        for name, counted in sorted(now.items())
-        if 0 < counted[0] < counted[1] and name not in flaky
-    ]
-    return _Chance(flaky, tuple(unsteady))
-
-
-def _beside(run: TreeRun, names: frozenset[str]) -> frozenset[str]:
-    """Return the other tests in the same files: they cost almost nothing, and may reveal a flaky
-    one.
-
-    Return only as many as can be selected by name.
-    """
-    files = {file_of(name) for name in names}
-    found = sorted(name for name in run.green - names if file_of(name) in files)
-    return frozenset(found[: max(0, FEW - len(names))])
-
-
 async def _is_silenced(context: CallContext, suite: PartSuite, compared: TreePair) -> bool:
     """Return whether tests no longer fail when the changed code is loaded with them."""
     facts = compared.facts
@@ -252,21 +162,13 @@ def _runs(
     return SuiteRuns(suite.at, suite.command or suite.runner, a, c, b, d, flaky, is_new)
 
 
-class _Both(NamedTuple):
-    """The same tests on both trees: all of them, or those that the change reaches."""
-
-    a: Taken
-    c: Taken
-    wanted: Selection | None = None
-
-
 async def _before_and_after(
     context: CallContext,
     suite: PartSuite,
     compared: TreePair,
     known: BaseRuns,
     before: Taken | None,
-) -> _Both:
+) -> BothTaken:
     """Run the suite on both trees; if it takes too long, only the tests that the change reaches."""
     if before is None:
         a, c = await asyncio.gather(
@@ -278,7 +180,7 @@ async def _before_and_after(
         return part
     else:
         a, c = before, await run_tree(context, compared.head, suite, what=_on(NEW, suite))
-    whole = _Both(with_moved_files(a, compared.facts.renamed), c.beside(a))
+    whole = BothTaken(with_moved_files(a, compared.facts.renamed), c.beside(a))
     if (
         c.timed_out
         and not a.timed_out
@@ -291,15 +193,7 @@ async def _before_and_after(
     return whole
 
 
-def reached_tests(suite: PartSuite, compared: TreePair) -> Selection:
-    """Return the test files of a part that the change reaches."""
-    own = compared.land.below(suite.at)
-    prefix = "" if suite.at == "." else f"{suite.at}/"
-    texts = {f"{prefix}{path}": own.text(path) for path in own.files if SOURCE.fullmatch(path)}
-    return Selection(select_tests(compared.facts.files, texts), whole=count_tests(texts))
-
-
-async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -> _Both | None:
+async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -> BothTaken | None:
     """Return the tests that the change reaches, if the runner can select them."""
     wanted = reached_tests(suite, compared)
     if not words_for(suite, wanted):
@@ -309,12 +203,12 @@ async def _in_part(context: CallContext, suite: PartSuite, compared: TreePair) -
     old = _present(context.workspace, compared.base, wanted.files)
     if not old:
         c = await run_tree(context, compared.head, suite, wanted, what=_on(NEW, suite))
-        return _Both(Taken(TreeRun(c.run.command, 0, whole=wanted.whole)), c, wanted)
+        return BothTaken(Taken(TreeRun(c.run.command, 0, whole=wanted.whole)), c, wanted)
     a, c = await asyncio.gather(
         run_tree(context, compared.base, suite, wanted._replace(files=old), what=_on(OLD, suite)),
         run_tree(context, compared.head, suite, wanted, what=_on(NEW, suite)),
     )
-    return _Both(with_moved_files(a, compared.facts.renamed), c.beside(a), wanted)
+    return BothTaken(with_moved_files(a, compared.facts.renamed), c.beside(a), wanted)
 
 
 class _OldTests(NamedTuple):
@@ -464,58 +358,6 @@ async def _new_tests(
     return (await run_tree(context, tree, suite, chosen, what=NEW_TESTS)).run
 
 
-async def _count_red(
-    context: CallContext,
-    suite: PartSuite,
-    tree: str,
-    taken: Taken,
-    names: frozenset[str],
-    reached: Selection | None,
-    *,
-    least: int = 2,
-    in_company: bool = True,
-    moved: Mapping[str, str] = NOT_MOVED,
-) -> dict[str, tuple[int, int]]:
-    """Return how often each test was red, in how many runs of the same tree.
-
-    A test with varying results is run again, up to five times. A test that ends differently alone
-    may depend on the tests with which it failed: that is not chance, so then the whole group is
-    repeated.
-    """
-    first = {name: _is_red(taken, name) for name in names}
-    ends: dict[str, list[bool]] = {name: [end] for name, end in first.items()}
-    asked = [case for case in taken.cases if names & _with_outer(case)]
-    alone = Selection(cases=tuple(asked))
-    is_few = 0 < len(alone.cases) <= FEW and words_for(suite, alone)
-    # What cannot be run in part is run again as a whole, where that is cheap.
-    is_cheap = bool(names) and taken.run.elapsed <= CHEAP and len(names) <= FEW
-    if not is_few and not is_cheap:
-        return {name: (int(end), 1) for name, end in first.items()}
-    context = context.during("once more, what changed sides")
-    again = await run_tree(context, tree, suite, alone if is_few else None)
-    again = with_moved_files(again, moved)
-    is_told = bool(again.run.ends) and not again.run.trouble
-    other = {name: _is_red(again, name) for name in names} if is_told else {}
-    differing = [name for name, end in other.items() if end != first[name]]
-    files = _present(context.workspace, tree, reached.files) if reached else ()
-    whole = Selection(files) if files else None
-    part = alone if is_few and not differing and not in_company else whole
-    for _ in range(TIMES - 2 if differing or least > 2 else 0):
-        more = await run_tree(context, tree, suite, part)
-        more = with_moved_files(more, moved)
-        for name in names if least > 2 else differing:
-            ends[name].append(_is_red(more, name))
-    for name, end in other.items():
-        if end == first[name] or len(set(ends[name])) > 1 or not is_few:
-            ends[name].append(end)
-    return {name: (sum(each), len(each)) for name, each in ends.items()}
-
-
-def _is_red(taken: Taken, name: str) -> bool:
-    """Return whether a test failed; one whose subtests are not reported passed."""
-    return taken.run.ends.get(name) in BAD
-
-
 _NETWORK = regex(
     r"(?i)connection refused|network is unreachable|ECONNREFUSED|ENETUNREACH|EAI_AGAIN|getaddrinfo"
     r"|name or service not known|temporary failure in name resolution|could not connect"
@@ -543,12 +385,6 @@ def likely_reason(message: str) -> str:
     if named := _VARIABLE.search(message):
         return f"it asks for the variable {named[1] or named[2]}"
     return ""
-
-
-def _with_outer(case: SuiteCase) -> set[str]:
-    """Return the test and the tests that contain it as a subtest."""
-    parts = case.function.split("::")
-    return {"::".join(parts[:end]) for end in range(2, len(parts) + 1)} | {case.function}
 
 
 def _present(workspace: Workspace, tree: str, paths: Sequence[str]) -> tuple[str, ...]:

@@ -44,9 +44,9 @@ from flyball.verdict.sides import (
     find_testing_side,
     is_testing_alone,
 )
-from flyball.verdict.suite_runs import TreePair, likely_reason, run_suites
+from flyball.verdict.suite_runs import likely_reason, run_suites
 from flyball.verdict.tests import compare_tests
-from flyball.verdict.tree_run import run_tree
+from flyball.verdict.tree_run import TreePair, run_tree
 from flyball.verdict.type_checks import is_type_check, silenced_lines
 from flyball.workspace.files.paths import Root
 from flyball.workspace.run.clean import changed_installation, clean_checkout

@@ -21,11 +21,12 @@ from flyball.tools.call.protocol import CallContext
 from flyball.verdict.canary import Canary, canary_for
 from flyball.verdict.case import BAD, CaseOutcome, SuiteCase
 from flyball.verdict.part import TOP, PartSuite, is_within
-from flyball.verdict.reports import TreeRun
+from flyball.verdict.reports import ChangeFacts, TreeRun
 from flyball.verdict.runners.layout import FileIndex, look
 from flyball.verdict.runners.run_suite import SuiteRun, run_suite
 from flyball.verdict.runners.table import BY_NAME
 from flyball.verdict.runners.tally import plain
+from flyball.verdict.selection import SOURCE, count_tests, select_tests
 from flyball.verdict.sides import is_data_file
 from flyball.workspace.files.paths import Root
 from flyball.workspace.run.clean import clean_checkout
@@ -74,6 +75,23 @@ class Taken(NamedTuple):
             said = f"{self.rewrote} was changed while the tests ran"
             return self._replace(run=self.run._replace(trouble=said))
         return self
+
+
+class TreePair(NamedTuple):
+    """Two trees, the changes between them, and the newer one on disk."""
+
+    base: str
+    head: str
+    facts: ChangeFacts
+    land: FileIndex
+
+
+def reached_tests(suite: PartSuite, compared: TreePair) -> Selection:
+    """Return the test files of a part that the change reaches."""
+    own = compared.land.below(suite.at)
+    prefix = "" if suite.at == "." else f"{suite.at}/"
+    texts = {f"{prefix}{path}": own.text(path) for path in own.files if SOURCE.fullmatch(path)}
+    return Selection(select_tests(compared.facts.files, texts), whole=count_tests(texts))
 
 
 def words_for(suite: PartSuite, wanted: Selection) -> tuple[str, ...] | None:

@@ -488,6 +488,14 @@ def test_what_was_green_always_and_is_red_at_times_is_a_question():
     assert "2 of 5" in verdict.questions[0].sentence
 
 
+def test_what_passes_only_after_other_tests_is_a_question_that_says_so():
+    suite = runs(run(x=".", y="F"), run(x=".", y="."))
+    suite = suite._replace(unsteady=(Unsteady(f"{TESTS}::x", 1, 2, 0, 2, by_order=True),))
+    verdict = judge_change((suite,), CODE, AskedFor())
+    assert kinds(verdict) == {(FindingKind.REGRESSION, Weight.ASKS)}
+    assert "another order" in verdict.questions[0].sentence
+
+
 def test_a_fixed_test_that_cannot_fail_any_more_blocks_with_both_texts():
     suite = runs(run(x="F"), run(x="."))
     deceived = suite._replace(deceived=(Inverted(f"{TESTS}::x", "== 6", "== 7"),))

@@ -16,9 +16,8 @@ from flyball.verdict.mutants import MOST, Noticed, added_lines, choose_mutants, 
 from flyball.verdict.part import PartSuite
 from flyball.verdict.reports import SuiteRuns
 from flyball.verdict.runners.layout import look
-from flyball.verdict.suite_runs import TreePair
 from flyball.verdict.take import change_facts
-from flyball.verdict.tree_run import run_tree
+from flyball.verdict.tree_run import TreePair, run_tree
 from flyball.workspace.run.clean import clean_checkout
 from flyball.workspace.trees.trees import TreeHash
 

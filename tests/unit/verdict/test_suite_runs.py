@@ -10,15 +10,15 @@ from tests.unit.engine.shop import FILES, MENDED, SHOWN, Shop, open_shop
 from tests.unit.journal.runs import story
 
 from flyball.tools.call.protocol import CallContext
-from flyball.verdict import suite_runs
+from flyball.verdict import repeats, suite_runs
 from flyball.verdict.base_runs import BaseRuns
 from flyball.verdict.case import CaseOutcome, SuiteCase
 from flyball.verdict.part import PartSuite
 from flyball.verdict.reports import SuiteRuns, TreeRun, Unsteady
 from flyball.verdict.runners.layout import look
-from flyball.verdict.suite_runs import TreePair, run_suites
+from flyball.verdict.suite_runs import run_suites
 from flyball.verdict.take import change_facts
-from flyball.verdict.tree_run import Selection, Taken
+from flyball.verdict.tree_run import Selection, Taken, TreePair
 from flyball.workspace.run.clean import clean_checkout
 from flyball.workspace.trees.trees import TreeHash
 
@@ -204,7 +204,8 @@ class ScriptedRuns:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, told: dict[str, list[Taken]]) -> None:
         self._told = told
         self.asked: list[tuple[str, Selection | None]] = []
-        monkeypatch.setattr(suite_runs, "run_tree", self.run)
+        for module in (suite_runs, repeats):
+            monkeypatch.setattr(module, "run_tree", self.run)
 
     async def run(
         self,
@@ -297,14 +298,14 @@ async def test_a_test_that_the_change_made_a_matter_of_chance_is_counted(
 
 
 @story
-async def test_code_that_names_a_clock_is_run_five_times_where_it_is_cheap(
+async def test_code_that_names_a_clock_is_run_twenty_times_where_it_is_cheap(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ):
     shop.change({"cart.py": f"import time\n\nNOW = time.time_ns()\n{MENDED}"})
     new = [told(P), told(P), told(P), told(F), told(P)]
     ScriptedRuns(monkeypatch, {shop.card.base: [told(F), told(F)], shop.card.tree: new})
     found = await compare(shop)
-    assert found.unsteady == (Unsteady(LATE, 1, 5, 2, 2),)
+    assert found.unsteady == (Unsteady(LATE, 1, 20, 2, 2),)
 
 
 @story
@@ -340,6 +341,44 @@ async def test_a_test_that_fails_alone_as_well_is_not_run_a_third_time(
     assert (await compare(shop)).flaky == frozenset()
 
 
+EARLY = "test_b.py::test_first"
+
+
+def two(first: CaseOutcome, late: CaseOutcome) -> Taken:
+    """A run in which both tests of a file ended like this."""
+    cases = (SuiteCase("test_first", first, "test_b.py"), SuiteCase("test_it", late, "test_b.py"))
+    return Taken(TreeRun("pytest", int(F in (first, late)), {EARLY: first, LATE: late}), cases)
+
+
+@story
+@pytest.mark.parametrize(("before", "is_new"), [(P, True), (F, False)])
+async def test_a_result_that_depends_on_the_order_is_a_question_unless_it_did_before(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, before: CaseOutcome, *, is_new: bool
+):
+    shop.change({"cart.py": MENDED})
+    new = [two(P, P), two(P, F), two(P, P)]
+    # The first test is repaired; before, it fails in any order.
+    old = [two(F, P), two(F, P), two(F, before)]
+    runs = ScriptedRuns(monkeypatch, {shop.card.base: old, shop.card.tree: new})
+    found = await compare(shop)
+    asked = Unsteady(LATE, 1, 2, 0, 2, by_order=True)
+    assert found.unsteady == ((asked,) if is_new else ())
+    [first, *_] = [each for tree, each in runs.asked if tree == shop.card.tree and each]
+    assert [case.function for case in first.cases] == [LATE, EARLY]
+
+
+@story
+async def test_new_tests_are_repeated_though_no_test_changed_sides(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.change({"cart.py": MENDED, "test_b.py": "def test_it():\n    assert 1 == 1\n"})
+    green = Taken(TreeRun("pytest", 0, {NONE: P}))
+    new = [told(P), told(P), told(F), told(P)]
+    ScriptedRuns(monkeypatch, {shop.card.base: [green], shop.card.tree: new, "": [green, told(F)]})
+    found = await compare(shop)
+    assert found.unsteady == (Unsteady(LATE, 1, 5, 0, 0),)
+
+
 @story
 async def test_tests_that_are_new_by_their_texts_are_not_waited_for(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
@@ -352,6 +391,9 @@ async def test_tests_that_are_new_by_their_texts_are_not_waited_for(
     )
     found = await compare(shop)
     assert ends(found.new_tests_old_code) == {LATE: F}
-    assert len(runs.asked) == 4
-    [selected] = [wanted for _, wanted in runs.asked if wanted is not None]
+    [selected] = [
+        wanted
+        for tree, wanted in runs.asked
+        if wanted is not None and tree not in (shop.card.base, shop.card.tree)
+    ]
     assert [case.spelling for case in selected.cases] == [LATE]

@@ -145,3 +145,5 @@ class Runner(NamedTuple):
     build: Argv | None = None
     """Builds what the tests need, dependencies above all, and runs none of them."""
     tell: Tell = lambda _context, command: command
+    keeps_order: bool = False
+    """Whether selected tests run in the order in which they are named."""

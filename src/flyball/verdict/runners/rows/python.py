@@ -218,6 +218,7 @@ ROWS: tuple[Runner, ...] = (
             regex(r"(\S+\.py::\S.*?) *$"),
         ),
         tell=adding(_pytest_report),
+        keeps_order=True,
     ),
     Runner(
         "unittest",
@@ -234,5 +235,6 @@ ROWS: tuple[Runner, ...] = (
             regex(r"(\w+ \([\w.]+\))(?: \.\.\. ?)?$"),
         ),
         tell=adding(lambda _context: ("-v",)),
+        keeps_order=True,
     ),
 )

@@ -96,14 +96,16 @@ def fits(test, word):
 def named(found):
     # Discovered tests that fit a word: what a directory without __init__.py holds cannot be
     # imported by the name that it has here.
-    kept = unittest.TestSuite()
+    kept = []
     left = set(words)
     for test in each(found):
         hits = [word for word in words if fits(test, word)]
         left -= set(hits)
         if hits:
-            kept.addTest(test)
-    return None if left else kept
+            kept.append((words.index(hits[0]), test))
+    # In the order of the words: the tests of a word stay in their own.
+    kept.sort(key=lambda pair: pair[0])
+    return None if left else unittest.TestSuite(test for _, test in kept)
 
 
 runner = unittest.TextTestRunner(verbosity=2, resultclass=Result)
