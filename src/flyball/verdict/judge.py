@@ -29,6 +29,7 @@ from flyball.verdict.promises import (
     changed_promises,
     contradiction,
     is_explained,
+    is_merged,
     is_named,
     is_spoken_of,
 )
@@ -489,7 +490,7 @@ def _fewer_tests(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
         name
         for name in kept - suite.new.green - suite.new.red - suite.set_aside
         if file_of(name) in change.testing_side
-        and not is_explained(name, change)
+        and not (is_explained(name, change) or is_merged(name, change))
     }
     if gone:
         yield ChangeFinding(

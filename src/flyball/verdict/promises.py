@@ -328,3 +328,9 @@ def is_explained(name: str, change: ChangeFacts) -> bool:
     """Return whether a missing test still exists elsewhere, or already has a question."""
     test = _text_of(name, change)
     return test is not None and test.became != ""
+
+
+def is_merged(name: str, change: ChangeFacts) -> bool:
+    """Return whether all that a removed test asserted is asserted by others now, as in a table."""
+    test = _text_of(name, change)
+    return test is not None and test.comparison is Comparison.SAME and not test.after

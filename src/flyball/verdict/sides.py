@@ -208,6 +208,20 @@ _FAILS = regex(
 )
 
 
+def only_passes_on(text: str) -> bool:
+    """Return whether code only imports from its own package: it defines and sets nothing."""
+    rest = re.sub(r"^(?:__all__|module\.exports)\s*=", "", text, flags=re.M)
+    while (inner := re.sub(r"\([^()]*\)", "", rest)) != rest:
+        rest = inner
+    return "=" not in rest and _PASSES_ON.search(text) is not None and not _DEFINES.search(text)
+
+
+_PASSES_ON = regex(
+    r"^(?:from\s+\.|export\b[^=\n]*\bfrom\s+[\"']\.|(?:module\.exports\s*=\s*)?require\([\"']\.)",
+    re.M,
+)
+
+
 def _is_values_or_checks(path: str, text: str) -> bool:
     """Return whether code contains only values, or consists of checks."""
     if "/__init__." in f"/{path}":

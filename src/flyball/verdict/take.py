@@ -43,6 +43,7 @@ from flyball.verdict.sides import (
     find_tested,
     find_testing_side,
     is_testing_alone,
+    only_passes_on,
 )
 from flyball.verdict.suite_runs import likely_reason, run_suites
 from flyball.verdict.tests import compare_tests
@@ -408,6 +409,8 @@ def change_facts(
     # What the tests read and nothing says of that the product does not is put back to see.
     shared = _shared(before, old, side) | _shared(after, new, side)
     shared |= {path for path in side if not is_testing_alone(path)}
+    # A new name for what the product has was never read by a test from before.
+    shared -= {p for p in shared if old.get(p) is None and only_passes_on(new.get(p) or "")}
     # A link leads to other files than it seems to, so it is never code alone.
     links = {each.path for each in changes if each.after is not None and each.after.mode == LINK}
     side = (side - shared) | links

@@ -54,6 +54,27 @@ def test_a_link_and_what_is_no_text_are_taken_for_what_they_may_be(shop: Shop):
     assert "picture.bin" not in found.testing_side
 
 
+TESTS_OLD = "from cart import total\nfrom shop.old import same\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_shared"),
+    [
+        (
+            "import warnings\n\nfrom .cart import total\n\nwarnings.warn('', stacklevel=2)\n",
+            False,
+        ),
+        ("from .cart import total\n\nWANTED = 2\n", True),
+        ("from operator import ge as same\n", True),
+    ],
+)
+def test_a_new_module_that_tests_import_is_theirs_where_it_holds_values(
+    shop: Shop, text: str, *, is_shared: bool
+):
+    shop.change({"shop/old.py": text, "test_old.py": TESTS_OLD})
+    assert [each.path for each in facts_of(shop).shared] == ["shop/old.py"] * is_shared
+
+
 def test_a_file_that_was_not_kept_says_why(shop: Shop):
     with (shop.root / "big.bin").open("wb") as file:
         file.truncate(LARGE + 1)

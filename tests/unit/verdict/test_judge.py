@@ -249,6 +249,17 @@ def test_tests_that_vanish_with_their_file_are_a_question_unless_they_moved():
     assert judge_change((suite,), moved, AskedFor()).is_shown
 
 
+def test_a_test_whose_assertions_are_all_in_others_now_is_none_fewer():
+    suite = runs(run(x=".", y="F"), run(y="."), old_tests_new_code=run(x=".", y="."))
+    merged = changed("x", Comparison.SAME)
+    assert judge_change((suite,), BOTH._replace(tests=(merged,)), AskedFor()).is_shown
+    # Where only its name is gone, something else may leave it out.
+    named = BOTH._replace(tests=(changed("x", Comparison.SAME, after="def test_x()"),))
+    assert kinds(judge_change((suite,), named, AskedFor())) == {
+        (FindingKind.FEWER_TESTS, Weight.ASKS)
+    }
+
+
 def test_without_a_run_of_the_old_tests_vanished_ones_are_a_question_too():
     suite = runs(run(x=".", y="F"), run(y="."))
     verdict = judge_change((suite,), BOTH, AskedFor())
