@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.web.browser import browsing
 from tests.web.served import Served, environment, make_shop, serving
 
 from flyball.errors import UsageError
@@ -205,6 +206,28 @@ def test_the_token_in_the_address_becomes_a_cookie_that_no_script_reads(served: 
     kept = {"Cookie": cookie.partition(";")[0]}
     assert served.ask("GET", "/api/health", token="", headers=kept).status == 200
     assert served.ask("GET", "/?token=wrong", token="").status == 401
+
+
+def test_a_browser_without_a_token_is_brought_to_the_form(served: Served):
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for path, place in (("/?token=wrong", "/#/wrong-token"), ("/run/r1/card.svg", "/")):
+        answer = served.ask("GET", path, token="", headers=browser)
+        assert (answer.status, answer.headers["location"]) == (303, place)
+    with browsing(f"{served.address.partition('?')[0]}#/dev") as (page, _):
+        field = page.get_by_label("Token")
+        field.fill("a wrong one")
+        field.press("Enter")
+        page.get_by_role("alert").wait_for()
+        assert field.evaluate("(node) => node === document.activeElement")
+        # The whole address has the token in it.
+        field.fill(served.address)
+        field.press("Enter")
+        page.get_by_label("Search runs").wait_for()
+
+
+def test_the_kind_of_each_file_names_its_characters_once(served: Served):
+    for path in ("/", "/page/app.js", "/page/style.css"):
+        assert served.ask("GET", path).headers["content-type"].count("charset") == 1
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "board.example"])

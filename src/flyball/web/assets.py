@@ -15,9 +15,9 @@ from flyball.regex import regex
 from flyball.web.protection import Application, Receive, Scope, Send
 
 KINDS = {
-    "html": "text/html; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
     "svg": "image/svg+xml",
 }
 JSON_KINDS = (b"application/json", b"application/vnd.oai.openapi+json")

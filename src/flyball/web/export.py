@@ -72,7 +72,7 @@ style-src 'unsafe-inline'; img-src data:">
 def export_html(board: OurBoard, run: FromPath[str]) -> Response[bytes]:
     """Export a run as a page to keep or to send."""
     data = export_page(board.home_of(run), run).encode()
-    return download(data, "text/html; charset=utf-8", f"{run}.html")
+    return download(data, "text/html", f"{run}.html")
 
 
 def export_page(home: Home, run: str) -> str:

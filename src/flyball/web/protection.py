@@ -64,6 +64,8 @@ HEADERS = (
 )
 PERSON = "flyball.person"
 """The key in a request's scope for the person with the valid token."""
+SIGN_IN, WRONG_TOKEN = "/", "/#/wrong-token"
+"""The page asks for a token where it has none, and says at the second that one was wrong."""
 OPEN_IT = "Open the address that `flyball serve` printed, or send `Authorization: Bearer TOKEN`."
 
 
@@ -206,22 +208,34 @@ class Protected:
 
         # In a thread: the people may be in a slow database.
         refused = await asyncio.to_thread(self._protection.refusal, scope)
-        if refused is not None:
+        if refused is not None and refused.status == 401 and _is_navigation(scope):
+            await _send_to(guarded, SIGN_IN)
+        elif refused is not None:
             await _answer(guarded, refused.status, msgspec.json.encode(refused.failure))
         elif scope["path"] == "/" and (token := _given_token(scope)) is not None:
-            await self._let_in(guarded, token)
+            await self._let_in(guarded, scope, token)
         else:
             await self._inner(scope, receive, guarded)
 
-    async def _let_in(self, send: Send, token: str) -> None:
+    async def _let_in(self, send: Send, scope: Scope, token: str) -> None:
         """Move the token from the URL to a cookie that scripts cannot read."""
-        if await asyncio.to_thread(self._protection.whose, token) is None:
+        if await asyncio.to_thread(self._protection.whose, token) is not None:
+            cookie = f"{self._protection.cookie}={token}; HttpOnly; SameSite=Strict; Path=/"
+            await _send_to(send, "/", (b"set-cookie", cookie.encode()))
+        elif _is_navigation(scope):
+            await _send_to(send, WRONG_TOKEN)
+        else:
             failure = ErrorBody("no-token", "The token is wrong.", OPEN_IT)
             await _answer(send, 401, msgspec.json.encode(failure))
-            return
-        cookie = f"{self._protection.cookie}={token}; HttpOnly; SameSite=Strict; Path=/"
-        extra = ((b"location", b"/"), (b"set-cookie", cookie.encode()))
-        await _answer(send, 303, b"{}", extra)
+
+
+def _is_navigation(scope: Scope) -> bool:
+    """Return whether a person's browser opens an address, and not a program."""
+    return "text/html" in _headers(scope["headers"]).get("accept", "")
+
+
+async def _send_to(send: Send, place: str, *extra: tuple[bytes, bytes]) -> None:
+    await _answer(send, 303, b"{}", [(b"location", place.encode()), *extra])
 
 
 def _given_token(scope: Scope) -> str | None:

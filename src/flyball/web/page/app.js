@@ -212,7 +212,18 @@ const stop = follow("events", heard, async (isOpen) => {
   const error = await get("health").catch((found) => found);
   if (error.status !== 401) return;
   stop();
-  fill(main, h("form", { class: "enter", action: "/", method: "get" }, h("h1", {}, "Sign in"), h("p", {}, "Open the address that flyball serve printed, or enter the token from it."),
-    h("div", { class: "row" }, h("input", { name: "token", type: "password", autocomplete: "off", "aria-label": "Token" }), h("button", { type: "submit", class: "primary" }, "Enter"))));
+  signIn();
 });
+
+function signIn() {
+  const isWrong = place().what === "wrong-token";
+  const token = h("input", { name: "token", type: "password", autocomplete: "off", required: true, "aria-label": "Token", "aria-describedby": "why", "aria-invalid": String(isWrong) });
+  // Whoever copied the whole address has the token in it.
+  const pick = () => { token.value = token.value.match(/[?&]token=([^&#\s]+)/)?.[1] || token.value.trim(); };
+  document.body.dataset.at = "sign-in";
+  fill(main, h("form", { class: "enter", action: isWrong ? "/" : `/${location.hash}`, method: "get", onsubmit: pick }, h("h1", {}, "Sign in"),
+    h("p", { id: "why", class: isWrong ? "error" : "", role: isWrong ? "alert" : null }, isWrong ? "This token is wrong. Enter the one in the address that flyball serve printed." : "Open the address that flyball serve printed, or enter the token from it."),
+    h("div", { class: "row" }, token, h("button", { type: "submit", class: "primary" }, "Sign in"))));
+  token.focus();
+}
 go();
