@@ -17,7 +17,7 @@ from tests.web.served import environment, make_shop, serving
 from tests.web.test_endings_on_page import write_story
 
 from flyball.app.project import open_home
-from flyball.app.runs.hero import Hero, draw_card, hero_of
+from flyball.app.runs.summary import Summary, draw_card, summarise
 from flyball.journal.sqlite import SqliteJournal
 from flyball.run.ending import ending_of, status_of
 from flyball.run.state import Ending
@@ -30,13 +30,13 @@ def shown(drawn: str) -> list[str]:
     return ["".join(each.itertext()) for each in ElementTree.fromstring(drawn)]
 
 
-def hero(story: Story) -> Hero:
-    return hero_of(story.state, status_of(story.state), "shop")
+def summary(story: Story) -> Summary:
+    return summarise(story.state, status_of(story.state), "shop")
 
 
 @pytest.mark.parametrize(("tell", "ending"), STORIES)
 def test_a_card_says_the_one_ending(tell, ending):
-    found = hero(tell())
+    found = summary(tell())
     assert found.words == ending.words.capitalize()
     said = "\n".join(shown(draw_card(found)))
     assert found.words in said
@@ -44,28 +44,28 @@ def test_a_card_says_the_one_ending(tell, ending):
 
 
 def test_nothing_is_shown_as_turned_in_a_run_that_failed():
-    found = hero(failed_as_a_whole())
+    found = summary(failed_as_a_whole())
     assert (found.tone, found.turned, found.headline) == ("bad", (), "No goal.")
 
 
 def test_what_stands_against_a_change_comes_with_both_texts():
     story = Story().checkpoints().edits("t1").stops().inspects(QUESTIONED)
-    (question,) = hero(story).questions
+    (question,) = summary(story).questions
     assert (question.before, question.after) == ("assert f() == 2", "assert f()")
     assert not question.is_blocking
     assert ending_of(story.state) is Ending.NEEDS_YOU
-    assert hero(story).tone == "ask"
+    assert summary(story).tone == "ask"
 
 
 def test_what_was_taken_back_is_not_shown_as_turned():
     story = Story().checkpoints().edits("t1").stops().inspects(verdict_of()).closes()
-    found = hero_of(story.state, status_of(story.state), "shop", "reverted")
+    found = summarise(story.state, status_of(story.state), "shop", "reverted")
     assert (found.tone, found.why, found.turned) == ("plain", "Reverted.", ())
     assert "Reverted." in "\n".join(shown(draw_card(found)))
 
 
 def test_words_of_others_stay_words():
-    found = replace(hero(Story()), request=EVIL, turned=(EVIL * 9,) * 9, headline=EVIL)
+    found = replace(summary(Story()), request=EVIL, turned=(EVIL * 9,) * 9, headline=EVIL)
     drawn = draw_card(found)
     root = ElementTree.fromstring(drawn.encode())
     assert {each.tag.rpartition("}")[2] for each in root.iter()} <= {

@@ -89,7 +89,7 @@ def test_the_page_says_the_one_ending(served: Served):
             expect(page.locator("run-page .pill").first).to_have_text(words)
             expect(page.locator(f'.runrow a[href$="{name}"] .pill')).to_have_text(words)
             if ending is not Ending.SUCCEEDED:
-                said = page.locator(".hero").all_inner_texts()
+                said = page.locator(".summary").all_inner_texts()
                 assert not re.search(r"succe|it is done|red → green", " ".join(said).lower()), name
         assert complaints == []
 

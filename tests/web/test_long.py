@@ -181,8 +181,8 @@ def test_ten_thousand_events_are_reached_with_few_of_them_drawn(long: Long):
         assert faults == []
 
 
-HERO_AT = """() => new Promise((done) => { const look = () => requestAnimationFrame(
-  document.querySelector(".hero h1") && document.querySelector(".judged[role=listitem]")
+SUMMARY_AT = """() => new Promise((done) => { const look = () => requestAnimationFrame(
+  document.querySelector(".summary h1") && document.querySelector(".judged[role=listitem]")
   ? () => done(document.querySelector("run-page").lines.length) : look); look(); })"""
 
 
@@ -199,5 +199,5 @@ def test_a_long_run_is_drawn_before_its_history(tmp_path: Path):
         browsing(served.address, viewport={"width": 1440, "height": 900}) as (page, faults),
     ):
         page.goto(f"{served.address.partition('?')[0]}#/run/run-0000")
-        assert page.evaluate(HERO_AT) < EVENTS
+        assert page.evaluate(SUMMARY_AT) < EVENTS
         assert faults == []

@@ -124,5 +124,5 @@ def test_a_change_that_is_only_shown_is_not_told_in_red(shown: Shown):
     assert shown.card["verdict"]["strength"] == ChangeStrength.SHOWN
     with browsing(shown.served.address) as opened:
         opened.page.evaluate(f"location.hash = '#/run/{shown.run}/proof'")
-        opened.page.wait_for_selector(".hero.h-fair .headline")
+        opened.page.wait_for_selector(".summary.h-fair .headline")
         assert opened.page.locator(".headline.bad").count() == 0

@@ -199,8 +199,8 @@ def test_a_card_is_taken_back_and_put_again_and_merged(served: Served, finished:
     assert served.post(f"{path}/revert", {"preview": True})["losses"] == []
     assert served.post(f"{path}/revert", {})["step"] == "revert"
     assert served.get(path)["status"] == "reverted"
-    hero = served.get(f"/api/runs/{run}")["hero"]
-    assert (hero["tone"], hero["why"], hero["turned"]) == ("plain", "Reverted.", [])
+    summary = served.get(f"/api/runs/{run}")["summary"]
+    assert (summary["tone"], summary["why"], summary["turned"]) == ("plain", "Reverted.", [])
     assert served.post(f"{path}/apply", {})["step"] == "apply"
     assert served.get(path)["status"] == "done"
     assert served.ask("POST", f"/api/runs/{run}/cards/nothing/revert", {}).status == 404

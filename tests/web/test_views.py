@@ -53,7 +53,7 @@ class Views(NamedTuple):
 
     def open(self, page: Page, run: str, tab: str = "") -> None:
         self.go(page, f"run/{self.named.get(run, run)}/{tab}")
-        page.locator(".hero .pill").wait_for()
+        page.locator(".summary .pill").wait_for()
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +194,7 @@ def test_what_is_written_from_right_to_left_begins_there(views: Views):
     """And is cut off at its end, where it does not fit."""
     page = views.page("wide")
     views.open(page, "mirrored")
-    for place in (".hero h1", ".runrow a.at .ask"):
+    for place in (".summary h1", ".runrow a.at .ask"):
         found = page.locator(place)
         assert found.evaluate("(node) => getComputedStyle(node).direction") == "rtl"
     page.context.close()

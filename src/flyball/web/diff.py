@@ -10,7 +10,7 @@ from pygments.lexers import get_lexer_for_filename  # pyright: ignore[reportUnkn
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
-from flyball.app.board.account import Film
+from flyball.app.board.account import ReplayData
 from flyball.regex import regex
 
 MOST_ROWS = 600
@@ -67,17 +67,17 @@ class SceneView(msgspec.Struct, frozen=True):
     view: DiffView
 
 
-class FilmView(msgspec.Struct, frozen=True):
+class ReplayView(msgspec.Struct, frozen=True):
     """The time of each event, and the size of the change at each."""
 
     times: tuple[float, ...]
     scenes: tuple[SceneView, ...]
 
 
-def view_film(film: Film) -> FilmView:
-    """Return a film with its diffs as rows; long files stay collapsed."""
-    scenes = tuple(SceneView(each.seq, view_diff(each.diff)) for each in film.scenes)
-    return FilmView(tuple(film.times), scenes)
+def view_replay(replay: ReplayData) -> ReplayView:
+    """Return a replay with its diffs as rows; long files stay collapsed."""
+    scenes = tuple(SceneView(each.seq, view_diff(each.diff)) for each in replay.scenes)
+    return ReplayView(tuple(replay.times), scenes)
 
 
 def view_diff(text: str, full: str = "") -> DiffView:

@@ -13,7 +13,7 @@ import msgspec
 from litestar import Response, get
 from litestar.params import FromPath
 
-from flyball.app.board.account import account, film_of, picture_of, places_of
+from flyball.app.board.account import account, picture_of, places_of, replay_data
 from flyball.app.board.feed import RunTail
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.files import diff_of
@@ -22,7 +22,7 @@ from flyball.errors import FlyballError
 from flyball.regex import regex
 from flyball.web.assets import asset
 from flyball.web.board import OurBoard
-from flyball.web.diff import view_diff, view_film
+from flyball.web.diff import view_diff, view_replay
 from flyball.web.run_routes import download
 from flyball.workspace.cards.use_cases import show_card
 
@@ -101,7 +101,7 @@ async def _data(home: Home, run: str) -> dict[str, Any]:
             for card in told["cards"]
             if card["commit"]
         },
-        "film": msgspec.to_builtins(view_film(await film_of(home, run))),
+        "replay": msgspec.to_builtins(view_replay(await replay_data(home, run))),
         "pictures": await _pictures(home, run, told["cards"]),
     }
 

@@ -20,7 +20,7 @@ from litestar.exceptions import HTTPException
 from litestar.openapi.spec import OpenAPI, OpenAPIMediaType, OpenAPIResponse, OpenAPIType, Schema
 
 from flyball.app.people.person import EVERY, Person, Right, find_person
-from flyball.app.runs.hero import STYLE
+from flyball.app.runs.summary import STYLE
 from flyball.errors import (
     Conflict,
     DriverError,

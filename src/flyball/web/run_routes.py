@@ -18,9 +18,9 @@ from flyball.app.board.account import (
     account_at,
     card_picture,
     diff_at,
-    film_of,
     picture_of,
     places_of,
+    replay_data,
 )
 from flyball.app.board.feed import read_place
 from flyball.app.people.decisions import ACTIONS, MERGED, NotedDecision, note_decision
@@ -37,7 +37,7 @@ from flyball.run.event import AnyEvent
 from flyball.run.state import RunState
 from flyball.terms.intent import Intent, Turn
 from flyball.web.board import OurBoard, PersonalBoard
-from flyball.web.diff import DiffView, FilmView, view_diff, view_film
+from flyball.web.diff import DiffView, ReplayView, view_diff, view_replay
 from flyball.workspace.cards.use_cases import foresee, merge, move_card, show_card
 from flyball.workspace.run.worktree import CommitKind
 
@@ -188,9 +188,9 @@ class RunRoutes(Controller):
     ) -> DiffView:
         return view_diff(asyncio.run(diff_at(board.home_of(run), run, seq)), full)
 
-    @get("/{run:str}/film", sync_to_thread=True, summary="The data to replay a run.")
-    def film(self, board: OurBoard, run: FromPath[str]) -> FilmView:
-        return view_film(asyncio.run(film_of(board.home_of(run), run)))
+    @get("/{run:str}/replay", sync_to_thread=True, summary="The data to replay a run.")
+    def replay(self, board: OurBoard, run: FromPath[str]) -> ReplayView:
+        return view_replay(asyncio.run(replay_data(board.home_of(run), run)))
 
     @post("/{run:str}/approve", status_code=200, sync_to_thread=True, summary="Say yes.")
     def approve(self, board: OurBoard, run: FromPath[str], data: JSONBody[Approving]) -> RunTold:

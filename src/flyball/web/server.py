@@ -270,7 +270,7 @@ NEEDS: Mapping[str, Right] = {
     "GET /api/runs/{run}/log": Right.LOOK,
     "GET /api/runs/{run}/diff": Right.LOOK,
     "GET /api/runs/{run}/at/{seq}": Right.LOOK,
-    "GET /api/runs/{run}/film": Right.LOOK,
+    "GET /api/runs/{run}/replay": Right.LOOK,
     "GET /api/runs/{run}/at/{seq}/diff": Right.LOOK,
     "GET /api/runs/{run}/export.html": Right.LOOK,
     "GET /api/runs/{run}/export.jsonl": Right.LOOK,

@@ -14,10 +14,10 @@ from flyball.app.board.watching import card_row
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.description import ReadThrough, read_through
 from flyball.app.runs.files import present_tree, workspace_of
-from flyball.app.runs.hero import Hero, draw_card, hero_of, why_stopped
 from flyball.app.runs.history import RunHistory
 from flyball.app.runs.journals import Record, record_of
 from flyball.app.runs.overview import reverted_words
+from flyball.app.runs.summary import Summary, draw_card, summarise, why_stopped
 from flyball.errors import FlyballError, NotFound, UsageError
 from flyball.record.pictures import PagePictures, pictures_of
 from flyball.run.event import name_of
@@ -85,11 +85,11 @@ def account_from(home: Home, read: ReadThrough) -> dict[str, Any]:
             "pictures": [_shown_pictures(each) for each in pictures_of(card)],
             "verdict_words": list(verdict_lines(verdict)) if verdict else [],
         }
-    hero = _hero(home, described, state)
+    summary = _summary(home, described, state)
     return {
         **described,
-        "words": hero.words,
-        "hero": msgspec.to_builtins(hero),
+        "words": summary.words,
+        "summary": msgspec.to_builtins(summary),
         "project": home.state.name,
         "project_title": home.repo.name,
         "path": str(home.repo),
@@ -99,11 +99,11 @@ def account_from(home: Home, read: ReadThrough) -> dict[str, Any]:
     }
 
 
-def _hero(home: Home, told: dict[str, Any], state: RunState) -> Hero:
+def _summary(home: Home, told: dict[str, Any], state: RunState) -> Summary:
     back = frozenset(
         card["id"] for card in told["cards"] if card["commit"] and card["is_taken_back"]
     )
-    return hero_of(state, told["status"], home.repo.name, reverted_words(state, back))
+    return summarise(state, told["status"], home.repo.name, reverted_words(state, back))
 
 
 def _shown_pictures(page: PagePictures) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _shown_pictures(page: PagePictures) -> dict[str, Any]:
 async def card_picture(home: Home, run: str) -> str:
     """Return a run's card as an SVG image: the summary at the top of its page."""
     read = await read_through(home, run)
-    return draw_card(_hero(home, read.described, read.state))
+    return draw_card(_summary(home, read.described, read.state))
 
 
 async def picture_of(home: Home, run: str, card: str, name: str) -> bytes:
@@ -199,7 +199,7 @@ class Scene(NamedTuple):
     diff: str
 
 
-class Film(NamedTuple):
+class ReplayData(NamedTuple):
     """The data a replay needs besides telemetry: event times and the size of the change at each
     event."""
 
@@ -207,10 +207,10 @@ class Film(NamedTuple):
     scenes: list[Scene]
 
 
-async def film_of(home: Home, run: str) -> Film:
+async def replay_data(home: Home, run: str) -> ReplayData:
     """Return the data to replay a run; without stored trees it has times and no scenes."""
     record = await record_of(home, run)
-    return Film([entry.event.at for entry in record.entries], _scenes(home, record))
+    return ReplayData([entry.event.at for entry in record.entries], _scenes(home, record))
 
 
 def _scenes(home: Home, record: Record) -> list[Scene]:

@@ -32,7 +32,7 @@ async function ask(method, path, body, keepalive = false) {
 function kept(path) {
   const card = path.match(/cards\/([^/]+)\/diff/);
   if (card) return EXPORTED.cards[decodeURIComponent(card[1])] || EXPORTED.diff;
-  if (path.endsWith("film")) return EXPORTED.film;
+  if (path.endsWith("replay")) return EXPORTED.replay;
   return path.endsWith("diff") ? EXPORTED.diff : EXPORTED.run;
 }
 

@@ -23,13 +23,13 @@ const filters = h("div", { class: "filters", role: "group", "aria-label": "Show"
 
 const search = h("input", { type: "search", placeholder: "Search runs  /", "aria-label": "Search runs", oninput: () => draw() });
 const choice = h("select", { "aria-label": "Project", onchange: () => { chosen = choice.value; localStorage.setItem("project", chosen); mainProject(); draw(); } });
-const bell = h("button", { type: "button", class: "quiet bell", onclick: notifyMe }, "Notify me");
+const bell = h("button", { class: "quiet bell", onclick: notifyMe }, "Notify me");
 const link = h("span", { class: "link", title: "Connected", role: "img", "aria-label": "Connected" });
 
 top.append(choice, search, h("span", { class: "grow" }), link, bell,
-  h("a", { class: "button quiet", href: "#/dev" }, "Developer"), h("button", { type: "button", class: "quiet", "aria-label": "Light or dark", onclick: turn }, "◐"), h("button", { type: "button", class: "quiet keys", "aria-label": "Keys", onclick: help }, "?"));
+  h("a", { class: "button quiet", href: "#/dev" }, "Developer"), h("button", { class: "quiet", "aria-label": "Light or dark", onclick: turn }, "◐"), h("button", { class: "quiet keys", "aria-label": "Keys", onclick: help }, "?"));
 side.append(filters, list);
-// The part of the address behind # says which screen is shown: the link may not change it.
+// The fragment selects the screen, so this link may not change it.
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 
 function turn() {
@@ -57,7 +57,7 @@ const shownRows = () => {
   const mark = JSON.stringify([counts, filter]);
   if (filters.mark !== mark) {
     filters.mark = mark;
-    fill(filters, counts.map(([name, text, count]) => h("button", { type: "button", class: "chip", "aria-pressed": String(name === filter), "aria-label": `${text}, ${count}`, onclick: () => { filter = name; draw(); } }, text, " ", h("span", { class: "num" }, count.toLocaleString("en")))));
+    fill(filters, counts.map(([name, text, count]) => h("button", { class: "chip", "aria-pressed": String(name === filter), "aria-label": `${text}, ${count}`, onclick: () => { filter = name; draw(); } }, text, " ", h("span", { class: "num" }, count.toLocaleString("en")))));
   }
   return near.filter((row) => passes(row, filter)).sort((a, b) => b.created_at - a.created_at || (b.run > a.run ? 1 : -1));
 };
@@ -100,7 +100,7 @@ function go() {
     page.open(run, tab);
   } else if (what === "dev") { main.className = ""; fill(main, h("h1", {}, "Developer"), document.createElement("dev-panel")); }
   else { main.className = ""; fill(main, chat, h("h1", { class: "hidden" }, "Board"), document.createElement("card-board"), crew); lookForWorkers(); }
-  // Whoever opened this from the list or from the top goes on in it.
+  // Opened from the list or the header: the keys go on in the page.
   if (side.contains(document.activeElement) || top.contains(document.activeElement)) main.focus({ preventScroll: true });
   mainProject();
   draw();
@@ -116,7 +116,7 @@ function tell(row) {
   }
 }
 
-// At most every other second, however much moves.
+// At most every other second.
 let asksWorkers = 0;
 function lookForWorkers() {
   if (asksWorkers || !crew.isConnected) return;
@@ -151,7 +151,7 @@ async function showProjects() {
 function help() {
   const keys = [["Ctrl-K ⌘K", "open the command palette"], ["i", "questions for you: a yes, d no, Enter answer, u undo"], ["j k", "next, previous run, card or line"], ["h l", "previous, next tab or column"], ["Enter", "open"], ["/", "search"], ["Esc", "back"], ["?", "these keys"]];
   const box = h("dialog", { class: "help", "aria-label": "Keys" }, h("h2", {}, "Keys"), h("dl", {}, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
-    h("form", { method: "dialog" }, h("button", { class: "primary" }, "Close")));
+    h("form", { method: "dialog" }, h("button", { type: "submit", class: "primary" }, "Close")));
   box.addEventListener("close", () => box.remove());
   document.body.append(box);
   box.showModal();
@@ -160,7 +160,7 @@ function help() {
 // What can be done from here; the buttons of a run are its commands.
 function commands() {
   const goTo = (hash) => () => { location.hash = hash; };
-  const buttons = [...main.querySelectorAll(".banner button:not([type=submit]), .banner a.button, [role=tab]")].map((each) => ({ text: each.textContent, hint: "this run", act: () => each.click() }));
+  const buttons = [...main.querySelectorAll(".banner button:not([type=submit]), .actions > *, [role=tab]")].map((each) => ({ text: each.textContent, hint: "this run", act: () => each.click() }));
   const waiting = [...rows.values()].filter((row) => row.asks.length);
   return [...buttons, ...(waiting.length ? [{ text: "Questions for you", hint: `${waiting.length}`, act: () => { location.hash = "#/"; setTimeout(() => main.querySelector("in-box")?.enter(), 300); } }] : []),
     { text: "Board", act: goTo("#/") }, { text: "Start a run", act: () => { location.hash = "#/"; setTimeout(() => chat.text.focus(), 300); } }, ...FILTERS.map(([name, text]) => ({ text: `Show ${text.toLowerCase()}`, hint: "filter", act: () => { filter = name; draw(); } })),
@@ -218,11 +218,11 @@ const stop = follow("events", heard, async (isOpen) => {
 function signIn() {
   const isWrong = place().what === "wrong-token";
   const token = h("input", { name: "token", type: "password", autocomplete: "off", required: true, "aria-label": "Token", "aria-describedby": "why", "aria-invalid": String(isWrong) });
-  // Whoever copied the whole address has the token in it.
+  // The whole address may have been pasted.
   const pick = () => { token.value = token.value.match(/[?&]token=([^&#\s]+)/)?.[1] || token.value.trim(); };
   document.body.dataset.at = "sign-in";
   fill(main, h("form", { class: "enter", action: isWrong ? "/" : `/${location.hash}`, method: "get", onsubmit: pick }, h("h1", {}, "Sign in"),
-    h("p", { id: "why", class: isWrong ? "error" : "", role: isWrong ? "alert" : null }, isWrong ? "This token is wrong. Enter the one in the address that flyball serve printed." : "Open the address that flyball serve printed, or enter the token from it."),
+    h("p", { id: "why", class: isWrong ? "error" : "", role: isWrong ? "alert" : null }, `${isWrong ? "This token is wrong. " : ""}Open the address that flyball serve printed, or enter the token from it.`),
     h("div", { class: "row" }, token, h("button", { type: "submit", class: "primary" }, "Sign in"))));
   token.focus();
 }

@@ -30,7 +30,7 @@ export class ChatBox extends HTMLElement {
     this.mode = !told ? "start" : ended ? "after" : told.questions.length ? "answer" : "instruct";
     const title = projects.find((each) => each.name === chosen)?.title || "this project";
     this.text.placeholder = { start: `What should be done in ${title}?`, after: "Ask for more in a new run", answer: "Answer in words", instruct: "Message to the driver" }[this.mode];
-    fill(this.send, { start: "Start", after: "Start", answer: "Answer", instruct: "Tell" }[this.mode]);
+    fill(this.send, { start: "Start", after: "Start", answer: "Answer", instruct: "Send" }[this.mode]);
     if (!["start", "after"].includes(this.mode) && this.more.contains(document.activeElement)) this.text.focus();
     this.more.hidden = this.mode !== "start" && this.mode !== "after";
   }
@@ -38,7 +38,7 @@ export class ChatBox extends HTMLElement {
   async go() {
     const text = this.text.value.trim();
     if (!text) { this.text.focus(); return; }
-    // Not `disabled`: that would take the focus from whoever pressed it.
+    // `disabled` would lose the focus.
     if (this.send.ariaDisabled === "true") return;
     this.send.ariaDisabled = "true";
     try {
@@ -55,7 +55,7 @@ export class ChatBox extends HTMLElement {
       } else {
         await post(`runs/${part(this.told.run)}/${this.mode}`, { text });
         this.text.value = "";
-        say("Told.");
+        say("Sent.");
       }
     } catch (error) {
       say(`${error.message} ${error.hint}`, "bad");
@@ -71,9 +71,9 @@ export class DevPanel extends HTMLElement {
     this.strict = h("input", { type: "checkbox", checked: true });
     this.diff = h("textarea", { rows: 10, class: "mono", "aria-label": "Unified diff", placeholder: "--- a/file\n+++ b/file\n@@ …" });
     this.out = h("div", { "aria-live": "polite" });
-    this.append(h("h2", {}, "Apply a diff to the project"), h("p", { class: "muted" }, "Uses the same engine as a driver's edits: it repairs a diff where that is safe, and otherwise refuses it with a reason. A preview writes nothing. flyball undo undoes an edit."),
+    this.append(h("h2", {}, "Apply a diff to the project"), h("p", { class: "muted" }, "The engine of a driver's edits repairs a diff where that is safe, and otherwise refuses it with a reason. A preview writes nothing; flyball undo undoes an edit."),
       this.diff, h("div", { class: "row" }, h("label", { class: "check" }, this.strict, "Keep regions strict"),
-        h("button", { type: "button", class: "quiet", onclick: () => this.send(true) }, "Preview"), h("button", { type: "button", class: "primary", onclick: () => this.send(false) }, "Apply")), this.out,
+        h("button", { class: "quiet", onclick: () => this.send(true) }, "Preview"), h("button", { class: "primary", onclick: () => this.send(false) }, "Apply")), this.out,
       h("p", { class: "muted" }, h("a", { href: "/api/schema/openapi.json" }, "OpenAPI document"), " · ", h("a", { href: "/api/machine?format=json" }, "Statechart")));
   }
 

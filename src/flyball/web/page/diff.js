@@ -32,7 +32,7 @@ export class DiffBox extends HTMLElement {
     if (mark === this.mark && this.firstChild) return;
     this.mark = mark;
     this.view = view;
-    // Words that are being written are not to vanish under the hand.
+    // Do not redraw over a comment that is being written.
     if (this.querySelector("tr.comment textarea")) this.isLate = true;
     else this.render();
   }
@@ -42,7 +42,7 @@ export class DiffBox extends HTMLElement {
     const rows = (file) => file.hunks.flatMap((hunk) => hunk.rows.map(([kind, , , tokens]) => `${file.path} ${kind} ${tokens.map(([, text]) => text).join("")}`));
     const known = new Set((this.view?.files || []).flatMap(rows));
     this.isFresh = (file, kind, tokens) => kind !== " " && !known.has(`${file.path} ${kind} ${tokens.map(([, text]) => text).join("")}`);
-    Object.assign(this, { route: "film", view, split: false, open: this.open || new Map() });
+    Object.assign(this, { route: "replay", view, split: false, open: this.open || new Map() });
     this.render();
   }
 
@@ -54,7 +54,7 @@ export class DiffBox extends HTMLElement {
       fill(this, h("p", { class: "empty" }, "No changes yet. They appear here as soon as the driver edits a file."));
       return;
     }
-    const toggle = h("button", { type: "button", class: "quiet", "aria-pressed": String(this.split), onclick: () => {
+    const toggle = h("button", { class: "quiet", "aria-pressed": String(this.split), onclick: () => {
       this.split = !this.split;
       keepFlag("split", this.split);
       this.render();
@@ -81,7 +81,7 @@ export class DiffBox extends HTMLElement {
     if (file.is_binary) box.append(h("p", { class: "empty" }, "Binary file."));
     else if (file.omitted) {
       box.append(h("p", { class: "empty" }, `${plural(file.added + file.removed, "changed line")}. `,
-        this.isFresh ? null : h("button", { type: "button", onclick: () => this.fetch(file.path) }, "Load anyway")));
+        this.isFresh ? null : h("button", { onclick: () => this.fetch(file.path) }, "Load anyway")));
     } else box.append(h("div", { class: this.beside ? "besided" : "" }, this.split ? this.sides(file) : this.inline(file), this.beside?.(file.path)));
     return box;
   }
@@ -104,7 +104,7 @@ export class DiffBox extends HTMLElement {
     const line = now || old;
     if (!this.note || !line) return h("td", { class: "no" }, line || "");
     const side = now ? "new" : "old";
-    return h("td", { class: "no" }, h("button", { type: "button", class: "line", "aria-label": `Comment on ${side} line ${line} of ${file.path}`,
+    return h("td", { class: "no" }, h("button", { class: "line", "aria-label": `Comment on ${side} line ${line} of ${file.path}`,
       onclick: (event) => this.comment(event.target.closest("tr"), file, line, side) }, line));
   }
 
@@ -149,13 +149,13 @@ export class DiffBox extends HTMLElement {
       fill(form, h("p", {}, text.value.trim(), " ", h("span", { class: "muted" }, "saved; send it below")));
       this.left(row);
     } }, text, h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Save comment"),
-      h("button", { type: "button", class: "quiet", onclick: () => { holder.remove(); this.left(row); } }, "Cancel")));
+      h("button", { class: "quiet", onclick: () => { holder.remove(); this.left(row); } }, "Cancel")));
     const holder = h("tr", { class: "comment" }, h("td", { colspan: 4 }, form));
     row.after(holder);
     text.focus();
   }
 
-  // Back to the line that was spoken of; a change that came meanwhile is shown now.
+  // Focus the commented line; show a change that came meanwhile.
   left(row) {
     row.querySelector("button.line")?.focus({ preventScroll: true });
     if (!this.isLate || this.querySelector("tr.comment textarea")) return;

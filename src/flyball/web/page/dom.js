@@ -2,6 +2,8 @@
 
 export function h(tag, props, ...children) {
   const node = document.createElement(tag);
+  // Only a button that says so sends a form.
+  if (tag === "button") node.type = "button";
   for (const [name, value] of Object.entries(props || {})) {
     if (value === false || value === null || value === undefined) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -26,10 +28,10 @@ const REACHED = "a, button, input, select, textarea, summary, [tabindex]";
 const called = (node) => `${node.tagName} ${node.dataset.place || node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.textContent}`;
 const alike = (node, name) => [...node.querySelectorAll(REACHED)].filter((each) => called(each) === name);
 
-// The nearest box that can have the focus, so that the next Tab goes on from there and not from the top of the page.
+// Focus the nearest box, so that the next Tab does not begin at the top of the page.
 export const settle = (node) => node.closest("[tabindex]")?.focus({ preventScroll: true });
 
-// Whoever works by keys stays where they are: on the same thing drawn anew, with what was typed into it, or else on its box.
+// A redraw keeps the focus and what was typed: on the same control, or else on its box.
 export function fill(node, ...children) {
   const held = document.activeElement !== node && node.contains(document.activeElement) ? document.activeElement : null;
   const name = held && called(held);
@@ -65,7 +67,7 @@ export function lasted(seconds) {
 
 export const clock = (at) => new Date(at * 1000).toLocaleTimeString("en-GB");
 
-// How a run stands is said by the core: `words` of a row and of a run.
+// The core chooses the words for a run's status.
 export const pill = (told) => h("span", { class: `pill s-${told.status}` }, told.words);
 
 export function meter(used, limit, label) {
@@ -213,7 +215,7 @@ export class LongList extends HTMLElement {
     let at = this.firstChild;
     for (const node of found) { if (node === at) at = at.nextSibling; else this.insertBefore(node, at); }
     if (!held || this.contains(document.activeElement)) return;
-    // A row that was put elsewhere has lost the focus on the way; one that is gone leaves it to the box.
+    // A moved row lost the focus; a removed one leaves it to the box.
     if (held.isConnected) held.focus({ preventScroll: true }); else settle(this);
   }
 
@@ -223,7 +225,7 @@ export class LongList extends HTMLElement {
     return node;
   }
 
-  // Whether a row that is shown is not as high as was thought.
+  // Measure the shown rows; return whether any height was wrong.
   sized() {
     let changed = false;
     for (const [key, { node }] of this.nodes) {

@@ -1,4 +1,4 @@
-// What waits for a person, to be decided in place; for six seconds a word can be taken back.
+// Questions for a person, answered in place; an answer can be undone for six seconds.
 import { ANSWERS, RESTING, capital, h, fill, ago, longList, plural, say, settle } from "./dom.js";
 import { part, post } from "./api.js";
 
@@ -6,7 +6,7 @@ const GRACE = 6000;
 const held = new Map();
 const keyOf = (row) => `${row.run} ${row.asks[0].card} ${row.asks[0].text}`;
 
-// Kept back for as long as it can be undone, and sent at once by whoever leaves the page.
+// Sent when it can no longer be undone, or at once when the page is left.
 function decide(box, row, act, body, said) {
   const key = keyOf(row);
   if (held.has(key)) return;
@@ -23,7 +23,7 @@ function decide(box, row, act, body, said) {
   };
   const undo = () => { clearTimeout(held.get(key)?.timer); held.delete(key); say("Cancelled; the question is still open."); box.redraw(); };
   held.set(key, { timer: setTimeout(send, GRACE, false), send, undo });
-  say(`${said}: ${row.request.slice(0, 60)} `, "", h("button", { type: "button", class: "undo", onclick: undo }, "Undo"));
+  say(`${said}: ${row.request.slice(0, 60)} `, "", h("button", { class: "undo", onclick: undo }, "Undo"));
   box.redraw();
 }
 
@@ -68,8 +68,8 @@ export class InBox extends HTMLElement {
       if (act) { event.preventDefault(); event.stopPropagation(); act(); }
     } },
     h("div", { class: "waitstext" }, h("p", { class: "asked", dir: "auto" }, asked.text), h("p", { class: "sub" }, h("a", { href: `#/run/${part(row.run)}`, dir: "auto" }, row.request), h("span", {}, ` ${row.title} · ${ago(row.updated_at)}`))),
-    h("div", { class: "row" }, sides.map((side) => h("button", { type: "button", class: "primary", onclick: follow(side) }, capital(side))), say.yes ? h("button", { type: "button", class: "primary", onclick: say.yes }, isResting ? "Go on" : yes) : null, say.no ? h("button", { type: "button", onclick: say.no }, no) : null,
-      h("button", { type: "button", class: "quiet", "aria-expanded": String(this.writing === row.run), onclick: answer }, "Answer")),
+    h("div", { class: "row" }, sides.map((side) => h("button", { class: "primary", onclick: follow(side) }, capital(side))), say.yes ? h("button", { class: "primary", onclick: say.yes }, isResting ? "Go on" : yes) : null, say.no ? h("button", { onclick: say.no }, no) : null,
+      h("button", { class: "quiet", "aria-expanded": String(this.writing === row.run), onclick: answer }, "Answer")),
     this.writing !== row.run ? null : h("form", { class: "inplace row", onsubmit: (event) => {
       event.preventDefault();
       if (!word.value.trim()) return;

@@ -1,4 +1,4 @@
-// A run played again: phases advance, the change grows, tests turn, at a chosen speed.
+// Replay a run: phases advance, the change grows, tests turn, at a chosen speed.
 import { h, fill, clock, lasted, meter } from "./dom.js";
 import { get, part } from "./api.js";
 import "./diff.js";
@@ -15,22 +15,22 @@ export class RePlay extends HTMLElement {
   async open(run, told, lines) {
     Object.assign(this, { run, told, lines, at: 0, speed: 1 });
     this.out = h("output", {}, "");
-    this.playing = h("button", { type: "button", class: "primary play", onclick: () => this.toggle() }, "▶ Play");
+    this.playing = h("button", { class: "primary play", onclick: () => this.toggle() }, "▶ Play");
     this.slider = h("input", { type: "range", min: 1, max: told.events, value: told.events, "aria-label": "Event", oninput: () => { this.pause(); this.seek(Number(this.slider.value)); } });
     const speed = h("select", { "aria-label": "Speed", onchange: () => { this.speed = Number(speed.value); } }, SPEEDS.map((each) => h("option", { value: each, selected: each === 1 }, `${each}×`)));
-    const step = (by, name, sign) => h("button", { type: "button", class: "quiet", "aria-label": name, onclick: () => { this.pause(); this.seek(this.at + by); } }, sign);
-    this.steps = h("ol", { class: "filmphases", "aria-label": "Phase" });
+    const step = (by, name, sign) => h("button", { class: "quiet", "aria-label": name, onclick: () => { this.pause(); this.seek(this.at + by); } }, sign);
+    this.steps = h("ol", { class: "replayphases", "aria-label": "Phase" });
     this.board = h("div", { class: "then" });
     this.talk = h("ol", { class: "happened", "aria-label": "Latest events" });
     this.tests = h("ul", { class: "turned", "aria-label": "Tests" });
     this.diff = document.createElement("diff-box");
     this.bare = h("p", { class: "empty" }, "The tree was unchanged.");
-    this.board.append(h("div", { class: "filmside" }, this.steps, this.budget = h("div", { class: "row" }), this.cards = h("ul", { class: "thencards" }), this.tests, this.talk), h("div", { class: "filmchange" }, this.bare, this.diff));
+    this.board.append(h("div", { class: "replayside" }, this.steps, this.budget = h("div", { class: "row" }), this.cards = h("ul", { class: "thencards" }), this.tests, this.talk), h("div", { class: "replaychange" }, this.bare, this.diff));
     fill(this, h("div", { class: "scrub" }, this.playing, step(-1, "Back", "◂"), this.slider, step(1, "Forward", "▸"), speed), this.out, this.board);
     this.read();
-    this.film = { times: [], scenes: [] };
+    this.replay = { times: [], scenes: [] };
     this.seek(told.events);
-    this.film = await get(`runs/${part(run)}/film`).catch(() => this.film);
+    this.replay = await get(`runs/${part(run)}/replay`).catch(() => this.replay);
     this.timed();
     this.at = 0;
     this.seek(Number(this.slider.value));
@@ -47,7 +47,6 @@ export class RePlay extends HTMLElement {
     this.judgedAt = this.lines.findLast((line) => line.type === "evidence" && line.kind.startsWith("verdict") && line.passing)?.seq || (this.turned.length ? this.told.events : Infinity);
   }
 
-  // The lines of a run come one after the other, also while it is played.
   heard(lines, told) {
     if (!this.events || (this.count === lines.length && told.events === this.told.events)) return;
     const isLast = this.at >= this.told.events;
@@ -61,7 +60,7 @@ export class RePlay extends HTMLElement {
 
   // When each event is shown, in seconds at the usual speed.
   timed() {
-    const { times } = this.film;
+    const { times } = this.replay;
     const waits = times.map((at, n) => (n ? Math.min(LONGEST, 0.15 + Math.max(0, at - times[n - 1])) : 0.3));
     const scale = WHOLE / Math.max(WHOLE / 3, waits.reduce((all, each) => all + each, 0));
     let all = 0;
@@ -102,8 +101,8 @@ export class RePlay extends HTMLElement {
     for (let seq = this.at + 1; seq <= to; seq += 1) for (const line of this.events[seq] || []) this.take(state, line);
     this.at = to;
     this.slider.value = to;
-    const at = this.film.times[to - 1];
-    fill(this.out, `Event ${to} of ${this.told.events}: ${(this.events[to]?.[0] ? lineText(this.events[to][0])[0] : "").toLowerCase()}${at ? `, ${clock(at)}, after ${lasted(at - this.film.times[0])}` : ""}`);
+    const at = this.replay.times[to - 1];
+    fill(this.out, `Event ${to} of ${this.told.events}: ${(this.events[to]?.[0] ? lineText(this.events[to][0])[0] : "").toLowerCase()}${at ? `, ${clock(at)}, after ${lasted(at - this.replay.times[0])}` : ""}`);
     this.draw();
   }
 
@@ -123,7 +122,7 @@ export class RePlay extends HTMLElement {
     const isGreen = at >= this.judgedAt;
     fill(this.tests, this.turned.map((name) => h("li", {}, h("span", { class: `light l-${isGreen ? "green" : "red"}` }, isGreen ? "green" : "red"), h("code", {}, name))));
     fill(this.talk, state.said.map((line) => { const [what, text] = lineText(line); return h("li", { class: line.ok === false || line.decision === "deny" || line.passing === false ? "bad" : "" }, h("strong", {}, what), " ", String(text).split("\n")[0].slice(0, 160)); }));
-    const scene = this.film.scenes.findLast((each) => each.seq <= at);
+    const scene = this.replay.scenes.findLast((each) => each.seq <= at);
     if (scene === this.scene) return;
     this.scene = scene;
     const isBare = !scene?.view.files.length;

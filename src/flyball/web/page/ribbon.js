@@ -14,7 +14,7 @@ function stretch(each, weight, isLast) {
 
 export function ribbon(told) {
   const all = (told.stretches || []).map((each) => ({ ...each }));
-  // Whoever is waited for is waited for still.
+  // It is still waiting.
   if (told.status === "paused" && all.length && !told.response) all.at(-1).seconds = Math.max(all.at(-1).seconds, Date.now() / 1000 - all.at(-1).begun);
   if (!all.length) return h("p", { class: "muted ribbonless" }, told.status === "running" ? "It begins." : "");
   const isWaiting = (each) => each.outcome === "waited" || each.phase === "paused";

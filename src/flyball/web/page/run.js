@@ -2,7 +2,7 @@
 import { ANSWERS, RESTING, capital, h, fill, pill, meter, stat, lasted, lines, plural, say } from "./dom.js";
 import { EXPORTED, get, post, part, follow } from "./api.js";
 import "./diff.js";
-import { besides, hero, shade, verdictPanel } from "./verdict.js";
+import { besides, summary, shade, verdictPanel } from "./verdict.js";
 import { decisionLog } from "./timeline.js";
 import { ribbon } from "./ribbon.js";
 import "./replay.js";
@@ -26,11 +26,12 @@ export class RunPage extends HTMLElement {
     this.parts = {};
     this.className = "runpage";
     this.head = h("div", { class: "runhead" }, h("h1", {}, run));
+    this.actions = h("div", { class: "actions" });
     this.banner = h("div", { class: "banner", "aria-live": "polite", tabindex: -1 });
     this.tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "About this run", onkeydown: (event) => this.keyed(event) });
     this.panel = h("div", { class: "panel", role: "tabpanel", tabindex: -1 });
     this.busy = h("p", { class: "busy" });
-    this.box = h("section", { class: "hero", "aria-label": "Verdict" }, this.head, this.banner);
+    this.box = h("section", { class: "summary", "aria-label": "Verdict" }, this.head, this.banner);
     this.steps = h("div");
     fill(this, this.box, this.steps, this.busy, this.tabs, this.panel, h("div", { class: "pending" }));
     fill(this.panel, h("p", { class: "empty" }, "Loading …"));
@@ -40,14 +41,14 @@ export class RunPage extends HTMLElement {
       this.draw();
       return;
     }
-    // First how it stands, then how it came about: that is a long stream of a long run.
+    // First the result, then the history, which may be long.
     this.refresh().then(() => { if (this.isConnected && !this.isLost) this.listen(); });
   }
 
   listen() {
     this.stop = follow(`runs/${part(this.run)}/events`, (line) => this.heard(line), (isOpen) => {
       this.classList.toggle("cut", !isOpen);
-      // Whoever comes back is told again what is being said.
+      // A new connection repeats the text that is being written.
       if (isOpen) this.saying = "";
     });
   }
@@ -62,7 +63,7 @@ export class RunPage extends HTMLElement {
     else if (line.type === "progress") this.progress = line.text;
     else this.take(line);
     this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.live(); });
-    // A run that moves all the time is asked about now and then, and once more when it rests.
+    // A busy run is read now and then, and once more when it rests.
     if (!("delta" in line)) this.refreshLater();
   }
 
@@ -91,7 +92,7 @@ export class RunPage extends HTMLElement {
     const begun = performance.now();
     try {
       this.told = await get(`runs/${part(this.run)}`);
-      // A long run takes longer to tell: the server is not to do that all the time.
+      // Read a slow run less often.
       this.pace = Math.max(250, 4 * (performance.now() - begun));
     } catch (error) {
       if (error.status === 404) this.lost(error);
@@ -101,7 +102,7 @@ export class RunPage extends HTMLElement {
     if (this.isConnected) { this.draw(); this.refreshLater(); }
   }
 
-  // There is no such run: nothing of a run is shown, and nobody is there to be spoken to.
+  // There is no such run: show nothing of one, and no message box.
   lost(error) {
     this.isLost = true;
     this.stop?.();
@@ -118,7 +119,7 @@ export class RunPage extends HTMLElement {
     this.dispatchEvent(new CustomEvent("told", { bubbles: true, detail: this.told }));
   }
 
-  // Redrawn only where it says something else: what a person reads or types in stays where it is.
+  // Redraw only what has changed, so that selections and typed text stay.
   changed(name, value) {
     const mark = JSON.stringify(value);
     if (this.parts[name] === mark) return false;
@@ -128,10 +129,10 @@ export class RunPage extends HTMLElement {
 
   drawHead() {
     const { told } = this;
-    if (!this.changed("head", [told.hero, told.status, told.stretches, told.driven_by])) return;
-    fill(this.head, hero(told.hero, h("div", { class: "row top" }, pill(told),
-      h("span", { class: "muted" }, [told.project_title, told.branch, told.intent.replace("_", " "), (told.driver || "").split(":")[0], told.driven_by && told.status === "running" ? "live" : ""].filter(Boolean).join(" · "))), told.questions[0]?.text));
-    this.box.className = `hero h-${told.hero.tone}`;
+    if (!this.changed("head", [told.summary, told.status, told.stretches, told.driven_by])) return;
+    fill(this.head, summary(told.summary, h("div", { class: "row top" }, pill(told),
+      h("span", { class: "muted" }, [told.project_title, told.branch, told.intent.replace("_", " "), (told.driver || "").split(":")[0], told.driven_by && told.status === "running" ? "live" : ""].filter(Boolean).join(" · ")), this.actions), told.questions[0]?.text));
+    this.box.className = `summary h-${told.summary.tone}`;
     fill(this.steps, ribbon(told));
   }
 
@@ -150,26 +151,33 @@ export class RunPage extends HTMLElement {
     const [question] = told.questions;
     const parts = [];
     if (question) parts.push(this.question(question));
-    if (!EXPORTED) parts.push(h("div", { class: "row" }, this.buttons()));
-    if (told.decided?.length) parts.push(h("ul", { class: "decided who", "aria-label": "Who decided" }, told.decided.slice(-5).map((each) => h("li", {}, h("strong", {}, each.by), ` ${each.what}${each.note ? `: ${each.note}` : ""}`))));
+    const decided = told.decided?.length ? h("ul", { class: "decided who", "aria-label": "Who decided" }, told.decided.slice(-5).map((each) => h("li", {}, h("strong", {}, each.by), ` ${each.what}${each.note ? `: ${each.note}` : ""}`))) : null;
+    const act = EXPORTED ? null : this.mainButton();
+    if (act || decided) parts.push(h("div", { class: "row" }, act, decided));
+    if (!EXPORTED) fill(this.actions, this.otherButtons());
     this.banner.className = `banner ${question ? "b-ask" : ""}`;
     this.banner.hidden = !parts.length;
     fill(this.banner, parts);
-    // A question that is answered is higher than what takes its place.
+    // What takes the place of a question is less high.
     if (document.activeElement === this.banner) this.banner.scrollIntoView({ block: "nearest" });
   }
 
-  buttons() {
+  button(name, text, kind, body) { return h("button", { class: kind, onclick: () => this.do(name, body?.()) }, text); }
+
+  // What moves the run on.
+  mainButton() {
     const { told } = this;
-    const act = (name, text, body, kind = "quiet") => h("button", { type: "button", class: kind, onclick: () => this.do(name, body) }, text);
-    const found = [];
-    if (told.status === "running") found.push(act("pause", "Pause"), act("cancel", "Stop"));
-    else if (told.status === "interrupted") found.push(act("resume", "Resume", {}, "primary"), act("cancel", "Stop"));
-    else if (told.status === "paused") found.push(act("cancel", "Stop"));
-    else if (told.next.some((step) => step.command.startsWith("flyball runs merge"))) found.push(act("merge", "Merge into your branch", {}, told.ending === "succeeded" ? "primary" : ""));
-    found.push(h("a", { class: "button quiet", href: `/run/${part(told.run)}/card.svg`, target: "_blank", rel: "noopener", title: "A picture to paste into a pull request" }, "Picture"),
-      h("a", { class: "button quiet", href: `/api/runs/${part(told.run)}/export.html`, download: `flyball-${told.run}.html` }, "Export"));
-    return found;
+    if (told.status === "interrupted") return this.button("resume", "Resume", "primary");
+    if (!told.next.some((step) => step.command.startsWith("flyball runs merge"))) return null;
+    return this.button("merge", "Merge into your branch", told.ending === "succeeded" ? "primary" : "");
+  }
+
+  otherButtons() {
+    const { told } = this;
+    const isOpen = ["running", "interrupted", "paused"].includes(told.status);
+    return [told.status === "running" ? this.button("pause", "Pause", "quiet") : null, isOpen ? this.button("cancel", "Stop", "quiet") : null,
+      h("a", { class: "button quiet", href: `/run/${part(told.run)}/card.svg`, target: "_blank", rel: "noopener", title: "A picture to paste into a pull request" }, "Picture"),
+      h("a", { class: "button quiet", href: `/api/runs/${part(told.run)}/export.html`, download: `flyball-${told.run}.html` }, "Export")];
   }
 
   extension() {
@@ -186,16 +194,16 @@ export class RunPage extends HTMLElement {
     const card = this.told.cards.find((each) => each.id === asked.card);
     const resting = RESTING.includes(asked.kind);
     // Both texts of a changed test stand above already.
-    const words = asked.kind === "weakened-tests" && this.told.hero.questions.length ? asked.text.trim().split("\n").at(-1) : asked.text;
+    const words = asked.kind === "weakened-tests" && this.told.summary.questions.length ? asked.text.trim().split("\n").at(-1) : asked.text;
     const check = asked.kind === "checkpoint" && card?.checkpoint;
     const { conflict, sides } = asked;
     const buttons = conflict
-      ? [...sides.map((side) => h("button", { type: "button", class: "primary", onclick: () => this.do("answer", { text: side }) }, capital(side))),
-        h("button", { type: "button", onclick: () => (why.value.trim() ? this.do("answer", { text: why.value }) : why.focus()) }, "Change the task")]
+      ? [...sides.map((side) => this.button("answer", capital(side), "primary", () => ({ text: side }))),
+        h("button", { onclick: () => (why.value.trim() ? this.do("answer", { text: why.value }) : why.focus()) }, "Change the task")]
       : resting
-      ? [h("button", { type: "button", class: "primary", onclick: () => (why.value.trim() ? this.do("answer", { text: why.value }) : this.do("resume")) }, "Go on")]
-      : [h("button", { type: "button", class: "primary", onclick: () => this.do("approve", { note: why.value }) }, yes),
-        h("button", { type: "button", onclick: () => this.do("deny", { why: why.value }) }, no)];
+      ? [h("button", { class: "primary", onclick: () => (why.value.trim() ? this.do("answer", { text: why.value }) : this.do("resume")) }, "Go on")]
+      : [this.button("approve", yes, "primary", () => ({ note: why.value })),
+        this.button("deny", no, "", () => ({ why: why.value }))];
     return h("div", { class: "question", role: "group", "aria-label": "Flyball asks" },
       h("p", { class: "who" }, "Flyball asks"), h("p", { class: "asked", dir: "auto" }, conflict ? words.split("\n")[0] : words),
       conflict ? h("div", { class: "sides" }, [conflict.says, conflict.but].map((side) => h("figure", { class: "quote" }, h("figcaption", {}, side.place), h("blockquote", {}, side.text)))) : null,
@@ -217,7 +225,7 @@ export class RunPage extends HTMLElement {
 
   drawTabs() {
     if (!this.changed("tabs", [this.tab, this.told.run])) return;
-    fill(this.tabs, TABS.map(([name, text]) => h("button", { type: "button", role: "tab", "aria-selected": String(name === this.tab), tabindex: name === this.tab ? 0 : -1,
+    fill(this.tabs, TABS.map(([name, text]) => h("button", { role: "tab", "aria-selected": String(name === this.tab), tabindex: name === this.tab ? 0 : -1,
       onclick: () => this.show(name) }, text)));
     // On a narrow window the chosen tab may lie beyond the edge.
     const chosen = this.tabs.querySelector("[aria-selected=true]");
@@ -276,14 +284,14 @@ export class RunPage extends HTMLElement {
     }
     const body = (name) => this.sections[name].lastChild;
     const marks = told.cards.map(({ decisions, ...rest }) => [rest, decisions.length]);
-    // Of a run that did not reach its goal the message is Flyball's, which stands on top already.
+    // Of a run that missed its goal the message is Flyball's, and on top already.
     const said = told.cards.filter((card) => card.answer);
     const { answer } = said.findLast((card) => card.proof) || said.at(-1) || { answer: "" };
     const isChanged = told.cards.some((card) => card.proof || card.added || card.removed);
     this.sections.answer.hidden = !answer;
     if (this.changed("answer", [answer, isChanged])) {
       fill(body("answer"), h("figure", { class: "quote" }, h("figcaption", {}, "The driver says"), h("blockquote", { dir: "auto" }, answer)));
-      // What was only asked is answered by words; of a change the words come after it.
+      // The answer to a question comes first; after a change it comes second.
       this.sections[isChanged ? "changes" : "answer"].after(this.sections[isChanged ? "answer" : "changes"]);
     }
     // Before the workspace is there, and after it was pruned, there is nothing to ask for.
@@ -309,24 +317,24 @@ export class RunPage extends HTMLElement {
   }
 
   card(card) {
-    const act = (name, text) => h("button", { type: "button", class: "quiet", "data-place": `back or again ${card.id}`, onclick: () => this.move(card, name) }, text);
+    const act = (name, text) => h("button", { class: "quiet", "data-place": `back or again ${card.id}`, onclick: () => this.move(card, name) }, text);
     const back = card.status === "reverted";
     const isOnly = this.told.cards.filter((each) => each.verdict).length < 2;
     return h("article", { class: `cardbox c-${card.status}` },
       h("header", {}, h("h3", {}, card.title), h("span", { class: `tag c-${card.status}` }, card.status), lines(card.added, card.removed),
         card.commit ? h("code", { class: "muted" }, card.commit.slice(0, 10)) : null),
-      card.ending_reason && card.ending_reason !== this.told.hero.headline ? h("p", {}, h("strong", {}, "Why it ended: "), card.ending_reason) : null,
-      verdictPanel(card, this.at(), isOnly && this.told.hero),
+      card.ending_reason && card.ending_reason !== this.told.summary.headline ? h("p", {}, h("strong", {}, "Why it ended: "), card.ending_reason) : null,
+      verdictPanel(card, this.at(), isOnly && this.told.summary),
       card.checkpoint ? h("dl", { class: "facts" }, h("dt", {}, "Goal"), h("dd", {}, card.checkpoint.goal), h("dt", {}, "Findings"), h("dd", {}, card.checkpoint.findings),
         h("dt", {}, "Files"), h("dd", { class: "mono" }, card.checkpoint.files.join(", ") || "—")) : null,
       card.drift.length ? h("p", { class: "bad" }, `Changed beyond the checkpoint: ${card.drift.join(", ")}`) : null,
       this.evidence(card), this.rulings(card),
       card.failed_edits.length ? h("details", {}, h("summary", {}, plural(card.failed_edits.length, "failed edit", "failed edits")), h("ul", {}, card.failed_edits.map((each) => h("li", {}, each.reason)))) : null,
       EXPORTED || !card.commit ? null : h("div", { class: "row" }, back ? act("apply", "Apply again") : act("revert", "Revert"),
-        this.told.cards.length < 2 ? null : h("button", { type: "button", class: "quiet", onclick: () => this.changesOf(card.id) }, "Its changes")));
+        this.told.cards.length < 2 ? null : h("button", { class: "quiet", onclick: () => this.changesOf(card.id) }, "Its changes")));
   }
 
-  // Where a picture of a card is; a file on its own has nobody to ask, and holds them itself.
+  // Where a card's picture is; an exported file contains it.
   at() {
     return EXPORTED ? (card, name) => EXPORTED.pictures[card.id]?.[name] : (card, name) => `/api/runs/${part(this.run)}/cards/${part(card.id)}/pictures/${part(name)}`;
   }
@@ -372,7 +380,7 @@ export class RunPage extends HTMLElement {
     const route = this.only ? `runs/${part(this.run)}/cards/${part(this.only)}/diff` : `runs/${part(this.run)}/diff`;
     const box = old?.route === route ? old : document.createElement("diff-box");
     if (box !== old) {
-      const whole = this.only ? h("button", { type: "button", class: "quiet", onclick: () => this.changesOf("") }, "All changes of the run") : null;
+      const whole = this.only ? h("button", { class: "quiet", onclick: () => this.changesOf("") }, "All changes of the run") : null;
       fill(place, whole, box);
     }
     box.load(route, EXPORTED ? null : (path, line, side, text) => {
@@ -386,7 +394,7 @@ export class RunPage extends HTMLElement {
     if (!this.notes.length) { fill(place); return; }
     const over = !["running", "paused", "interrupted"].includes(this.told.status);
     fill(place, h("div", { class: "notes" }, h("p", {}, plural(this.notes.length, "comment")), h("ul", {}, this.notes.map((each) => h("li", {}, each))),
-      h("button", { type: "button", class: "primary", onclick: () => this.sendNotes(over) }, over ? "Start a run with these comments" : "Send to the driver")));
+      h("button", { class: "primary", onclick: () => this.sendNotes(over) }, over ? "Start a run with these comments" : "Send to the driver")));
   }
 
   async sendNotes(over) {

@@ -12,7 +12,7 @@ export function lineText(line) {
     case "checkpoint": return ["Checkpoint", line.goal];
     case "budget": return ["Budget", `${line.used} of ${line.limit}`];
     case "call": return [line.ok === false ? "Call failed" : "Call", `${line.tool} ${line.about || ""}${line.summary ? ` — ${line.summary}` : ""}`];
-    case "decision": return [{ allow: "Allowed", deny: "Denied", ask: "Asks" }[line.decision] || line.decision, `${line.tool} ${line.reason || ""}`];
+    case "decision": return [{ allow: "Allowed", deny: "Denied", ask: "Asks" }[line.decision] || line.decision, line.reason?.includes(`\`${line.tool}\``) ? line.reason : `${line.tool} ${line.reason || ""}`];
     case "evidence": return [line.passing ? "Evidence" : "Red evidence", `${line.kind}${line.evidence?.command ? ` ${line.evidence.command}` : ""}`];
     case "governor": return [line.kind === "rejection" ? "Rejected" : "Flyball", line.text];
     case "approval": return ["Question", line.text];
@@ -39,7 +39,7 @@ const loud = (line) => line.decision === "deny" || line.type === "guard" || line
 
 const words = (line) => { const [what, text] = lineText(line); return `${what} ${String(text).split("\n")[0].slice(0, 300)}`; };
 
-// Lines with the phase that each fell in; of a list that grows only what is new is looked at.
+// Lines with their phases; of a growing list only the new lines are read.
 class Banded {
   constructor(found) {
     this.found = found;
@@ -55,7 +55,7 @@ class Banded {
       if (line.type === "phase") { this.phases.set(line.card, line.phase); this.last = line.phase; }
       const key = `${line.card} ${line.call}`;
       const begun = line.type === "call" && this.calls.get(key);
-      // A call is one row: that it was allowed and that it began are told by what came back.
+      // A call is one row: its result implies that it was allowed and began.
       if (begun) Object.assign(begun, { line, calls: [...begun.calls, line] });
       else if (line.decision !== "allow") {
         const row = { line, calls: [line], phase: this.phases.get(line.card) || this.last, n: this.rows.length };
@@ -103,7 +103,7 @@ export class TimeLine extends HTMLElement {
     const { scroller } = this;
     const follows = scroller.scrollTop > 0 && scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 60;
     this.list.set(rows);
-    // Who looks at the end goes on looking at it; whoever reads further up is left there.
+    // At the end, follow it; further up, stay.
     if (follows) { scroller.scrollTop = scroller.scrollHeight; this.list.show(); }
     fill(this.count, wanted ? `${rows.length.toLocaleString("en")} of ${this.found.length.toLocaleString("en")} lines` : `${rows.length.toLocaleString("en")} lines`);
     if (this.at < 0) fill(this.detail, found.length ? "Select a line to see all of it." : "Nothing has happened yet.");

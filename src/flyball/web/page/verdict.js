@@ -55,14 +55,14 @@ export function pictures(card, at) {
       shot(at(card, name), name, `${page.url}, ${TITLES[what].toLowerCase()}`))))));
 }
 
-// A picture inside an exported file is shown as it is; one that was left out of it is named.
+// An exported file shows the pictures inside it, and names those left out.
 function shot(src, name, alt) {
   if (!src) return h("code", {}, name);
   const image = h("img", { src, alt, loading: "lazy" });
   return src.startsWith("data:") ? image : h("a", { href: src, target: "_blank", rel: "noopener" }, image);
 }
 
-// A page that answers or a check that passes is shown, and less than a test that ran.
+// A page that answers or a check that passes is weaker than a test that ran.
 const TESTED = 3;
 
 export function shade(verdict) {
@@ -99,8 +99,8 @@ const LISTED = 5;
 const turnedRow = (name) => h("li", {}, h("span", { class: "light l-red", title: "red before" }, h("span", { class: "hidden" }, "red before,")), h("span", { "aria-hidden": "true" }, "→"),
   h("span", { class: "light l-green", title: "green now" }, h("span", { class: "hidden" }, "green now:")), h("code", {}, name));
 
-// The run in one look: the same words as its card, which the core chose.
-export function hero(told, top, asked) {
+// The run at a glance, in the core's words, as in its picture.
+export function summary(told, top, asked) {
   const { turned, questions } = told;
   const [headline, why] = [told.headline, told.why].map((each) => (each === asked ? "" : each));
   return [top, h("h1", { dir: "auto" }, told.request),
@@ -108,7 +108,7 @@ export function hero(told, top, asked) {
     turned.length ? h("ul", { class: "turned", "aria-label": "Red before, green now" }, turned.slice(0, LISTED).map(turnedRow)) : null,
     turned.length > LISTED ? h("details", {}, h("summary", {}, `and ${turned.length - LISTED} more`), h("ul", { class: "turned" }, turned.slice(LISTED).map(turnedRow))) : null,
     questions.map((each) => finding({ ...each, weight: each.is_blocking ? "blocks" : "asks" })),
-    told.facts.length ? h("ul", { class: "herofacts", "aria-label": "Figures" }, told.facts.map((each) => h("li", {}, each))) : null];
+    told.facts.length ? h("ul", { class: "figures", "aria-label": "Figures" }, told.facts.map((each) => h("li", {}, each))) : null];
 }
 
 const inFile = (path) => (name) => name === path || name.startsWith(`${path}::`) || name.startsWith(`${path}:`);

@@ -32,7 +32,7 @@ UNDONE = (Ending.FAILED, Ending.STOPPED, Ending.UNCHANGED)
 """Endings that no verdict on a part of the work may be shown above."""
 
 
-class HeroQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
+class SummaryQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
     """A doubt about the change, or a decision for a person, with the test's old and new text."""
 
     sentence: str
@@ -41,7 +41,7 @@ class HeroQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
     after: str = ""
 
 
-class Hero(msgspec.Struct, frozen=True):
+class Summary(msgspec.Struct, frozen=True):
     """The content of the top of a run's page and of its card."""
 
     run: str
@@ -59,11 +59,11 @@ class Hero(msgspec.Struct, frozen=True):
     """Why it stands still, where the headline does not say it."""
     turned: tuple[str, ...] = ()
     """Tests that went from red to green."""
-    questions: tuple[HeroQuestion, ...] = ()
+    questions: tuple[SummaryQuestion, ...] = ()
     facts: tuple[str, ...] = ()
 
 
-def hero_of(state: RunState, status: str, project: str, reverted: str = "") -> Hero:
+def summarise(state: RunState, status: str, project: str, reverted: str = "") -> Summary:
     """Summarise a run.
 
     `status` also knows whether a process drives it; `reverted` says what a person took back.
@@ -75,7 +75,7 @@ def hero_of(state: RunState, status: str, project: str, reverted: str = "") -> H
     # The ending stands above it already.
     shown = "" if ending and shown == ending.words else shown
     beside = why if shown and ending is not Ending.SUCCEEDED else ""
-    return Hero(
+    return Summary(
         run=state.run,
         request=state.request,
         project=project,
@@ -112,11 +112,11 @@ def run_verdict(state: RunState) -> ChangeVerdict | None:
     return whole or next((card.verdict for card in reversed(state.cards) if card.verdict), None)
 
 
-def _questions(verdict: ChangeVerdict) -> Iterator[HeroQuestion]:
+def _questions(verdict: ChangeVerdict) -> Iterator[SummaryQuestion]:
     for each in verdict.blocking:
-        yield HeroQuestion(each.sentence, True, each.before, each.after)
+        yield SummaryQuestion(each.sentence, True, each.before, each.after)
     for each in verdict.questions:
-        yield HeroQuestion(each.sentence, False, each.before, each.after)
+        yield SummaryQuestion(each.sentence, False, each.before, each.after)
 
 
 def _facts(state: RunState, verdict: ChangeVerdict | None) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _facts(state: RunState, verdict: ChangeVerdict | None) -> Iterator[str]:
         added, removed = sum(each.added for each in changed), sum(each.removed for each in changed)
         files = len({each.path for each in changed})
         yield f"+{added} −{removed} in {counted(files, 'file')}"
-    yield f"{state.spend.calls} of {counted(state.budget.limit, 'call')}"
+    yield f"{state.spend.calls:,} of {counted(state.budget.limit, 'call')}"
     if state.spend.blocked:
         yield f"{state.spend.blocked} refused"
     if state.spend.money:
@@ -190,24 +190,24 @@ class _Sheet:
         self.parts.append(f'<text x="{x}" y="{self.y}" class="{kind}">{_safe(text)}</text>')
 
 
-def draw_card(hero: Hero) -> str:
+def draw_card(summary: Summary) -> str:
     """Return a run's card as SVG, with the words of its page."""
     sheet = _Sheet()
-    where = " · ".join(each for each in (hero.project, hero.branch) if each)
-    sheet.line(f"{hero.words} · {where}", f"s {hero.tone}", 6)
-    for text in _wrapped(hero.request, 60, 3):
+    where = " · ".join(each for each in (summary.project, summary.branch) if each)
+    sheet.line(f"{summary.words} · {where}", f"s {summary.tone}", 6)
+    for text in _wrapped(summary.request, 60, 3):
         sheet.line(text, "r", 30)
     sheet.y += 8
-    for text in _wrapped(hero.headline, 78, 3):
-        sheet.line(text, f"h {hero.tone}", 25)
-    for text in _wrapped(hero.why, 90, 2):
+    for text in _wrapped(summary.headline, 78, 3):
+        sheet.line(text, f"h {summary.tone}", 25)
+    for text in _wrapped(summary.why, 90, 2):
         sheet.line(text, "", 23)
-    _draw_tests(sheet, hero.turned)
-    for each in [each for each in hero.questions if each.sentence not in hero.why][:2]:
+    _draw_tests(sheet, summary.turned)
+    for each in [each for each in summary.questions if each.sentence not in summary.why][:2]:
         for text in _wrapped(each.sentence, 90, 2):
             sheet.line(text, "bad" if each.is_blocking else "ask", 23)
-    sheet.line("   ·   ".join(hero.facts), "s", 32)
-    return _page(hero, sheet)
+    sheet.line("   ·   ".join(summary.facts), "s", 32)
+    return _page(summary, sheet)
 
 
 def _draw_tests(sheet: _Sheet, names: Sequence[str]) -> None:
@@ -223,12 +223,12 @@ def _draw_tests(sheet: _Sheet, names: Sequence[str]) -> None:
         sheet.line(f"and {len(names) - MOST_TESTS} more", "s", 23, MARGIN + 54)
 
 
-def _page(hero: Hero, sheet: _Sheet) -> str:
+def _page(summary: Summary, sheet: _Sheet) -> str:
     height = sheet.y + 28
-    title = _safe(f"{hero.words}: {hero.headline}")
+    title = _safe(f"{summary.words}: {summary.headline}")
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">'
     box = f'<rect x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="12" class="g"/>'
-    bar = f'<rect y="24" width="5" height="{height - 48}" class="{hero.tone}"/>'
+    bar = f'<rect y="24" width="5" height="{height - 48}" class="{summary.tone}"/>'
     signed = f'<text x="{WIDTH - MARGIN}" y="42" text-anchor="end" class="s">Flyball</text>'
     parts = (f"{head}<title>{title}</title>", f"<style>{STYLE}</style>", box, bar, signed)
     return "\n".join((*parts, *sheet.parts, "</svg>\n"))
