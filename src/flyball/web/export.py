@@ -77,32 +77,32 @@ def export_html(board: OurBoard, run: FromPath[str]) -> Response[bytes]:
 
 def export_page(home: Home, run: str) -> str:
     """Return a run as one HTML file in the page's style, without network requests."""
-    told = asyncio.run(_data(home, run))
+    exported = asyncio.run(_data(home, run))
     script = "".join(_bare(asset(name).data.decode()) for name in MODULES)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return PAGE.substitute(
         hash=f"'sha256-{digest}'",
-        title=_escaped(f"Flyball: {told['run']['request'][:80]}"),
+        title=_escaped(f"Flyball: {exported['run']['request'][:80]}"),
         style=asset("style.css").data.decode(),
         # Inside a script element only this character can end it.
-        data=msgspec.json.encode(told).decode().replace("<", "\\u003c"),
+        data=msgspec.json.encode(exported).decode().replace("<", "\\u003c"),
         script=script,
     )
 
 
 async def _data(home: Home, run: str) -> dict[str, Any]:
-    told = await account(home, run)
+    described = await account(home, run)
     return {
-        "run": told,
+        "run": described,
         "lines": await _lines(home, run),
         "diff": msgspec.to_builtins(view_diff(await _whole_diff(home, run), "*")),
         "cards": {
             card["id"]: msgspec.to_builtins(view_diff(_card_diff(home, run, card["id"]), "*"))
-            for card in told["cards"]
+            for card in described["cards"]
             if card["commit"]
         },
         "replay": msgspec.to_builtins(view_replay(await replay_data(home, run))),
-        "pictures": await _pictures(home, run, told["cards"]),
+        "pictures": await _pictures(home, run, described["cards"]),
     }
 
 
@@ -145,10 +145,10 @@ async def _whole_diff(home: Home, run: str) -> str:
 
 def _card_diff(home: Home, run: str, card: str) -> str:
     try:
-        said = show_card(places_of(home), run, card).diff
+        diff = show_card(places_of(home), run, card).diff
     except FlyballError:
         return ""
-    return redactor_of(home).text(said)
+    return redactor_of(home).text(diff)
 
 
 def _bare(module: str) -> str:

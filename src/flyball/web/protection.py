@@ -293,33 +293,33 @@ def status_of(error: FlyballError) -> int:
     return next(status for kind, status in STATUS if isinstance(error, kind))
 
 
-def tell_own(_request: Request[Any, Any, Any], error: FlyballError) -> Response[ErrorBody]:
+def own_error(_request: Request[Any, Any, Any], error: FlyballError) -> Response[ErrorBody]:
     """Return the response for one of our own errors."""
     return Response(ErrorBody(error.code, error.message, error.hint), status_code=status_of(error))
 
 
-def tell_http(_request: Request[Any, Any, Any], error: HTTPException) -> Response[ErrorBody]:
+def http_error(_request: Request[Any, Any, Any], error: HTTPException) -> Response[ErrorBody]:
     """Return the response to the framework's errors: an unknown route, or an invalid value."""
     status = error.status_code
     code = CODES.get(status, "internal" if status >= 500 else "usage")
     hint = "`/api/schema/openapi.json` describes every route."
-    return Response(ErrorBody(code, _said(error), hint), status_code=status)
+    return Response(ErrorBody(code, _message(error), hint), status_code=status)
 
 
-def _said(error: HTTPException) -> str:
+def _message(error: HTTPException) -> str:
     """Return the framework's message, and the field it is about."""
     extra: Any = error.extra
     if not isinstance(extra, list) or not extra:
         return error.detail
-    told: list[str] = []
+    problems: list[str] = []
     for each in extra:  # pyright: ignore[reportUnknownVariableType]
         found: dict[str, Any] = each if isinstance(each, dict) else {"message": str(each)}  # pyright: ignore
-        key = found.get("key", "")
-        told.append(f"{key}: {found.get('message', '')}" if key else str(found.get("message", "")))
-    return f"The request does not fit: {'; '.join(told)}"
+        key, message = found.get("key", ""), str(found.get("message", ""))
+        problems.append(f"{key}: {message}" if key else message)
+    return f"The request does not fit: {'; '.join(problems)}"
 
 
-def tell_bug(_request: Request[Any, Any, Any], error: Exception) -> Response[ErrorBody]:
+def internal_error(_request: Request[Any, Any, Any], error: Exception) -> Response[ErrorBody]:
     """Return the response to an internal error, whose traceback is in the server's log."""
     LOG.error("A request failed.", exc_info=error)
     message = f"Flyball itself failed: {type(error).__name__}."
@@ -328,7 +328,7 @@ def tell_bug(_request: Request[Any, Any, Any], error: Exception) -> Response[Err
 
 
 _TEXT = Schema(type=OpenAPIType.STRING)
-_TOLD = Schema(
+_ERROR = Schema(
     type=OpenAPIType.OBJECT,
     required=["code", "message", "hint"],
     properties={"code": _TEXT, "message": _TEXT, "hint": _TEXT},
@@ -336,12 +336,12 @@ _TOLD = Schema(
 """The error response of every route."""
 
 
-def promise_failures(document: OpenAPI) -> None:
+def document_errors(document: OpenAPI) -> None:
     """Describe errors in the OpenAPI document in our shape instead of the framework's."""
     for item in (document.paths or {}).values():
         for operation in (item.get, item.post):
             if operation is not None and operation.responses is not None:
                 operation.responses.pop("400", None)
-                told = {"application/json": OpenAPIMediaType(schema=_TOLD)}
+                content = {"application/json": OpenAPIMediaType(schema=_ERROR)}
                 for status, whose in (("4XX", "The request is refused."), ("5XX", "We failed.")):
-                    operation.responses[status] = OpenAPIResponse(whose, content=told)
+                    operation.responses[status] = OpenAPIResponse(whose, content=content)

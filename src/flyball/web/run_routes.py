@@ -107,7 +107,7 @@ class Merging(WebForm, frozen=True):
     unverified: bool = False
 
 
-class RunTold(msgspec.Struct, frozen=True):
+class RunName(msgspec.Struct, frozen=True):
     """The run, and whether the answer was accepted."""
 
     run: str
@@ -127,7 +127,7 @@ class RunRoutes(Controller):
         return board.rows(project)
 
     @post(sync_to_thread=True, summary="Start a run; the server drives it.")
-    def start(self, board: OurBoard, data: JSONBody[NewRun]) -> RunTold:
+    def start(self, board: OurBoard, data: JSONBody[NewRun]) -> RunName:
         flags: dict[str, object] = {}
         if data.approve:
             flags["policy_approve_checkpoint"] = True
@@ -149,7 +149,7 @@ class RunRoutes(Controller):
             history=_history(board.home_of(data.follows), data.follows) if data.follows else (),
             by=board.by,
         )
-        return RunTold(board.runs.start(home, wanted))
+        return RunName(board.runs.start(home, wanted))
 
     @get("/{run:str}", sync_to_thread=True, summary="A run: cards, verdicts, questions, costs.")
     def show(self, board: OurBoard, run: FromPath[str]) -> dict[str, Any]:
@@ -193,22 +193,22 @@ class RunRoutes(Controller):
         return view_replay(asyncio.run(replay_data(board.home_of(run), run)))
 
     @post("/{run:str}/approve", status_code=200, sync_to_thread=True, summary="Say yes.")
-    def approve(self, board: OurBoard, run: FromPath[str], data: JSONBody[Approving]) -> RunTold:
+    def approve(self, board: OurBoard, run: FromPath[str], data: JSONBody[Approving]) -> RunName:
         home, by = board.spoken_to(run), board.by
         board.runs.say(home, run, lambda state: yes(state, by, data.note), by)
-        return RunTold(run)
+        return RunName(run)
 
     @post("/{run:str}/deny", status_code=200, sync_to_thread=True, summary="Say no.")
-    def deny(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:
+    def deny(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunName:
         home, by = board.spoken_to(run), board.by
         board.runs.say(home, run, lambda state: no(state, by, data.why), by)
-        return RunTold(run)
+        return RunName(run)
 
     @post("/{run:str}/answer", status_code=200, sync_to_thread=True, summary="Answer in words.")
-    def answer(self, board: OurBoard, run: FromPath[str], data: JSONBody[Answer]) -> RunTold:
+    def answer(self, board: OurBoard, run: FromPath[str], data: JSONBody[Answer]) -> RunName:
         home, by = board.spoken_to(run), board.by
         board.runs.say(home, run, lambda state: words(state, by, data.text), by)
-        return RunTold(run)
+        return RunName(run)
 
     @post(
         "/{run:str}/instruct",
@@ -216,39 +216,39 @@ class RunRoutes(Controller):
         sync_to_thread=True,
         summary="Send a message to the driver, even while the run is working.",
     )
-    def instruct(self, board: OurBoard, run: FromPath[str], data: JSONBody[Answer]) -> RunTold:
+    def instruct(self, board: OurBoard, run: FromPath[str], data: JSONBody[Answer]) -> RunName:
         home = board.spoken_to(run)
         may_decide = board.may(home, Right.APPROVE)
         board.runs.instruct(home, run, data.text, board.by, may_decide=may_decide)
-        return RunTold(run)
+        return RunName(run)
 
     @post("/{run:str}/extend", status_code=200, sync_to_thread=True, summary="Add to its budget.")
-    def extend(self, board: OurBoard, run: FromPath[str], data: JSONBody[MoreCalls]) -> RunTold:
+    def extend(self, board: OurBoard, run: FromPath[str], data: JSONBody[MoreCalls]) -> RunName:
         home, by = board.spoken_to(run), board.by
 
         def word(state: RunState) -> AnyEvent:
             return more(state, by, data.calls, data.why)
 
         board.runs.say(home, run, word, by, extends=True)
-        return RunTold(run)
+        return RunName(run)
 
     @post("/{run:str}/cancel", status_code=200, sync_to_thread=True, summary="End the run.")
-    def cancel(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:
+    def cancel(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunName:
         board.runs.cancel(board.spoken_to(run), run, board.by, data.why)
-        return RunTold(run)
+        return RunName(run)
 
     @post("/{run:str}/pause", status_code=200, sync_to_thread=True, summary="Pause the run.")
-    def pause(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunTold:  # noqa: ARG002
+    def pause(self, board: OurBoard, run: FromPath[str], data: JSONBody[Refusing]) -> RunName:  # noqa: ARG002
         board.spoken_to(run)
         board.runs.pause(run, board.by)
-        return RunTold(run)
+        return RunName(run)
 
     @post("/{run:str}/resume", status_code=200, sync_to_thread=True, summary="Resume the run.")
-    def resume(self, board: OurBoard, run: FromPath[str], data: JSONBody[Resuming]) -> RunTold:
+    def resume(self, board: OurBoard, run: FromPath[str], data: JSONBody[Resuming]) -> RunName:
         home = board.spoken_to(run)
         _require_plain_driver(board, home, data.driver)
         board.runs.resume(home, run, board.by, data.driver)
-        return RunTold(run)
+        return RunName(run)
 
     @post(
         "/{run:str}/merge",
@@ -324,11 +324,11 @@ class CardRoutes(Controller):
 
     @get("/{card:str}", sync_to_thread=True, summary="A card: evidence, verdicts, decisions.")
     def show(self, board: OurBoard, run: FromPath[str], card: FromPath[str]) -> dict[str, Any]:
-        told = board.account(run)
-        for each in told["cards"]:
+        account = board.account(run)
+        for each in account["cards"]:
             if each["id"] == card:
                 return each
-        known = ", ".join(each["id"] for each in told["cards"])
+        known = ", ".join(each["id"] for each in account["cards"])
         raise NotFound("card", card, f"Run {run} has these cards: {known}.")
 
     @get("/{card:str}/diff", sync_to_thread=True, summary="What a card changed, highlighted.")
@@ -336,8 +336,8 @@ class CardRoutes(Controller):
         self, board: OurBoard, run: FromPath[str], card: FromPath[str], full: FromQuery[str] = ""
     ) -> DiffView:
         home = board.home_of(run)
-        said = show_card(places_of(home), run, card).diff
-        return view_diff(redactor_of(home).text(said), full)
+        diff = show_card(places_of(home), run, card).diff
+        return view_diff(redactor_of(home).text(diff), full)
 
     @get(
         "/{card:str}/pictures/{name:str}",
@@ -376,5 +376,5 @@ def _move(
         return {"step": step.name.lower(), "losses": msgspec.to_builtins(found.losses)}
     moved, root = move_card(places, run, card, step, data.paths, force=data.force)
     note_decision(home, NotedDecision(run, time.time(), board.by, ACTIONS[step], card))
-    told: dict[str, Any] = msgspec.to_builtins(moved)
-    return {**told, "step": step.name.lower(), "root": os.fspath(root)}
+    report: dict[str, Any] = msgspec.to_builtins(moved)
+    return {**report, "step": step.name.lower(), "root": os.fspath(root)}

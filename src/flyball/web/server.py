@@ -39,10 +39,10 @@ from flyball.web.protection import (
     PERSON,
     Protected,
     Protection,
-    promise_failures,
-    tell_bug,
-    tell_http,
-    tell_own,
+    document_errors,
+    http_error,
+    internal_error,
+    own_error,
 )
 from flyball.web.run_routes import STREAM, CardRoutes, RunRoutes, card_svg
 
@@ -113,8 +113,8 @@ def _open(host: str, port: int) -> socket.socket:
         place.bind((host, port))
     except OSError as error:
         place.close()
-        said = f"Cannot listen on {host}:{port}: {error.strerror}."
-        raise UsageError(said, "Choose another --port, or 0 for any.") from None
+        problem = f"Cannot listen on {host}:{port}: {error.strerror}."
+        raise UsageError(problem, "Choose another --port, or 0 for any.") from None
     place.listen(BACKLOG)
     return place
 
@@ -211,9 +211,9 @@ def make_application(board: Board, protection: Protection) -> Application:
         return personal_board(request.scope)
 
     handlers: dict[Any, Any] = {
-        FlyballError: tell_own,
-        HTTPException: tell_http,
-        Exception: tell_bug,
+        FlyballError: own_error,
+        HTTPException: http_error,
+        Exception: internal_error,
     }
     inner = Litestar(
         [
@@ -239,8 +239,8 @@ def make_application(board: Board, protection: Protection) -> Application:
         ),
     )
     require_rows(inner)
-    promise_failures(inner.openapi_schema)
-    promise_roles(inner.openapi_schema)
+    document_errors(inner.openapi_schema)
+    document_roles(inner.openapi_schema)
     protection = protection._replace(owner=board.runs.by, people=board.people.all)
     return Protected(Tagged(inner), protection)  # pyright: ignore[reportArgumentType]
 
@@ -314,7 +314,7 @@ def require_rows(app: Litestar) -> None:
         raise LookupError(f"Routes that nobody may use by {__name__}.NEEDS: {', '.join(missing)}")
 
 
-def promise_roles(document: OpenAPI) -> None:
+def document_roles(document: OpenAPI) -> None:
     """Document the role that each route needs in the OpenAPI document, as its `security`."""
     document.components = document.components or Components()
     document.components.security_schemes = {"token": SecurityScheme("http", scheme="bearer")}

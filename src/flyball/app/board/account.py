@@ -99,11 +99,11 @@ def account_from(home: Home, read: ReadThrough) -> dict[str, Any]:
     }
 
 
-def _summary(home: Home, told: dict[str, Any], state: RunState) -> Summary:
+def _summary(home: Home, described: dict[str, Any], state: RunState) -> Summary:
     back = frozenset(
-        card["id"] for card in told["cards"] if card["commit"] and card["is_taken_back"]
+        card["id"] for card in described["cards"] if card["commit"] and card["is_taken_back"]
     )
-    return summarise(state, told["status"], home.repo.name, reverted_words(state, back))
+    return summarise(state, described["status"], home.repo.name, reverted_words(state, back))
 
 
 def _shown_pictures(page: PagePictures) -> dict[str, Any]:

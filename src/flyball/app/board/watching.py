@@ -242,8 +242,8 @@ class Watch:
                 found = await watched.tail.read(await journal_of(watched.home))
             except FlyballError as error:
                 watched.is_failed = True
-                said = {"type": "error", "code": error.code, "message": str(error)}
-                found = [(Place(watched.tail.state.seq + 1), framed(said))]
+                problem = {"type": "error", "code": error.code, "message": str(error)}
+                found = [(Place(watched.tail.state.seq + 1), framed(problem))]
             if found:
                 is_busy = True
                 self._call(watched.frames.add, found)

@@ -38,15 +38,15 @@ def workers_of(
 
 
 def _of_cluster(row: WorkerRow) -> dict[str, Any]:
-    told = {"roles": list(row.roles), "limit": row.concurrency, "is_leaving": row.is_leaving}
-    return {**_worker(row.worker), **told, "last_seen": time.time() - row.age}
+    facts = {"roles": list(row.roles), "limit": row.concurrency, "is_leaving": row.is_leaving}
+    return {**_worker(row.worker), **facts, "last_seen": time.time() - row.age}
 
 
 def _worker(holder: str) -> dict[str, Any]:
     """Return a worker without leases, with a readable name."""
-    told = ON.match(holder)
+    found = ON.match(holder)
     return {
-        "name": f"{told[2]}:{told[1]}" if told else holder,
+        "name": f"{found[2]}:{found[1]}" if found else holder,
         "roles": [],
         "load": 0,
         "limit": 0,

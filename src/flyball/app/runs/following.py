@@ -20,8 +20,8 @@ POLL = 0.25
 
 def turns_of(state: RunState) -> tuple[Turn, ...]:
     """Return the questions and answers in a run, for a client that follows it."""
-    said = state.response.message if state.response else ""
-    turns = (Turn("user", state.request), Turn("assistant", said))
+    answer = state.response.message if state.response else ""
+    turns = (Turn("user", state.request), Turn("assistant", answer))
     return tuple(turn for turn in turns if turn.text)
 
 
@@ -47,7 +47,7 @@ class Follower:
         async with opened(self._home) as journal:
             await journal.load(self._run)
             first = (await journal.events(self._run, limit=1))[0].event
-            told: Telemetry | None = None
+            last: Telemetry | None = None
             is_submitted = isinstance(first, RunStarted) and SUBMITTED in first.shell
             while True:
                 hosted = Sessions(self._home.state).host_of(self._run)
@@ -61,7 +61,7 @@ class Follower:
                 if self.state.is_at_rest or not is_moving:
                     return
                 now = current_progress(self._home.state, self._run)
-                if now is not None and now != told:
-                    told = now
+                if now is not None and now != last:
+                    last = now
                     yield now
                 await journal.wait(POLL)

@@ -163,7 +163,7 @@ function commands() {
   const buttons = [...main.querySelectorAll(".banner button:not([type=submit]), .actions > *, [role=tab]")].map((each) => ({ text: each.textContent, hint: "this run", act: () => each.click() }));
   const waiting = [...rows.values()].filter((row) => row.asks.length);
   return [...buttons, ...(waiting.length ? [{ text: "Questions for you", hint: `${waiting.length}`, act: () => { location.hash = "#/"; setTimeout(() => main.querySelector("in-box")?.enter(), 300); } }] : []),
-    { text: "Board", act: goTo("#/") }, { text: "Start a run", act: () => { location.hash = "#/"; setTimeout(() => chat.text.focus(), 300); } }, ...FILTERS.map(([name, text]) => ({ text: `Show ${text.toLowerCase()}`, hint: "filter", act: () => { filter = name; draw(); } })),
+    { text: "Board", act: goTo("#/") }, { text: "Start a run", act: () => { location.hash = "#/"; setTimeout(() => chat.text.focus(), 300); } }, ...FILTERS.map(([name, text]) => ({ text: `Filter: ${text}`, hint: "", act: () => { filter = name; draw(); } })),
     { text: "Light or dark", act: turn }, { text: "Keys", act: help }, { text: "Developer", act: goTo("#/dev") }, { text: "Notify me", act: notifyMe },
     ...[...rows.values()].sort((a, b) => b.created_at - a.created_at).map((row) => ({ text: row.request.slice(0, 120), hint: `${row.words} · ${row.title} · ${row.run}`, act: goTo(`#/run/${encodeURIComponent(row.run)}`) }))];
 }
