@@ -17,14 +17,15 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import FloatRect, ViewportSize, sync_playwright
 
 from flyball.cli.demo import REPORT, REQUEST, make_project
 
 PLACE = Path(__file__).parent / "pictures"
 TOKEN = "only-for-these-pictures"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SIZE = {"width": 1280, "height": 800}
+SIZE: ViewportSize = {"width": 1280, "height": 800}
+BOARD: FloatRect = {"x": 0, "y": 0, "width": 1280, "height": 540}
 PATIENCE = 120.0
 
 
@@ -33,6 +34,7 @@ class Server:
 
     def __init__(self, repo: Path, state: Path) -> None:
         environ = {**os.environ, "FLYBALL_STATE_DIR": str(state), "FLYBALL_CONFIG": os.devnull}
+        environ["LOGNAME"] = "ann"
         argv = [sys.executable, "-c", "from flyball.cli import main; main()", "serve"]
         argv += ["--repo", str(repo), "--port", "0", "--token", TOKEN, "--json"]
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environ)
@@ -85,14 +87,16 @@ def _draw(browser: str, server: Server, run: str) -> None:
             page.goto(server.address)
             page.locator(".card").first.wait_for()
             page.wait_for_timeout(500)
-            page.screenshot(path=PLACE / f"board-{scheme}.png")
+            page.screenshot(path=PLACE / f"board-{scheme}.png", clip=BOARD)
             page.goto(f"{server.base}/#/run/{run}")
             page.locator(".headline").wait_for()
             page.wait_for_timeout(500)
             page.screenshot(path=PLACE / f"run-{scheme}.png")
             page.goto(f"{server.base}/#/run/{run}/replay")
             page.locator("re-play .add").first.wait_for()
+            page.set_viewport_size({**SIZE, "height": 860})
             page.get_by_label("Event", exact=True).fill("13")
+            page.get_by_label("Event", exact=True).blur()
             page.wait_for_timeout(1500)
             page.screenshot(path=PLACE / f"replay-{scheme}.png")
         opened.close()
