@@ -139,6 +139,8 @@ class Stance(NamedTuple):
     """Whether the person had no uncommitted work when the run began."""
     cwd: str = ""
     """The current directory of the call's shell."""
+    commits: Callable[[], bool] = lambda: False
+    """Return whether the person ordered a commit, which needs no checkpoint then."""
 
 
 NO_STANCE = Stance()
@@ -360,6 +362,10 @@ def _around_host(
         case CommandEffect.WRITES if not stance.builds and _is_set_up(parts):
             # Without packages nothing runs, and changes to the tree are reverted.
             return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
+        case CommandEffect.WRITES if (
+            not stance.builds and all(map(_is_beside, parts)) and stance.commits()
+        ):
+            return facts._replace(access=Access.READ, command=replace(found, decision="allow"))
         case CommandEffect.UNCLEAR | CommandEffect.WRITES if (
             not stance.builds and _keeps_git(parts) and stance.confines()
         ):
@@ -410,7 +416,7 @@ def _is_beside(part: Finding) -> bool:
     first, *rest = _words(part.text) or [""]
     if part.effect is CommandEffect.READING:
         return first not in MOVES and "=" not in first
-    return first == "git" and rest[:1] in (["add"], ["commit"])
+    return first == "git" and rest[:1] in (["add"], ["commit"]) and "--amend" not in rest
 
 
 def _leads_to_secret(text: str, cwd: str, rules: HostRules) -> bool:

@@ -130,7 +130,7 @@ class HostedRun(WatchedRun):
         # nothing about this one.
         before = self._owed_call(call.id)
         await self._reply((call,), Finish.TOOL_CALLS)
-        if self.card.asks_about(call.digest) and await self._is_ordered(event, call):
+        if self.card.asks_about(call.digest) and await self._has_ordered(event, call):
             await self.answered(event)
             await self._reply((call,), Finish.TOOL_CALLS)
         elif self.card.asks_about(call.digest) and has_own_question(event):
@@ -147,19 +147,20 @@ class HostedRun(WatchedRun):
         judged = [each for each in self.card.judged if each.call == call.id]
         return _refused(found, refusal(self.card, call.id, judged[-1].code if judged else ""))
 
-    async def _is_ordered(self, event: HostEvent, call: Call) -> bool:
-        """Return whether the prompt of this run orders exactly this push.
+    async def _has_ordered(self, event: HostEvent, call: Call) -> bool:
+        """Return whether the person's prompt orders exactly this push.
 
-        Only a plain push of a run that nothing else began: a sub-agent or a session inside another
-        has its prompt from a model.
+        A sub-agent and a session inside another have their prompt from a model.
         """
         asked = call.command.asks if call.command else ""
-        if event.agent or self.card.attempt > 1 or not PLAIN_PUSH.fullmatch(asked):
-            return False
-        if not orders(self.state.request.rpartition(THEN)[2], asked):
+        if event.agent or not PLAIN_PUSH.fullmatch(asked) or not self._is_ordered(asked):
             return False
         started = (await self._engine.journal.events(self.state.run))[0].event
         return isinstance(started, RunStarted) and not started.shell.get(WITHIN)
+
+    def _is_ordered(self, command: str) -> bool:
+        """Return whether the prompt that began this run orders a command by its name."""
+        return self.card.attempt == 1 and orders(self.state.request.rpartition(THEN)[2], command)
 
     async def _use_up(self, call: Call) -> None:
         """Remove an earlier, identical call that never returned, because an approval is for one
@@ -205,6 +206,7 @@ class HostedRun(WatchedRun):
             is_bash=event.tool not in OTHER_SHELLS,
             host=event.process,
             is_clean=self._began_clean,
+            commits=lambda: not event.agent and self._is_ordered("git commit"),
         )
 
     def _closed(self, call: Call) -> str:

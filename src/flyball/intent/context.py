@@ -51,6 +51,7 @@ def follow_up(speech: Speech, offer: str, request: Speech | None) -> ReplyMeanin
 
 _OBSTACLES = {Act.REFUSAL, Act.FORBID, Act.LOOK, Act.INQUIRE, Act.REPORT, Act.ASIDE}
 _ORDERS = DIRECTIVES | {Act.ASSENT, Act.CONTINUE, Act.SOCIAL}
+_CONDITIONS = "but|unless|if|first|before|after|until|when|once|only"
 _POINTS_BACK = r"it|this|that|them|these|those|too|as well|also"
 
 
@@ -76,7 +77,7 @@ def orders(text: str, command: str) -> bool:
     A clause of its own must say so, without a condition: "push later" or "push the form" does not.
     """
     speech = hear(text)
-    if {*speech.acts} & _OBSTACLES or "?" in text or speech.is_read_only:
+    if {*speech.acts} & {Act.REFUSAL, Act.FORBID} or "?" in text or says(speech.text, _CONDITIONS):
         return False
     name = next((word for word in command.split()[1:] if word.isalpha()), "")
     return any(

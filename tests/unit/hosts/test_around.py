@@ -114,8 +114,18 @@ def test_yes_counts_in_a_session_that_was_resumed(codex: AloneHost):
     prompted(codex, "yes, push it")
     assert became(codex, "git push origin main") == "plain"
     codex.judged(codex.data("SessionEnd"))
-    prompted(codex, "yes, push it")
+    prompted(codex, "yes, go ahead")
     assert became(codex, "git push origin main") == "held", "that session has ended"
+
+
+@NEEDS_SANDBOX
+def test_commit_that_the_person_orders_needs_no_checkpoint(codex: AloneHost):
+    (codex.repo / "cart.py").write_text("VAT = 2\n")
+    prompted(codex, "Commit that. Then tell me how the total is made.")
+    assert became(codex, "git add -A && git commit -qm x") == "plain"
+    assert became(codex, "git commit -q --amend -m x") == "held"
+    prompted(codex, "do not commit anything, just look at the cart")
+    assert became(codex, "git commit -qam x") == "held"
 
 
 def test_yes_to_words_that_stand_for_others_is_one_to_the_whole_command(codex: AloneHost):

@@ -579,6 +579,7 @@ def test_anything_else_leaves_the_question_open(text: str):
             "just push",
         ),
         "Fix the total in cart.py, commit it with a good message and push.",
+        "Push. Then tell me how the total is made.",
     ],
 )
 def test_request_orders_a_push(text: str):
@@ -590,6 +591,7 @@ def test_request_orders_a_push(text: str):
     [
         *("yes", "commit but do not push", "commit, push later", "shall we push?", "commit it"),
         *("push the button fix", "add a push button to the page", "push it after the tests pass"),
+        *("Push it. But first run the tests.", "push it, if the tests pass"),
     ],
 )
 def test_request_orders_no_push(text: str):
