@@ -78,7 +78,8 @@ def home(tmp_path: Path) -> Home:
 
 
 def branches(home: Home) -> list[str]:
-    return git(home.repo, "branch", "--list", "flyball/*", "--format=%(refname:short)").split()
+    found = git(home.repo, "for-each-ref", "refs/flyball", "--format=%(refname)").split()
+    return [each.removeprefix("refs/") for each in found]
 
 
 def test_a_workspace_is_ready_before_its_run_begins(home: Home):
