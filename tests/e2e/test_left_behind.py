@@ -38,6 +38,7 @@ pathlib.Path("report.txt").write_text("made by a test")
 )
 PROVE = (SUITE, SUITE, say("It is mended."), REVIEW)
 FILES = {"cart.py": CART, "test_cart.py": BUILDING, "old.py": "a = 1\nb = 2\nc = 3\n"}
+OURS = ("refs/heads/flyball", "refs/flyball")
 
 
 def run(tmp_path: Path, *lines: Line, flags: tuple[str, ...] = ()) -> tuple[Shell, list[Line]]:
@@ -52,7 +53,7 @@ def run(tmp_path: Path, *lines: Line, flags: tuple[str, ...] = ()) -> tuple[Shel
 @pytest.mark.parametrize("flags", named({"worktree": (), "in place": ("--in-place",)}, 2))
 def test_what_a_test_built_is_listed_and_not_committed(tmp_path: Path, flags: tuple[str, ...]):
     shell, _ = run(tmp_path, call("edit_diff", diff=FIX), flags=flags)
-    branch = git(shell.cwd, "branch", "--list", "flyball/*", "--format=%(refname)").strip()
+    branch = git(shell.cwd, "for-each-ref", "--format=%(refname)", *OURS).strip()
 
     shown = shell("card", "show", "last", "step-1").stdout
     told = json.loads(shell("card", "show", "last", "step-1", "--json").stdout)
@@ -80,7 +81,7 @@ def test_what_a_tool_wrote_is_committed_whoever_made_it_first(tmp_path: Path):
         call("bash", cmd="rm theirs.py && echo 'y = 2' > theirs.py"),
         call("edit_diff", diff=FIX),
     )
-    branch = git(shell.cwd, "branch", "--list", "flyball/*", "--format=%(refname)").strip()
+    branch = git(shell.cwd, "for-each-ref", "--format=%(refname)", *OURS).strip()
 
     named = git(shell.cwd, "show", "--name-only", "--no-renames", "--format=", branch).split()
     assert named == ["cart.py", "mine.py", "new.py", "old.py"]
