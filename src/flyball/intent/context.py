@@ -77,7 +77,9 @@ def orders(text: str, command: str) -> bool:
     A clause of its own must say so, without a condition: "push later" or "push the form" does not.
     """
     speech = hear(text)
-    if {*speech.acts} & {Act.REFUSAL, Act.FORBID} or "?" in text or says(speech.text, _CONDITIONS):
+    if {*speech.acts} & {Act.REFUSAL, Act.FORBID} or "?" in text:
+        return False
+    if any(opening_words(clause.text, _CONDITIONS) for clause in speech.clauses):
         return False
     name = next((word for word in command.split()[1:] if word.isalpha()), "")
     return any(

@@ -580,6 +580,7 @@ def test_anything_else_leaves_the_question_open(text: str):
         ),
         "Fix the total in cart.py, commit it with a good message and push.",
         "Push. Then tell me how the total is made.",
+        "Push that, then start a server in the background and show me its first line.",
     ],
 )
 def test_request_orders_a_push(text: str):
