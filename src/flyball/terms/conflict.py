@@ -7,7 +7,7 @@ the file itself and not the driver's account of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from textwrap import dedent
 from typing import NamedTuple
@@ -27,6 +27,7 @@ NEAR = 12
 
 _PLACE = regex(r"(?P<path>.+?)(?::(?P<line>\d+)(?:-\d+)?)?")
 _REQUESTS = frozenset({"request", "the request", "task", "the task", "prompt", "the prompt"})
+_WORD = regex(r"[\w-]*\.[\w.-]+|[A-Z]\w*file\b")
 _NEXT_PLACE = regex(r"\s*(?:[,;\n]|\s(?:and|vs\.?|versus)\s)\s*")
 _REFUSES = regex(r"\b(?:no|not|never|neither|but|except|instead|unless)\b|n't\b|[?]")
 _MARKS = "`'\"“”‘’«» \t\n"
@@ -204,6 +205,21 @@ def find_quote(quote: str, sources: Sequence[Source]) -> Quote | None:
             if lines is not None:
                 return _quoted(quote, source, lines)
     return None
+
+
+def names_conflict(quotes: Iterable[Quote], failures: str, output: str) -> bool:
+    """Return whether failures name the file of a quote, or all that was printed has its text."""
+    plain, named = _plain_line(f"{failures}\n{output}"), file_names([failures])
+    return any(
+        _plain(each.text) in plain or named & file_names([each.place])
+        for each in quotes
+        if each.place != REQUEST
+    )
+
+
+def file_names(texts: Iterable[str]) -> set[str]:
+    """Return all words that could be the name of a file, without its directory."""
+    return {found.strip(".") for text in texts for found in _WORD.findall(text)}
 
 
 def _quoted(quote: str, source: Source, lines: range) -> Quote:

@@ -15,13 +15,18 @@ from flyball.terms.conflict import (
     Place,
     Quote,
     Source,
+    file_names,
     find_quote,
+    names_conflict,
     read_places,
 )
 from flyball.terms.evidence import AnyEvidence, SuiteReport
 from flyball.tools.call.facts import decoded, path_fact
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
-from flyball.verdict.runners.launch import exit_code, launch, set_up
+from flyball.verdict.runners.launch import exit_code
+from flyball.verdict.runners.layout import look
+from flyball.verdict.runners.run_suite import run_command
+from flyball.verdict.runners.tally import Tally
 from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.paths import Root
 from flyball.workspace.run.clean import clean_checkout
@@ -57,6 +62,15 @@ class Surroundings(NamedTuple):
     evidence: Sequence[AnyEvidence] = ()
 
 
+class Failure(NamedTuple):
+    """How a reproduction failed."""
+
+    exit_code: int = 0
+    output: str = ""
+    why: str = ""
+    """What its failing tests say, or if that names no file of the project, its output."""
+
+
 async def state_conflict(
     form: ConflictForm, context: CallContext, surroundings: Surroundings
 ) -> ConflictStated:
@@ -76,25 +90,28 @@ async def look_up(
     places = read_places(form.where)
     if not places:
         raise ToolError("`where` names no place.", "Give it as file:line, or as `request`.")
-    exit_status, output = 0, ""
     first = _source(places[0], context, surroundings)
     says = find_quote(form.says, [first])
     if says is None:
         raise _missing("says", form.says, [first])
-    if form.reproduce.strip():
-        exit_status, output = await _reproduce(form.reproduce, context)
+    command = form.reproduce.strip()
+    failure = await _reproduce(command, context) if command else Failure()
     others = [_source(place, context, surroundings) for place in places[1:]]
     if not others:
-        others = [*_likely(first, form.reproduce, output, surroundings)]
+        others = [*_likely(first, command, failure, surroundings)]
     but = find_quote(form.but, [each for each in others if each.text])
     if but is None:
         raise _missing("but", form.but, others)
     if (says.place, says.text) == (but.place, but.text):
         raise ToolError(f"Both quotes are the same lines, {says.place}.", "Quote both sides.")
-    return _redacted(
-        ConflictReport(says, but, form.reproduce.strip(), exit_status, output[-LONGEST_OUTPUT:]),
-        context,
-    )
+    if command and not names_conflict((says, but), failure.why, failure.output):
+        raise ToolError(
+            f"`{command}` fails, but says nothing of {says.place} or {but.place}.",
+            "Name a command that fails because of the conflict, quote what it prints, or leave "
+            "`reproduce` out.",
+        )
+    output = failure.output[-LONGEST_OUTPUT:]
+    return _redacted(ConflictReport(says, but, command, failure.exit_code, output), context)
 
 
 def _source(place: Place, context: CallContext, surroundings: Surroundings) -> Source:
@@ -117,12 +134,13 @@ def _source(place: Place, context: CallContext, surroundings: Surroundings) -> S
 
 
 def _likely(
-    first: Source, command: str, output: str, surroundings: Surroundings
+    first: Source, command: str, failure: Failure, surroundings: Surroundings
 ) -> Sequence[Source]:
     """Return possible locations of the second quote if none is named."""
     found = [] if first.place.is_request else [Source(Place(REQUEST), surroundings.request)]
-    if output:
-        found.append(Source(Place(f"`{command.strip()}`"), output, is_observed=True))
+    if failure.output:
+        text = f"{failure.why}\n{failure.output}"
+        found.append(Source(Place(f"`{command}`"), text, is_observed=True))
     for item in surroundings.evidence:
         if isinstance(item, SuiteReport) and item.failures:
             text = "\n".join(f"{each.name}\n{each.message}" for each in item.failures)
@@ -130,9 +148,13 @@ def _likely(
     return [*found, first]
 
 
-async def _reproduce(command: str, context: CallContext) -> tuple[int, str]:
-    """Run a command on a copy of the tree, in the sandbox, and return its result; it must fail."""
-    if verification_kind(command) is None or not is_single(command):
+async def _reproduce(command: str, context: CallContext) -> Failure:
+    """Run a command on a copy of the tree, in the sandbox, and return how it fails.
+
+    It must fail by a test that ran, or without counting tests at all, as an import does.
+    """
+    kind = verification_kind(command)
+    if kind is None or not is_single(command):
         raise ToolError(
             f"`{command}` is not run: it is no test, check or import by itself.",
             "Name one command of the project's tests and nothing else, or leave `reproduce` out.",
@@ -144,14 +166,18 @@ async def _reproduce(command: str, context: CallContext) -> tuple[int, str]:
         there = there._replace(
             is_shown=False, is_logged=False, limits=context.settings.suite_limits
         )
-        with set_up(there) as start:
-            finished = await launch(command, start)
+        finished, tally = await run_command(command, there)
+        files = look(place).files
+    code, again = exit_code(finished), "Name the command that fails, or leave `reproduce` out."
     if finished.ok:
-        raise ToolError(
-            f"`{command}` ended with exit 0, so it shows no conflict.",
-            "Name the command that fails, or leave `reproduce` out.",
-        )
-    return exit_code(finished), finished.output
+        raise ToolError(f"`{command}` ended with exit 0, so it shows no conflict.", again)
+    if finished.over_limit:
+        raise ToolError(f"`{command}` shows no conflict: {finished.cut_off}.", again)
+    if tally is not None and not tally.failed:
+        raise ToolError(f"`{command}` ended with exit {code}, but no test failed.", again)
+    failed = "\n".join(f"{each.name}\n{each.message}" for each in (tally or Tally()).failures)
+    is_located = file_names([failed]) & file_names(files)
+    return Failure(code, finished.output, failed if is_located else finished.output)
 
 
 def _missing(field: str, quote: str, sources: Sequence[Source]) -> ToolError:

@@ -11,7 +11,9 @@ from flyball.terms.conflict import (
     Source,
     choices,
     decision,
+    file_names,
     find_quote,
+    names_conflict,
     read_choice,
     read_places,
 )
@@ -133,3 +135,25 @@ def test_the_question_names_the_command_that_shows_it():
 
 def test_quotation_marks_alone_are_no_quote():
     assert find_quote("'.' half(3)", [TEST]) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ('File "/x/tests/test_x.py", line 5, in test_half', True),
+        ("    assert  x.half(3) == 5", True),
+        ("tests/other_test_x.py:5: AssertionError", False),
+        ("no match in tests/test_x.pyi", False),
+        ("2 failed", False),
+        ("make half(3) return 6, please. today it returns 2", False),
+    ],
+)
+def test_output_speaks_of_a_conflict_by_a_quote_or_its_file(text: str, is_named: bool):
+    quotes = Quote("tests/test_x.py:5", "assert x.half(3) == 5"), Quote(REQUEST, ASKED.text)
+    assert names_conflict(quotes, text, "") is is_named
+    assert names_conflict(quotes, "", text) is (quotes[0].text in " ".join(text.split()))
+
+
+def test_file_names_are_words_with_an_ending_or_makefiles():
+    text = "see src/a-b.test.js:3, 'x.py'. Makefile:7: *** [all] Error 2"
+    assert file_names([text]) == {"a-b.test.js", "x.py", "Makefile"}

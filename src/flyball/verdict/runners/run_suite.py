@@ -26,7 +26,9 @@ from flyball.verdict.runners.choice import (
     set_up_command,
 )
 from flyball.verdict.runners.launch import exit_code, launch, set_up
+from flyball.verdict.runners.layout import look
 from flyball.verdict.runners.pace import Course, Pace, Paces, Steps, TimeLimit, limit_for, telling
+from flyball.verdict.runners.parts import COMMAND
 from flyball.verdict.runners.reports.find_files import FINDERS, with_files
 from flyball.verdict.runners.reports.output import RunnerOutput
 from flyball.verdict.runners.row import Runner
@@ -103,6 +105,12 @@ async def run_suite(
     )
     running = timed.course.running if finished.timed_out else ()
     return SuiteRun(report, finished, counted.cases, running)
+
+
+async def run_command(command: str, context: StartContext) -> tuple[Finished, Tally | None]:
+    """Run a command in its sandbox; return its tests too, if it starts a runner that is known."""
+    choice = Choice(COMMAND, TOP, (), look(context.root.path), command=command)
+    return await _run(choice, context, Timed(context, choice, None, is_bounded=False))
 
 
 class Timed:
