@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 PICTURE = Path(__file__).parent / "pictures" / "demo.svg"
 TYPED = "$ flyball demo"
-COLUMNS, ROW, COLUMN, MARGIN = 96, 19, 8.4, 18
+COLUMNS, ROW, COLUMN, MARGIN = 108, 19, 8.4, 18
 SECONDS = 14.0
 """How long the picture plays; the run's own pauses are scaled to it."""
 SHORTEST = 0.12
@@ -52,9 +52,14 @@ def paced(lines: list[Line]) -> list[Line]:
     """Return the lines with their times scaled to the length of the picture."""
     scale = (SECONDS - SHORTEST * len(lines)) / lines[-1].at
     return [
-        Line(round(1 + line.at * scale + SHORTEST * number, 2), line.text[:COLUMNS])
+        Line(round(1 + line.at * scale + SHORTEST * number, 2), shortened(line.text))
         for number, line in enumerate(lines)
     ]
+
+
+def shortened(text: str) -> str:
+    """Return a line as far as it fits, with a mark where it was cut."""
+    return text if len(text) <= COLUMNS else f"{text[: COLUMNS - 1]}…"
 
 
 def draw(lines: list[Line]) -> str:

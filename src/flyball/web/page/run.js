@@ -141,7 +141,7 @@ export class RunPage extends HTMLElement {
     const call = this.lastCall;
     const busy = this.told.status !== "running" ? "" : this.saying ? this.saying.trimEnd().slice(-300) : this.progress ? this.progress : call?.state === "started" ? `${call.tool} ${call.about || ""}` : "";
     if (!this.changed("busy", [busy, this.told.status])) return;
-    this.busy.hidden = !["running", "paused"].includes(this.told.status);
+    this.busy.hidden = this.told.status !== "running";
     fill(this.busy, busy ? [h("span", { class: "spin", "aria-hidden": "true" }), h("span", { class: this.saying ? "speech" : "" }, h("bdi", {}, busy))] : "");
   }
 
