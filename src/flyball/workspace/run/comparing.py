@@ -66,43 +66,47 @@ def compare_trees(
     place = find_trees_home(directory, own)
     try:
         opened = open_repository(repository, directory, own)
-        tip = _commit(opened.user, head or "HEAD")
-        start = _parting(
-            opened.user, _commit(opened.user, base or _default(opened.user, head)), tip
-        )
-        trees = GitTrees(opened.depot, repository.top, directory / "index", large=LARGE)
-        (opened.depot.directory / "HEAD").write_text(f"{tip}\n")
-        trees.seed(f"{tip}^{{tree}}", write=False)
-        trees.leave_nested()
-        opened.form.expand_index(trees.index)
-        present = trees.capture().tree
-        tree = opened.form.expand(_tree(opened.user, tip)) if head else present
-        before = opened.form.expand(_tree(opened.user, start))
-        top = os.fspath(repository.top)
-        missing = dict.fromkeys((*trees.submodules(before), *trees.submodules(tree)))
-        facts = WorkspaceFacts(
-            "verify",
-            top,
-            top,
-            True,
-            before,
-            start,
-            start,
-            tuple(Skipped(path, NOT_INITIALISED) for path in missing),
-            trees_home=os.fspath(place),
-            apart=opened.apart,
-        )
-        workspace = Workspace(facts, directory, trees, None, None)
-        name = tip[:12] if head else "working tree"
-        old = RevisionTree(_tree(opened.user, start), start)
-        new = RevisionTree(_tree(opened.user, tip), tip)
-        if not head:
-            new = RevisionTree(_as_committed(opened, trees, TreeHash(new.tree), present))
-        names = (start[:12], name)
-        yield ComparedTrees(workspace, before, tree, *names, present, old, new, tuple(missing))
+        yield _compared(opened, directory, place, base, head)
     finally:
         remove_whole(directory)
         remove_trees_home(place)
+
+
+def _compared(
+    opened: OpenRepository, directory: Path, place: Path, base: str, head: str
+) -> ComparedTrees:
+    """Return both trees in a workspace that keeps its data below these directories."""
+    user, repository = opened.user, opened.repository
+    tip = _commit(user, head or "HEAD")
+    start = _parting(user, _commit(user, base or _default(user, head)), tip)
+    trees = GitTrees(opened.depot, repository.top, directory / "index", large=LARGE)
+    (opened.depot.directory / "HEAD").write_text(f"{tip}\n")
+    trees.seed(f"{tip}^{{tree}}", write=False)
+    trees.leave_nested()
+    opened.form.expand_index(trees.index)
+    present = trees.capture().tree
+    old, new = RevisionTree(_tree(user, start), start), RevisionTree(_tree(user, tip), tip)
+    before = opened.form.expand(TreeHash(old.tree))
+    tree = opened.form.expand(TreeHash(new.tree)) if head else present
+    top = os.fspath(repository.top)
+    missing = tuple(dict.fromkeys((*trees.submodules(before), *trees.submodules(tree))))
+    facts = WorkspaceFacts(
+        "verify",
+        top,
+        top,
+        True,
+        before,
+        start,
+        start,
+        tuple(Skipped(path, NOT_INITIALISED) for path in missing),
+        trees_home=os.fspath(place),
+        apart=opened.apart,
+    )
+    workspace = Workspace(facts, directory, trees, None, None)
+    if not head:
+        new = RevisionTree(_as_committed(opened, trees, TreeHash(new.tree), present))
+    names = (start[:12], tip[:12] if head else "working tree")
+    return ComparedTrees(workspace, before, tree, *names, present, old, new, missing)
 
 
 def _as_committed(

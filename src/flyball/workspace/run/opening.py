@@ -202,7 +202,7 @@ def _make_with_git(
     *,
     in_place: bool,
 ) -> Workspace:
-    repository, user, depot, config, form, apart = opened
+    repository, user, depot, config, form, _ = opened
     branch = RunBranch(run, repository, user, depot, config.identity, in_place=in_place)
     own_tree = trees_home / "tree" / visible_name(repository.top.name)
     place = repository.top if in_place else own_tree
@@ -224,14 +224,7 @@ def _make_with_git(
         trees.seed(carried.files, write=False)
     else:
         add_worktree(user, repository, place, branch.ref)
-        trees.seed(carried.files, write=True)
-        for path in carried.missing:
-            # As git creates it: without the directory it would report the submodule as deleted.
-            (place / path).mkdir(parents=True, exist_ok=True)
-        if carried.files == carried.tree:
-            give_index(repository, place, directory / "index")
-        else:
-            share_index(form.converting, repository, place, carried.tree, form.outside)
+        _fill_worktree(opened, trees, directory / "index", carried)
     step("reading it back")
     base = trees.capture().tree
     (depot.directory / "HEAD").write_text(trees.commit_object(base) + "\n")
@@ -245,9 +238,23 @@ def _make_with_git(
         start,
         carried.told,
         trees_home=os.fspath(trees_home),
-        apart=apart,
+        apart=opened.apart,
     )
     return _record_facts(Workspace(facts, directory, trees, branch, lock))
+
+
+def _fill_worktree(opened: OpenRepository, trees: GitTrees, index: Path, carried: Carried) -> None:
+    """Write the user's files into a run's own worktree, and git's index beside them."""
+    place = trees.root
+    trees.seed(carried.files, write=True)
+    for path in carried.missing:
+        # As git creates it: without the directory it would report the submodule as deleted.
+        (place / path).mkdir(parents=True, exist_ok=True)
+    if carried.files == carried.tree:
+        give_index(opened.repository, place, index)
+    else:
+        converting, outside = opened.form.converting, opened.form.outside
+        share_index(converting, opened.repository, place, carried.tree, outside)
 
 
 def _begin_branch(branch: RunBranch, carried: Carried, start: str) -> str:
