@@ -90,12 +90,6 @@ class Unsteady(NamedTuple):
     by_order: bool = False
     """It fails only without the tests around it, or in another order."""
 
-    @property
-    def was_flaky(self) -> bool:
-        """Return whether the test had both results before the change, so that its result means
-        nothing."""
-        return 0 < self.red_before < self.runs_before
-
 
 class Inverted(NamedTuple):
     """A fixed test that ran with one expectation changed, and did not fail."""

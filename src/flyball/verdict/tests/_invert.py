@@ -584,57 +584,45 @@ def _given_to(call: Call, style: str) -> Iterator[_Edit]:
 PARTIAL_CALL = regex(
     r"(?i)^in$|(?:has|have)_?(?:key|property)$|(?<!in)contain|include|match|regex|prefix|suffix|starts|ends"
 )
-OPPOSITES = (
-    ("assert_called_once", "assert_not_called"), ("assert_called", "assert_not_called"),
-    ("assert_not_called", "assert_called"), ("assert_any_call", "assert_not_called"),
-    ("assertRaises", ""), ("fail", ""),
-    ("assertIn", "assertNotIn"), ("assertIs", "assertIsNot"),
-    ("assertIsInstance", "assertNotIsInstance"), ("assertRegex", "assertNotRegex"),
-    ("assertIsNone", "assertIsNotNone"), ("assertIsNotNone", "assertIsNone"),
-    ("assertGreater", "assertLessEqual"), ("assertGreaterEqual", "assertLess"),
-    ("assertLess", "assertGreaterEqual"), ("assertLessEqual", "assertGreater"),
-    ("assertIsNot", "assertIs"), ("assertLogs", "assertNoLogs"),
-    ("assertStartsWith", "assertNotStartsWith"), ("assertEndsWith", "assertNotEndsWith"),
-    ("NoError", "Error"), ("Error", "NoError"), ("Nil", "NotNil"), ("NotNil", "Nil"),
-    ("ErrorIs", "NotErrorIs"), ("Equal", "NotEqual"), ("NotEqual", "Equal"),
-    ("Contains", "NotContains"), ("NotContains", "Contains"), ("Empty", "NotEmpty"),
-    ("NotEmpty", "Empty"), ("Greater", "LessOrEqual"), ("Less", "GreaterOrEqual"),
-    ("Panics", "NotPanics"), ("NotPanics", "Panics"), ("Regexp", "NotRegexp"), ("Zero", "NotZero"),
-    ("Same", "NotSame"), ("assertNull", "assertNotNull"), ("assertNotNull", "assertNull"),
-    ("assertEquals", "assertNotEquals"), ("assertNotEquals", "assertEquals"),
-    ("assertSame", "assertNotSame"), ("assertNotSame", "assertSame"),
-    ("assertEmpty", "assertNotEmpty"), ("assertNotEmpty", "assertEmpty"),
-    ("assertContains", "assertNotContains"), ("assertInstanceOf", "assertNotInstanceOf"),
-    ("assertCount", "assertNotCount"), ("assertNotContains", "assertContains"),
-    ("assertStringContainsString", "assertStringNotContainsString"),
-    ("assertArrayHasKey", "assertArrayNotHasKey"),
-    ("assertMatchesRegularExpression", "assertDoesNotMatchRegularExpression"),
-    ("isEqualTo", "isNotEqualTo"), ("isNotNull", "isNull"), ("isNull", "isNotNull"),
-    ("isTrue", "isFalse"), ("isFalse", "isTrue"), ("isEmpty", "isNotEmpty"),
-    ("isNotEmpty", "isEmpty"), ("contains", "doesNotContain"), ("isInstanceOf", "isNotInstanceOf"),
-    ("assert_nil", "refute_nil"), ("refute_nil", "assert_nil"), ("assert_equal", "refute_equal"),
-    ("refute_equal", "assert_equal"), ("assert_empty", "refute_empty"),
-    ("refute_empty", "assert_empty"), ("assert_includes", "refute_includes"),
-    ("assert_match", "refute_match"), ("assert_kind_of", "refute_kind_of"),
-    ("assert_instance_of", "refute_instance_of"), ("assert_same", "refute_same"),
-    ("assert_in_delta", "refute_in_delta"), ("assert_respond_to", "refute_respond_to"),
-    ("assert_predicate", "refute_predicate"), ("refute", "assert"), ("refute_includes",
-    "assert_includes"), ("refute_match", "assert_match"), ("refute_predicate", "assert_predicate"),
-    ("equal", "notEqual"), ("notEqual", "equal"), ("strictEqual", "notStrictEqual"),
-    ("notStrictEqual", "strictEqual"), ("deepEqual", "notDeepEqual"),
-    ("notDeepEqual", "deepEqual"), ("deepStrictEqual", "notDeepStrictEqual"),
-    ("notDeepStrictEqual", "deepStrictEqual"), ("match", "doesNotMatch"),
-    ("doesNotMatch", "match"), ("is", "not"), ("not", "is"), ("regex", "notRegex"),
-    ("notRegex", "regex"), ("ok", "notOk"), ("doesNotThrow", "throws"), ("notThrows", "throws"),
-    ("ASSERT_EQ", "ASSERT_NE"), ("EXPECT_EQ", "EXPECT_NE"), ("EXPECT_NE", "EXPECT_EQ"),
-    ("ASSERT_NE", "ASSERT_EQ"), ("ASSERT_STREQ", "ASSERT_STRNE"), ("EXPECT_STREQ", "EXPECT_STRNE"),
-    ("EXPECT_LT", "EXPECT_GE"), ("EXPECT_GT", "EXPECT_LE"), ("EXPECT_LE", "EXPECT_GT"),
-    ("EXPECT_GE", "EXPECT_LT"), ("assert_null", "assert_non_null"),
-    ("assert_non_null", "assert_null"), ("assert_int_equal", "assert_int_not_equal"),
-    ("assert_string_equal", "assert_string_not_equal"),
-    ("TEST_ASSERT_NULL", "TEST_ASSERT_NOT_NULL"), ("TEST_ASSERT_NOT_NULL", "TEST_ASSERT_NULL"),
-)  # fmt: skip
-OPPOSITE_NAMES = dict(OPPOSITES)
+BOTH_WAYS = """
+    assert_called/assert_not_called assertIs/assertIsNot assertIsNone/assertIsNotNone
+    assertGreater/assertLessEqual assertGreaterEqual/assertLess NoError/Error Nil/NotNil
+    Equal/NotEqual Contains/NotContains Empty/NotEmpty Panics/NotPanics assertNull/assertNotNull
+    assertEquals/assertNotEquals assertSame/assertNotSame assertEmpty/assertNotEmpty
+    assertContains/assertNotContains isNotNull/isNull isTrue/isFalse isEmpty/isNotEmpty
+    assert_nil/refute_nil assert_equal/refute_equal assert_empty/refute_empty
+    assert_includes/refute_includes assert_match/refute_match assert_predicate/refute_predicate
+    equal/notEqual strictEqual/notStrictEqual deepEqual/notDeepEqual
+    deepStrictEqual/notDeepStrictEqual match/doesNotMatch is/not regex/notRegex
+    ASSERT_EQ/ASSERT_NE EXPECT_EQ/EXPECT_NE EXPECT_LT/EXPECT_GE EXPECT_GT/EXPECT_LE
+    assert_null/assert_non_null TEST_ASSERT_NULL/TEST_ASSERT_NOT_NULL
+"""
+ONE_WAY = """
+    assert_called_once/assert_not_called assert_any_call/assert_not_called assertIn/assertNotIn
+    assertIsInstance/assertNotIsInstance assertRegex/assertNotRegex assertLogs/assertNoLogs
+    assertStartsWith/assertNotStartsWith assertEndsWith/assertNotEndsWith ErrorIs/NotErrorIs
+    Greater/LessOrEqual Less/GreaterOrEqual Regexp/NotRegexp Zero/NotZero Same/NotSame
+    assertInstanceOf/assertNotInstanceOf assertCount/assertNotCount
+    assertStringContainsString/assertStringNotContainsString
+    assertArrayHasKey/assertArrayNotHasKey
+    assertMatchesRegularExpression/assertDoesNotMatchRegularExpression isEqualTo/isNotEqualTo
+    contains/doesNotContain isInstanceOf/isNotInstanceOf assert_kind_of/refute_kind_of
+    assert_instance_of/refute_instance_of assert_same/refute_same assert_in_delta/refute_in_delta
+    assert_respond_to/refute_respond_to refute/assert ok/notOk doesNotThrow/throws
+    notThrows/throws ASSERT_STREQ/ASSERT_STRNE EXPECT_STREQ/EXPECT_STRNE
+    assert_int_equal/assert_int_not_equal assert_string_equal/assert_string_not_equal
+"""
+
+
+def _pairs(words: str) -> list[tuple[str, str]]:
+    """Return the names that are joined by a slash."""
+    return [(a, b) for a, _, b in (word.partition("/") for word in words.split())]
+
+
+OPPOSITE_NAMES = {
+    **dict(_pairs(ONE_WAY)),
+    **{name: other for a, b in _pairs(BOTH_WAYS) for name, other in ((a, b), (b, a))},
+}
 
 
 def _renamed(node: Node) -> Iterator[_Edit]:
