@@ -193,7 +193,7 @@ def _not_evidence(suite: SuiteRuns) -> Iterator[ChangeFinding]:
         )
     if old is None and not suite.is_new:
         yield no(f"{suite.suite} could not be run on the tree from before: nothing to compare.")
-    elif old and not new.trouble and new.red and old.exit_code and _speaks_as_one(old, new):
+    elif old and not new.trouble and new.red and old.exit_code and _is_uncounted(old, new):
         yield no(
             f"{new.command} fails on the new tree as it did on the tree from before.{_quoted(new)}"
         )
@@ -247,7 +247,7 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _told_by(run: TreeRun, names: Iterable[str]) -> str:
+def _messages(run: TreeRun, names: Iterable[str]) -> str:
     """Return the message of the first of these failed tests, to append to a sentence."""
     said = dict.fromkeys([run.messages[each] for each in sorted(names) if each in run.messages])
     return f" It said: {' · '.join([*said][:MOST_SAID])}" if said else ""
@@ -256,7 +256,7 @@ def _told_by(run: TreeRun, names: Iterable[str]) -> str:
 MOST_SAID = 3
 
 
-def _speaks_as_one(*runs: TreeRun) -> bool:
+def _is_uncounted(*runs: TreeRun) -> bool:
     """Return whether no run reports single tests, so that the exit code stands for all of them."""
     return not any(run.is_counted for run in runs)
 
@@ -277,7 +277,7 @@ def _hidden_red(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Itera
     hidden -= shared
     if shared:
         yield _needs_shared(suite, change, shared)
-    if hidden and _told(suite) == (False, False, True):
+    if hidden and _has_counts(suite) == (False, False, True):
         # Only the exit code was red: no test from before ever ran, so none was made to agree.
         yield ChangeFinding(
             FindingKind.PROMISE_CHANGED,
@@ -300,7 +300,7 @@ def _hidden_red(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Itera
             Weight.BLOCKS,
             f"{listed(hidden)} still fails with the tests as they were before: the tests were "
             f"changed to pass, the code was not repaired. Put them back and repair the code."
-            f"{_told_by(suite.old_tests_new_code, hidden)}",
+            f"{_messages(suite.old_tests_new_code, hidden)}",
             suite.part,
             tuple(sorted(hidden)),
         )
@@ -403,7 +403,7 @@ def _vanished_rows(suite: SuiteRuns) -> Iterator[ChangeFinding]:
 _NO_TEST = regex(r"\bhook\b|(?i:set_?up|tear_?down)|::\(|_FailedTest|^(.+)::\1$|failed to run")
 
 
-def _told(suite: SuiteRuns) -> tuple[bool, ...]:
+def _has_counts(suite: SuiteRuns) -> tuple[bool, ...]:
     """Return whether any of the runs, before, with the old tests or after, reported a test."""
     return tuple(
         [any(run.counts or ()) for run in (suite.old, suite.old_tests_new_code, suite.new) if run]
@@ -431,7 +431,7 @@ def _regressions(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFindin
         return
     broken = now.red - before.red - suite.set_aside
     if broken:
-        yield _regression(suite, broken, ("fails", "fail"), f"Repair that.{_told_by(now, broken)}")
+        yield _regression(suite, broken, ("fails", "fail"), f"Repair that.{_messages(now, broken)}")
     # A row that was red excuses no other row of the same test.
     rows = {
         row
@@ -548,7 +548,7 @@ def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterat
     up for one of them.
     """
     old = old_failures(suite)
-    if old and suite.old and suite.new and _speaks_as_one(suite.old, suite.new):
+    if old and suite.old and suite.new and _is_uncounted(suite.old, suite.new):
         # That it fails as it did is finding 1, with what it says.
         return
     if asked.mends_all:
@@ -557,8 +557,8 @@ def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterat
         said = asked.announced if asked.repairs else ()
         named = {n for n in old if is_named(n, asked.must_mend) or is_spoken_of(n, said)}
     if named:
-        told = "still fails, and to repair that was the request."
-        yield _owed(suite, named, told, is_sent_back=asked.is_run)
+        said = "still fails, and to repair that was the request."
+        yield _owed(suite, named, said, is_sent_back=asked.is_run)
     near = {name for name in old - named if file_of(name) not in change.tests_apart}
     strength = strength_of(suite)
     owes_near = asked.repairs or (asked.adds and strength is ChangeStrength.GREEN)
@@ -575,8 +575,8 @@ def _unexcused(suite: SuiteRuns, change: ChangeFacts, asked: AskedFor) -> Iterat
         )
         # Where another test that was there went green, the rest may be somebody else's.
         is_sent_back = asked.is_run and strength is not ChangeStrength.OLD_TESTS
-        told = f"failed before and still {verb}, and {end}"
-        yield _owed(suite, near, told, is_sent_back=is_sent_back)
+        said = f"failed before and still {verb}, and {end}"
+        yield _owed(suite, near, said, is_sent_back=is_sent_back)
     if left := old - named - near:
         do = "do" if len(left) > 1 else "does"
         yield ChangeFinding(
@@ -599,14 +599,14 @@ def _red_here_alone(suite: SuiteRuns, change: ChangeFacts) -> Iterator[ChangeFin
         if not names:
             continue
         why = "; ".join(sorted({suite.elsewhere[name] for name in names} - {""}))
-        told = _told_by(suite.old, names) if suite.old else ""
+        said = _messages(suite.old, names) if suite.old else ""
         yield ChangeFinding(
             FindingKind.OLD_FAILURE,
             weight,
             f"{listed(names)} fails in Flyball's run of the old tree and passes in your own"
             f"{f' ({why})' if why else ''}, so it counts for nothing here."
             f"{' Does it still pass in your own run of the new tree?' if names is near else ''}"
-            f"{told}",
+            f"{said}",
             suite.part,
             tuple(sorted(names)),
         )
@@ -625,8 +625,8 @@ def _owed(suite: SuiteRuns, names: Set[str], what: str, *, is_sent_back: bool) -
 def _why(suite: SuiteRuns, names: Set[str]) -> str:
     """Explain how the environment may have caused a failure, if there is evidence for that."""
     said = sorted({suite.reasons[name] for name in names if name in suite.reasons})
-    told = _told_by(suite.new, names) if suite.new else ""
-    return f" ({'; '.join(said)}){told}" if said else told
+    messages = _messages(suite.new, names) if suite.new else ""
+    return f" ({'; '.join(said)}){messages}" if said else messages
 
 
 def _wants_a_red_test(

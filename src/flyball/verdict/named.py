@@ -99,12 +99,14 @@ def _missing_tests(what: str, runs: Sequence[TreeRun]) -> str:
 
     Only Python's runners always report a test's file.
     """
-    told = [name for run in runs for name in run.ends]
-    if any(run.whole or not run.is_counted for run in runs) or not any(".py" in n for n in told):
+    test_names = [name for run in runs for name in run.ends]
+    if any(run.whole or not run.is_counted for run in runs) or not any(
+        ".py" in n for n in test_names
+    ):
         return ""
     for word in what.split():
         named = _PYTHON_TEST.search(word)
-        if named and not any(_has(name, named) for name in told):
+        if named and not any(_has(name, named) for name in test_names):
             return word
     return ""
 

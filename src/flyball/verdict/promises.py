@@ -95,31 +95,31 @@ _SESSION = regex(
 def _broken_promises(
     suite: SuiteRuns, before: TreeRun, kept: TreeRun, change: ChangeFacts, asked: AskedFor
 ) -> Iterator[ChangeFinding]:
-    told: set[str] = set()
+    reported: set[str] = set()
     if not before.is_counted and before.green - kept.green:
-        # One name stands for all tests: which of them changed is told by their texts alone.
+        # One name stands for all tests: which of them changed shows in their texts alone.
         own = [each for each in change.tests if is_within(each.path, suite.part)]
         if asks := [each for each in own if _asks(each, asked)]:
             yield from (_promise(suite, each, asked) for each in asks)
             return
     for name in sorted(before.green - kept.green - suite.set_aside):
         test, file = _text_of(name, change), file_of(name)
-        if test is not None and test.name not in told:
-            told.add(test.name)
+        if test is not None and test.name not in reported:
+            reported.add(test.name)
             yield _promise(suite, test, asked, end=_end_of(name, kept))
         elif test is None and not (file in change.testing_side and _is_uncollected(file, kept)):
             yield from _unexplained(suite, name, kept)
     files = {file_of(name) for name in before.ends} & change.testing_side
     if unloaded := {file for file in files if _is_uncollected(file, kept)}:
-        yield from _told_by_text_alone(suite, unloaded, change, asked, told)
+        yield from _compared_by_text(suite, unloaded, change, asked, reported)
 
 
-def _told_by_text_alone(
+def _compared_by_text(
     suite: SuiteRuns,
     unloaded: set[str],
     change: ChangeFacts,
     asked: AskedFor,
-    told: set[str],
+    reported: set[str],
 ) -> Iterator[ChangeFinding]:
     """Yield the fate of tests in old files that the new code cannot load.
 
@@ -129,7 +129,7 @@ def _told_by_text_alone(
     near = {path for path in change.testing_side if is_shared(path)}
     near = {path for path in near if is_test_path(path) and is_within(path, suite.part)}
     for test in change.tests:
-        if test.path in unloaded | near and test.name not in told and _asks(test, asked):
+        if test.path in unloaded | near and test.name not in reported and _asks(test, asked):
             yield _promise(suite, test, asked, end=_DOES_NOT_RUN if test.function else "")
     for path in sorted(near - {test.path for test in change.tests}):
         yield ChangeFinding(
@@ -199,11 +199,11 @@ def _weight(test: ChangedTest, asked: AskedFor) -> Weight:
         return Weight.ASKS
     if test.comparison is not Comparison.OTHER_EXPECTATION:
         return Weight.NOTES
-    is_announced = any(_speaks_of(text, test.function or test.path) for text in asked.announced)
+    is_announced = any(_mentions(text, test.function or test.path) for text in asked.announced)
     return Weight.NOTES if is_announced and not asked.keeps_behaviour else Weight.ASKS
 
 
-def _speaks_of(text: str, name: str) -> bool:
+def _mentions(text: str, name: str) -> bool:
     """Return whether a text mentions a test; a name that is a plain word must be quoted."""
     named = re.escape(name)
     if name.isalpha():
@@ -219,7 +219,7 @@ def is_named(name: str, wanted: tuple[str, ...]) -> bool:
 def is_spoken_of(name: str, texts: Iterable[str]) -> bool:
     """Return whether one of the texts mentions the test by its function."""
     function = re.split(r"::|\.| > ", name)[-1]
-    return any(_speaks_of(text, function) for text in texts)
+    return any(_mentions(text, function) for text in texts)
 
 
 _KIND = regex(r"^[a-z]+(?:-[a-z]+)+: ")

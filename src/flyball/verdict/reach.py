@@ -374,8 +374,8 @@ def runner_reaches(
             found += _by_line(path, old or "", new)
             language = _language(path)
             if (sign := _CHECKING.get(language)) and sign.search(new) and not is_alone(path):
-                told = f"{path} defines what tests check with."
-                found.append(RunnerReach(told, in_product=True))
+                said = f"{path} defines what tests check with."
+                found.append(RunnerReach(said, in_product=True))
     return tuple(found)
 
 
@@ -415,17 +415,17 @@ def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
     apart = as_read(language, new).split("\n")
     joined = _JOINED.sub("", "\n".join(apart)).split("\n")
     seen = {*as_read(language, old).split("\n")}
-    told: set[str] = set()
+    reported: set[str] = set()
     for number, (line, whole) in enumerate(zip(apart, joined, strict=True), 1):
         if line in seen:
             continue
         for sign in _SIGNS:
             if (
                 sign.language == language
-                and sign.sentence not in told
+                and sign.sentence not in reported
                 and (sign.pattern.search(line) or sign.pattern.search(whole))
             ):
-                told.add(sign.sentence)
+                reported.add(sign.sentence)
                 yield RunnerReach(f"{path}:{number} {sign.sentence}.", in_product=True)
     if language == "py":
         yield from _always_equal(path, known, new)

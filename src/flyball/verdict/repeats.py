@@ -167,8 +167,8 @@ async def _count_red(
     else:
         again = await run_tree(context, tree, suite, alone)
     again = with_moved_files(again, moved)
-    is_told = bool(again.run.ends) and not again.run.trouble
-    other = {name: _is_red(again, name) for name in names} if is_told else {}
+    is_reported = bool(again.run.ends) and not again.run.trouble
+    other = {name: _is_red(again, name) for name in names} if is_reported else {}
     differing = [name for name, end in other.items() if end != first[name]]
     part = alone if not differing and not in_company else _company(context, tree, reached)
     least = 2 if alone is None and least == TIMES and not in_company else least

@@ -63,7 +63,7 @@ class TreeRun(NamedTuple):
         return self.where(CaseOutcome.PASSED)
 
     @property
-    def speaks_of_none(self) -> bool:
+    def reports_no_test(self) -> bool:
         """Return whether the run failed without reporting any test, for example in the build."""
         return not self.is_counted and self.exit_code != 0
 

@@ -109,7 +109,11 @@ def find_shared(
     shared = {p for p in wanted & side if not is_testing_alone(p) and not _CODE.fullmatch(p)}
     rest = [path for path in wanted - shared if not is_test_path(path)]
     rest = [path for path in rest if path not in side or not is_testing_alone(path)]
-    texts = {path: read(path) or "" for path in {*paths, *rest} if _speaks(path)} if rest else {}
+    texts = (
+        {path: read(path) or "" for path in {*paths, *rest} if _is_readable_code(path)}
+        if rest
+        else {}
+    )
     tests = {path: text for path, text in texts.items() if is_test_path(path)}
     # A recipe that loops over the files of a folder is a test program, too.
     recipes = [read(path) or "" for path in paths if _RECIPES.fullmatch(_name_of(path))]
@@ -161,7 +165,7 @@ def find_tested(side: Iterable[str], paths: Iterable[str], read: Read) -> frozen
     """
     found: set[str] = set()
     loaded = [each for each in side if _SOURCE.fullmatch(each) and not is_testing_alone(each)]
-    tests = [path for path in paths if loaded and is_test_path(path) and _speaks(path)]
+    tests = [path for path in paths if loaded and is_test_path(path) and _is_readable_code(path)]
     words = frozenset(re.findall(r"\w+", "\n".join([read(each) or "" for each in tests])))
     for path in loaded:
         text = read(path) or ""
@@ -280,7 +284,7 @@ _IMPORTED = regex(r".*\.(?:py|[cm]?[jt]sx?)")
 """Code that tests can only reach by naming its file."""
 
 
-def _speaks(path: str) -> bool:
+def _is_readable_code(path: str) -> bool:
     """Return whether a file may mention files that tests or the code read."""
     is_script = _SOURCE.fullmatch(path) or (is_test_path(path) and _SCRIPT.fullmatch(path))
     return bool(is_script)

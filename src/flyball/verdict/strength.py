@@ -43,8 +43,8 @@ def _not_loaded(suite: SuiteRuns, new: TreeRun, old_code: TreeRun) -> frozenset[
     if not (old_code.red or old_code.exit_code):
         return frozenset()
     known = NO_ENDS if suite.old is None else suite.old.ends
-    told = {file_of(name) for name in old_code.green}
-    return frozenset([n for n in new.green if n not in known and file_of(n) not in told])
+    seen = {file_of(name) for name in old_code.green}
+    return frozenset([n for n in new.green if n not in known and file_of(n) not in seen])
 
 
 def strength_shown(suites: tuple[SuiteRuns, ...], asked: AskedFor) -> ChangeStrength:
@@ -92,4 +92,4 @@ def _counts_as_many(suite: SuiteRuns) -> bool:
 
 def could_not_run(run: TreeRun) -> bool:
     """Return whether a run failed without reporting its tests, or is no evidence at all."""
-    return bool(run.trouble) or run.speaks_of_none
+    return bool(run.trouble) or run.reports_no_test

@@ -38,7 +38,7 @@ from flyball.verdict.tree_run import (
     Taken,
     TreePair,
     count_collected,
-    hears_failures,
+    detects_failures,
     reached_tests,
     run_tree,
     with_moved_files,
@@ -144,9 +144,9 @@ async def _is_silenced(context: CallContext, suite: PartSuite, compared: TreePai
         return False
     start = "" if suite.at == "." else f"{suite.at}/"
     loads = [path.removeprefix(start) for path in near]
-    if await hears_failures(context, compared.head, suite, loads) is not False:
+    if await detects_failures(context, compared.head, suite, loads) is not False:
         return False
-    return bool(await hears_failures(context, compared.base, suite, loads))
+    return bool(await detects_failures(context, compared.base, suite, loads))
 
 
 def _runs(

@@ -208,8 +208,8 @@ def _without_broken_neighbours(
     return [
         each._replace(unavailable=" · ".join(each.old.says) or f"exit code {each.old.exit_code}")
         if suite not in ours
-        and (each.old and each.old.speaks_of_none)
-        and (each.new and each.new.speaks_of_none)
+        and (each.old and each.old.reports_no_test)
+        and (each.new and each.new.reports_no_test)
         else each
         for suite, each in zip(found.suites, runs, strict=True)
     ]

@@ -69,7 +69,7 @@ class Taken(NamedTuple):
         """
         if self.run.trouble:
             return self
-        if old.has_canary and not self.has_canary and not self.run.speaks_of_none:
+        if old.has_canary and not self.has_canary and not self.run.reports_no_test:
             return self._replace(run=self.run._replace(trouble=SILENT))
         if self.rewrote and not old.rewrote:
             said = f"{self.rewrote} was changed while the tests ran"
@@ -168,7 +168,7 @@ async def run_tree(
     return taken._replace(run=taken.run._replace(whole=whole))
 
 
-async def hears_failures(
+async def detects_failures(
     context: CallContext, tree: str, suite: PartSuite, loads: Sequence[str]
 ) -> bool | None:
     """Return whether tests that must fail do fail, with files of the product loaded first.

@@ -23,7 +23,7 @@ from flyball.verdict.tree_run import (
     Selection,
     Taken,
     count_collected,
-    hears_failures,
+    detects_failures,
     run_tree,
     words_for,
 )
@@ -258,8 +258,8 @@ async def test_tests_that_must_fail_are_heard_beside_the_code_that_was_changed(t
     need("node", "npm")
     suite, cart = PartSuite("node"), NODE.files["cart.js"]
     with open_shop(tmp_path, {**NODE.files}) as shop:
-        assert await hears_failures(shop.call(), shop.card.base, suite, ["cart.js"])
+        assert await detects_failures(shop.call(), shop.card.base, suite, ["cart.js"])
         silent = shop.change({"cart.js": cart + "\nrequire('assert').strictEqual = () => {}\n"})
-        assert await hears_failures(shop.call(), silent, suite, ["cart.js"]) is False
-        assert await hears_failures(shop.call(), silent, suite, ["tax.js"])
-        assert await hears_failures(shop.call(), silent, PartSuite("make"), ["cart.js"]) is None
+        assert await detects_failures(shop.call(), silent, suite, ["cart.js"]) is False
+        assert await detects_failures(shop.call(), silent, suite, ["tax.js"])
+        assert await detects_failures(shop.call(), silent, PartSuite("make"), ["cart.js"]) is None

@@ -95,7 +95,7 @@ def start_settled(command: str, context: StartContext) -> SettledStart:
     known = [(n, name) for n, step in enumerate(steps) if (name := runner_behind(step))]
     runner = BY_NAME[known[0][1]] if len(known) == 1 else None
     if runner is not None:
-        steps[known[0][0]] = _told(runner, steps[known[0][0]], context)
+        steps[known[0][0]] = _with_report(runner, steps[known[0][0]], context)
         command = " && ".join(steps)
     return SettledStart(["sh", "-c", with_own_programs(command, context)], runner)
 
@@ -109,7 +109,7 @@ def runner_behind(step: str) -> str:
     return ""
 
 
-def _told(runner: Runner, step: str, context: StartContext) -> str:
+def _with_report(runner: Runner, step: str, context: StartContext) -> str:
     """Return the command with its runner's report options; words after `--` belong to another
     program."""
     return step if _ENDS_OPTIONS & {*_words(step)} else runner.tell(context, step)

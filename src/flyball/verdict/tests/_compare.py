@@ -259,7 +259,6 @@ def _compared(old: TestCase, new: TestCase, change: Change) -> Compared:
     moved = (old.path, old.place) != (new.path, new.place)
     if old.text == new.text and not moved and _surroundings(old) == _surroundings(new):
         return Compared(old.path, old.place, new.line, old.text, new.text)
-    is_told = old.is_test
     return Compared(
         old.path,
         old.place,
@@ -271,7 +270,7 @@ def _compared(old: TestCase, new: TestCase, change: Change) -> Compared:
         calls=_calls(old) | _calls(new),
         moved_to=(new.path, *new.place) if moved else (),
         other_input=_other_input(old, new),
-        is_test=is_told,
+        is_test=old.is_test,
     )
 
 

@@ -26,17 +26,17 @@ def from_cargo(text: str) -> Tally | None:
     cases = _cases(text)
     if not results and not cases:
         return _rustc_trouble(text)
-    told = tally_of(number_duplicates(cases))
+    by_test = tally_of(number_duplicates(cases))
     failed = sum(int(failed) for _, failed, _ in results)
-    if failed > told.failed or len(cases) < sum(int(n) for each in results for n in each):
+    if failed > by_test.failed or len(cases) < sum(int(n) for each in results for n in each):
         # Output of tests that print without a line end hides some lines; the sums hold all.
         return tally(
             sum(int(passed) for passed, _, _ in results),
             sum(int(ignored) for _, _, ignored in results),
-            [(each.name, each.message) for each in told.failures],
+            [(each.name, each.message) for each in by_test.failures],
             failed=failed,
         )
-    return told
+    return by_test
 
 
 def _cases(text: str) -> list[SuiteCase]:

@@ -39,7 +39,7 @@ def from_go_json(text: str) -> Tally | None:
     cases = [
         _case(key, outcome, seconds, "".join(said.get(key, ())))
         for key, (outcome, seconds) in ends.items()
-        if _speaks_for_itself(outcome, inner.get(key, set()))
+        if _is_a_test_itself(outcome, inner.get(key, set()))
     ]
     blamed = {case.suite[0] for case in cases if case.is_bad}
     cases += [
@@ -90,7 +90,7 @@ def _inner_ends(ends: _Ends) -> dict[tuple[str, str], set[CaseOutcome]]:
     return found
 
 
-def _speaks_for_itself(outcome: CaseOutcome, inner: set[CaseOutcome]) -> bool:
+def _is_a_test_itself(outcome: CaseOutcome, inner: set[CaseOutcome]) -> bool:
     """Return whether a test itself failed, although all of its subtests passed."""
     return not inner or (outcome is CaseOutcome.FAILED and CaseOutcome.FAILED not in inner)
 

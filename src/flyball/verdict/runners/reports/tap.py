@@ -84,8 +84,8 @@ def from_tap(text: str) -> Tally | None:
         inner = [case for _, case in open_cases[first:]]
         if inner:
             held = [(point.depth, _under(point.name, case)) for case in inner]
-            is_told = point.is_ok or point.mark or any(case.is_bad for case in inner)
-            open_cases[first:] = held + ([] if is_told else [(point.depth, _case(point))])
+            is_reported = point.is_ok or point.mark or any(case.is_bad for case in inner)
+            open_cases[first:] = held + ([] if is_reported else [(point.depth, _case(point))])
         else:
             open_cases.append((point.depth, _case(point)))
     return tally_of(number_duplicates([case for _, case in open_cases])) if open_cases else None

@@ -296,11 +296,11 @@ class _CMakePresets(msgspec.Struct, rename="camel"):
 def _cmake_preset(land: FileIndex) -> str:
     """Return the preset that the tests are configured with; empty if the project names none."""
     try:
-        told = msgspec.json.decode(land.text("CMakePresets.json"), type=_CMakePresets)
+        presets = msgspec.json.decode(land.text("CMakePresets.json"), type=_CMakePresets)
     except msgspec.MsgspecError:
         return ""
-    tested = [each.configure_preset for each in told.test_presets if each.configure_preset]
-    shown = [each.name for each in told.configure_presets if not each.hidden]
+    tested = [each.configure_preset for each in presets.test_presets if each.configure_preset]
+    shown = [each.name for each in presets.configure_presets if not each.hidden]
     return next(iter(tested), shown[0] if len(shown) == 1 else "")
 
 

@@ -27,7 +27,7 @@ from flyball.verdict.runners.start_context import StartContext
 from flyball.verdict.runners.start_env import program_of
 from flyball.verdict.runners.tally import Tally
 
-Told = Callable[[StartContext, int], list[str]]
+Options = Callable[[StartContext, int], list[str]]
 """Options that make a runner write a report; scripts may start it several times."""
 
 
@@ -54,11 +54,11 @@ def _is_wrapped(name: str, land: FileIndex) -> bool:
     """Return whether the script starts another program that starts this runner, which is
     configured."""
     steps = steps_of(land) or ()
-    is_told = not steps or any(step.runner for step in steps)
-    return not is_told and bool(land.matching(_SETTLED_BY[name]))
+    is_started = not steps or any(step.runner for step in steps)
+    return not is_started and bool(land.matching(_SETTLED_BY[name]))
 
 
-def _told(name: str, told: Told, fixed: Sequence[str] = ()) -> Argv:
+def _started(name: str, options: Options, fixed: Sequence[str] = ()) -> Argv:
     """Return the runner's command if the script has nothing else, or the script with options
     added."""
 
@@ -66,11 +66,14 @@ def _told(name: str, told: Told, fixed: Sequence[str] = ()) -> Argv:
         words = [word for word in args if word != "--"]
         step = only_step(land, name)
         if step and not _needs_shell(step.words):
-            return [program_of(context, name), *step.words, *told(context, 1), *words]
+            return [program_of(context, name), *step.words, *options(context, 1), *words]
         if not starts(name, land):
-            return [program_of(context, name), *fixed, *told(context, 1), *words]
+            return [program_of(context, name), *fixed, *options(context, 1), *words]
         return composed(
-            context, land, name, lambda text, n: f"{text} {shlex.join([*told(context, n), *words])}"
+            context,
+            land,
+            name,
+            lambda text, n: f"{text} {shlex.join([*options(context, n), *words])}",
         )
 
     return argv
@@ -225,7 +228,7 @@ ROWS: tuple[Runner, ...] = (
     Runner(
         "vitest",
         _from_script("vitest"),
-        _told("vitest", _vitest),
+        _started("vitest", _vitest),
         reported(from_jest, from_text),
         accepts(
             "--silent --changed --bail",
@@ -239,7 +242,7 @@ ROWS: tuple[Runner, ...] = (
     Runner(
         "jest",
         _from_script("jest"),
-        _told("jest", _jest),
+        _started("jest", _jest),
         reported(from_jest, from_text),
         accepts(
             "-b --bail -o -i --runInBand --verbose --silent --onlyFailures --no-cache",
@@ -253,7 +256,7 @@ ROWS: tuple[Runner, ...] = (
     Runner(
         "mocha",
         _from_script("mocha"),
-        _told("mocha", _mocha),
+        _started("mocha", _mocha),
         _READ_OWN,
         accepts("-b --bail -i --invert", "-g --grep -f --fgrep -t --timeout --retries -s --slow"),
         _mocha_select,
@@ -263,7 +266,7 @@ ROWS: tuple[Runner, ...] = (
     Runner(
         "ava",
         _from_script("ava"),
-        _told("ava", lambda _context, _n: ["--tap"]),
+        _started("ava", lambda _context, _n: ["--tap"]),
         _read_ava,
         accepts("-s --serial --fail-fast -v --verbose", "-m --match -T --timeout -c --concurrency"),
         _ava_select,
@@ -273,7 +276,7 @@ ROWS: tuple[Runner, ...] = (
     Runner(
         "tape",
         _from_script("tape"),
-        _told("tape", lambda _context, _n: []),
+        _started("tape", lambda _context, _n: []),
         printed(lambda text: from_tape(text) or from_text(text)),
         accepts(options="-i --ignore"),
         steps=_TAP,
@@ -281,7 +284,7 @@ ROWS: tuple[Runner, ...] = (
     Runner(
         "tap",
         _from_script("tap"),
-        _told("tap", lambda _context, _n: ["--reporter=tap"]),
+        _started("tap", lambda _context, _n: ["--reporter=tap"]),
         printed(lambda text: from_tap(text) or from_text(text)),
         accepts("-b --bail", "-g --grep -t --timeout"),
         steps=_TAP,

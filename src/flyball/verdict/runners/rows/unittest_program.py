@@ -10,7 +10,7 @@ import json, os, sys, time, unittest
 
 report, tops, words = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
 began = {}
-told = open(report, "w", encoding="utf-8")
+lines = open(report, "w", encoding="utf-8")
 
 
 def name_of(test):
@@ -31,9 +31,9 @@ def note(test, outcome, message=""):
     spent = time.monotonic() - began.get(id(test), time.monotonic())
     line = {"name": name, "suite": owner.split(".") if owner else [], "file": file,
             "outcome": outcome, "seconds": round(spent, 6), "message": message, "spelling": dotted}
-    # At once: a run that is stopped has told how its tests ended so far.
-    told.write(json.dumps(line) + "\n")
-    told.flush()
+    # At once: a run that is stopped has reported how its tests ended so far.
+    lines.write(json.dumps(line) + "\n")
+    lines.flush()
 
 
 class Result(unittest.TextTestResult):
@@ -118,6 +118,6 @@ if words and chosen is None:
     outcome = unittest.main(module=None, argv=argv, testRunner=runner, exit=False).result
 else:
     outcome = runner.run(chosen if words else suite)
-told.close()
+lines.close()
 sys.exit(0 if outcome.wasSuccessful() and outcome.testsRun else 1 if outcome.testsRun else 5)
 """
