@@ -437,7 +437,7 @@ def _by_line(path: str, old: str, new: str) -> Iterator[RunnerReach]:
 
 _CODING = regex(
     r"(?:[^\n]*\n)?[ \t\f]*#.*?coding[:=][ \t]*"
-    r"((?!(?:utf[-_]?8(?:-sig)?|ascii|us-ascii|latin-?1|iso-8859-\d+|cp125\d)\b)[-\w.]+)"
+    r"((?!(?i:utf[-_]?8(?:-sig)?|ascii|us-ascii|latin-?1|iso-8859-\d+|cp125\d)\b)[-\w.]+)"
 )
 _QUOTED_OR_COMMENT = {
     "hash": regex(

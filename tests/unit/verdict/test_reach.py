@@ -249,6 +249,7 @@ def test_code_that_asks_whether_it_is_tested_is_told_however_it_is_spelt(path: s
     ("path", "text"),
     [
         ("a.py", "# Tests replace this with unittest.mock.\nx = 1\n"),
+        ("a.py", "# -*- coding: UTF-8 -*-\nx = 1\n"),
         ("a.go", "// See runtime.Caller.\n"),
         ("a.rs", "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n}\n"),
         ("a.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() { std::env::vars(); }\n}\n"),
