@@ -222,9 +222,18 @@ def _became_rows(case: TestCase, new: Sequence[TestCase], change: Change) -> boo
     asked = [one for one in case.assertions if counts(one) and change.pool[one.key] <= 0]
     calls = _calls(case)
     over_rows = any(each.rows and each.is_test and calls & _calls(each) for each in new)
-    values = [one.plain for one in asked]
-    held = all(len(values_of(said)) > 1 and change.moved.holds(said) for said in values)
+    held = all(
+        (len(values_of(one.plain)) > 1 and change.moved.holds(one.plain)) or _is_row(one, change)
+        for one in asked
+    )
     return bool(asked) and over_rows and held
+
+
+def _is_row(one: Assertion, change: Change) -> bool:
+    """Return whether a new row holds a call's arguments, and then what is expected of it."""
+    given = re.fullmatch(r"[\w.]+\((.+)\)", one.subject)
+    said = re.escape(",".join((given[1], *one.expected))) if given else "(?!)"
+    return any(re.search(rf"(?<![\w.-]){said}(?![\w.])", row) for row in change.rows)
 
 
 def _kind_of_loss(case: TestCase, wanted: Pool, change: Change) -> str:

@@ -129,7 +129,21 @@ PREFIXED = "def test_prefix_is_added():\n    assert add(1, 'p').name == 'p1'\n\n
 RUST_LIST = "tests/it/main.rs"
 RUST_TEST = "#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n"
 
+APART = (
+    "def test_none():\n    assert total([]) == 0\n\n\ndef test_one():\n    assert total([2]) == 2\n"
+)
+TABLE = (
+    "@pytest.mark.parametrize(('prices', 'wanted'), [([], 0), ([2], 2), ([3], 3)])\n"
+    "def test_total(prices, wanted):\n    assert total(prices) == wanted\n"
+)
 TOGETHER = [
+    pytest.param({P: APART}, {P: TABLE}, set(), id="tests that became rows of a table"),
+    pytest.param(
+        {P: APART},
+        {P: TABLE.replace("([], 0), ", "")},
+        {"other-expectation"},
+        id="tests of which not all became rows of a table",
+    ),
     pytest.param(
         {"src/cart.ts": "export function total() {}\n", J: JS_NAMED_CALL},
         {"src/cart.ts": "export function sum() {}\n", J: JS_NAMED_CALL.replace("total", "sum")},
