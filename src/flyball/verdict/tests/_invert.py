@@ -264,8 +264,10 @@ def _edits(one: Assertion, style: str, helpers: dict[str, TestCase]) -> Iterator
 
 def _claimed(one: Assertion, claim: Node, style: str) -> Iterator[_Edit]:
     call = call_of(bare(claim))
+    compared = comparison_of(claim)
+    if compared is not None and compared[1].text == "==":
+        yield from _as_object(one, (compared[0], compared[2]), style, " == ")
     if one.op in ("==", "approx") and one.wanted is not None:
-        compared = comparison_of(claim)
         is_ordered = compared is not None and one.wanted.text == "0"
         wanted = _expected_in(claim, compared) if is_ordered else one.wanted
         yield from _altered(wanted, style, one.tolerance)
@@ -279,7 +281,7 @@ def _claimed(one: Assertion, claim: Node, style: str) -> Iterator[_Edit]:
             yield from _held_against(call.args, style)
         if style == "go" and one.op == "truth" and call.name == "errors.Is":
             yield _never_returned(call.args[-1])
-    elif (compared := comparison_of(claim)) is not None:
+    elif compared is not None:
         yield from _bounded(one, (compared[0], compared[2]), style)
     word = "not " if style == "python" else "!"
     yield _Edit(claim.start, claim.end, f"{word}({claim.text})", "negated")
@@ -524,7 +526,7 @@ RUBY_OPPOSITES = {
 def _in_call(one: Assertion, style: str) -> Iterator[_Edit]:
     call = call_of(one.node)
     if call is not None and LOOSE.fullmatch(call.last):
-        yield from _as_object(one, call.args, style)
+        yield from _as_object(one, call.args, style, ", ")
     is_valued = one.op in ("==", "approx", "is") or one.strength == EXACT or one.form == "link"
     is_counted = bool(re.search(r"len|count|size|times", one.op))
     is_other = one.op.startswith("not.") or one.strength < 3
@@ -557,11 +559,11 @@ def _in_call(one: Assertion, style: str) -> Iterator[_Edit]:
         yield from _renamed(one.node)
 
 
-def _as_object(one: Assertion, args: Sequence[Node], style: str) -> Iterator[_Edit]:
+def _as_object(one: Assertion, args: Sequence[Node], style: str, apart: str) -> Iterator[_Edit]:
     """Expect an object where a number is expected: only what turns into that number is one."""
     sides = [arg for arg in args[:2] if number_of(arg) is None]
     if style == "javascript" and one.wanted is not None and len(args) > 1 and len(sides) == 1:
-        new = f"typeof ({sides[0].text}), 'object'"
+        new = f"typeof ({sides[0].text}){apart}'object'"
         yield _Edit(args[0].start, args[1].end, new, "probe")
 
 

@@ -157,6 +157,7 @@ def test_altered_expectation(path: str, body: str, old: str, new: str):
         (RUBY, "assert_raises(StandardError) { f }", "NameError, ZeroDivisionError, "),
         (JAVA, "assertThrows(Exception.class, () -> f());", "ArithmeticException.class"),
         (JS, "assert.equal(f(2), 6);", "typeof (f(2)), 'object'"),
+        (JS, "assert.ok(f(2) == 6);", "typeof (f(2)) == 'object'"),
     ],
 )
 def test_what_too_much_would_satisfy_is_asked_for_less_at_first(path: str, body: str, new: str):
@@ -174,6 +175,7 @@ def test_what_too_much_would_satisfy_is_asked_for_less_at_first(path: str, body:
         (PY, "with raises(ValueError):\n        f()"),
         (JS, "assert.equal(f(2), 'six');"),
         (JS, "assert.strictEqual(f(2), 6);"),
+        (JS, "assert.ok(f(2) === 6);"),
     ],
 )
 def test_what_one_value_alone_satisfies_is_not_probed(path: str, body: str):
