@@ -118,6 +118,36 @@ def test_only_the_program_that_drives_a_run_answers_for_its_person(shell: Shell)
         play(lambda: story(address))
 
 
+BEGIN = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "one", "version": "1"},
+    },
+}
+YES = {"jsonrpc": "2.0", "id": 1, "result": {"action": "accept", "content": {"approve": True}}}
+SEND = """
+import json, sys, httpx2
+address, headers, bodies = json.loads(sys.stdin.read())
+print(json.dumps([httpx2.post(address, json=b, headers=headers).status_code for b in bodies]))
+"""
+
+
+def test_no_other_program_speaks_in_a_session(shell: Shell):
+    with listening(shell) as address:
+        begun = httpx2.post(address, json=BEGIN, headers=GOOD)
+        headers = {**GOOD, "Mcp-Session-Id": begun.headers["mcp-session-id"]}
+        sent = json.dumps([address, headers, [ASK, YES]])
+        done = subprocess.run(
+            [sys.executable, "-c", SEND], input=sent, capture_output=True, text=True, check=True
+        )
+        assert json.loads(done.stdout) == [404, 404]
+        assert "start_run" in httpx2.post(address, json=ASK, headers=headers).text
+
+
 @pytest.mark.exhaustive
 def test_a_header_does_not_name_another_program(shell: Shell):
     async def story(address: str) -> None:

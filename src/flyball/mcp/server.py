@@ -22,7 +22,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field, ValidationError
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from flyball.app.answering import pending
 from flyball.app.project import Home, redactor_of
@@ -38,6 +38,7 @@ from flyball.run.state import RunState
 from flyball.web.http_bounds import HEADERS_WITHIN, BoundedBodies, TimelyProtocol
 from flyball.workspace.cards.artifacts import artifact_path
 from flyball.workspace.files.plain import read_within
+from flyball.workspace.process.process_identity import process_at, process_name
 
 # Asking a person: by elicitation if the client supports it, else by a command in their terminal.
 #
@@ -287,6 +288,14 @@ NO_TOKEN = {
 }
 
 
+SESSION = b"mcp-session-id"
+NOT_YOURS = {
+    "code": "not-found",
+    "message": "There is no such session of this program.",
+    "hint": "Begin a session with `initialize`.",
+}
+
+
 class TokenGate:
     """Rejects requests without the token."""
 
@@ -305,6 +314,53 @@ class TokenGate:
                 await answer(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+
+class SessionGate:
+    """Accepts requests of a session only from the program that began it.
+
+    An answer to a form is a request of its own: whoever knows the token and the session's name
+    could send it in the place of the person.
+    """
+
+    MOST = 1000
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._programs: dict[bytes, str] = {}
+        """The program that began each session; empty if it cannot be identified."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with 404, after which a client begins another session, if a program is not the
+        session's."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        program = _program_of(scope)
+        session = dict(scope["headers"]).get(SESSION, b"")
+        if session and self._programs.get(session) != program:
+            answer = Response(json.dumps(NOT_YOURS), 404, media_type="application/json")
+            await answer(scope, receive, send)
+            return
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start" and not session:
+                self._note(dict(message["headers"]).get(SESSION, b""), program)
+            await send(message)
+
+        await self._app(scope, receive, noting)
+
+    def _note(self, session: bytes, program: str) -> None:
+        if session:
+            self._programs[session] = program
+        if len(self._programs) > self.MOST:
+            del self._programs[next(iter(self._programs))]
+
+
+def _program_of(scope: Scope) -> str:
+    theirs, ours = scope["client"], scope["server"]
+    pid = process_at(theirs, ours) if theirs and ours else 0
+    return process_name(pid) if pid else ""
 
 
 async def serve(
@@ -333,7 +389,7 @@ async def serve(
         shown = f"[{host}]" if ":" in host else host
         tell(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
         config = uvicorn.Config(
-            TokenGate(BoundedBodies(app), token),
+            TokenGate(SessionGate(BoundedBodies(app)), token),
             http=partial(TimelyProtocol, HEADERS_WITHIN),  # pyright: ignore[reportArgumentType]
             log_level="error",
             access_log=False,
