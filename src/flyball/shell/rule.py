@@ -256,7 +256,8 @@ def judge_rule(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> list[Find
 
 def asks_for_help(words: Sequence[Word]) -> bool:
     """Return whether only help or a version is requested."""
-    return len(words) == 2 and words[1].value in ("--help", "--version")
+    asks = ("--help", "--version", *(("-v",) if words[0].value in ("make", "gmake") else ()))
+    return len(words) == 2 and words[1].value in asks
 
 
 def _judge_subcommand(

@@ -41,7 +41,7 @@ def test_what_agents_type_to_look_around_is_plain():
     refused = [command for command, each in answers.items() if each.decision != "allow"]
     confined = [command for command, each in answers.items() if each.effect != "reading"]
     assert len(refused) <= 0.015 * len(READING), refused
-    assert len(confined) <= 0.03 * len(READING), confined
+    assert len(confined) <= 0.04 * len(READING), confined
 
 
 def test_nothing_harmful_is_plain_reading():

@@ -79,7 +79,7 @@ def test_what_may_show_a_secret_runs_where_secrets_are_invisible(host: AloneHost
         ("cat ../notes.txt", "read-only"),
         (f"head -3 {beside}/notes.txt | tail -1", "read-only"),
         ("cat ../other.txt", "plain"),
-        ("cat ~nobody-here/notes.txt", "plain"),
+        ("cat ~nobody-here/notes.txt", "read-only"),
         ("env | sort", "read-only"),
         ("echo $GITHUB_TOKEN", "read-only"),
         ("echo $HOME", "plain"),

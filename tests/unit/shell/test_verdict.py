@@ -359,13 +359,28 @@ def test_a_pattern_too_long_to_compare_may_name_a_secret():
         ("rg -uu token ..", "/home/u/shop", "unclear"),
         ("grep -r token ..", "/home/u/work/shop", "unclear"),
         ("git grep --no-index token ..", "/home/u/shop", "unclear"),
-        ("rg -uu token", "/home/u/shop", "reading"),
-        ("git grep --no-index token", "/home/u/shop", "reading"),
+        ("rg -uu widget", "/home/u/shop", "reading"),
+        ("rg -uu token", "/home/u/shop", "unclear"),
+        ("rg -uu -l token", "/home/u/shop", "reading"),
+        ("git grep --no-index widget", "/home/u/shop", "reading"),
+        ("git grep --no-index token", "/home/u/shop", "unclear"),
+        ("cat /home/u/shop/a.py", "/home/u/shop", "reading"),
+        ("cat /home/u/other/a.py", "/home/u/shop", "unclear"),
+        ("sed -n '/x/p' /usr/include/stdio.h", "/home/u/shop", "reading"),
+        ("sed -e '/x/p' ../a.py", "/home/u/shop", "unclear"),
+        ("cut -d / -f1 < a.txt", "/home/u/shop", "reading"),
+        ("cut -d / -f1 < ~/a.txt", "/home/u/shop", "unclear"),
+        ("cat *.py", "/home/u/shop", "reading"),
+        ("cat *env", "/home/u/shop", "unclear"),
+        ("cat *.py $(dirname src/a.py)/b", "/home/u/shop", "reading"),
+        ("make -v", "/home/u/shop", "reading"),
         ("find /home/u/shop -type f | xargs grep token", "/home/u/shop", "reading"),
         ("cat /home/u/shop/*/*.py", "/home/u/shop", "reading"),
         ("cat /home/u/shop/*/*.py", "/home/u/other", "unclear"),
     ],
 )
-def test_a_search_outside_the_workspace_is_confined(command: str, root: str, effect: str):
+def test_reading_outside_the_workspace_or_by_patterns_is_confined(
+    command: str, root: str, effect: str
+):
     answer = judge(command, phase="recon", root=root)
     assert (answer.effect, answer.decision) == (effect, "allow")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from flyball.secret_files import holds_below
+from flyball.secret_files import holds_below, is_secret_variable
 from flyball.shell.judgement import CommandKind
 from flyball.shell.programs.archive import ARCHIVES
 from flyball.shell.programs.builtin import BUILTINS
@@ -26,10 +26,17 @@ from flyball.shell.programs.system import SYSTEMS
 from flyball.shell.programs.text import TEXTS
 from flyball.shell.programs.toolchain import TOOLCHAINS
 from flyball.shell.programs.wrapper import WRAPPERS
-from flyball.shell.rule import Operands, Rule
+from flyball.shell.rule import Operands, Rule, parse
 from flyball.shell.words.names import names
 from flyball.shell.words.pattern import Pattern
-from flyball.shell.words.place import Scope, outside, reaches_others, settings
+from flyball.shell.words.place import (
+    Scope,
+    belongs_to_others,
+    outside,
+    reaches_others,
+    selects_secret,
+    settings,
+)
 from flyball.shell.words.variable import may_hold_login
 from flyball.shell.words.word import Word, literal
 
@@ -142,7 +149,7 @@ _NAMING = SAYING | names(
 """Programs that only list names, or whose own rule separates names from contents."""
 _COUNTING = names(
     "wc md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum md5 tokei "
-    "scc cloc sloccount cmp dd"
+    "scc cloc sloccount ssh-keygen"
 )
 """Programs that show the size of a file, and not its contents."""
 _SEARCHING = names("grep egrep fgrep zgrep zegrep zfgrep rg ag ack")
@@ -270,35 +277,79 @@ def searches_all(name: str, words: Sequence[Word], here: str) -> str | None:
     return next(iter(bare), None if folders else ".")
 
 
+def _names_secret(word: Word) -> bool:
+    """Return whether a search is for the name of a secret variable, as files of them have it."""
+    return any(map(is_secret_variable, re.findall(r"[A-Za-z_]+", word.known)))
+
+
 _RECURSE = Pattern(r"rec(u|ur|urs|urse)?")
 
 
 def reads_others(name: str, rule: Rule | None, words: Sequence[Word], scope: Scope) -> str | None:
-    """Return the first word by which a program shows files outside the workspace that it does not
-    name: a folder to search, a pattern, or a name that is only known when it runs.
+    """Return the first word by which a program shows files outside the workspace, other than the
+    system's own, or files that a pattern may select with secrets among them.
     """
     base = posixpath.basename(name)
-    flag = _DEEP.get(base)
-    deep = base in ("rg", "ag", "ack") or any(flag.fullmatch(w.known) for w in words if flag)
-    if not (shows_contents(name, rule) or (deep and base == "git")):
+    if rule is None or (base in _AWAY and base != "git"):
         return None
-    told = [word for word in words if not _RECURSE.fullmatch(word.known)]
-    told = told[base == "git" :]
-    asked = _looked_for(told) if flag else []
-    files = [word for word in told if word not in asked]
-    if deep and all(word.known.startswith("-") for word in files):
+    flag = _DEEP.get(base)
+    flagged = any(flag.fullmatch(w.known) for w in words if flag)
+    deep = flagged or base in ("rg", "ag", "ack")
+    given = [word for word in words if not _RECURSE.fullmatch(word.known)][base == "git" :]
+    shows = shows_contents(name, rule) or (deep and base == "git") or base in _COPYING
+    files = _files(base, rule, given) if shows else _lists(rule, given)
+    if deep and not files:
         files.append(literal("."))
-    return next((word.source for word in files if _leads_away(word, scope, deep=deep)), None)
+    if found := next((word.source for word in files if _leads_away(word, scope, deep=deep)), None):
+        return found
+    if flagged and _shows_lines(base, given):
+        # Files of secrets, hidden ones too, have the names of secrets in them.
+        return next((w.source for w in _looked_for(given) if _names_secret(w)), None)
+    if searches(name, rule) and not matches_all(name, given):
+        return None
+    return next((word.source for word in files if word.glob and selects_secret(word.known)), None)
+
+
+_COPYING = names("cp install")
+"""Programs that only read if they write to the output."""
+_LISTED = ("--files0-from", "--files-from")
+_TEXT_FLAGS = ("-e", "--regexp", "--expression")
+
+
+def _lists(rule: Rule, words: Sequence[Word]) -> list[Word]:
+    """Return the options of a program that name a file with names of files."""
+    read = [value for flag, value in parse(rule, words).flags if value and flag in rule.reads]
+    return [*read, *(word for word in words if word.known.startswith(_LISTED))]
+
+
+def _files(base: str, rule: Rule, words: Sequence[Word]) -> list[Word]:
+    """Return the words of a program that may name files to show.
+
+    A value of an option may be a file for another program of the same rule: `cat -n FILE`.
+    """
+    parsed = parse(rule, words)
+    has_text = base in _SHOWING or base in _SEARCHING
+    texts = _TEXT_FLAGS if has_text else ("--xpath", "-xpath")
+    values = [v for flag, v in parsed.flags if v and flag not in texts and v.known != "/"]
+    files = parsed.operands[:1] if base == "sqlite3" else parsed.operands
+    if has_text and base != "sqlite3" and not any(flag in texts for flag, _ in parsed.flags):
+        files = files[1:]
+    if base == "dd":
+        files = tuple(literal(word.known.partition("=")[2]) for word in files)
+    return [*(word for word in words if word.known.startswith(_LISTED)), *values, *files]
 
 
 def _leads_away(word: Word, scope: Scope, *, deep: bool) -> bool:
     if word.known.startswith("-"):
-        return word.known.startswith(("--files0-from", "--files-from"))
-    told = word.likely.split() + ([word.known] if word.value is not None else [])
-    if deep or word.glob:
-        return any(reaches_others(path, scope) for path in told)
-    gaps = [path for path in word.likely.split() if "*" in path] if word.value is None else []
-    return any(path.startswith("*/") or path == "*" or reaches_others(path, scope) for path in gaps)
+        return word.known.startswith(_LISTED)
+    leads = reaches_others if deep or word.glob else belongs_to_others
+    if word.value is not None:
+        return any(leads(path, scope) for path in (word.value, *word.likely.split()))
+    return any(
+        path.startswith("*/") or path == "*" or reaches_others(path, scope)
+        for path in word.likely.split()
+        if deep or "*" in path
+    )
 
 
 _FETCHERS = names("curl wget aria2c http https xh fetch lwp-request lynx axel gh aws gsutil scp")

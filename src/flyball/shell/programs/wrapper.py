@@ -29,7 +29,7 @@ def _text(words: Sequence[Word]) -> str:
 def _odd(rule: Rule, words: Sequence[Word], flags: Iterable[str]) -> Finding | None:
     """Refuse a wrapper's unknown option, which changes the meaning of its words."""
     for flag in flags:
-        if flag not in rule.known and flag not in rule.valued:
+        if flag not in rule.known and flag not in rule.valued | rule.reads:
             reason = f"{words[0].source} {flag} is not a known option of a wrapper"
             return Finding(_text(words), CommandKind.UNKNOWN, reason)
     return None
@@ -321,7 +321,8 @@ WRAPPERS = table(
             READ,
             "runs",
             check=_xargs,
-            valued="-n -L -P -I -d -s -E -a --max-args --max-procs --delimiter --arg-file",
+            reads="-a --arg-file",
+            valued="-n -L -P -I -d -s -E --max-args --max-procs --delimiter",
             attached="-i -l -e",
             known="-0 -r -t -x --null --no-run-if-empty --verbose --exit -i -l -e --replace "
             "--max-lines --eof",

@@ -12,7 +12,7 @@ from flyball.shell.rule import computed, named_secret, secret_among, secret_find
 from flyball.shell.walk.expression import examine
 from flyball.shell.words.names import names
 from flyball.shell.words.pattern import Pattern
-from flyball.shell.words.place import device, settings
+from flyball.shell.words.place import belongs_to_others, device, settings
 from flyball.shell.words.source import heredoc_delimiter
 from flyball.shell.words.word import Word, text_of, words_of
 
@@ -60,6 +60,8 @@ def _open(walk: Walk, node: Node, operator: str, target: Word) -> None:
             walk.unknown(node, f"which file {target.source} names is only known when it runs")
         elif any(map(settings, (target.known, *target.likely.split()))):
             walk.revealed(node, f"{target.source} may hold secrets among its settings")
+        elif belongs_to_others(target.known, walk.scope):
+            walk.revealed(node, f"{target.source} is outside the workspace")
     elif (path is None and not target.local) or target.glob:
         walk.unknown(node, f"it writes to {target.source}, which is only known when it runs")
     else:

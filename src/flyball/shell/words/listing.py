@@ -116,7 +116,7 @@ def _grep(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _same(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word for word in words if not word.startswith("-"))
+    return tuple(word or "*" for word in words if not word.startswith("-"))
 
 
 def _basename(words: Sequence[str]) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def _basename(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _dirname(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.rpartition("/")[0] or "." for word in _same(words))
+    return tuple(word.rpartition("/")[0] or ("*" if "*" in word else ".") for word in _same(words))
 
 
 def _date(words: Sequence[str]) -> tuple[str, ...]:
@@ -148,8 +148,6 @@ _LISTERS: dict[str, Callable[[Sequence[str]], tuple[str, ...]]] = {
     "fdfind": _visible,
     "grep": _grep,
     "egrep": _grep,
-    "realpath": _same,
-    "readlink": _same,
     "basename": _basename,
     "dirname": _dirname,
     "date": _date,

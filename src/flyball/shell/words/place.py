@@ -241,26 +241,53 @@ def outside(path: str, scope: Scope) -> bool:
 _SYSTEM = names("usr lib lib32 lib64 bin sbin sys proc dev etc tmp boot nix snap")
 
 
+def _is_below_here(path: str) -> bool:
+    """Return whether a path can only be below the command's directory."""
+    return not path.startswith(("/", "~")) and ".." not in path.split("/")
+
+
+def belongs_to_others(path: str, scope: Scope) -> bool:
+    """Return whether a path leads out of the workspace, other than to the system's own files."""
+    if scope.cwd is None and _is_below_here(path):
+        return False
+    parts = spelled(_whole(path, scope))
+    common = parts[:1] == ("",) and (
+        not _SYSTEM.isdisjoint(parts[1:2]) or parts[1:3] == ("var", "log")
+    )
+    return outside(path, scope) and not common
+
+
+def _whole(path: str, scope: Scope) -> str:
+    start = "" if path.startswith("~") else posixpath.join(scope.root, scope.cwd or "~")
+    return posixpath.normpath(posixpath.join(start, path))
+
+
 def reaches_others(path: str, scope: Scope, *, hidden: bool = True) -> bool:
     """Return whether the files below a folder, or those a pattern matches, may be secrets outside
     the workspace.
 
     That is so anywhere outside, except for the system's own folders without such files.
     """
-    start = "" if path.startswith("~") else posixpath.join(scope.root, scope.cwd or "~")
-    whole = posixpath.normpath(posixpath.join(start, path.removesuffix("/**")))
-    if holds_below(whole, hidden=hidden):
-        return True
-    parts = spelled(whole)
-    common = parts[:1] == ("",) and (
-        not _SYSTEM.isdisjoint(parts[1:2]) or parts[1:3] == ("var", "log")
+    below = path.removesuffix("/**")
+    return holds_below(_whole(below, scope), hidden=hidden) or (
+        hidden and belongs_to_others(below, scope)
     )
-    return hidden and outside(path, scope) and not common
 
 
-def _is_below_here(path: str) -> bool:
-    """Return whether a path can only be below the command's directory."""
-    return not path.startswith(("/", "~")) and ".." not in path.split("/")
+@lru_cache(1)
+def _secret_names() -> tuple[str, ...]:
+    """Return an example for each name of the table that a secret may have in any folder."""
+    single = (row[0] for row in patterns() if len(row) == 1)
+    named = (re.sub(r"\[.(.).*?\]", r"\1", name).replace("*", "x") for name in single)
+    return (*named, *(f"x.{end}" for end in _ENDS))
+
+
+def selects_secret(pattern: str) -> bool:
+    """Return whether files that the shell finds for a pattern may be secrets."""
+    last = _simple(pattern.lower()).rpartition("/")[2]
+    return any(
+        fnmatchcase(name, last) for name in _secret_names() if name[0] != "." or last[:1] == "."
+    )
 
 
 def protected(path: str) -> bool:

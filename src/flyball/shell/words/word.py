@@ -310,7 +310,9 @@ def made_names(node: Node) -> list[str]:
         return [*ANY, *listed_secrets(node)]
     command = first if _is_command(first) else _first_command(first)
     words = [w for child in command.named_children for w in words_of(child)] if command else []
-    return [*listed_names([word.known for word in words]), *listed_secrets(node)]
+    # Of a word that is not known an empty text is left, or its beginning.
+    told = [w.known if w.value is not None else w.head and f"{w.head}*" for w in words]
+    return [*listed_names(told), *listed_secrets(node)]
 
 
 def _pipeline_of(node: Node) -> list[Node]:
