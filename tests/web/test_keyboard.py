@@ -154,7 +154,7 @@ def look_back_by_keys(keys: Keys) -> None:
     keys.reach("Event")
     keys.press("Home", "ArrowRight", "ArrowRight", "ArrowRight")
     expect(page.locator("output")).to_contain_text("Event 4 of")
-    expect(page.locator(".then")).to_contain_text("The tree was unchanged.")
+    expect(page.locator(".then")).to_contain_text("Nothing has changed yet.")
     assert keys.at().name == "Event"
     keys.press("End")
     expect(page.locator(".then diff-box .add").first).to_be_visible()

@@ -121,7 +121,7 @@ def follow_a_run_from_the_request_to_taking_it_back(opened: Opened):
     tab(page, "Replay")
     expect(page.locator("output")).to_contain_text("Event")
     page.get_by_label("Event", exact=True).fill("4")
-    expect(page.locator(".then")).to_contain_text("The tree was unchanged.")
+    expect(page.locator(".then")).to_contain_text("Nothing has changed yet.")
     expect(page.locator(".then .tag")).to_have_text("doing")
     assert complaints == []
 
@@ -166,7 +166,7 @@ def play_alone(page: Page):
     page.get_by_role("tab", name="Replay").click()
     page.get_by_label("Speed").select_option("8")
     page.get_by_label("Event", exact=True).fill("1")
-    expect(page.locator(".then")).to_contain_text("The tree was unchanged.")
+    expect(page.locator(".then")).to_contain_text("Nothing has changed yet.")
     expect(page.locator(".then .l-red").first).to_be_visible()
     page.get_by_role("button", name="Play").click()
     expect(page.locator(".then .add").first).to_contain_text("price * quantity")

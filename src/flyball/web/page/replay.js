@@ -24,7 +24,7 @@ export class RePlay extends HTMLElement {
     this.talk = h("ol", { class: "happened", "aria-label": "Latest events" });
     this.tests = h("ul", { class: "turned", "aria-label": "Tests" });
     this.diff = document.createElement("diff-box");
-    this.bare = h("p", { class: "empty" }, "The tree was unchanged.");
+    this.bare = h("p", { class: "empty" }, "Nothing has changed yet.");
     this.board.append(h("div", { class: "replayside" }, this.steps, this.budget = h("div", { class: "row" }), this.cards = h("ul", { class: "thencards" }), this.tests, this.talk), h("div", { class: "replaychange" }, this.bare, this.diff));
     fill(this, h("div", { class: "scrub" }, this.playing, step(-1, "Back", "◂"), this.slider, step(1, "Forward", "▸"), speed), this.out, this.board);
     this.read();
