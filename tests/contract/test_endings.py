@@ -17,7 +17,7 @@ from tests.repos import repository
 from tests.simulation.verdicts import UNTESTED
 from tests.unit.run.stories import Story, fixed
 
-from flyball.acp.update import EditorStory, RunFiles
+from flyball.acp.update import EditorUpdates, RunFiles
 from flyball.app.archive import export_lines, import_run
 from flyball.app.board.account import why_stopped
 from flyball.app.board.watching import card_row
@@ -250,7 +250,7 @@ def printed(place: Path, verb: str, *options: str, run: str = "r") -> str:
 
 def in_an_editor(home: Home, story: Story) -> str:
     """Everything that an editor is told of a run over ACP."""
-    told = EditorStory(RunFiles(home, is_live=False), in_words())
+    told = EditorUpdates(RunFiles(home, is_live=False), in_words())
     lines = retold([JournalEntry(n, each) for n, each in enumerate(story.events, 1)])
     updates = [update for line in lines for update in told.tell(line)]
     return "\n".join(update.model_dump_json() for update in updates)

@@ -222,7 +222,7 @@ def test_an_answer_reaches_a_run_that_rests_and_hundreds_that_rest_cost_next_to_
         shares.append((cpu_of(worker.pid) - before) / RESTING)
     share = min(shares)
     asked = cluster.state(run).seq
-    control = RunControl(cluster.home, Watcher(_unheard, _unheard, _unheard))
+    control = RunControl(cluster.home, Watcher(_discard, _discard, _discard))
     began = time.monotonic()
     result = asyncio.run(control.say(run, lambda state: yes(state, "ada"), "ada"))
     assert result.left_to
@@ -258,7 +258,7 @@ def cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _unheard(_value: object) -> None:
+def _discard(_value: object) -> None:
     """What is told is in the journal."""
 
 

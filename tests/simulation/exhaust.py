@@ -372,7 +372,7 @@ def key(state: RunState) -> tuple[object, ...]:
         state.has_ended,
         owed,
         tuple([_plain(card) if card.is_live else _past(card) for card in state.cards]),
-        tuple([(each.card, each.at, each.failed) for each in state.errands if state.flow]),
+        tuple([(each.card, each.at, each.failed) for each in state.executions if state.flow]),
     )
 
 
@@ -424,7 +424,7 @@ def _plain(card: CardState) -> tuple[object, ...]:
         card.accepted_weakening == card.tree,
         card.asked_for_red,
         card.accepted_review == card.tree,
-        card.setbacks,
+        card.failures_in_row,
         card.form_slips,
         bool(card.halted),
         card.escalation,

@@ -28,7 +28,7 @@ from acp.schema import (
 )
 
 from flyball.acp.turn import PromptTurn
-from flyball.acp.update import EditorStory, RunFiles, Words, modes
+from flyball.acp.update import EditorUpdates, RunFiles, Words, modes
 from flyball.app.answering import pending
 from flyball.app.driving import RunRequest
 from flyball.app.project import Home, open_home
@@ -109,30 +109,30 @@ class EditorAgent:
     async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
         """Start a conversation in a project."""
         name = f"session-{secrets.token_hex(8)}"
-        with _in_their_words():
+        with _as_client_errors():
             self._sessions[name] = EditorSession(name, self._home(cwd))
         return NewSessionResponse(session_id=name, modes=modes())
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> LoadSessionResponse:
         """Replay a conversation from the journal, and continue it."""
-        with _in_their_words():
+        with _as_client_errors():
             home = self._home(cwd)
             records = await _records(home, session_id)
             for record in records:
-                await self._retell(session_id, home, record)
+                await self._replay_history(session_id, home, record)
             said = [record.state for record in records]
             self._sessions[session_id] = EditorSession(session_id, home, said)
         return LoadSessionResponse(modes=modes())
 
     async def set_session_mode(self, mode_id: str, session_id: str, **_: Any) -> None:
         """Refuse the request: modes are phases."""
-        with _in_their_words():
+        with _as_client_errors():
             self._session(session_id)
             raise Conflict(f"The mode {mode_id!r} cannot be set here.", GOVERNED)
 
     async def prompt(self, session_id: str, prompt: Sequence[Block], **_: Any) -> PromptResponse:
         """Start a run with the prompt, or answer the run that waits for a message."""
-        with _in_their_words():
+        with _as_client_errors():
             session = self._session(session_id)
             if session.turn is not None:
                 raise Conflict("The previous prompt is still in progress.", "Cancel it, or wait.")
@@ -151,7 +151,7 @@ class EditorAgent:
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         """Cancel the run that a session's prompt started."""
-        with _in_their_words():
+        with _as_client_errors():
             if (turn := self._session(session_id).turn) is not None:
                 await turn.cancel()
 
@@ -175,11 +175,11 @@ class EditorAgent:
             images=said.images,
             history=session.history,
             by=self._by,
-            luggage={CONVERSATION: session.name},
+            extra_data={CONVERSATION: session.name},
         )
 
-    async def _retell(self, session: str, home: Home, record: Record) -> None:
-        story = EditorStory(RunFiles(home, is_live=False), self._tell())
+    async def _replay_history(self, session: str, home: Home, record: Record) -> None:
+        story = EditorUpdates(RunFiles(home, is_live=False), self._tell())
         await self._connected.session_update(
             session, update_user_message_text(record.state.request)
         )
@@ -228,7 +228,7 @@ async def _records(home: Home, session: str) -> list[Record]:
 
 
 @contextmanager
-def _in_their_words() -> Generator[None]:
+def _as_client_errors() -> Generator[None]:
     """Convert errors to the shape that every surface uses."""
     try:
         yield

@@ -20,7 +20,7 @@ from acp.schema import (
 )
 
 from flyball.acp.update import (
-    EditorStory,
+    EditorUpdates,
     RunFiles,
     Update,
     Words,
@@ -52,8 +52,8 @@ class PromptTurn:
         self._client = client
         self._by = by
         self._files = RunFiles(home)
-        self._story = EditorStory(self._files, words)
-        self._control = RunControl(home, Watcher(self._told, self._heard, _unheard))
+        self._story = EditorUpdates(self._files, words)
+        self._control = RunControl(home, Watcher(self._told, self._heard, _discard))
         self._due: deque[Update] = deque()
         self._has_news = asyncio.Event()
         self._sending = asyncio.Lock()
@@ -75,7 +75,7 @@ class PromptTurn:
         self._is_cancelled = True
         await self._began.wait()
         if run := self._control.run:
-            silent = RunControl(self._home, Watcher(_unheard, _unheard, _unheard))
+            silent = RunControl(self._home, Watcher(_discard, _discard, _discard))
             await silent.cancel(run, self._by, "cancelled in the editor")
 
     async def _take(
@@ -160,7 +160,7 @@ def _ending(result: RunResult) -> Iterable[Update]:
         yield update_agent_message_text("\n".join(lines) + "\n")
 
 
-def _unheard(_value: object) -> None:
+def _discard(_value: object) -> None:
     """Ignore the output: a program's output is reported with its result."""
 
 

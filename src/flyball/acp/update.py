@@ -88,7 +88,7 @@ def call_id(run: str, card: str, call: str) -> str:
     return f"{run}/{card}/{call}"
 
 
-class EditorStory:
+class EditorUpdates:
     """Reports one run to an editor; telemetry without an ACP equivalent is sent as text."""
 
     def __init__(self, files: RunFiles, words: Words) -> None:
@@ -232,16 +232,16 @@ def _paths(line: Telemetry) -> list[str]:
     return line["about"].split(", ") if line["about"] else []
 
 
-TELLERS: dict[str, Callable[[EditorStory, Telemetry], Iterator[Update]]] = {
-    "text": EditorStory.text,
-    "usage": EditorStory.usage,
-    "phase": EditorStory.phase,
-    "plan": EditorStory.plan,
-    "card": EditorStory.card,
-    "decision": EditorStory.decision,
-    "call": EditorStory.call,
-    "patch": EditorStory.patch,
-    "approval": EditorStory.approval,
+TELLERS: dict[str, Callable[[EditorUpdates, Telemetry], Iterator[Update]]] = {
+    "text": EditorUpdates.text,
+    "usage": EditorUpdates.usage,
+    "phase": EditorUpdates.phase,
+    "plan": EditorUpdates.plan,
+    "card": EditorUpdates.card,
+    "decision": EditorUpdates.decision,
+    "call": EditorUpdates.call,
+    "patch": EditorUpdates.patch,
+    "approval": EditorUpdates.approval,
 }
 
 

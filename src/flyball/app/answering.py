@@ -104,7 +104,7 @@ def offered_calls(state: RunState) -> int:
     return usual or max(state.budget.calls, 1)
 
 
-def may_simply_go_on(state: RunState) -> bool:
+def needs_only_resume(state: RunState) -> bool:
     """Return whether a resting run only needs to be resumed."""
     return any(each.question.kind in RESTING for each in pending(state))
 

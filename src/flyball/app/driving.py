@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.app.answering import may_simply_go_on
+from flyball.app.answering import needs_only_resume
 from flyball.app.attesting import key_file
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.files import present_tree
@@ -24,7 +24,7 @@ from flyball.app.wiring import (
     REPAIR,
     NullDriver,
     driver_spec,
-    eyes_of,
+    image_model,
     make_driver,
     notifier,
     tool_settings,
@@ -128,7 +128,7 @@ class RunResult(NamedTuple):
         return status_of(self.state)
 
 
-class Seat:
+class RunOwner:
     """The place a run is driven from: this process. A cluster worker has its own seat."""
 
     lease_seconds = LEASE_SECONDS
@@ -160,11 +160,11 @@ class RunControl:
         home: Home,
         watcher: Watcher,
         port: PersonPort | None = None,
-        seat: Seat | None = None,
+        seat: RunOwner | None = None,
         driver: Driver | None = None,
     ) -> None:
         self.home = home
-        self._seat = seat or Seat()
+        self._seat = seat or RunOwner()
         self._own_driver = driver
         """The driver to use instead of the one that a run names."""
         self.run = ""
@@ -214,12 +214,12 @@ class RunControl:
             raise Conflict(f"Run {run} is driven by another program.", "Continue it there.")
         if record.is_submitted:
             word = Resumed(by=by, tree=present_tree(record.state))
-            return await self._leave_word(record, lambda _: word)
+            return await self._queue_answer(record, lambda _: word)
         driver_now = self._driver(record.started, driver)
         async with self._held(record.started, driver_now, record.entries) as (engine, performer):
             state = await engine.journal.load(run, record.state)
             self._tell_resumed(record.started, state)
-            if state.is_at_rest and may_simply_go_on(state):
+            if state.is_at_rest and needs_only_resume(state):
                 state = await engine.append(state, performer.look(state, by))
             return await self._drive(engine, performer, state)
 
@@ -249,7 +249,7 @@ class RunControl:
             state = await engine.append(state, Cancelled(by=by, why=self._clean(why)))
             return RunResult(await engine.run(state))
 
-    async def _leave_word(self, record: Record, word: Word) -> RunResult:
+    async def _queue_answer(self, record: Record, word: Word) -> RunResult:
         """Queue an answer for the worker that will drive the run."""
         event = self._cleaned(word(record.state))
         async with opened(self.home) as journal:
@@ -260,7 +260,7 @@ class RunControl:
         """Record a person's answer, and continue the run with it."""
         record = await record_of(self.home, run)
         if record.is_submitted:
-            return await self._leave_word(record, word)
+            return await self._queue_answer(record, word)
         word(record.state)
         # An agent in its own program continues by itself with its next request.
         drive = drive and not record.is_hosted
@@ -373,7 +373,7 @@ class RunControl:
     ) -> AsyncGenerator[tuple[Engine, EffectPerformer]]:
         home, run = self.home, started.run
         context = self._context(started, history)
-        eyes = context.eyes = eyes_of(home, started.shell.get("driver", ""))
+        eyes = context.eyes = image_model(home, started.shell.get("driver", ""))
         told = self._told = RedactingWatcher(self._watcher, context.redactor)
         journal = self._seat.open_journal(home)
         try:

@@ -91,11 +91,11 @@ def _compute(root: Root, request: PatchRequest, environ: Mapping[str, str]) -> P
     result = engine(files)
     missing = {error.path for error in result.errors if error.code is Code.FILE_MISSING}
     if missing and not result.ok:
-        return engine({**_namesakes(root, missing), **files})
+        return engine({**_similar_paths(root, missing), **files})
     return result
 
 
-def _namesakes(root: Root, missing: set[str]) -> dict[str, bytes]:
+def _similar_paths(root: Root, missing: set[str]) -> dict[str, bytes]:
     """Return files that match the wrong names in a diff, for the error message."""
     names = {path.rpartition("/")[2].casefold() for path in missing}
     found = islice(root.walk(), MOST_FILES)

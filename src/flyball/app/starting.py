@@ -39,7 +39,7 @@ class RunRequest(NamedTuple):
     target: str = ""
     by: str = ""
     """The name of the requester; empty if people are not identified."""
-    luggage: Mapping[str, str] = {}
+    extra_data: Mapping[str, str] = {}
     """Additional data for a cluster's workers."""
 
 
@@ -65,7 +65,7 @@ def started_of(
             "driver": spec,
             "in_place": "yes" if wanted.in_place else "",
             **({"by": wanted.by} if wanted.by else {}),
-            **wanted.luggage,
+            **wanted.extra_data,
         },
     )
 

@@ -44,7 +44,7 @@ def flow_intent(flow: Flow, requested: Intent | None) -> Intent:
     return requested
 
 
-class Own(NamedTuple):
+class ProjectTemplate(NamedTuple):
     """One of a project's own templates, and its file."""
 
     template: Template
@@ -54,7 +54,7 @@ class Own(NamedTuple):
 class OwnTemplates(NamedTuple):
     """A project's own templates that may be used, and why others may not."""
 
-    found: tuple[Own, ...] = ()
+    found: tuple[ProjectTemplate, ...] = ()
     notices: tuple[str, ...] = ()
 
     @property
@@ -64,7 +64,7 @@ class OwnTemplates(NamedTuple):
 
 def project_templates(home: Home) -> OwnTemplates:
     """Return the valid templates in `.flyball/templates` that the user trusts."""
-    found: dict[str, Own] = {}
+    found: dict[str, ProjectTemplate] = {}
     notices: list[str] = []
     for each in own_templates(home.environ, home.repo):
         file = one_line(os.path.relpath(each.path, home.repo))
@@ -82,5 +82,5 @@ def project_templates(home: Home) -> OwnTemplates:
                     f"{file}: the template {one_line(name)} is not used: one is {owner}."
                 )
             else:
-                found[name] = Own(template, file)
+                found[name] = ProjectTemplate(template, file)
     return OwnTemplates(tuple(found.values()), tuple(notices))

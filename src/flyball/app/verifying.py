@@ -109,7 +109,7 @@ def _unconfined(home: Home, context: CallContext) -> CallContext:
     return context._replace(sandbox_in=sandbox_in, settings=settings).with_env(home.environ)
 
 
-def _unheard(_text: str) -> None:
+def _discard(_text: str) -> None:
     """Discard what the tests print."""
 
 
@@ -148,7 +148,7 @@ def _context(home: Home, compared: ComparedTrees, tell: Callable[[Progress], Non
         settings=settings,
         limits=settings.suite_limits,
         seen={},
-        on_output=_unheard,
+        on_output=_discard,
         servers_of=lambda: servers,
         is_to_rest=lambda: False,
         on_progress=tell,

@@ -146,7 +146,7 @@ def vision_model(home: Home, spec: str) -> str:
     return name if kind == "model" and family(name) in SEEING and not is_elsewhere else ""
 
 
-def eyes_of(home: Home, spec: str = "") -> VisionModel | None:
+def image_model(home: Home, spec: str = "") -> VisionModel | None:
     """Return the model that describes pictures; it is loaded for the first picture."""
     name = vision_model(home, spec)
     if not name:

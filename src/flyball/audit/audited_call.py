@@ -82,16 +82,16 @@ class AuditedCall(NamedTuple):
         return self.kind == "verify" or (self.kind == "run" and bool(self.command))
 
 
-def action_of(call: Called, came: CallResult | None, looks: Looks) -> AuditedCall:
+def action_of(call: Called, result: CallResult | None, looks: Looks) -> AuditedCall:
     """Return a call with its outcome; a call without an outcome was interrupted."""
     row = host_tool(call.tool)
     command = text_in(call.args, COMMAND_FIELDS) if row.names is Naming.A_COMMAND else ""
     kind = _kind(call, row, command)
     runs = kind == "mutate" and bool(command.strip()) and also_runs(command)
-    if runs and came and not came.ok:
+    if runs and result and not result.ok:
         # A script that was written and run in one line failed as a run; the writing went well.
         kind = "run"
-    text = came.text if came else ""
+    text = result.text if result else ""
     shows = bool(text) and kind in ("read", "run", "verify") and looks.secret(text)
     return AuditedCall(
         call.at,
@@ -101,9 +101,9 @@ def action_of(call: Called, came: CallResult | None, looks: Looks) -> AuditedCal
         _quote(call, command),
         command,
         _paths(call, row),
-        came.edits if came else (),
-        came.ok if came else False,
-        came.status if came else None,
+        result.edits if result else (),
+        result.ok if result else False,
+        result.status if result else None,
         shows,
         runs=runs,
     )
@@ -144,16 +144,16 @@ def _paths(call: Called, row: HostTool) -> tuple[str, ...]:
             return ()
 
 
-def step_of_action(action: AuditedCall, call: Called, came: CallResult, reply: int) -> GuardStep:
+def step_of_action(action: AuditedCall, call: Called, result: CallResult, reply: int) -> GuardStep:
     """Return the part of a call that the guards compare."""
-    text = came.text
+    text = result.text
     if len(text) > 2 * SEEN_OF_OUTCOME:
         text = text[:SEEN_OF_OUTCOME] + text[-SEEN_OF_OUTCOME:]
     seen = without_noise(text)
-    is_error = action.kind in ("verify", "run") and bool(came.status)
-    error = digest([came.status, fingerprint(seen)]) if is_error else ""
+    is_error = action.kind in ("verify", "run") and bool(result.status)
+    error = digest([result.status, fingerprint(seen)]) if is_error else ""
     mark = digest([call.tool, _asked(call)])
-    return GuardStep(mark, digest(seen), action.kind, ok=came.ok, error=error, reply=reply)
+    return GuardStep(mark, digest(seen), action.kind, ok=result.ok, error=error, reply=reply)
 
 
 SAID_OF_CALLS = frozenset({"description", "timeout", "instruction"})

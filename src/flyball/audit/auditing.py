@@ -36,7 +36,7 @@ from flyball.guards.guard import GuardLimits
 from flyball.hosts.install.targets import HostPlaces
 from flyball.hosts.prove.installed import find_hooks
 from flyball.journal.sqlite import SqliteJournal
-from flyball.record.observed import OBSERVED, would_be
+from flyball.record.observed import OBSERVED, hypothetical_blocks
 from flyball.regex import regex
 from flyball.run.event import AnyEvent, CallReturned, RunStarted
 from flyball.workspace.process.spawn import Companion, run_sync
@@ -218,7 +218,7 @@ def _text_of(path: Path) -> str:
         return ""
 
 
-WORTH_A_CREW = 24 << 20
+WORTH_SEVERAL_READERS = 24 << 20
 """Minimum total bytes at which starting reader processes pays off."""
 MOST_READERS = 3
 """Maximum number of readers; each takes about 70 MB, and all of them must stay below 300 MB."""
@@ -267,7 +267,7 @@ def judge_files(
 ) -> Iterator[tuple[Path, FileAudit]]:
     """Yield each file with its result, in order of completion."""
     readers = min(_cores(), MOST_READERS, len(files))
-    if readers < 2 or size < WORTH_A_CREW:
+    if readers < 2 or size < WORTH_SEVERAL_READERS:
         yield from ((file, judge_file(file, limits)) for file in files)
         return
     # Limit unread results, so that a slow index slows the readers down.
@@ -365,7 +365,7 @@ def judge_journal(file: Path) -> FileAudit:
         started = events[0]
         assert isinstance(started, RunStarted)
         audit.sessions.append(_session(started, events))
-        for n, each in enumerate(would_be(events, _is_check), 1):
+        for n, each in enumerate(hypothetical_blocks(events, _is_check), 1):
             found = AuditFinding(
                 rule=each.rule,
                 session=started.run,
@@ -395,7 +395,7 @@ async def _observed(file: Path) -> list[list[AnyEvent]]:
 
 
 def _session(started: RunStarted, events: Sequence[AnyEvent]) -> SessionAudit:
-    came = [event for event in events if isinstance(event, CallReturned)]
+    result = [event for event in events if isinstance(event, CallReturned)]
     return SessionAudit(
         started.run,
         FLYBALL,
@@ -404,8 +404,8 @@ def _session(started: RunStarted, events: Sequence[AnyEvent]) -> SessionAudit:
         began=started.at,
         ended=events[-1].at,
         prompts=1,
-        calls=len(came),
-        edits=sum(bool(event.changed) for event in came),
+        calls=len(result),
+        edits=sum(bool(event.changed) for event in result),
         asked=started.request[:300],
     )
 

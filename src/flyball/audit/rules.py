@@ -148,7 +148,7 @@ def _answered(turn: Turned) -> Iterator[AuditFinding]:
         yield _found(turn, "question-edited", turn.actions[work[0]], f"it was asked: {asked}")
 
 
-WRITES_AFAR = regex(r"(?:>|\btee\b|\bcp\b|\bmv\b|\bln\b|\binstall\b)[^|;&]*(?:\s|>)(?:/|~|\.\./)")
+WRITES_REMOTE = regex(r"(?:>|\btee\b|\bcp\b|\bmv\b|\bln\b|\binstall\b)[^|;&]*(?:\s|>)(?:/|~|\.\./)")
 SCRATCH = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/", "/private/var/")
 OF_HOSTS = regex(r"/\.(?:claude|codex|gemini|config|cache|local)/")
 """Where hosts keep plans and notes of their own."""
@@ -162,9 +162,9 @@ def _outside(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
     for action in turn.actions:
         if not action.is_edit:
             continue
-        afar = [path for path in action.paths if _is_afar(path, root)]
-        if not afar and WRITES_AFAR.search(action.command):
-            afar = [path for path in PLACES.findall(action.command) if _is_afar(path, root)]
+        afar = [path for path in action.paths if _is_remote(path, root)]
+        if not afar and WRITES_REMOTE.search(action.command):
+            afar = [path for path in PLACES.findall(action.command) if _is_remote(path, root)]
             is_so = bool(afar) and looks.command(action.command, root).is_outside
             afar = afar if is_so else []
         if afar:
@@ -177,7 +177,7 @@ def _outside(turn: Turned, looks: Looks) -> Iterator[AuditFinding]:
 PLACES = regex(r"(?<![\w.])((?:/|~/|(?:\.\./)+)[\w./-]+)")
 
 
-def _is_afar(path: str, root: str) -> bool:
+def _is_remote(path: str, root: str) -> bool:
     if OF_HOSTS.search(path):
         return False
     whole = posixpath.normpath(posixpath.join(root, path)) if not path.startswith("~") else path

@@ -115,33 +115,33 @@ class Trail:
                 turn.words = ""
                 self._asked[entry.id] = entry
             case CallResult():
-                self._come(entry)
+                self._record_result(entry)
             case _:
                 turn.is_interrupted = turn.is_interrupted or bool(turn.actions or self._asked)
 
-    def _come(self, came: CallResult) -> None:
-        turn, call = self._turn, self._asked.pop(came.call, None)
+    def _record_result(self, result: CallResult) -> None:
+        turn, call = self._turn, self._asked.pop(result.call, None)
         if call is None:
             return
-        action = action_of(call, came, self._looks)
+        action = action_of(call, result, self._looks)
         # Numbered as they come: names of replies would be one long list in a long session.
         if call.reply not in self._replies:
             self._replies = {call.reply: max(self._replies.values(), default=0) + 1}
-        step = step_of_action(action, call, came, self._replies[call.reply])
+        step = step_of_action(action, call, result, self._replies[call.reply])
         self._memory = remember(self._memory, step)
         found = trips(self._memory, self._limits)
         if found:
             action = action._replace(trips=found)
             if not turn.stopped_at and any(trip.level is TripLevel.HARD for trip in found):
                 turn.stopped_at = action.id
-        self._texts_of(action, came)
+        self._texts_of(action, result)
         turn.actions.append(action)
         if len(turn.actions) > ACTIONS_KEPT:
             del turn.actions[0]
 
-    def _texts_of(self, action: AuditedCall, came: CallResult) -> None:
+    def _texts_of(self, action: AuditedCall, result: CallResult) -> None:
         """Keep both versions of test files, as far as the transcript shows them."""
-        for named, text in came.seen:
+        for named, text in result.seen:
             is_kept = len(text) <= LONGEST_FILE and len(self._texts) < FILES_KEPT
             if is_kept and _is_of_tests(path := self._inside(named)):
                 self._texts[path] = text

@@ -168,7 +168,7 @@ def _settle(install: Installation, *, yes: bool, as_json: bool) -> bool:
         if plan.changes and plan.before and plan.after:
             say("Everything else in the file stays as it is.")
     if not yes:
-        if as_json or not _is_somebody_there():
+        if as_json or not _is_person_present():
             return False
         if not click.confirm("\nWrite this?"):
             return False
@@ -200,7 +200,7 @@ def _write(plan: InstallPlan, repo: Path) -> None:
         asyncio.run(HostGovernor(home).let_person(lambda: carry_out(plan)))
 
 
-def _is_somebody_there() -> bool:
+def _is_person_present() -> bool:
     return sys.stdin.isatty()
 
 
@@ -214,7 +214,7 @@ def _readable(diff: str) -> str:
 
 
 def _say(install: Installation, *, is_done: bool) -> None:
-    if install.plan.is_change and not is_done and _is_somebody_there():
+    if install.plan.is_change and not is_done and _is_person_present():
         say("\nNothing was written.")
     elif install.plan.is_change and not is_done:
         say("\nNothing was written. Repeat with --yes to write it.")

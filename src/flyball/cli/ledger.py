@@ -185,5 +185,5 @@ def _print_entry(entry: LedgerEntry) -> None:
         say(f"  {line}")
     say("seen in:")
     for each in entry.seen:
-        cure = f", resolved by: {each.resolution}" if each.resolution else ""
-        say(f"  run {each.run}, card {each.card}, {age(now - each.at)} ago{cure}")
+        resolution = f", resolved by: {each.resolution}" if each.resolution else ""
+        say(f"  run {each.run}, card {each.card}, {age(now - each.at)} ago{resolution}")

@@ -27,7 +27,7 @@ deleting objects that a run may just have fetched.
 """
 
 
-class WorkerRoom:
+class WorkerDirectory:
     """The directory of one worker. A later worker may reuse it, but two never use it at once."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -77,7 +77,7 @@ class WorkerRoom:
             (git / "HEAD").write_text("ref: refs/heads/none\n")
         return clone
 
-    def sweep(self) -> None:
+    def delete_run_files(self) -> None:
         """Delete the previous worker's run files; each run brings its own again."""
         for state in self.directory.glob("*/state"):
             clones = [each.parent for each in state.parent.glob("*/.git")]

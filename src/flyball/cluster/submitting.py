@@ -43,16 +43,16 @@ TRAVELLING = (
 
 async def submit(home: Home, wanted: RunRequest, *, priority: int = 0) -> str:
     """Submit a run to the cluster's workers; return its name once they can find it."""
-    _refuse_what_cannot_travel(home, wanted)
+    _require_portable(home, wanted)
     settings = home.effective.settings
     spec = driver_spec(settings, wanted.driver, Path.cwd())
-    luggage = {
+    extra_data = {
         SUBMITTED: "yes",
         "priority": str(priority),
-        "settings": json.dumps(travelling(home)),
+        "settings": json.dumps(portable_settings(home)),
     }
     own = project_templates(home)
-    started = started_of(home, wanted._replace(luggage=luggage), spec, own.templates)
+    started = started_of(home, wanted._replace(extra_data=extra_data), spec, own.templates)
     # Parallel steps have files of their own outside the run's, which stay on one machine.
     policy = msgspec.structs.replace(started.policy, steps_at_once=1)
     started = msgspec.structs.replace(started, policy=policy, at=time.time())
@@ -61,7 +61,7 @@ async def submit(home: Home, wanted: RunRequest, *, priority: int = 0) -> str:
     return started.run
 
 
-def travelling(home: Home) -> dict[str, Any]:
+def portable_settings(home: Home) -> dict[str, Any]:
     """Return the settings that travel with a run, because they apply wherever it is driven; never a
     key."""
     settled = msgspec.to_builtins(home.effective.settings)
@@ -75,7 +75,7 @@ def arrived(started: RunStarted) -> dict[str, Any]:
     return {name: told[name] for name in TRAVELLING if name in told}
 
 
-def _refuse_what_cannot_travel(home: Home, wanted: RunRequest) -> None:
+def _require_portable(home: Home, wanted: RunRequest) -> None:
     if not home.database:
         raise UsageError(
             "A run is submitted to a cluster, and no database is named.",

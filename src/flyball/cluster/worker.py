@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from flyball.app.driving import RunControl, Seat, Watcher
+from flyball.app.driving import RunControl, RunOwner, Watcher
 from flyball.app.project import Home
 from flyball.app.runs.journals import opened
 from flyball.app.runs.run_bundle import Carrier, UnpackTarget
 from flyball.app.starting import RunRequest, policy_of
-from flyball.cluster.clones import WorkerRoom, clear_run
+from flyball.cluster.clones import WorkerDirectory, clear_run
 from flyball.cluster.submitting import arrived
 from flyball.engine.cluster import Scheduler
 from flyball.engine.effects import EffectPerformer
@@ -94,7 +94,7 @@ class CarryingJournal(PostgresJournal):
         self._known = now
 
 
-class WorkerSeat(Seat):
+class WorkerControl(RunOwner):
     """The seat of a worker: one run with its own lease, and files fetched from the remote."""
 
     lease_seconds = LEASE_SECONDS
@@ -156,7 +156,7 @@ class Worker:
         self.database = options.database
         self._options = options
         self.says_yes = options.says_yes
-        self._room = WorkerRoom(environ)
+        self._room = WorkerDirectory(environ)
         self._driven: dict[str, _Driven] = {}
         self._free = threading.Condition()
         self._stop = threading.Event()
@@ -189,7 +189,7 @@ class Worker:
 
     def work(self, ready: Callable[[], None]) -> None:
         """Take runs and drive them until asked to stop."""
-        self._room.sweep()
+        self._room.delete_run_files()
         # Before the launch: a worker without a heartbeat would lose the run at once.
         self._table.beat(0)
         self._scheduler.launch()
@@ -198,13 +198,13 @@ class Worker:
         try:
             while not self._stop.is_set():
                 try:
-                    self._lead()
+                    self._assign_runs()
                 except JournalError as error:
                     LOG.warning("%s", error)
                 if self._table.wait(LOOK_SECONDS):
                     self._scheduler.wake()
         finally:
-            self._let_go()
+            self._release_runs()
 
     def _beat(self) -> None:
         while not self._sleep(BEAT_SECONDS):
@@ -230,17 +230,17 @@ class Worker:
         with self._free:
             return list(self._driven.values())
 
-    def _lead(self) -> None:
+    def _assign_runs(self) -> None:
         """Assign waiting runs, if this worker is the leader."""
         # On this machine a dead process is detected at once; elsewhere when its lease ends.
         if not self._table.leads():
             leader = self._table.leader()
             if not is_gone(leader):
                 return
-            self._table.bury([leader])
+            self._table.remove_dead([leader])
             if not self._table.leads():
                 return
-        self._table.bury([row.worker for row in self._table.all() if is_gone(row.worker)])
+        self._table.remove_dead([row.worker for row in self._table.all() if is_gone(row.worker)])
         if time.monotonic() > self._forget_at:
             self._forget_at = time.monotonic() + FORGET_SECONDS
             self._scheduler.forget(FORGOTTEN)
@@ -270,7 +270,7 @@ class Worker:
         if chosen:
             self._scheduler.hand_out(chosen)
             self._scheduler.wake()
-            self._table.tell_handed()
+            self._table.notify_queued()
         self._tell_unserved(due, list(live.values()))
 
     def _tell_unserved(self, due: Sequence[DueRun], workers: Sequence[WorkerRow]) -> None:
@@ -297,7 +297,7 @@ class Worker:
                 del self._driven[run]
                 self._free.notify_all()
 
-    def _let_go(self) -> None:
+    def _release_runs(self) -> None:
         """Release every run at its current point; unanswered model requests are repeated
         elsewhere."""
         self._stop.set()
@@ -321,8 +321,8 @@ class Worker:
         """Return a project as its runs see it on this machine."""
         return self._room.home_of(project, self.database, settled)
 
-    def seat(self, home: Home, project: str) -> WorkerSeat:
-        return WorkerSeat(home, project, self._options.roles, self._stop.is_set)
+    def seat(self, home: Home, project: str) -> WorkerControl:
+        return WorkerControl(home, project, self._options.roles, self._stop.is_set)
 
 
 class _Driven:
@@ -373,7 +373,7 @@ class _Driven:
             first = (await journal.events(self._run, limit=1))[0].event
         assert isinstance(first, RunStarted)
         home = self._worker.home_of(self._project, arrived(first))
-        watcher = Watcher(_unheard, _unheard, _unheard)
+        watcher = Watcher(_discard, _discard, _discard)
         if self._attempt > MOST_ATTEMPTS:
             why = f"It was tried {MOST_ATTEMPTS} times from the same state without progress."
             result = await RunControl(home, watcher).give_up(self._run, "the cluster", why)
@@ -403,5 +403,5 @@ class _Driven:
             self._loop.call_soon_threadsafe(self._task.cancel)
 
 
-def _unheard(_value: object) -> None:
+def _discard(_value: object) -> None:
     """Ignore the output; everything reported here is read from the journal."""

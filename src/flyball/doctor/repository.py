@@ -240,7 +240,7 @@ async def _succeeds(argv: Sequence[str], context: CallContext) -> bool:
     return ended.exit_code == 0
 
 
-def _unheard(_text: str) -> None:
+def _discard(_text: str) -> None:
     """Ignore the output; a check shows none."""
 
 
@@ -276,7 +276,7 @@ def _context(home: Home, directory: Path) -> CallContext:
         settings=settings,
         limits=process.CommandLimits(seconds=SECONDS, memory=settings.limits.memory),
         seen={},
-        on_output=_unheard,
+        on_output=_discard,
         servers_of=lambda: RunServers(directory / "servers"),
         is_to_rest=lambda: False,
         shelf=directory,

@@ -73,14 +73,14 @@ def read_form(text: str) -> ReplyForm:
         raise ReplyError(f"This is not JSON: {error}.", "Write one JSON object.") from None
     if not is_map(value):
         raise ReplyError(f"A reply is a JSON object, not {value_words(value)}.", "Begin with `{`.")
-    value = _in_our_words(value)
+    value = _to_own_reply(value)
     if wrong := faults(cast(object, value), ReplyForm):
         message = " ".join(fault.message for fault in wrong)
         raise ReplyError(message, wrong[0].hint)
     return msgspec.convert(value, ReplyForm)
 
 
-def _in_our_words(reply: Mapping[object, object]) -> dict[object, object]:
+def _to_own_reply(reply: Mapping[object, object]) -> dict[object, object]:
     """Convert a reply from another program's notation to Flyball's names."""
     found = {name: each for name, each in reply.items() if each is not None}
     for own, other in (("text", "content"), ("calls", "tool_calls"), ("finish", "finish_reason")):
@@ -91,10 +91,10 @@ def _in_our_words(reply: Mapping[object, object]) -> dict[object, object]:
     calls = found.get("calls")
     if is_map(calls):
         calls = [calls]
-    return {**found, "calls": [call_in_our_words(c) for c in calls]} if is_list(calls) else found
+    return {**found, "calls": [to_own_call(c) for c in calls]} if is_list(calls) else found
 
 
-def call_in_our_words(call: object) -> object:
+def to_own_call(call: object) -> object:
     """Convert a call from any provider's notation to `tool` and `args`; return anything else
     unchanged."""
     if not is_map(call):

@@ -65,13 +65,13 @@ def take_pasted(text: str, known: int = 0) -> tuple[str, tuple[str, ...]]:
     """Return a text without its pasted images, and the images, numbered after `known`."""
     found: list[str] = []
 
-    def stand_in(match: re.Match[str]) -> str:
+    def placeholder(match: re.Match[str]) -> str:
         if picture(match[0]) is None:
             return match[0]
         found.append(match[0])
         return f"(image {known + len(found)})"
 
-    return _PASTED.sub(stand_in, text), tuple(found)
+    return _PASTED.sub(placeholder, text), tuple(found)
 
 
 def is_address(url: str) -> bool:

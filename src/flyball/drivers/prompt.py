@@ -52,7 +52,7 @@ def system_prompt(
     names = {tool.name for tool in tools}
     entered = {phase.name_for_people for phase in phases}
     entered |= {"design"} if Phase.DESIGN in phases else set()
-    parts = [true_for(text_of(name), names, entered) for name in ("common", role)]
+    parts = [for_tools(text_of(name), names, entered) for name in ("common", role)]
     if not tools:
         parts.append("No tools are available: answer in text.")
     if advice.strip():
@@ -79,7 +79,7 @@ def text_of(name: str) -> str:
     return (folder / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
-def true_for(text: str, tools: Collection[str], phases: Collection[str]) -> str:
+def for_tools(text: str, tools: Collection[str], phases: Collection[str]) -> str:
     """Return a prompt without the items that name other tools, or begin with other phases."""
     kept = [item for item in _ITEM.split(text) if _is_true(item, tools, phases)]
     return re.sub(r"\n{3,}", "\n\n", "".join(kept)).strip()

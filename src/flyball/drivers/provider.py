@@ -268,7 +268,7 @@ class ProviderDriver:
             finish=finish,
             usage=self._usage(name, response),
             model=f"{name.partition(':')[0]}:{response.model_name or name.partition(':')[2]}",
-            looks=looks_of(response, request.number),
+            looks=web_lookups(response, request.number),
         )
 
     def _usage(self, name: str, response: ModelResponse) -> Usage:
@@ -346,7 +346,7 @@ def _web_settings(model: Model, most: int) -> ModelSettings:
     return cast(ModelSettings, said)
 
 
-def looks_of(response: ModelResponse, number: int) -> tuple[WebLook, ...]:
+def web_lookups(response: ModelResponse, number: int) -> tuple[WebLook, ...]:
     """Return the provider's own web lookups for a reply, in order."""
     parts = response.parts
     answers = {p.tool_call_id: p.content for p in parts if isinstance(p, NativeToolReturnPart)}

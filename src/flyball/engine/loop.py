@@ -25,7 +25,7 @@ from flyball.run.effect import (
     Owed,
     Perform,
     Think,
-    lane_of,
+    card_of,
     startable,
 )
 from flyball.run.event import AnyEvent, Cancelled, PauseAsked
@@ -177,7 +177,7 @@ class Engine:
         """Return all effects that may start; a run that is pausing only finishes its own."""
         due = self._due
         if self._is_to_rest:
-            due = [owed for owed in due if lane_of(owed) == RUN] if self._lanes.is_idle else ()
+            due = [owed for owed in due if card_of(owed) == RUN] if self._lanes.is_idle else ()
         # The common case: one card, one effect at a time.
         is_alone = len(due) == 1 and self._lanes.is_idle
         return (due,) if is_alone else startable(due, self._lanes.under_way)
@@ -256,13 +256,13 @@ class Engine:
     @property
     def _is_quiet(self) -> bool:
         """Return whether a pause would find every card idle: none is at work or about to be."""
-        return self._lanes.is_idle and all(lane_of(owed) != RUN for owed in self._state.due)
+        return self._lanes.is_idle and all(card_of(owed) != RUN for owed in self._state.due)
 
     def _is_moot(self, batch: Batch) -> bool:
         """Return whether a batch's result is no longer needed: it was dropped, or its card
         paused."""
         resting = {card.id for card in self._state.paused}
-        if batch.is_thinking and lane_of(batch.owed[0]) in resting:
+        if batch.is_thinking and card_of(batch.owed[0]) in resting:
             return True
         return not self._owes_any(batch)
 

@@ -85,7 +85,7 @@ async def settle_foreign(
     """
     before = context.workspace.snapshot(context.key)
     # What a host's shell makes is the work of its agent; there is no other tool that it should use.
-    left = _take_back_forbidden(context, call, before)._replace(created=())
+    left = _restore_forbidden(context, call, before)._replace(created=())
     builds = context.phase is Phase.EXECUTE
     # Asked only where it matters: to know of all the others costs as much as the rest of a look.
     theirs = await changed_elsewhere() if left.changed and not builds else ()
@@ -94,7 +94,7 @@ async def settle_foreign(
     ]
     if mine:
         left = left._replace(
-            tree=take_back(context.workspace, TreeHash(before), mine),
+            tree=restore_paths(context.workspace, TreeHash(before), mine),
             changed=tuple(path for path in left.changed if path not in mine),
             undone=(*left.undone, *mine),
         )
@@ -103,7 +103,7 @@ async def settle_foreign(
     return _returned(context, call, result, 0.0, left._replace(changed=()))
 
 
-def take_back(workspace: Workspace, tree: TreeHash, paths: Container[str]) -> TreeHash:
+def restore_paths(workspace: Workspace, tree: TreeHash, paths: Container[str]) -> TreeHash:
     """Restore these files from a tree; return the resulting tree."""
     changes = workspace.trees.changes(tree, workspace.tree_hash())
     workspace.writer.finish()
@@ -157,7 +157,7 @@ def _recover(context: CallContext, call: Call, tool: Tool, form: Form) -> AnyEve
     # what there is. Elsewhere it had nothing to change.
     if context.phase is not Phase.EXECUTE:
         workspace.restore(before)
-    left = _take_back_forbidden(context, call, before)
+    left = _restore_forbidden(context, call, before)
     return CallInterrupted(
         card=context.card,
         call=call.id,
@@ -178,7 +178,7 @@ class _TreeEffects(NamedTuple):
     """The user's files that could not be put back, because they were too large to keep."""
     created: tuple[str, ...] = ()
     """What a program made that was not there before, under any name."""
-    standing: tuple[str, ...] = ()
+    unreverted: tuple[str, ...] = ()
     """What may not be there and could not be taken away."""
     beyond: tuple[str, ...] = ()
     """The user's ignored files that are too many or too large to be copied."""
@@ -188,7 +188,7 @@ def _settle(
     context: CallContext, call: Call, result: Result, elapsed: float, before: SnapshotId
 ) -> CallReturned:
     """Undo forbidden changes, and report the others."""
-    left = _take_back_forbidden(context, call, before)
+    left = _restore_forbidden(context, call, before)
     # A write that failed has no such reason: its half would be nobody's intention.
     is_half_done = call.access is Access.MUTATE and call.command is None and not result.ok
     if left.changed and (context.phase is not Phase.EXECUTE or is_half_done):
@@ -199,7 +199,7 @@ def _settle(
     return _returned(context, call, result, elapsed, left, snapshot=before)
 
 
-def _take_back_forbidden(context: CallContext, call: Call, before: SnapshotId) -> _TreeEffects:
+def _restore_forbidden(context: CallContext, call: Call, before: SnapshotId) -> _TreeEffects:
     """Restore Flyball's own files, and user's files that the call was not allowed to touch."""
     workspace = context.workspace
     # First of all: git would wait for ever for a pipe that has the name of one of its files.
@@ -304,8 +304,8 @@ def _with_losses(text: str, left: _TreeEffects) -> str:
     if left.gone:
         names = ", ".join(left.gone)
         text += f"\n[{names}: the user's, not in git, and too large to restore. Tell them.]"
-    if left.standing:
-        names = ", ".join(left.standing)
+    if left.unreverted:
+        names = ", ".join(left.unreverted)
         text += f"\n[{names}: may not be changed, and could not be restored. Tell the user.]"
     if left.beyond:
         more = f" and {len(left.beyond) - NAMED} more" if len(left.beyond) > NAMED else ""

@@ -372,7 +372,7 @@ def _about_setback(previous: CardState | None, card: CardState) -> Iterator[Tele
     if previous is None:
         return
     has_ended = card.escalation is not None and previous.escalation is not card.escalation
-    if not has_ended and card.setbacks == previous.setbacks:
+    if not has_ended and card.failures_in_row == previous.failures_in_row:
         return
     is_asked = card.question is not None and card.question.kind is Asking.FAILURE
     choice = Escalation.PAUSE_FOR_HUMAN if is_asked else Escalation.RETRY

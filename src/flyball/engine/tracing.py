@@ -32,7 +32,7 @@ from opentelemetry.trace import (
 
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import ConfigError
-from flyball.record.spans import OWN, SpanTeller, TraceSpan
+from flyball.record.spans import OWN, SpanBuilder, TraceSpan
 from flyball.run.event import AnyEvent
 from flyball.run.machine import advance
 from flyball.run.state import RunState
@@ -61,7 +61,7 @@ class Tracer:
         self._run = run
         self._watch = watch
         self._told = 0
-        self._teller = SpanTeller()
+        self._teller = SpanBuilder()
         state = RunState()
         for event in history:
             after = advance(state, event).state

@@ -74,7 +74,7 @@ _PASSING = tuple(
 )
 
 
-def without_passing_things(text: str) -> str:
+def without_volatile_parts(text: str) -> str:
     """Return a text without differences in times, durations, addresses and temporary paths."""
     for pattern, plain in _PASSING:
         text = pattern.sub(plain, text)

@@ -55,7 +55,7 @@ def fingerprint_failure(error: str, step_kind: str = "", files: Iterable[str] = 
     return Failure(digest([plain, step_kind, named]), plain[:ERROR_KEPT], step_kind, named)
 
 
-def find_alike(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> Ledger:
+def find_similar(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> Ledger:
     """Return the entries that this failure repeats or resembles, best first.
 
     The same error text is required; the same kind of step, a common file, a known resolution and a
@@ -73,7 +73,7 @@ def find_alike(ledger: Sequence[Mistake], failure: Failure, limit: int = 3) -> L
 def recognise(ledger: Sequence[Mistake], failure: Failure) -> Mistake | None:
     """Return the entry that this failure repeats: the same error, or a similar one in a common
     file."""
-    for mistake in find_alike(ledger, failure, len(ledger)):
+    for mistake in find_similar(ledger, failure, len(ledger)):
         if mistake.fingerprint == failure.fingerprint or _is_near(mistake, failure):
             return mistake
     return None
@@ -94,7 +94,7 @@ def pick_relevant(
     included.
     """
     repeated = [found for failure in failures if (found := recognise(ledger, failure))]
-    named, words = set(map(_tidy, files)), _telling_words(about)
+    named, words = set(map(_tidy, files)), _distinctive_words(about)
     # "Fix it" speaks of nothing in particular, so anything may be what it is about.
     is_vague = bool(about) and not (named or words)
     rest = [
@@ -104,7 +104,7 @@ def pick_relevant(
         and (
             not step_kind
             or named & set(mistake.files)
-            or _is_akin(mistake, step_kind, words, is_vague)
+            or _may_recur(mistake, step_kind, words, is_vague)
         )
     ]
     rest.sort(
@@ -120,12 +120,12 @@ def pick_relevant(
     return (*dict.fromkeys(repeated), *rest)
 
 
-def _is_akin(mistake: Mistake, step_kind: str, words: frozenset[str], is_vague: bool) -> bool:
+def _may_recur(mistake: Mistake, step_kind: str, words: frozenset[str], is_vague: bool) -> bool:
     """Return whether a mistake of the same kind of step may recur in a step with these words."""
     if mistake.step_kind != step_kind:
         return False
     told = " ".join((mistake.error, *mistake.files))
-    return is_vague or not mistake.files or bool(words & _telling_words(told))
+    return is_vague or not mistake.files or bool(words & _distinctive_words(told))
 
 
 WORD = regex(r"[a-z]{4,}")
@@ -157,7 +157,7 @@ COMMON = frozenset(
 """Words that say nothing about what a failure or a step is about."""
 
 
-def _telling_words(text: str) -> frozenset[str]:
+def _distinctive_words(text: str) -> frozenset[str]:
     return frozenset(WORD.findall(text.lower())) - COMMON
 
 
@@ -181,9 +181,9 @@ def mistake_words(mistake: Mistake) -> str:
     times = "once" if mistake.count == 1 else f"{mistake.count} times"
     place = f" in {', '.join(mistake.files)}" if mistake.files else ""
     step = f" during {mistake.step_kind}" if mistake.step_kind else ""
-    cure = f" Resolved by: {mistake.resolution}" if mistake.resolution else " Not resolved yet."
+    fix = f" Resolved by: {mistake.resolution}" if mistake.resolution else " Not resolved yet."
     error = " / ".join(mistake.error.split("\n"))
-    return f"Seen {times}{step}{place}: {error}.{cure}"
+    return f"Seen {times}{step}{place}: {error}.{fix}"
 
 
 def _rank(mistake: Mistake, failure: Failure) -> tuple[bool, bool, int, bool, int, float, str]:

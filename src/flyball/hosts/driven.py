@@ -9,7 +9,7 @@ from typing import TypeVar
 from flyball.app.attesting import key_file
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.journals import acquire, open_journal
-from flyball.app.wiring import eyes_of, notifier, tool_settings
+from flyball.app.wiring import image_model, notifier, tool_settings
 from flyball.engine.loop import Engine, Performer
 from flyball.engine.run_context import RunContext
 from flyball.engine.telemetry import Telemetry
@@ -56,7 +56,7 @@ async def driven(
     If another process drives the run, `LeaseHeld` names it.
     """
     context = context_of(home, in_place=in_place, on_output=on_output)
-    eyes = context.eyes = eyes_of(home)
+    eyes = context.eyes = image_model(home)
     journal = open_journal(home)
     try:
         lease = await acquire(journal, run)

@@ -14,7 +14,7 @@ from flyball.agents.event import GO_ON, HostAnswer
 from flyball.app.project import Home
 from flyball.app.runs.journals import new_run_id, open_journal
 from flyball.app.sessions import Session, Sessions
-from flyball.app.wiring import NullDriver, eyes_of
+from flyball.app.wiring import NullDriver, image_model
 from flyball.engine.loop import Engine, Performer
 from flyball.engine.run_context import RunContext
 from flyball.engine.short_effects import ShortEffects
@@ -119,7 +119,7 @@ class HostedRuns:
     async def inspected(self, session: Session, state: RunState, owed: Owed) -> EvidenceTaken:
         """Return Flyball's evidence about the work. It may take minutes, and holds no lease."""
         context = context_of(self._home, in_place=True)
-        eyes = context.eyes = eyes_of(self._home)
+        eyes = context.eyes = image_model(self._home)
         journal = open_journal(self._home)
         try:
             context.adopt(peek_workspace(session.run, self._home.state))

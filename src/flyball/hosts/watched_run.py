@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from flyball.agents.event import GO_ON, HostAnswer
 from flyball.app.sessions import WITHIN
 from flyball.engine.loop import Engine
-from flyball.engine.perform import take_back
+from flyball.engine.perform import restore_paths
 from flyball.engine.run_context import RunContext
 from flyball.hosts.calls import HostRules
 from flyball.hosts.words import taken_back
@@ -152,7 +152,7 @@ class WatchedRun:
         kept = ""
         if undone:
             kept = workspace.snapshot(f"{self.state.run}/look/{self.state.seq}")
-            now = self._present = take_back(workspace, was, undone)
+            now = self._present = restore_paths(workspace, was, undone)
         left = tuple(path for path in mine if path not in undone)
         await self._record_look(now, changed=left, undone=undone)
         return taken_back(undone, kept) if undone else ""

@@ -34,7 +34,7 @@ def newest_runs(path: Path, most: int) -> tuple[NamedRun, ...]:
     return tuple(NamedRun(*row) for row in rows)
 
 
-def run_meant(found: Sequence[NamedRun], name: str) -> str:
+def resolve_run(found: Sequence[NamedRun], name: str) -> str:
     """Return the run that a name refers to: whole, a prefix, or `last`; empty if it is not
     unique."""
     names = [each.run for each in found]

@@ -124,7 +124,7 @@ class WorkerTable:
 
         self._link.ask(action)
 
-    def bury(self, dead: Sequence[str]) -> None:
+    def remove_dead(self, dead: Sequence[str]) -> None:
         """Remove workers that are known to be dead from the list, and end their leases."""
 
         def action(db: Connection, _: bool) -> None:
@@ -206,7 +206,7 @@ class WorkerTable:
 
         return self._link.ask(action)
 
-    def tell_handed(self) -> None:
+    def notify_queued(self) -> None:
         """Notify every worker that runs were queued."""
         self._link.ask(lambda db, _: db.execute(f"SELECT pg_notify('{DUE}', %s)", (HANDED,)))
 

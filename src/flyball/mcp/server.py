@@ -50,7 +50,7 @@ SHOWN = 4_000
 UNASKED = "Nobody answered here. A person can, in their own terminal: {commands}."
 
 
-class PersonsWord(BaseModel):
+class ApprovalForm(BaseModel):
     """The form that a person fills in."""
 
     approve: bool = Field(description="Whether to allow it.")
@@ -71,7 +71,7 @@ async def waiting_run(ctx: StepContext, run: str, call: str, reason: str) -> Run
 Waiting = Annotated[RunState, Resolve(waiting_run)]
 
 
-async def ask(ctx: StepContext, state: Waiting) -> Elicit[PersonsWord] | Unasked:
+async def ask(ctx: StepContext, state: Waiting) -> Elicit[ApprovalForm] | Unasked:
     """Return the question for the person, or why they cannot be asked here."""
     try:
         steps_of(ctx).require_person(state.run)
@@ -79,7 +79,7 @@ async def ask(ctx: StepContext, state: Waiting) -> Elicit[PersonsWord] | Unasked
         return Unasked(why=str(error))
     if not _can_ask(ctx):
         return Unasked(why="This client cannot ask its person: it has no elicitation.")
-    return Elicit(_words(state), PersonsWord)
+    return Elicit(_words(state), ApprovalForm)
 
 
 async def request_approval(
@@ -96,7 +96,7 @@ async def request_approval(
     in their own terminal.
     """
     waiting = pending(state)[0]
-    if isinstance(outcome, AcceptedElicitation) and isinstance(outcome.data, PersonsWord):
+    if isinstance(outcome, AcceptedElicitation) and isinstance(outcome.data, ApprovalForm):
         said, by = outcome.data, f"the person at {_client_name(ctx)}"
         return await steps_of(ctx).answer(
             state.run, waiting.question.id, by, granted=said.approve, note=said.note
@@ -225,7 +225,7 @@ async def diff(run: str, ctx: StepContext) -> str:
     try:
         return await diff_of(steps.home, await steps.find(run))
     except FlyballError as error:
-        raise _in_their_words(error) from error
+        raise _as_client_errors(error) from error
 
 
 async def card(run: str, card: str, ctx: StepContext) -> str:
@@ -246,7 +246,7 @@ async def account(run: str, card: str, ctx: StepContext) -> str:
         if data is not None:
             return redactor_of(home).text(data.decode("utf-8", "replace"))
     except FlyballError as error:
-        raise _in_their_words(error) from error
+        raise _as_client_errors(error) from error
     else:
         said = f"error[{NotFound.code}]: Card {card!r} of run {run} has no account yet."
         raise ResourceNotFoundError(said)
@@ -257,10 +257,10 @@ async def _described(name: str, ctx: StepContext) -> dict[str, Any]:
     try:
         return await describe(steps.home, await steps.find(name))
     except FlyballError as error:
-        raise _in_their_words(error) from error
+        raise _as_client_errors(error) from error
 
 
-def _in_their_words(error: FlyballError) -> ResourceError:
+def _as_client_errors(error: FlyballError) -> ResourceError:
     kind = ResourceNotFoundError if isinstance(error, NotFound) else ResourceError
     return kind(f"error[{error.code}]: {error}")
 

@@ -256,7 +256,7 @@ LONGEST = 200
 @asynccontextmanager
 async def progress(ctx: Context[Any, Any]) -> AsyncGenerator[TurnWatcher]:
     """Report progress, a few times a second at most, and once at the end."""
-    news = _News()
+    news = _LatestMessage()
     task = asyncio.create_task(_report(ctx, news))
     try:
         yield TurnWatcher(news.telemetry, news.output)
@@ -267,7 +267,7 @@ async def progress(ctx: Context[Any, Any]) -> AsyncGenerator[TurnWatcher]:
             await ctx.report_progress(news.count, message=news.last)
 
 
-class _News:
+class _LatestMessage:
     """The last message, and how many there were."""
 
     def __init__(self) -> None:
@@ -296,7 +296,7 @@ class _News:
         self.last = text[:LONGEST]
 
 
-async def _report(ctx: Context[Any, Any], news: _News) -> None:
+async def _report(ctx: Context[Any, Any], news: _LatestMessage) -> None:
     said = 0
     while True:
         await asyncio.sleep(EVERY)

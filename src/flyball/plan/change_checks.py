@@ -10,8 +10,8 @@ from flyball.plan.suite_checks import (
     Count,
     NoParameters,
     Parameters,
-    last_look,
-    no_look,
+    latest_here,
+    unobserved,
 )
 from flyball.plan.template import Text
 from flyball.plan.verdict import Case, Failed, Missing, Passed, Verdict
@@ -32,11 +32,11 @@ Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
 
 
 def _diff(case: Case) -> DiffReport | None:
-    return last_look(case, DiffReport, lambda item: case.base in ("", item.base))
+    return latest_here(case, DiffReport, lambda item: case.base in ("", item.base))
 
 
 def _no_diff(case: Case) -> Missing:
-    return no_look(case, DiffReport, "compare the current tree with its base")
+    return unobserved(case, DiffReport, "compare the current tree with its base")
 
 
 class Paths(Parameters, frozen=True):
@@ -119,9 +119,9 @@ class OneFile(Parameters, frozen=True):
 
 def file_exists(case: Case, wanted: OneFile) -> Verdict:
     """Require that the file exists."""
-    report = last_look(case, FileReport, lambda item: item.path == wanted.path)
+    report = latest_here(case, FileReport, lambda item: item.path == wanted.path)
     if report is None:
-        return no_look(case, FileReport, f"look for {wanted.path}")
+        return unobserved(case, FileReport, f"look for {wanted.path}")
     if not report.exists:
         return Failed(f"{wanted.path} does not exist.")
     return Passed(f"{wanted.path} exists.")
@@ -142,9 +142,9 @@ def file_contains(case: Case, wanted: FileText) -> Verdict:
             return False
         return not item.exists or wanted.text in item.asked or wanted.text in item.contains
 
-    report = last_look(case, FileReport, looked)
+    report = latest_here(case, FileReport, looked)
     if report is None:
-        return no_look(case, FileReport, f"look for {wanted.text!r} in {wanted.path}")
+        return unobserved(case, FileReport, f"look for {wanted.text!r} in {wanted.path}")
     if not report.exists:
         return Failed(f"{wanted.path} does not exist.")
     if wanted.text not in report.contains:
@@ -161,9 +161,9 @@ class CoverageLimits(Parameters, frozen=True):
 
 def coverage_not_dropped(case: Case, limits: CoverageLimits) -> Verdict:
     """Require that coverage is not lower than before."""
-    report = last_look(case, CoverageReport)
+    report = latest_here(case, CoverageReport)
     if report is None:
-        return no_look(case, CoverageReport, "measure coverage on the current tree")
+        return unobserved(case, CoverageReport, "measure coverage on the current tree")
     if report.after < report.before - limits.tolerance:
         return Failed(f"Coverage dropped from {report.before:g} % to {report.after:g} %.")
     if report.after < limits.minimum:
@@ -193,9 +193,9 @@ class HttpExpectation(Address, frozen=True):
 
 def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
     """Require that the address answers as expected."""
-    report = last_look(case, HttpReport, lambda item: wanted.names(item.url))
+    report = latest_here(case, HttpReport, lambda item: wanted.names(item.url))
     if report is None:
-        return no_look(case, HttpReport, f"no request was made to {wanted.url or 'its address'}")
+        return unobserved(case, HttpReport, f"no request was made to {wanted.url or 'its address'}")
     if report.error:
         return Failed(f"{report.url} did not answer: {report.error}.")
     good = report.status == wanted.status if wanted.status else 200 <= report.status < 400
@@ -207,9 +207,9 @@ def http_ok(case: Case, wanted: HttpExpectation) -> Verdict:
 
 def console_clean(case: Case, wanted: Address) -> Verdict:
     """Require that the page wrote no error to its console and that every request succeeded."""
-    report = last_look(case, ConsoleReport, lambda item: wanted.names(item.url))
+    report = latest_here(case, ConsoleReport, lambda item: wanted.names(item.url))
     if report is None:
-        return no_look(case, ConsoleReport, f"no browser has opened {wanted.url or 'the page'}")
+        return unobserved(case, ConsoleReport, f"no browser has opened {wanted.url or 'the page'}")
     troubles = (*report.errors, *report.failed_requests)
     if troubles:
         return Failed(f"{report.url} reports {len(troubles)} errors: {listed(troubles, 1)}.")
@@ -228,9 +228,9 @@ def visual_ok(case: Case, wanted: PictureExpectation) -> Verdict:
     def fits(item: VisualReport) -> bool:
         return wanted.names(item.url) and wanted.expectation in ("", item.expectation)
 
-    report = last_look(case, VisualReport, fits)
+    report = latest_here(case, VisualReport, fits)
     if report is None:
-        return no_look(case, VisualReport, f"no picture was taken of {wanted.url or 'the page'}")
+        return unobserved(case, VisualReport, f"no picture was taken of {wanted.url or 'the page'}")
     if not report.ok:
         note = f": {report.note}" if report.note else ""
         return Failed(f"{report.url} does not look as expected{note}.")

@@ -193,7 +193,7 @@ def _take_plan(state: Coordinator, plan: ExecutionPlan) -> Move:
     taken = replace(state, plan=plan, seen=(*state.seen, key), started=(), results=())
     if issues := plan_issues(plan, state.templates):
         # What was open before is still open: this plan has done nothing about it.
-        return _plan_anew(taken, (*state.issues, *issues))
+        return _replan(taken, (*state.issues, *issues))
     return _start_steps(replace(taken, stage=Stage.EXECUTING))
 
 
@@ -268,7 +268,7 @@ def _conclude(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
     if Escalation.FAIL_JOB in wanted:
         return _respond(state, Status.FAILED, "A step failed permanently.", issues)
     if state.planned or Escalation.ROUTE_TO_PLANNING in wanted:
-        return _plan_anew(replace(state, planned=True), issues)
+        return _replan(replace(state, planned=True), issues)
     return _respond(state, Status.FAILED, f"Not done: {_first_sentence(issues[0])}.", issues)
 
 
@@ -277,14 +277,14 @@ def _take_report(state: Coordinator, report: VerificationReport) -> Move:
     if key in state.seen:
         return state, ()
     taken = replace(state, seen=(*state.seen, key), next_actions=report.next_actions)
-    grave = tuple(each for each in report.issues if each.severity is Severity.CRITICAL)
-    if report.goal_achieved and not grave:
+    critical = tuple(each for each in report.issues if each.severity is Severity.CRITICAL)
+    if report.goal_achieved and not critical:
         unshown = _unshown(taken)
         if not unshown:
             return _succeed(replace(taken, issues=report.issues))
-        return _plan_anew(taken, (*report.issues, *unshown))
+        return _replan(taken, (*report.issues, *unshown))
     nameless = _issue(_plan_of(taken).steps[-1].id, "The goal is not reached")
-    return _plan_anew(taken, report.issues or (nameless,))
+    return _replan(taken, report.issues or (nameless,))
 
 
 def _unshown(state: Coordinator) -> tuple[Issue, ...]:
@@ -301,7 +301,7 @@ def _unshown(state: Coordinator) -> tuple[Issue, ...]:
     return tuple(issues)
 
 
-def _plan_anew(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
+def _replan(state: Coordinator, issues: tuple[Issue, ...]) -> Move:
     """Start another iteration, if one is left."""
     if state.iteration >= state.max_iterations:
         count = "1 iteration" if state.iteration == 1 else f"{state.iteration} iterations"

@@ -110,7 +110,7 @@ def _ending(choice: Escalation) -> Escalation:
     return _PAUSE if choice in (_RETRY, _DIAGNOSE) else choice
 
 
-def trouble_of(verdicts: Iterable[tuple[GateUse, Verdict]]) -> Trouble | None:
+def worst_failure(verdicts: Iterable[tuple[GateUse, Verdict]]) -> Trouble | None:
     """Return the most severe class among the gates' verdicts, or None if all passed."""
     found = {_class_of(use, verdict) for use, verdict in verdicts}
     for trouble in reversed(Trouble):

@@ -300,8 +300,8 @@ def step_faults(step: Authored) -> Iterator[Fault]:
             message = f"There is no injection `{name}`."
             yield Fault(path, "unknown-injection", message, suggest(name, INJECTIONS))
     yield from _evidence_faults(step)
-    misshapen = {each.path[len(step.path)] for each in own if len(each.path) > len(step.path)}
-    if not misshapen & {"phases", "role"}:
+    wrong_type = {each.path[len(step.path)] for each in own if len(each.path) > len(step.path)}
+    if not wrong_type & {"phases", "role"}:
         yield from _phase_faults(step)
 
 

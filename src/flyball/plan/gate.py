@@ -23,11 +23,11 @@ from flyball.terms.evidence import (
 )
 from flyball.terms.evidence_rows import (
     EVIDENCE_ROWS,
+    current_evidence,
     is_failing,
     is_style,
     known_red,
     new_failure,
-    standing_evidence,
     strength,
     strongest,
     verification_key,
@@ -133,7 +133,7 @@ def _explained(use: GateUse, case: Case) -> Verdict | None:
     def fits(item: GateReport) -> bool:
         return item.gate == use.type and item.parameters == use.parameters
 
-    report = checks.last_look(case, GateReport, fits)
+    report = checks.latest_here(case, GateReport, fits)
     if report is None:
         return None
     return Failed(report.why) if report.refused else Missing(report.why, is_trouble=True)
@@ -154,14 +154,14 @@ def judge_done(
     shows. Where it has none, a build or type check does. Parsing or linting alone never does.
     """
     counted = [item for item in evidence if not _ran_nothing(item)]
-    present = standing_evidence(counted, tree)
+    present = current_evidence(counted, tree)
     if not present:
         return Missing(_what_to_run(evidence, tree, has_suite))
     best = strongest(counted, tree, base)
     if best >= Strength.GREEN:
         return Passed(f"Verified on the current tree: {best.label}.")
     if red := new_failure(present, known_red(counted, base)):
-        return Failed(f"{checks.why_red(red)} Fix that and run `{red.command}` again.")
+        return Failed(f"{checks.explain_failures(red)} Fix that and run `{red.command}` again.")
     wanted = {Strength.SHOWN} if has_suite else {Strength.SHOWN, Strength.CHECKED}
     enough = {strength(item) for item in present} & wanted
     broken = _new_trouble(present, counted, base)
@@ -185,7 +185,7 @@ def _new_trouble(
     """Return the last failing check that did not fail on the base tree; style checks do not
     count."""
     before = {
-        verification_key(item) for item in standing_evidence(evidence, base) if is_failing(item)
+        verification_key(item) for item in current_evidence(evidence, base) if is_failing(item)
     }
     for item in reversed(present):
         if isinstance(item, SuiteReport) or is_style(item) or verification_key(item) in before:
@@ -207,7 +207,7 @@ def _what_to_run(evidence: Sequence[Evidence], tree: TreeHash, has_suite: bool) 
     fresh = [item for item in evidence if item.tree == tree]
     if ran := [item for item in suites if item.tree == tree]:
         if all(map(_ran_nothing, ran)):
-            return f"{checks.why_red(ran[-1])} Run `test` so that tests run."
+            return f"{checks.explain_failures(ran[-1])} Run `test` so that tests run."
         return (
             "The suite fails only where it failed before. Run `test` on the tests for this "
             "change alone, to show that they pass."

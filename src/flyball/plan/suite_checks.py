@@ -46,7 +46,7 @@ class NoParameters(Parameters, frozen=True):
     """No parameters."""
 
 
-def last_look(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: True) -> E | None:
+def latest_here(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: True) -> E | None:
     """Return the latest evidence of a kind about the current tree."""
     for item in reversed(case.evidence):
         if isinstance(item, kind) and item.tree == case.tree and fits(item):
@@ -54,7 +54,9 @@ def last_look(case: Case, kind: type[E], fits: Callable[[E], bool] = lambda _: T
     return None
 
 
-def no_look(case: Case, kinds: type[Evidence] | tuple[type[Evidence], ...], what: str) -> Missing:
+def unobserved(
+    case: Case, kinds: type[Evidence] | tuple[type[Evidence], ...], what: str
+) -> Missing:
     """Build the sentence that says what to run, and say whether an older observation exists."""
     if any(isinstance(item, kinds) for item in case.evidence):
         return Missing(f"The results are for an earlier tree; {what}.")
@@ -101,11 +103,11 @@ class SuiteLimits(Parameters, frozen=True):
 
 def tests_pass(case: Case, limits: SuiteLimits) -> Verdict:
     """Require that the whole suite is green on this exact tree, and ran something."""
-    if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
+    if found := latest_here(case, VerdictReport, lambda item: case.base in ("", item.base)):
         return _by_verdict(found.verdict, limits)
-    report = last_look(case, SuiteReport, lambda item: not item.selected or is_failing(item))
+    report = latest_here(case, SuiteReport, lambda item: not item.selected or is_failing(item))
     if report is None:
-        return no_look(case, SuiteReport, "run `test` on the current tree")
+        return unobserved(case, SuiteReport, "run `test` on the current tree")
     # Whoever selects the tests does not decide whether the suite passes.
     suites = [
         item
@@ -113,7 +115,7 @@ def tests_pass(case: Case, limits: SuiteLimits) -> Verdict:
         if isinstance(item, SuiteReport) and (not item.selected or is_failing(item))
     ]
     if strongest(suites, case.tree, case.base) < Strength.GREEN:
-        return Failed(why_red(last_look(case, SuiteReport, is_failing) or report))
+        return Failed(explain_failures(latest_here(case, SuiteReport, is_failing) or report))
     passed = max(item.passed for item in suites if item.tree == case.tree)
     if passed < limits.at_least:
         return Failed(f"Only {passed} tests passed; at least {limits.at_least} must.")
@@ -136,7 +138,7 @@ def _by_verdict(verdict: ChangeVerdict, limits: SuiteLimits) -> Verdict:
     return Passed(said)
 
 
-def why_red(report: SuiteReport) -> str:
+def explain_failures(report: SuiteReport) -> str:
     """Explain why a test run is not green."""
     if report.timed_out:
         return f"`{report.command}` was ended because it took too long."
@@ -150,13 +152,13 @@ def why_red(report: SuiteReport) -> str:
 
 def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
     """Require that the tests that verify the change fail on the tree before it."""
-    if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
+    if found := latest_here(case, VerdictReport, lambda item: case.base in ("", item.base)):
         if found.verdict.strength >= ChangeStrength.NEW_TESTS:
             return Passed(f"They failed before: {listed(found.verdict.mended)}.")
         return Failed("Every test passes without the change too, so none proves anything.")
-    run = last_look(case, BaseRun, lambda item: case.base in ("", item.base))
+    run = latest_here(case, BaseRun, lambda item: case.base in ("", item.base))
     if run is None:
-        return no_look(case, BaseRun, "run the verifying tests on the base tree")
+        return unobserved(case, BaseRun, "run the verifying tests on the base tree")
     if run.outcome == "red":
         return Passed("The verifying tests fail without the change.")
     if run.outcome == "green":
@@ -166,16 +168,16 @@ def new_test_fails_before(case: Case, _: NoParameters) -> Verdict:
 
 def tests_not_weakened(case: Case, _: NoParameters) -> Verdict:
     """Require that no test became easier to pass, unless a person accepted it."""
-    if found := last_look(case, VerdictReport, lambda item: case.base in ("", item.base)):
+    if found := latest_here(case, VerdictReport, lambda item: case.base in ("", item.base)):
         if found.verdict.questions:
             return Failed(listed([each.sentence for each in found.verdict.questions]))
         return Passed("No test got easier to pass unasked.")
-    report = last_look(case, WeakeningReport, lambda item: case.base in ("", item.base))
+    report = latest_here(case, WeakeningReport, lambda item: case.base in ("", item.base))
     if report is None:
-        return no_look(case, WeakeningReport, "compare the tests with the base tree")
+        return unobserved(case, WeakeningReport, "compare the tests with the base tree")
     if not report.findings:
         return Passed("No test got easier to pass.")
-    approval = last_look(case, ApprovalReport, lambda item: item.what == WEAKENED)
+    approval = latest_here(case, ApprovalReport, lambda item: item.what == WEAKENED)
     if approval and approval.granted:
         return Passed(f"{approval.by} accepted the weaker tests.")
     places = [f"{each.path}:{each.line} ({each.kind})" for each in report.findings]
@@ -198,14 +200,14 @@ def command_succeeds(case: Case, wanted: Command) -> Verdict:
         if isinstance(item, CommandReport) and item.proves_nothing:
             return Failed(f"`{wanted.command}` proves nothing: {item.proves_nothing}.")
         if isinstance(item, SuiteReport) and not item.is_green:
-            return Failed(why_red(item))
+            return Failed(explain_failures(item))
         if isinstance(item, CommandReport) and item.timed_out:
             slow = f"`{wanted.command}` was ended because it took too long."
             return Failed(slow, is_trouble=True)
         if item.exit_code:
             return Failed(f"`{wanted.command}` ended with exit code {item.exit_code}.")
         return Passed(f"`{wanted.command}` succeeded.")
-    return no_look(case, kinds, f"run `{wanted.command}` on the current tree")
+    return unobserved(case, kinds, f"run `{wanted.command}` on the current tree")
 
 
 class AnyCommand(Parameters, frozen=True):
@@ -227,7 +229,7 @@ def check_of(kind: CheckKind) -> Callable[[Case, AnyCommand], Verdict]:
         checks = [item for item in present if isinstance(item, CheckReport) and fits(item)]
         reports = {item.command: item for item in checks}
         if not reports:
-            return no_look(case, CheckReport, f"run `check` for {kind} on the current tree")
+            return unobserved(case, CheckReport, f"run `check` for {kind} on the current tree")
         for report in reports.values():
             if report.exit_code or report.problems or report.count:
                 first = f", first {report.problems[0]}" if report.problems else ""
@@ -248,9 +250,9 @@ class Approval(Parameters, frozen=True):
 
 def human_approved(case: Case, wanted: Approval) -> Verdict:
     """Require that a person accepted this exact tree."""
-    report = last_look(case, ApprovalReport, lambda item: wanted.what in ("", item.what))
+    report = latest_here(case, ApprovalReport, lambda item: wanted.what in ("", item.what))
     if report is None:
-        return no_look(case, ApprovalReport, f"ask a person to accept {wanted.what or 'this'}")
+        return unobserved(case, ApprovalReport, f"ask a person to accept {wanted.what or 'this'}")
     if not report.granted:
         return Failed(f"{report.by} did not accept it.")
     return Passed(f"{report.by} accepted it.")

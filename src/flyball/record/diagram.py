@@ -45,7 +45,7 @@ def as_json() -> dict[str, Any]:
                     "event": name_of(row.event),
                     "rule": row.rule_name,
                     "targets": [target.value for target in row.targets],
-                    "cards": row.hears is not None,
+                    "cards": row.listens is not None,
                 }
                 for row in RUN_ROWS
             ],

@@ -16,7 +16,7 @@ from flyball.terms.phase import Phase
 OBSERVED = "observed"
 """The marker in the log of a run that is only observed."""
 WOULD_UNDO = "would_undo"
-BLOCK, HOLD, TAKE_BACK = "would-block", "would-hold", "would-take-back"
+BLOCK, HOLD, UNDO_CHANGES = "would-block", "would-hold", "would-take-back"
 ITS_OWN = "refused"
 """The guard against who insists on what it was refused; an observed agent was refused nothing."""
 
@@ -32,7 +32,7 @@ class HypotheticalBlock(NamedTuple):
     paths: tuple[str, ...] = ()
 
 
-def would_be(
+def hypothetical_blocks(
     events: Iterable[AnyEvent], is_check: Callable[[str], bool]
 ) -> Iterator[HypotheticalBlock]:
     """Yield what would have been blocked in an observed run; `is_check` finds verifying calls."""
@@ -45,7 +45,7 @@ def would_be(
         if before is not None and now is not None:
             if isinstance(event, CallReturned):
                 call = next((each for each in before.in_flight if each.id == event.call), None)
-                yield from _taken_back(event, before, call)
+                yield from _forbidden_changes(event, before, call)
                 if call and event.outcome.ok and is_check(text_in(call.args, COMMAND_FIELDS)):
                     proved.add(event.tree)
             yield from _blocked(event, before, now)
@@ -77,7 +77,7 @@ def _held(event: AnyEvent, before: CardState, proved: set[TreeHash]) -> Iterator
         yield HypotheticalBlock(HOLD, event.at, event.text, why, before.tree, before.changed)
 
 
-def _taken_back(
+def _forbidden_changes(
     event: CallReturned, before: CardState, call: Call | None
 ) -> Iterator[HypotheticalBlock]:
     """Yield changes in a run that must not change anything."""
@@ -86,7 +86,7 @@ def _taken_back(
     if paths:
         what = _told(call) if call else ""
         why = f"It changed {', '.join(paths[:8])}, where nothing may be changed."
-        yield HypotheticalBlock(TAKE_BACK, event.at, what, why, event.tree, paths)
+        yield HypotheticalBlock(UNDO_CHANGES, event.at, what, why, event.tree, paths)
 
 
 def _told(call: Call) -> str:

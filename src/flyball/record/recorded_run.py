@@ -130,7 +130,7 @@ class _Log:
             self._assume_checkpoint()
             call = replace(call, id=f"{call.id}-made")
             self._reply(call)
-        self._come_back(number, turn, call)
+        self._returned(number, turn, call)
 
     def end(self, how: str) -> None:
         """Record the last words, and that nothing was verified."""
@@ -180,7 +180,7 @@ class _Log:
         )
         self._settle()
 
-    def _come_back(self, number: int, turn: RecordedTurn, call: Call) -> None:
+    def _returned(self, number: int, turn: RecordedTurn, call: Call) -> None:
         step, seen = step_of(turn), self._short(turn.seen)
         is_change = step.kind == "mutate" and step.ok
         path = text_of(call.args.get("path"))

@@ -19,7 +19,7 @@ from flyball.run.machine import advance
 from flyball.run.state import CardState, RunState
 
 
-class TripAt(msgspec.Struct, frozen=True):
+class RecordedTrip(msgspec.Struct, frozen=True):
     """A trip, and the step of the run at which it happened."""
 
     step: int
@@ -32,7 +32,7 @@ class GuardReport(msgspec.Struct, frozen=True):
     """The guards' alarms in a run, and where they would have stopped it."""
 
     steps: int
-    trips: tuple[TripAt, ...] = ()
+    trips: tuple[RecordedTrip, ...] = ()
     stopped_at: int | None = None
 
 
@@ -113,16 +113,16 @@ def _is_observed(before: CardState | None, after: CardState) -> bool:
 
 def _judgement(steps: int, seen: Iterable[tuple[int, tuple[Trip, ...]]]) -> GuardReport:
     """Report each level of a guard once, when it is reached, and not at later steps."""
-    told: list[TripAt] = []
-    standing: frozenset[str] = frozenset()
+    told: list[RecordedTrip] = []
+    still_tripped: frozenset[str] = frozenset()
     for number, tripped in seen:
         hard = frozenset(trip.guard for trip in tripped if trip.level is TripLevel.HARD)
         told += [
-            TripAt(number, trip.guard, trip.level, trip.reason)
+            RecordedTrip(number, trip.guard, trip.level, trip.reason)
             for trip in tripped
-            if trip.guard not in standing
+            if trip.guard not in still_tripped
         ]
-        standing = hard
+        still_tripped = hard
     stopped = next((trip.step for trip in told if trip.level is TripLevel.HARD), None)
     return GuardReport(steps, tuple(told), stopped)
 

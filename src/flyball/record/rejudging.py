@@ -121,14 +121,14 @@ def _judge_alone(
     sent = [each for each in card.in_flight if each.id in later]
     spend = replace(after.spend, calls=after.spend.calls - sum(cost(each) for each in sent))
     previous = before.card(card.id)
-    stood = replace(
+    asked_state = replace(
         card,
         phase=card.was if card.phase is Phase.PAUSED else card.phase,
         question=None,
         in_flight=tuple(each for each in card.in_flight if each.id not in later),
         denials=previous.denials if previous else (),
     )
-    decision = judge(replace(with_policy(after, policy), spend=spend), stood, call)
+    decision = judge(replace(with_policy(after, policy), spend=spend), asked_state, call)
     if isinstance(decision, Allow):
         return Judged(call.id, call.tool, "allow")
     answer = "ask" if isinstance(decision, Ask) else "deny"

@@ -92,7 +92,7 @@ class _Action(NamedTuple):
 
 def spans_of(events: Iterable[AnyEvent]) -> Iterator[TraceSpan]:
     """Yield the spans of a whole log; unfinished ones end with it."""
-    state, told = RunState(), SpanTeller()
+    state, told = RunState(), SpanBuilder()
     for event in events:
         after = advance(state, event).state
         yield from told.take(state, event, after)
@@ -101,7 +101,7 @@ def spans_of(events: Iterable[AnyEvent]) -> Iterator[TraceSpan]:
         yield from told.open_spans(state)
 
 
-class SpanTeller:
+class SpanBuilder:
     """Yields the spans that each event ends, while a log is folded from its start."""
 
     def __init__(self) -> None:

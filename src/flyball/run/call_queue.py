@@ -36,7 +36,7 @@ def go_on(d: WorkingCopy, context_tokens: int = 0) -> None:
     # Remembered before the queue is judged: judging may move the card, and only one that was in
     # `verify` all along is led on by what it has looked at.
     reach = d.card.phase
-    pump(d)
+    dispatch_calls(d)
     if d.effects or d.card.phase is Phase.PAUSED or d.card.in_flight or d.card.queue:
         return
     if d.card.is_summing_up:
@@ -74,7 +74,7 @@ def _has_looked(d: WorkingCopy) -> bool:
     return False
 
 
-def pump(d: WorkingCopy) -> None:
+def dispatch_calls(d: WorkingCopy) -> None:
     """Dispatch queued calls: read-only ones in parallel, all others alone."""
     while d.card.queue and d.card.phase is not Phase.PAUSED:
         call = d.card.queue[0]
@@ -156,12 +156,12 @@ def _deny(d: WorkingCopy, call: Call, decision: Deny) -> None:
         return
     if decision.code == "checkpoint_owed" and d.card.phase is Phase.EXECUTE:
         d.enter(Phase.CHECKPOINT)
-    leave_unmade(d, call)
+    drop_dependent(d, call)
     if trip := d.observe(GuardStep(call=call.digest, outcome="", kind="refused")):
         halt(d, trip)
 
 
-def leave_unmade(d: WorkingCopy, failed: Call) -> None:
+def drop_dependent(d: WorkingCopy, failed: Call) -> None:
     """Drop the queued calls of the same reply that depend on a failed call.
 
     They were requested on the assumption that it would succeed. They cost nothing.
@@ -217,7 +217,7 @@ def _remember(denials: tuple[Denial, ...], call: Call, decision: Deny) -> tuple[
     return (*denials, new)[-KEPT_DENIALS:]
 
 
-def take_back(d: WorkingCopy, id: str) -> Call:
+def pop_in_flight(d: WorkingCopy, id: str) -> Call:
     """Return the call that an event answers and remove it from those in flight."""
     for call in d.card.in_flight:
         if call.id == id:

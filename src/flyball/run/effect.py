@@ -121,7 +121,7 @@ RUN = ""
 SIDE_BY_SIDE = 8
 
 
-def lane_of(owed: Owed) -> str:
+def card_of(owed: Owed) -> str:
     """Return the card that an effect is owed to, or the run itself."""
     return owed.effect.card if isinstance(owed.effect, CardEffect) else RUN
 
@@ -133,11 +133,11 @@ def startable(due: Sequence[Owed], under_way: Sequence[Owed]) -> Sequence[Sequen
     the tree that all cards share, so only one does so at a time.
     """
     batches: dict[str, list[Owed]] = {}
-    taken = {lane_of(each) for each in under_way}
+    taken = {card_of(each) for each in under_way}
     is_closing = any(isinstance(each.effect, CloseCard) for each in under_way)
     room = SIDE_BY_SIDE - len(under_way)
     for place, owed in enumerate(due):
-        lane = lane_of(owed)
+        lane = card_of(owed)
         if lane == RUN:
             return [[owed]] if place == 0 and RUN not in taken else list(batches.values())
         if lane in taken:

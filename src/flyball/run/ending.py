@@ -47,7 +47,7 @@ def ending_of(run: RunState) -> Ending | None:
     found = ending_of_card(last) if last is not None else None
     if found in (Ending.UNVERIFIED, Ending.UNCHANGED, Ending.STOPPED):
         return found
-    return Ending.UNCHANGED if _left_all(run, last) else Ending.FAILED
+    return Ending.UNCHANGED if _changed_nothing(run, last) else Ending.FAILED
 
 
 def status_of(run: RunState) -> str:
@@ -94,7 +94,7 @@ def _reached(run: RunState) -> Ending:
     return Ending.STOPPED if found[-1:] == [Ending.STOPPED] else Ending.ANSWERED
 
 
-def _left_all(run: RunState, last: CardState | None) -> bool:
+def _changed_nothing(run: RunState, last: CardState | None) -> bool:
     """Return whether a plan was executed and changed nothing."""
     if last is None or last.template.role is not Role.VERIFIER or run.tree != run.base:
         return False

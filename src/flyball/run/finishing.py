@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flyball.plan.escalation import Trouble, trouble_of
+from flyball.plan.escalation import Trouble, worst_failure
 from flyball.plan.gate import GATES, OF_VERDICT, judge_all, judge_done
 from flyball.plan.library import template_for
 from flyball.plan.replies import split_answer
@@ -19,8 +19,8 @@ from flyball.run.ending import judges_itself
 from flyball.run.policy import OnWeakened
 from flyball.run.setback import (
     APPROVED,
-    fall_short,
     finish,
+    handle_failure,
     is_laid_out,
     question_before_end,
 )
@@ -77,17 +77,17 @@ def _steps(d: WorkingCopy) -> tuple[Callable[[WorkingCopy], bool], ...]:
     """
     card = d.card
     if card.role == Role.VERIFIER:
-        return _fill_in, inspect_whole, _heed_whole, _judge
+        return _fill_in, inspect_whole, _apply_whole_verdict, _judge
     if not card.has_changed:
         return _fill_in, _inspect, _judge
     looks = any(use.type in GATES and GATES[use.type].looks for use in card.template.gates)
     if looks or d.run.policy.hosted:
-        return _inspect, _fill_in, _judge, _verify, _heed_verdict
+        return _inspect, _fill_in, _judge, _verify, _apply_verdict
     can_look = bool(d.run.project.runners) or d.run.project.serves
     if can_look and d.run.policy.is_current:
         # Flyball looks itself, whether or not the driver ever called `test`.
-        return _inspect, _verify, _heed_verdict, _fill_in, _judge
-    return _verify, _inspect, _heed_verdict, _fill_in, _judge
+        return _inspect, _verify, _apply_verdict, _fill_in, _judge
+    return _verify, _inspect, _apply_verdict, _fill_in, _judge
 
 
 def _may_try_again(d: WorkingCopy) -> bool:
@@ -155,14 +155,14 @@ def is_confirmed(d: WorkingCopy) -> bool:
     return may_confirm(d) and not card.has_changed and is_green
 
 
-def look_at_suite(d: WorkingCopy) -> None:
+def run_suite(d: WorkingCopy) -> None:
     """Run the suite on an unchanged tree; its result settles the card."""
     if d.card.phase is Phase.EXECUTE:
         d.enter(Phase.VERIFY)
     _look_at_tests(d)
 
 
-def look_for_verifier(d: WorkingCopy) -> bool:
+def run_suite_for_verifier(d: WorkingCopy) -> bool:
     """Run the suite for a verifier that approves a tree on which it has not run."""
     run, card = d.run, d.card
     seen = [item for each in run.cards for item in each.evidence if item.tree == card.tree]
@@ -259,7 +259,7 @@ def _send_back(d: WorkingCopy, why: str, trouble: Trouble, *, is_worth_it: bool 
         return
     d.set(rejections=rejections)
     if is_worth_it and is_laid_out(d.run):
-        fall_short(d, trouble, why, is_spent=True)
+        handle_failure(d, trouble, why, is_spent=True)
     else:
         finish(d, Ending.UNVERIFIED, why)
 
@@ -334,13 +334,13 @@ def _owes_red(d: WorkingCopy) -> bool:
 def inspect_whole(d: WorkingCopy) -> bool:
     """Inspect the whole run's change before a verifier's report counts, unless a card's inspection
     already covers it."""
-    if not wants_whole_verdict(d.run, d.card):
+    if not needs_whole_verdict(d.run, d.card):
         return False
     d.effects.append(Inspect(card=d.card.id, base=d.run.base, tree=d.card.tree))
     return True
 
 
-def wants_whole_verdict(run: RunState, card: CardState) -> bool:
+def needs_whole_verdict(run: RunState, card: CardState) -> bool:
     """Return whether the whole run's change still needs a verdict.
 
     Where no card was judged by a verdict, as in logs that predate verdicts, none is taken.
@@ -350,7 +350,7 @@ def wants_whole_verdict(run: RunState, card: CardState) -> bool:
     return any(latest_of(each.evidence, VerdictReport) for each in run.cards)
 
 
-def _heed_whole(d: WorkingCopy) -> bool:
+def _apply_whole_verdict(d: WorkingCopy) -> bool:
     """Apply objections to the whole run in a verifying step of a flow.
 
     In a plan its report is weighed against the same verdict, and the planner receives it.
@@ -359,7 +359,7 @@ def _heed_whole(d: WorkingCopy) -> bool:
     if d.run.flow is None or found is None or not found.faults:
         return False
     said = " ".join(each.sentence for each in found.faults)
-    fall_short(d, Trouble.FAILING_CHECK, said)
+    handle_failure(d, Trouble.FAILING_CHECK, said)
     return True
 
 
@@ -371,7 +371,7 @@ def _can_be_seen(use: GateUse, judgement: Verdict) -> bool:
     return not isinstance(judgement, Passed)
 
 
-def _heed_verdict(d: WorkingCopy) -> bool:
+def _apply_verdict(d: WorkingCopy) -> bool:
     """Apply Flyball's own verdict on the change: send it back, ask a person, or let it pass."""
     card, verdict = d.card, d.card.verdict
     if verdict is None:
@@ -463,7 +463,9 @@ def _fill_in(d: WorkingCopy) -> bool:
     wrong = "\n".join(f"- {error.message}" for error in errors)
     if card.form_slips >= d.run.policy.max_rejections:
         d.set(form_slips=0)
-        fall_short(d, Trouble.MISSING_EVIDENCE, f"The evidence form was not filled in.\n{wrong}")
+        handle_failure(
+            d, Trouble.MISSING_EVIDENCE, f"The evidence form was not filled in.\n{wrong}"
+        )
     else:
         d.reject(f"This is not done yet. {FORM}\n{wrong}", form_slips=card.form_slips + 1)
     return True
@@ -474,11 +476,11 @@ def _judge(d: WorkingCopy) -> bool:
     judged = _judged(d.card)
     d.set(verdicts=tuple([Ruling(use.type, judgement) for use, judgement in judged]))
     against = [each for each in judged if not _may_pass(*each)]
-    trouble = trouble_of(against)
+    trouble = worst_failure(against)
     if trouble is None:
         return False
     said = [f"The gate {use.type} did not pass: {judged.sentence}" for use, judged in against]
-    fall_short(d, trouble, "\n".join(said))
+    handle_failure(d, trouble, "\n".join(said))
     return True
 
 

@@ -29,7 +29,7 @@ from flyball.terms.phase import ENDINGS, PARENT, Phase
 
 def advance(state: RunState, event: AnyEvent) -> Transition:
     """Apply one event. An illegal one raises and changes nothing."""
-    owed = _unpaid(state, event) if event.effect else state.owed
+    owed = _still_owed(state, event) if event.effect else state.owed
     run = replace(state, seq=state.seq + 1, at=event.at or state.at, owed=owed)
     if isinstance(event, CardEvent):
         card = run.card(event.card)
@@ -76,7 +76,7 @@ def moves(state: RunState) -> tuple[Move, ...]:
     return tuple(found)
 
 
-def _unpaid(state: RunState, event: Event) -> tuple[Owed, ...]:
+def _still_owed(state: RunState, event: Event) -> tuple[Owed, ...]:
     """Return the effects that are still owed once this event has answered its own."""
     kept = [o for o in state.owed if o.n != event.effect]
     if len(kept) == len(state.owed):
@@ -91,26 +91,26 @@ def _run_event(state: RunState, run: RunState, event: AnyEvent) -> tuple[RunStat
     if row is None:
         raise IllegalEvent(f"{name_of(type(event))}: {state.stage.words}")
     run, effects = row.rule(run, event)
-    if row.hears is not None:
-        run, more = _spread(run, event, row)
+    if row.listens is not None:
+        run, more = _let_cards_act(run, event, row)
         effects += more
     if run.stage not in row.targets and run.stage is not state.stage:
         raise IllegalEvent(f"{row.rule_name} ended in {run.stage}, which its row does not allow")
     return run, effects
 
 
-def _spread(run: RunState, event: AnyEvent, row: RunRow) -> tuple[RunState, list[AnyEffect]]:
+def _let_cards_act(run: RunState, event: AnyEvent, row: RunRow) -> tuple[RunState, list[AnyEffect]]:
     """Let every card that listens to the event and has a row for it act on it."""
-    assert row.hears is not None
+    assert row.listens is not None
     effects: list[AnyEffect] = []
-    is_heard = False
+    was_handled = False
     # Cards that the event itself makes do not hear it: the list is the one from before.
     for card in run.cards:
-        if card.is_live and row.hears(card, event) and (card.phase, type(event)) in MOVES:
+        if card.is_live and row.listens(card, event) and (card.phase, type(event)) in MOVES:
             run, more = _move(run, card, event)
             effects += more
-            is_heard = True
-    if row.must_be_heard and not is_heard:
+            was_handled = True
+    if row.needs_card and not was_handled:
         raise IllegalEvent(f"{name_of(type(event))}: no card of run {run.run!r} waits for it")
     return run, effects
 
@@ -176,7 +176,7 @@ def _watch_clock(d: WorkingCopy) -> None:
         return
     if trip.level is TripLevel.SOFT:
         d.set(clock=Clock(card.clock.plan, card.clock.build, (*card.clock.warned, parent)))
-    if stop := d.heed((trip,)):
+    if stop := d.record_trips((trip,)):
         d.halt(stop)
 
 

@@ -16,9 +16,9 @@ from flyball.run.working_copy import WorkingCopy
 from flyball.terms.evidence import AnyEvidence, Evidence, SuiteReport
 from flyball.terms.evidence_rows import (
     EVIDENCE_ROWS,
+    current_evidence,
     is_failing,
     is_style,
-    standing_evidence,
     verification_key,
 )
 from flyball.terms.test_paths import is_test_path
@@ -80,7 +80,7 @@ def on_record(run: RunState, card: CardState) -> Ledger:
 
 def _seen_before(run: RunState, card: CardState) -> tuple[Evidence, ...]:
     """Return all evidence in this run about the tree that the card began with."""
-    return standing_evidence((item for each in run.cards for item in each.evidence), card.base)
+    return current_evidence((item for each in run.cards for item in each.evidence), card.base)
 
 
 def new_error(item: Evidence, before: Sequence[Evidence]) -> str:
@@ -142,11 +142,11 @@ def sightings(run: RunState, card: CardState, closed: CardClosed) -> tuple[Sight
         return tuple(Sighting(run.run, card.id, each, run.at) for each in found)
     if card.ending is not Ending.SUCCEEDED:
         return tuple(Sighting(run.run, card.id, each, run.at) for each in card.failures)
-    cure = _resolution(card)
+    resolution = _resolution(card)
     kind = card.template.step_id
     solved = [each for each in run.cards if each.step == card.step and each.id != card.id]
     return tuple(
-        Sighting(run.run, each.id, failure, each.at or run.at, cure)
+        Sighting(run.run, each.id, failure, each.at or run.at, resolution)
         for each in (*solved, card)
         for failure in each.failures
         if each.template.step_id == kind

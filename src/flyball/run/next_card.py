@@ -33,74 +33,74 @@ class Opening(NamedTuple):
     template: Template
 
 
-def set_out(run: RunState, task: ExecuteTask) -> tuple[StepExecution, Opening]:
+def begin_step(run: RunState, task: ExecuteTask) -> tuple[StepExecution, Opening]:
     """Return the execution of a newly assigned step, and its first card."""
     step = task.step
-    errand = StepExecution(plan_id=task.plan_id, step=step, card="")
+    execution = StepExecution(plan_id=task.plan_id, step=step, card="")
     if run.flow is not None and not (run.coordinator and run.coordinator.planned):
-        return _enter(run, errand, run.flow, run.flow.start)
+        return _enter(run, execution, run.flow, run.flow.start)
     card = card_id(run, numbered_name(run, step.id), step=step.id)
-    return _on(errand, card), Opening(card, step.title, _template(run, step.template))
+    return _on(execution, card), Opening(card, step.title, _template(run, step.template))
 
 
 def go_on(
-    run: RunState, errand: StepExecution, card: CardState
+    run: RunState, execution: StepExecution, card: CardState
 ) -> tuple[StepExecution, Opening | StepResult]:
     """Return what follows a card that has ended: another card, or the step's result."""
-    failed = run.card(errand.failed)
+    failed = run.card(execution.failed)
     if failed is not None:
-        return _after_diagnosis(run, errand, card, failed)
+        return _after_diagnosis(run, execution, card, failed)
     if card.escalation is Escalation.DIAGNOSE:
-        return _diagnose(run, errand, card)
+        return _diagnose(run, execution, card)
     has_succeeded = card.phase is Phase.SUCCEEDED
-    if run.flow is not None and errand.at and has_succeeded:
-        return _follow(run, errand, card, run.flow, errand.at)
+    if run.flow is not None and execution.at and has_succeeded:
+        return _follow(run, execution, card, run.flow, execution.at)
     said = card.answer if has_succeeded else card.ending_reason or "The card failed."
-    return _over(run, errand, card, said, success=has_succeeded, escalation=card.escalation)
+    return _over(run, execution, card, said, success=has_succeeded, escalation=card.escalation)
 
 
 def _follow(
-    run: RunState, errand: StepExecution, card: CardState, flow: Flow, step_id: str
+    run: RunState, execution: StepExecution, card: CardState, flow: Flow, step_id: str
 ) -> tuple[StepExecution, Opening | StepResult]:
     """Return where a step of the flow leads once it has passed."""
     step = flow.step(step_id)
     assert step is not None, "a flow is checked before it is walked"
     way, target = step.on_pass, step.on_pass.next_step_id
     if way.max_rounds is not None:
-        taken = errand.rounds.get(step_id, 0)
+        taken = execution.rounds.get(step_id, 0)
         target = target if taken < way.max_rounds else way.then
-        errand = replace(errand, rounds={**errand.rounds, step_id: taken + 1})
+        execution = replace(execution, rounds={**execution.rounds, step_id: taken + 1})
     if target == END:
-        return _over(run, errand, card, card.answer, success=card.phase is Phase.SUCCEEDED)
+        return _over(run, execution, card, card.answer, success=card.phase is Phase.SUCCEEDED)
     if target == ROUTE_TO_PLANNING:
         said = f"{card.title}: {card.answer}"
-        return _over(run, errand, card, said, escalation=Escalation.ROUTE_TO_PLANNING)
-    return _enter(run, errand, flow, target)
+        return _over(run, execution, card, said, escalation=Escalation.ROUTE_TO_PLANNING)
+    return _enter(run, execution, flow, target)
 
 
 def _enter(
-    run: RunState, errand: StepExecution, flow: Flow, step_id: str
+    run: RunState, execution: StepExecution, flow: Flow, step_id: str
 ) -> tuple[StepExecution, Opening]:
     """Open the card of a step of the flow; repeated rounds are numbered."""
     step = flow.step(step_id)
     assert step is not None, "a flow is checked before it is walked"
     card = card_id(run, step_id, "r")
-    return _on(errand, card, at=step_id), Opening(card, step.title, step)
+    return _on(execution, card, at=step_id), Opening(card, step.title, step)
 
 
 def _diagnose(
-    run: RunState, errand: StepExecution, card: CardState
+    run: RunState, execution: StepExecution, card: CardState
 ) -> tuple[StepExecution, Opening]:
     """Open a card that only looks for the cause: the flow's own diagnosis, or the built-in one."""
-    own = run.flow.step(DIAGNOSIS) if run.flow is not None and errand.at else None
+    own = run.flow.step(DIAGNOSIS) if run.flow is not None and execution.at else None
     id = card_id(run, f"{card.id}.{DIAGNOSIS}")
-    diagnosed = (*errand.diagnosed, errand.at) if errand.at else errand.diagnosed
-    errand = replace(_on(errand, id, at=errand.at), failed=card.id, diagnosed=diagnosed)
-    return errand, Opening(id, f"Diagnose: {card.title}", own or LIBRARY[DIAGNOSIS])
+    diagnosed = (*execution.diagnosed, execution.at) if execution.at else execution.diagnosed
+    execution = replace(_on(execution, id, at=execution.at), failed=card.id, diagnosed=diagnosed)
+    return execution, Opening(id, f"Diagnose: {card.title}", own or LIBRARY[DIAGNOSIS])
 
 
 def _after_diagnosis(
-    run: RunState, errand: StepExecution, card: CardState, failed: CardState
+    run: RunState, execution: StepExecution, card: CardState, failed: CardState
 ) -> tuple[StepExecution, Opening | StepResult]:
     """Apply the failed card's own policy; if it asks a person, the person has approved."""
     then = after_diagnosis(run, failed)
@@ -108,27 +108,27 @@ def _after_diagnosis(
         said = f"{failed.ending_reason}\nNot diagnosed: {card.ending_reason}"
         # A person would be asked to accept a diagnosis, and there is none.
         then = Escalation.FAIL_JOB if then is Escalation.PAUSE_FOR_HUMAN else then
-        return _over(run, errand, card, said, escalation=card.escalation or then)
+        return _over(run, execution, card, said, escalation=card.escalation or then)
     said = f"{failed.ending_reason}\nDiagnosis: {card.answer[:DIAGNOSIS_KEPT]}"
     if then is not Escalation.PAUSE_FOR_HUMAN:
-        return _over(run, errand, card, said, escalation=then)
-    errand = replace(errand, failed="")
-    if run.flow is None or not errand.at or run.flow.step(DIAGNOSIS) is None:
-        return _over(run, errand, card, said, escalation=Escalation.ROUTE_TO_PLANNING)
-    after, found = _follow(run, errand, card, run.flow, DIAGNOSIS)
+        return _over(run, execution, card, said, escalation=then)
+    execution = replace(execution, failed="")
+    if run.flow is None or not execution.at or run.flow.step(DIAGNOSIS) is None:
+        return _over(run, execution, card, said, escalation=Escalation.ROUTE_TO_PLANNING)
+    after, found = _follow(run, execution, card, run.flow, DIAGNOSIS)
     if isinstance(found, StepResult):
         escalation = found.escalation or Escalation.FAIL_JOB
         return after, replace(found, success=False, summary=said, escalation=escalation)
     return after, found
 
 
-def _on(errand: StepExecution, card: str, at: str = "") -> StepExecution:
-    return replace(errand, card=card, cards=(*errand.cards, card), at=at, failed="")
+def _on(execution: StepExecution, card: str, at: str = "") -> StepExecution:
+    return replace(execution, card=card, cards=(*execution.cards, card), at=at, failed="")
 
 
 def _over(
     run: RunState,
-    errand: StepExecution,
+    execution: StepExecution,
     card: CardState,
     said: str,
     *,
@@ -136,11 +136,11 @@ def _over(
     escalation: Escalation | None = None,
 ) -> tuple[StepExecution, StepResult]:
     """Return the step's result: what its cards changed, and what is known of the resulting tree."""
-    cards = [each for each in run.cards if each.id in errand.cards]
+    cards = [each for each in run.cards if each.id in execution.cards]
     here = [each for each in cards if each.tree == card.tree]
     seen = [item.id for each in here for item in each.evidence if item.tree == card.tree]
     result = StepResult(
-        step_id=errand.step.id,
+        step_id=execution.step.id,
         success=success,
         summary=said,
         mutated=any(each.has_changed for each in cards),
@@ -148,7 +148,7 @@ def _over(
         proof=max((each.strength for each in here), default=Strength.NOTHING),
         escalation=escalation,
     )
-    return replace(errand, is_over=True), result
+    return replace(execution, is_over=True), result
 
 
 def numbered_name(run: RunState, name: str) -> str:

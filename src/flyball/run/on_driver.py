@@ -31,10 +31,10 @@ from flyball.run.finishing import (
     conclude,
     inspect_whole,
     is_confirmed,
-    look_at_suite,
-    look_for_verifier,
     may_confirm,
     offer_promotion,
+    run_suite,
+    run_suite_for_verifier,
     settle,
     take_verdict,
 )
@@ -218,7 +218,7 @@ def _leave_unchanged(d: WorkingCopy) -> None:
         finish(d, Ending.SUCCEEDED, "")
     elif may_confirm(d):
         if card.idle_stops > 1:
-            look_at_suite(d)
+            run_suite(d)
         else:
             d.say("guidance", CONFIRM_IT)
             d.think()
@@ -226,7 +226,7 @@ def _leave_unchanged(d: WorkingCopy) -> None:
         d.say("guidance", f"Nothing was changed. {CHANGE_IT}")
         d.think()
     elif _looks_itself(d) and not _knows_suite(card):
-        look_at_suite(d)
+        run_suite(d)
     else:
         settle(d)
 
@@ -256,7 +256,7 @@ def _leave_checkpoint(d: WorkingCopy) -> None:
     elif judges_itself(card.template) or not card.template.may_mutate:
         settle(d)
     elif may_confirm(d):
-        look_at_suite(d)
+        run_suite(d)
     else:
         finish(d, Ending.UNCHANGED, NOTHING_DONE)
 
@@ -269,7 +269,7 @@ def _leave_recon(d: WorkingCopy) -> None:
     # Three answers: "" is a readable plan or report, None is a card that owes neither.
     fault = _fault(d)
     if fault == "":
-        if card.role != Role.VERIFIER or not (inspect_whole(d) or look_for_verifier(d)):
+        if card.role != Role.VERIFIER or not (inspect_whole(d) or run_suite_for_verifier(d)):
             finish(d, Ending.SUCCEEDED, "")
         return
     if fault is not None:
@@ -330,14 +330,14 @@ def _try_or_rest(d: WorkingCopy, why: str) -> None:
     """Ask a person; use an approval given in advance, if there is one, once."""
     if not d.run.policy.assume_yes:
         d.ask(Asking.FAILURE, f"{why} Try again?")
-    elif not d.card.setbacks:
-        d.set(setbacks=1)
+    elif not d.card.failures_in_row:
+        d.set(failures_in_row=1)
         try_again(d, why)
     else:
         fail(d, Escalation.FAIL_JOB, why)
 
 
-def last_word(d: WorkingCopy, event: DriverReplied) -> None:
+def accept_answer(d: WorkingCopy, event: DriverReplied) -> None:
     """Accept the driver's answer in `final`; calls in that reply are ignored."""
     d.use(event.usage)
     d.spend(blocked=len(event.calls))
@@ -347,7 +347,7 @@ def last_word(d: WorkingCopy, event: DriverReplied) -> None:
         d.record(Judged(call.id, call.tool, "deny", "out_of_phase", RECOVERY[Phase.FINAL]))
         d.say("denial", RECOVERY[Phase.FINAL], call.id)
     if event.finish is Finish.ERROR:
-        no_last_word(d, DriverFailed(card=d.card.id, error=event.text or NO_REPLY))
+        end_without_answer(d, DriverFailed(card=d.card.id, error=event.text or NO_REPLY))
         return
     d.set(answer=event.text.strip() or d.card.answer)
     if _owes_an_answer(d):
@@ -358,7 +358,7 @@ def last_word(d: WorkingCopy, event: DriverReplied) -> None:
         d.close()
 
 
-def no_last_word(d: WorkingCopy, event: DriverFailed) -> None:
+def end_without_answer(d: WorkingCopy, event: DriverFailed) -> None:
     """Keep finished work of a driver that cannot sum up; ask again if the answer is the only
     result."""
     if _owes_an_answer(d):

@@ -9,7 +9,7 @@ from flyball.guards.guard import Trip
 from flyball.guards.guard_memory import GuardStep, Kind
 from flyball.guards.handover import should_reset
 from flyball.plan.library import template_for
-from flyball.run.call_queue import go_on, leave_unmade, promote, take_back
+from flyball.run.call_queue import drop_dependent, go_on, pop_in_flight, promote
 from flyball.run.decision import APPEALABLE, is_named, may_build
 from flyball.run.event import (
     Appealed,
@@ -54,10 +54,10 @@ def take_outcome_in_pause(d: WorkingCopy, event: CallReturned) -> None:
 
 def _keep_outcome(d: WorkingCopy, event: CallReturned) -> tuple[Trip | None, str]:
     """Return the trip that stops the card, and the recorded mistake that the call repeated."""
-    call = take_back(d, event.call)
+    call = pop_in_flight(d, event.call)
     # A red test run did what it was asked for; a read or an edit that failed did not.
     if not event.outcome.ok and call.access is not Access.VERIFY:
-        leave_unmade(d, call)
+        drop_dependent(d, call)
     # The tree before the evidence: a new tree drops what is known of the old one, and what the call
     # observed is about the new one.
     _take_tree(d, call, event)
@@ -155,7 +155,7 @@ def report_interruption(d: WorkingCopy, event: CallInterrupted) -> None:
 
 def report_interruption_in_pause(d: WorkingCopy, event: CallInterrupted) -> None:
     """Report an interrupted call, and keep the card paused."""
-    call = take_back(d, event.call)
+    call = pop_in_flight(d, event.call)
     _take_tree(d, call, event)
     _tell_put_back(d, call, event.put_back)
     text = f"`{call.name}` was interrupted and may have done part of its work. {event.detail}"
@@ -165,7 +165,7 @@ def report_interruption_in_pause(d: WorkingCopy, event: CallInterrupted) -> None
 def take_checkpoint(d: WorkingCopy, event: CheckpointStated) -> None:
     """Open `execute` on a checkpoint, at once or after a person has seen it."""
     if event.call:
-        take_back(d, event.call)
+        pop_in_flight(d, event.call)
     # A checkpoint restated on an unchanged tree is talk, so it does not end a row of reading on.
     previous = d.card.checkpoint
     is_idle = previous is not None and previous.tree == d.card.tree
@@ -252,22 +252,22 @@ def take_note_in_pause(d: WorkingCopy, event: Noted) -> None:
 def _keep_note(d: WorkingCopy, event: Noted) -> Trip | None:
     stop: Trip | None = None
     if event.call:
-        call = take_back(d, event.call)
+        call = pop_in_flight(d, event.call)
         stop = d.observe(GuardStep(call=call.digest, outcome="noted", kind="note"))
     remark = Remark(d.card.role, event.text, event.risk, event.assumptions)
     d.set(remarks=(*d.card.remarks, remark))
     return stop
 
 
-def put_off_appeal(d: WorkingCopy, event: Appealed) -> None:
+def defer_appeal(d: WorkingCopy, event: Appealed) -> None:
     """Defer an appeal while a person is being asked something else."""
-    take_back(d, event.call)
+    pop_in_flight(d, event.call)
     d.say("denial", "Not now: a person is asked something else. Appeal again later.", event.call)
 
 
 def take_appeal(d: WorkingCopy, event: Appealed) -> None:
     """Allow one appeal per denied call; promises cannot be appealed."""
-    take_back(d, event.call)
+    pop_in_flight(d, event.call)
     for i, denial in enumerate(d.card.denials):
         # Drivers name the call or only its tool; either way each denial is appealed once.
         if event.about not in (denial.call, denial.tool) or denial.appealed:
@@ -292,7 +292,7 @@ def take_conflict(d: WorkingCopy, event: ConflictStated) -> None:
 
     A quote that does not exist is treated like any other refused call.
     """
-    call = take_back(d, event.call) if event.call else None
+    call = pop_in_flight(d, event.call) if event.call else None
     if event.report is None:
         d.say("denial", event.fault, event.call)
         d.record(Judged(event.call, "conflict", "deny", "unfounded", event.fault))
@@ -312,10 +312,10 @@ def take_conflict(d: WorkingCopy, event: ConflictStated) -> None:
 AFTER_CONFLICT = "`{call}` was not made, and not counted: a person is asked about the conflict."
 
 
-def put_off_conflict(d: WorkingCopy, event: ConflictStated) -> None:
+def defer_conflict(d: WorkingCopy, event: ConflictStated) -> None:
     """Defer a conflict while a person is being asked something else."""
     if event.call:
-        take_back(d, event.call)
+        pop_in_flight(d, event.call)
     text = "Not now: a person is asked something else. State the conflict again later."
     d.say("denial", text, event.call)
 

@@ -12,7 +12,7 @@ from flyball.guards.guard_memory import Memory
 from flyball.guards.handover import should_reset
 from flyball.plan.suite_checks import WEAKENED
 from flyball.plan.template import Escalation
-from flyball.run.call_queue import go_on, leave_unmade, promote
+from flyball.run.call_queue import drop_dependent, go_on, promote
 from flyball.run.event import Answered, Extended, Resumed
 from flyball.run.finishing import settle
 from flyball.run.mistake import remember
@@ -20,9 +20,9 @@ from flyball.run.on_outcome import open_build, set_tree
 from flyball.run.setback import (
     APPROVED,
     diagnosed_by,
+    drop_observations,
     fail,
     finish,
-    forget_looks,
     try_again,
 )
 from flyball.run.state import Asking, CardState, Clock, Ending, Question
@@ -74,7 +74,7 @@ def _on_call(d: WorkingCopy, event: Answered, call: Call | None, _appeal: str) -
         d.set(refused=(*d.card.refused, call.digest))
         d.spend(blocked=1)
         d.say("denial", f"A person refused `{call.tool}`. {event.note}".rstrip(), call.id)
-        leave_unmade(d, call)
+        drop_dependent(d, call)
     go_on(d)
 
 
@@ -175,7 +175,7 @@ def _on_failure(d: WorkingCopy, event: Answered, _call: Call | None, _appeal: st
 
 def _on_guard(d: WorkingCopy, event: Answered, question: Question) -> None:
     if event.granted:
-        start_afresh(d, question, event.note)
+        restart_thread(d, question, event.note)
     else:
         remember(d, question.text)
         give_up(d, "A guard stopped the run and a person agreed.")
@@ -196,7 +196,7 @@ def _on_conflict(d: WorkingCopy, event: Answered, question: Question) -> None:
         freed = overruled(question.conflict, event.choice)
         d.set_run(request=f"{d.run.request}\n\n{said}", decided=(*d.run.decided, *freed))
         d.say("guidance", said)
-    forget_looks(d)
+    drop_observations(d)
     d.set(rejections=0, rejected_trees=(), idle_stops=0, form_slips=0, memory=Memory())
     # What a reviewer found to contradict is worked on again, and then reviewed again.
     d.set(is_reviewing=False, is_reviewed=False)
@@ -231,7 +231,7 @@ ANSWERS = {
 }
 
 
-def start_afresh(d: WorkingCopy, question: Question, words: str = "") -> None:
+def restart_thread(d: WorkingCopy, question: Question, words: str = "") -> None:
     """Start a new thread after a guard tripped, and restart the phase clock."""
     d.set(clock=Clock())
     d.reset_thread(should_reset(hard_guard=question.guard) or question.text, words)
@@ -266,16 +266,16 @@ def resume(d: WorkingCopy, event: Resumed) -> None:
     if tree := event.tree_of(d.card.place):
         set_tree(d, tree, ())
     # Around a host a question about the work holds none of it: the next stop puts it again.
-    is_put_again = kind is Asking.WEAKENED_TESTS and d.run.policy.hosted
-    if kind is not Asking.GUARD and ANSWERS.get(kind) is not _on_rest and not is_put_again:
+    is_repeated = kind is Asking.WEAKENED_TESTS and d.run.policy.hosted
+    if kind is not Asking.GUARD and ANSWERS.get(kind) is not _on_rest and not is_repeated:
         return
-    if is_put_again:
+    if is_repeated:
         d.set(was=Phase.EXECUTE)
     d.return_from_pause()
     d.set(continues=0)
     if question is not None and question.call is not None and d.run.policy.hosted:
         d.set(question=replace(question, kind=Asking.CALL))
     if question is not None and kind is Asking.GUARD:
-        start_afresh(d, question)
+        restart_thread(d, question)
     elif not d.has_debt:
         go_on(d)

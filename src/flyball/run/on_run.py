@@ -54,8 +54,8 @@ from flyball.run.event import (
     WorkspaceFailed,
     WorkspaceReady,
 )
-from flyball.run.finishing import wants_whole_verdict
-from flyball.run.next_card import Opening, go_on, set_out
+from flyball.run.finishing import needs_whole_verdict
+from flyball.run.next_card import Opening, begin_step, go_on
 from flyball.run.policy import Policy, stricter
 from flyball.run.state import CardState, Ending, RunState
 from flyball.terms.budget import Budget, Extension
@@ -181,7 +181,7 @@ def _take_plan(run: RunState, plan: ExecutionPlan) -> Course:
     return replace(run, snapshot=run.tree, since=len(run.cards)), _publish(messages)
 
 
-def take_back(run: RunState, event: RolledBack) -> Course:
+def record_rollback(run: RunState, event: RolledBack) -> Course:
     """Record that the work of a failed plan was rolled back; the next plan starts from there."""
     if not event.effect:
         raise IllegalEvent("rolled-back: nobody was asked to take anything back")
@@ -195,12 +195,14 @@ def _send_out(run: RunState, task: ExecuteTask) -> Course:
     """Open the first card of a step; a step that has already started is ignored."""
     assert run.coordinator is not None
     # Messages are delivered at least once: a bus that crashed between two deliveries says it again.
-    if any(each.plan_id == task.plan_id and each.step.id == task.step.id for each in run.errands):
+    if any(
+        each.plan_id == task.plan_id and each.step.id == task.step.id for each in run.executions
+    ):
         return run, []
     done = {result.step_id for result in run.coordinator.results}
     at_once = [step for step in run.coordinator.started if step not in done]
-    errand, card = set_out(run, task)
-    run = replace(run, errands=(*run.errands, errand))
+    execution, card = begin_step(run, task)
+    run = replace(run, executions=(*run.executions, execution))
     return _open_card(run, card, step=task.step.id, beside=len(at_once) > 1)
 
 
@@ -231,7 +233,7 @@ def _open_verifier(run: RunState, iteration: int, goal: str) -> Course:
     new = Opening(f"verify.{iteration}", f"Verify: {goal}", LIBRARY["verify"])
     opened, effects = _open_card(run, new, beside=True)
     card = opened.card(new.id)
-    if not effects or card is None or not wants_whole_verdict(opened, card):
+    if not effects or card is None or not needs_whole_verdict(opened, card):
         return opened, effects
     return opened, [Inspect(card=card.id, base=opened.base, tree=card.tree)]
 
@@ -251,7 +253,7 @@ def card_ended(run: RunState, card: CardState) -> Course:
         state, messages = coordinate(run.coordinator, Fail(error=card.ending_reason))
         return replace(run, coordinator=state), _publish(messages)
     report = _reported(run, card)
-    if report.goal_achieved and _has_left_all(run, card):
+    if report.goal_achieved and _changed_nothing(run, card):
         state, messages = coordinate(run.coordinator, Fail(error=NOTHING_CHANGED))
         return replace(run, coordinator=state), _publish(messages)
     return run, _publish((report,))
@@ -259,13 +261,13 @@ def card_ended(run: RunState, card: CardState) -> Course:
 
 def _carry_on(run: RunState, card: CardState) -> Course:
     """Open another card for the same step, or report the step's result."""
-    errand = next(each for each in run.errands if each.card == card.id)
-    after, found = go_on(run, errand, card)
-    errands = tuple(after if each is errand else each for each in run.errands)
-    run = replace(run, errands=errands)
+    execution = next(each for each in run.executions if each.card == card.id)
+    after, found = go_on(run, execution, card)
+    executions = tuple(after if each is execution else each for each in run.executions)
+    run = replace(run, executions=executions)
     if isinstance(found, Opening):
         return _open_card(run, found, step=card.step, beside=bool(card.place))
-    return run, _publish((_results(run, errand.plan_id, found),))
+    return run, _publish((_results(run, execution.plan_id, found),))
 
 
 def _results(run: RunState, plan_id: str, result: StepResult) -> AnyMessage:
@@ -289,7 +291,7 @@ def _planned(run: RunState, card: CardState) -> Course:
 NOTHING_CHANGED = "Nothing was changed: every step reported that its goal was already met."
 
 
-def _has_left_all(run: RunState, verifier: CardState) -> bool:
+def _changed_nothing(run: RunState, verifier: CardState) -> bool:
     """Return whether a run that should change something ends without any change.
 
     Green tests confirm a single step, but never that the request itself was fulfilled.
@@ -329,7 +331,7 @@ def _is_shown(run: RunState, verifier: CardState) -> bool:
         # without the change was asked for there, in vain.
         return found.is_strong and not found.faults
     # Only the cards that ended their steps: a card that failed before a diagnosis shows nothing.
-    steps = {errand.card for errand in run.errands}
+    steps = {execution.card for execution in run.executions}
     cards = (verifier, *(card for card in run.cards if card.id in steps))
     return any(card.tree == verifier.base and card.strength >= Strength.SHOWN for card in cards)
 
@@ -340,7 +342,7 @@ def extend(run: RunState, event: Extended) -> Course:
     return replace(run, budget=run.budget.extend(extension)), []
 
 
-def pass_on(run: RunState, _event: Event) -> Course:
+def leave_to_cards(run: RunState, _event: Event) -> Course:
     """Do nothing here, because only the cards handle the event."""
     return run, []
 

@@ -1,7 +1,7 @@
 """Setbacks and endings: back to work, or out of the card.
 
-`fall_short` is the way back, following the one table of escalations, and `finish` is the only way
-to `final`.
+`handle_failure` is the way back, following the one table of escalations, and `finish` is the only
+way to `final`.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ def finish(d: WorkingCopy, ending: Ending, reason: str, *, needs_words: bool = F
         d.close()
 
 
-def fall_short(d: WorkingCopy, trouble: Trouble, why: str, *, is_spent: bool = False) -> None:
+def handle_failure(d: WorkingCopy, trouble: Trouble, why: str, *, is_spent: bool = False) -> None:
     """Handle a card that does not pass, by the escalation table; `is_spent` leaves no retry."""
     card = d.card
-    setbacks = card.setbacks + 1
-    d.set(setbacks=setbacks, trouble=trouble)
+    failures = card.failures_in_row + 1
+    d.set(failures_in_row=failures, trouble=trouble)
     repeated = "" if trouble is Trouble.MISSING_EVIDENCE else remember(d, why)
     choice = escalate(
         trouble,
-        max(setbacks, card.template.on_fail.max_retries + 1) if is_spent else setbacks,
+        max(failures, card.template.on_fail.max_retries + 1) if is_spent else failures,
         card.template.on_fail,
         Strictness(d.run.policy.strictness),
         diagnosed=_is_diagnosed(d.run, card),
@@ -62,7 +62,7 @@ def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") 
     A thread that made no progress, or that repeated a recorded mistake, is replaced by a new one.
     """
     card = d.card
-    forget_looks(d)
+    drop_observations(d)
     d.set(claims={}, answer="", rejections=0, ending_reason="")
     if card.phase is Phase.VERIFY:
         d.enter(Phase.EXECUTE)
@@ -77,7 +77,7 @@ def try_again(d: WorkingCopy, why: str, *, words: str = "", repeated: str = "") 
     d.reject(why)
 
 
-def forget_looks(d: WorkingCopy) -> None:
+def drop_observations(d: WorkingCopy) -> None:
     """Drop the observations made once per tree, so that the same tree is observed again."""
     seen_again = WeakeningReport | GateReport | VerdictReport
     kept = tuple([item for item in d.card.evidence if not isinstance(item, seen_again)])
@@ -128,7 +128,7 @@ def halt(d: WorkingCopy, trip: Trip) -> None:
         d.set(queue=(), halted=trip)
     else:
         d.set(halted=None)
-        fall_short(d, Trouble.NO_PROGRESS, f"{STOPPED}{trip.sentence}")
+        handle_failure(d, Trouble.NO_PROGRESS, f"{STOPPED}{trip.sentence}")
 
 
 def is_laid_out(run: RunState) -> bool:
@@ -137,22 +137,22 @@ def is_laid_out(run: RunState) -> bool:
     return run.flow is not None or (run.coordinator is not None and run.coordinator.planned)
 
 
-def errand_of(run: RunState, card: CardState) -> StepExecution | None:
+def step_of_card(run: RunState, card: CardState) -> StepExecution | None:
     """Return the step execution that a card belongs to, if any."""
-    return next((each for each in run.errands if each.card == card.id), None)
+    return next((each for each in run.executions if each.card == card.id), None)
 
 
 def diagnosed_by(run: RunState, card: CardState) -> CardState | None:
     """Return the failed card that this one diagnoses."""
-    errand = errand_of(run, card)
-    return run.card(errand.failed) if errand else None
+    execution = step_of_card(run, card)
+    return run.card(execution.failed) if execution else None
 
 
 def after_diagnosis(run: RunState, failed: CardState) -> Escalation:
     """Return what the failed card's own policy asks for after its diagnosis."""
     return escalate(
         failed.trouble or Trouble.FAILING_CHECK,
-        failed.setbacks,
+        failed.failures_in_row,
         failed.template.on_fail,
         Strictness(run.policy.strictness),
         diagnosed=True,
@@ -162,6 +162,6 @@ def after_diagnosis(run: RunState, failed: CardState) -> Escalation:
 def _is_diagnosed(run: RunState, card: CardState) -> bool:
     """Return whether a failure has no diagnosis left: one per step of a flow, none of a
     diagnosis."""
-    errand = errand_of(run, card)
-    again = errand is not None and errand.at != "" and errand.at in errand.diagnosed
+    execution = step_of_card(run, card)
+    again = execution is not None and execution.at != "" and execution.at in execution.diagnosed
     return again or card.template.step_id == DIAGNOSIS

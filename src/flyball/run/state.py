@@ -212,7 +212,7 @@ class CardState(msgspec.Struct, frozen=True, omit_defaults=True):
     answer: str = ""
     ending: Ending | None = None
     ending_reason: str = ""
-    setbacks: int = 0
+    failures_in_row: int = msgspec.field(default=0, name="setbacks")
     """How often the card failed its own gates."""
     form_slips: int = 0
     halted: Trip | None = None
@@ -375,7 +375,7 @@ class RunState(msgspec.Struct, frozen=True, omit_defaults=True):
     decided: tuple[str, ...] = ()
     """Files that a person decided against in a conflict: what their tests say may be changed."""
     cards: tuple[CardState, ...] = ()
-    errands: tuple[StepExecution, ...] = ()
+    executions: tuple[StepExecution, ...] = msgspec.field(default=(), name="errands")
     coordinator: Coordinator | None = None
     owed: tuple[Owed, ...] = ()
     effects: int = 0

@@ -148,8 +148,8 @@ ROWS: tuple[CardRow, ...] = (
     on(P.VERIFY, ConflictStated, on_outcome.take_conflict, STAY, P.EXECUTE, *STOPS),
     on(P.VERIFY, EvidenceTaken, on_outcome.take_evidence, STAY, P.EXECUTE, *STOPS),
     on(P.FINAL, EvidenceTaken, on_outcome.take_evidence, STAY, P.PAUSED),
-    on(P.FINAL, DriverReplied, on_driver.last_word, STAY, P.PAUSED),
-    on(P.FINAL, DriverFailed, on_driver.no_last_word, STAY, P.PAUSED),
+    on(P.FINAL, DriverReplied, on_driver.accept_answer, STAY, P.PAUSED),
+    on(P.FINAL, DriverFailed, on_driver.end_without_answer, STAY, P.PAUSED),
     on(P.FINAL, CardClosed, on_driver.end_card, P.SUCCEEDED, P.FAILED),
     on(P.PAUSED, Answered, on_person.take_answer, *ONWARD),
     on(P.PAUSED, Resumed, on_person.resume, *ONWARD),
@@ -160,8 +160,8 @@ ROWS: tuple[CardRow, ...] = (
     on(P.PAUSED, CallReturned, on_outcome.take_outcome_in_pause, STAY),
     on(P.PAUSED, CallInterrupted, on_outcome.report_interruption_in_pause, STAY),
     on(P.PAUSED, Noted, on_outcome.take_note_in_pause, STAY),
-    on(P.PAUSED, Appealed, on_outcome.put_off_appeal, STAY),
-    on(P.PAUSED, ConflictStated, on_outcome.put_off_conflict, STAY),
+    on(P.PAUSED, Appealed, on_outcome.defer_appeal, STAY),
+    on(P.PAUSED, ConflictStated, on_outcome.defer_conflict, STAY),
     on(LIVE, ThreadReset, on_driver.begin_thread, STAY, P.CHECKPOINT, P.EXECUTE, P.FINAL, P.PAUSED),
     # Evidence may also arrive unasked, from a surface: it is kept wherever the card is.
     on(LIVE, EvidenceTaken, on_outcome.keep_evidence, STAY),
@@ -209,7 +209,7 @@ class RunRow(NamedTuple):
     """One legal move of a run: in these stages, on an event, by a rule, to one of these stages.
 
     `STAY` is implied here: a run may always stay in its stage. What a person says to the whole run
-    is passed on to the cards that `hears` names; it may require that one of them handles it.
+    is passed on to the cards that `listens` names; it may require that one of them handles it.
     """
 
     stages: tuple[RunStage, ...]
@@ -218,8 +218,8 @@ class RunRow(NamedTuple):
     targets: tuple[RunStage, ...] = ()
     is_due: Callable[[RunState], bool] = _always
     """Whether anybody waits for it, beyond the stage: `moves` lists only such events."""
-    hears: Callable[[CardState, Any], bool] | None = None
-    must_be_heard: bool = False
+    listens: Callable[[CardState, Any], bool] | None = None
+    needs_card: bool = False
 
     @property
     def rule_name(self) -> str:
@@ -249,14 +249,21 @@ RUN_ROWS: tuple[RunRow, ...] = (
     RunRow((S.READING,), IntentRead, on_run.read_intent, (S.OPENING,)),
     RunRow((S.OPENING,), WorkspaceReady, on_run.begin_work, (S.WORKING,)),
     RunRow((S.OPENING,), WorkspaceFailed, on_run.refuse, (S.ENDED,)),
-    RunRow((S.WORKING,), RolledBack, on_run.take_back, is_due=_owes_rollback),
+    RunRow((S.WORKING,), RolledBack, on_run.record_rollback, is_due=_owes_rollback),
     RunRow((S.WORKING,), Messaged, on_run.deliver, (S.ENDED,)),
-    RunRow(GOING, Answered, on_run.pass_on, is_due=_has_question, hears=_asked, must_be_heard=True),
-    RunRow(GOING, Extended, on_run.extend, hears=_every),
-    RunRow(GOING, PauseAsked, on_run.pass_on, hears=_every),
-    RunRow(GOING, Resumed, on_run.pass_on, hears=_every),
+    RunRow(
+        GOING,
+        Answered,
+        on_run.leave_to_cards,
+        is_due=_has_question,
+        listens=_asked,
+        needs_card=True,
+    ),
+    RunRow(GOING, Extended, on_run.extend, listens=_every),
+    RunRow(GOING, PauseAsked, on_run.leave_to_cards, listens=_every),
+    RunRow(GOING, Resumed, on_run.leave_to_cards, listens=_every),
     RunRow(GOING, Tightened, on_run.tighten),
-    RunRow(GOING, Cancelled, on_run.cancel, (S.ENDED,), hears=_every),
+    RunRow(GOING, Cancelled, on_run.cancel, (S.ENDED,), listens=_every),
 )
 
 RUN_MOVES = {(stage, row.event): row for row in RUN_ROWS for stage in row.stages}

@@ -99,11 +99,11 @@ def thread_lines(before: RunState, event: Event, after: RunState) -> tuple[Threa
             lines += _answers(previous or card, card)
     # Asked again after a failure, the driver has the same line before it already.
     if not isinstance(event, DriverFailed):
-        lines += _standings(before, after)
+        lines += _status_lines(before, after)
     return tuple(lines)
 
 
-def _standings(before: RunState, after: RunState) -> list[ThreadLine]:
+def _status_lines(before: RunState, after: RunState) -> list[ThreadLine]:
     """Return the status line of each card whose driver is asked next: the last line of its
     request."""
     lines: list[ThreadLine] = []
@@ -112,7 +112,7 @@ def _standings(before: RunState, after: RunState) -> list[ThreadLine]:
         card = after.card(effect.card) if isinstance(effect, Think) else None
         if owed.n <= before.effects or not isinstance(effect, Think) or card is None:
             continue
-        text = standing(after, card, effect)
+        text = status_line(after, card, effect)
         line = ThreadLine(card.id, card.attempt, effect.role, Speaker.GOVERNOR, text)
         lines.append(replace(line, kind=STANDING))
     return lines
@@ -218,7 +218,7 @@ STANDING = "standing"
 """The kind of a status line."""
 
 
-def standing(run: RunState, card: CardState, think: Think) -> str:
+def status_line(run: RunState, card: CardState, think: Think) -> str:
     """Return the status line that ends the request for this effect."""
     return f"[{_where(run, card, think)}] {_missing(run, card, think)}"
 

@@ -93,7 +93,7 @@ class WorkingCopy:
     def reject(self, text: str, **changes: Any) -> None:
         """Explain to the driver why it is not done; in `final` it can only answer."""
         self.set(**changes)
-        if max(self.card.rejections, self.card.setbacks) >= OFFERED_AFTER:
+        if max(self.card.rejections, self.card.failures_in_row) >= OFFERED_AFTER:
             text = f"{text}\n{WAY_OUT}"
         self.say("rejection", text)
         self.think(text_only=self.card.phase is Phase.FINAL)
@@ -142,9 +142,9 @@ class WorkingCopy:
         """Let the guards see a step; report soft trips and return the first hard one."""
         memory = remember(self.card.memory, replace(step, reply=self.card.turns))
         self.set(memory=memory)
-        return self.heed(trips(memory, self.run.policy.guards))
+        return self.record_trips(trips(memory, self.run.policy.guards))
 
-    def heed(self, tripped: tuple[Trip, ...]) -> Trip | None:
+    def record_trips(self, tripped: tuple[Trip, ...]) -> Trip | None:
         """Record trips and report the soft ones; return the first hard one."""
         if not tripped:
             return None

@@ -204,7 +204,7 @@ class ChangeVerdict(msgspec.Struct, frozen=True, omit_defaults=True):
         return ""
 
     @property
-    def lack(self) -> str:
+    def missing_reason(self) -> str:
         """Explain why nothing is shown if no finding does."""
         is_said = any(each.kind is FindingKind.NOT_EVIDENCE for each in self.findings)
         if self.is_strong or self.is_unchanged or self.blocking or is_said:

@@ -280,7 +280,7 @@ def verification_key(item: Evidence) -> Key:
 def strongest(evidence: Sequence[Evidence], tree: TreeHash, base: TreeHash = "") -> Strength:
     """Return the strongest evidence for this exact tree; failures that are new since `base` cancel
     it."""
-    present = standing_evidence(evidence, tree)
+    present = current_evidence(evidence, tree)
     # The verdict was taken on clean checkouts, so it outweighs every look at the worked-in tree.
     for item in present:
         if isinstance(item, VerdictReport):
@@ -301,7 +301,7 @@ def latest_of(evidence: Iterable[Evidence], kind: type[E]) -> E | None:
     return found
 
 
-def standing_evidence(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evidence, ...]:
+def current_evidence(evidence: Iterable[Evidence], tree: TreeHash) -> tuple[Evidence, ...]:
     """Return the evidence for this exact tree: the last observation of each subject, in order."""
     last: dict[Key, Evidence] = {}
     for item in evidence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flyball.guards.fingerprint import without_passing_things
+from flyball.guards.fingerprint import without_volatile_parts
 from flyball.shell import cannot_fail, verification_kind
 from flyball.terms.evidence import AnyEvidence, CommandReport
 from flyball.tools.call.facts import BashForm, command_facts
@@ -27,7 +27,7 @@ async def perform(form: BashForm, context: CallContext) -> Result:
         data={"exit_code": finished.exit_code},
         error="" if finished.ok else finished.output[-2_000:] or end,
         evidence=_evidence(form, finished, context),
-        same=[end, without_passing_things(finished.output)],
+        same=[end, without_volatile_parts(finished.output)],
         artifact=str(finished.log or ""),
         cut=cut + finished.cut_bytes,
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.guards.fingerprint import without_passing_things
+from flyball.guards.fingerprint import without_volatile_parts
 from flyball.terms.call import Access
 from flyball.terms.evidence import ConsoleReport
 from flyball.tools.call.protocol import (
@@ -63,7 +63,7 @@ async def perform(form: ConsoleForm, context: CallContext) -> Result:
         data,
         error="\n".join(troubles[:5]),
         evidence=(report,),
-        same=without_passing_things(text),
+        same=without_volatile_parts(text),
         cut=cut,
     )
 

@@ -7,7 +7,7 @@ import shutil
 from functools import partial
 
 from flyball.errors import ToolError, ToolUnavailable
-from flyball.guards.fingerprint import without_passing_things
+from flyball.guards.fingerprint import without_volatile_parts
 from flyball.terms.call import Access
 from flyball.terms.evidence import CheckKind, CheckReport
 from flyball.tools.call.protocol import (
@@ -76,7 +76,7 @@ async def perform(form: CheckForm, context: CallContext) -> Result:
         error="\n".join(problem for report in bad for problem in report.problems[:5]),
         evidence=tuple(reports),
         same=[
-            [r.command, r.exit_code, list(map(without_passing_things, r.problems))] for r in reports
+            [r.command, r.exit_code, list(map(without_volatile_parts, r.problems))] for r in reports
         ],
         cut=cut,
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from flyball.errors import ToolError
-from flyball.guards.fingerprint import without_passing_things
+from flyball.guards.fingerprint import without_volatile_parts
 from flyball.tools.call.protocol import CallContext, Form, Result, Text, Tool, no_facts
 from flyball.tools.pages.serving import READY_SECONDS, bring_up, choose_plan, lines_of, rows
 
@@ -109,7 +109,7 @@ async def logs(form: ServerLogsForm, context: CallContext) -> Result:
         True,
         text,
         {"name": plan.name, "bytes": len(log)},
-        same=without_passing_things(text),
+        same=without_volatile_parts(text),
         cut=cut,
     )
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from flyball.guards.fingerprint import without_passing_things
+from flyball.guards.fingerprint import without_volatile_parts
 from flyball.terms.call import Access
 from flyball.terms.evidence import HttpReport
 from flyball.tools.call.protocol import CallContext, CallFacts, Form, Result, Text, Tool
@@ -85,7 +85,7 @@ async def perform(form: ProbeForm, context: CallContext) -> Result:
         {"status": status},
         error=error,
         evidence=(report,),
-        same=without_passing_things(text),
+        same=without_volatile_parts(text),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from flyball.guards.fingerprint import without_passing_things
+from flyball.guards.fingerprint import without_volatile_parts
 from flyball.regex import regex
 from flyball.terms.call import Access
 from flyball.terms.evidence import FailedTest, SuiteReport
@@ -119,7 +119,7 @@ def _result(ran: SuiteRun, context: CallContext) -> Result:
         },
         error=_why(report) if report.is_red else "",
         evidence=(report,),
-        same=[*ends, without_passing_things(finished.output)] if is_unexplained else ends,
+        same=[*ends, without_volatile_parts(finished.output)] if is_unexplained else ends,
         artifact=str(finished.log or ""),
         cut=cut + finished.cut_bytes,
     )

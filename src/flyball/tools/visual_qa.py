@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from flyball.guards.fingerprint import without_passing_things
+from flyball.guards.fingerprint import without_volatile_parts
 from flyball.terms.call import Access
 from flyball.terms.evidence import VisualReport
 from flyball.terms.evidence_rows import percent
@@ -99,7 +99,7 @@ async def perform(form: VisualForm, context: CallContext) -> Result:
         },
         error=report.note,
         evidence=(report,),
-        same=without_passing_things(text),
+        same=without_volatile_parts(text),
     )
 
 

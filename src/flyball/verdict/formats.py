@@ -81,7 +81,7 @@ def workflow_commands(verdict: ChangeVerdict, is_file: IsFile) -> Iterator[str]:
             yield f"::notice title=flyball::{as_data(verdict.headline)}"
         return
     if verdict.status is VerdictStatus.NOT_SHOWN and not verdict.blocking:
-        said = ". ".join(filter(None, (verdict.headline, verdict.lack)))
+        said = ". ".join(filter(None, (verdict.headline, verdict.missing_reason)))
         yield f"::error title=flyball%3A not shown::{as_data(said)}"
     for each in verdict.findings:
         place = place_of(each, is_file)
@@ -162,9 +162,9 @@ def sarif(verdict: ChangeVerdict, is_file: IsFile, version: str) -> str:
     near = next((Place(path) for path in verdict.changed if is_file(path)), None)
     found = [_result(each, place_of(each, is_file) or near) for each in verdict.findings]
     kinds = {str(each.kind): each.kind.in_words for each in verdict.findings}
-    if verdict.lack:
+    if verdict.missing_reason:
         kinds[LACK] = "nothing shows that the change works"
-        found.append(_alert(LACK, "error", verdict.lack, near))
+        found.append(_alert(LACK, "error", verdict.missing_reason, near))
     run = {
         "tool": {
             "driver": {

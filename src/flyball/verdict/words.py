@@ -23,8 +23,8 @@ def _body(verdict: ChangeVerdict) -> Iterator[str]:
     yield from (_ran(line) for line in verdict.ran)
     if verdict.mended:
         yield f"red → green: {listed(_by_file(verdict.mended), MOST)}"
-    if verdict.lack:
-        yield f"not shown: {verdict.lack}"
+    if verdict.missing_reason:
+        yield f"not shown: {verdict.missing_reason}"
     for weight, word in _WORDS.items():
         yield from (
             f"{word}: {each.sentence}" for each in verdict.findings if each.weight is weight

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flyball.acp.update import EditorStory, RunFiles, kind_of, modes
+from flyball.acp.update import EditorUpdates, RunFiles, kind_of, modes
 from flyball.app.project import Home, open_home
 from flyball.cli.acp import in_words
 from flyball.engine.telemetry import Telemetry
@@ -22,13 +22,13 @@ def home(tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def story(home: Home) -> EditorStory:
-    made = EditorStory(RunFiles(home), in_words())
+def story(home: Home) -> EditorUpdates:
+    made = EditorUpdates(RunFiles(home), in_words())
     list(made.tell(RUN))
     return made
 
 
-def told(story: EditorStory, **line: Any) -> list[dict[str, Any]]:
+def told(story: EditorUpdates, **line: Any) -> list[dict[str, Any]]:
     found: Telemetry = line
     return [plain(each) for each in story.tell(found)]
 
@@ -51,7 +51,7 @@ def call(state: str, **more: Any) -> Telemetry:
     return {**line, "about": "cart.py", **(back if state != "started" else {}), **more}
 
 
-def test_cards_are_the_plan_and_their_status_is_its(story: EditorStory):
+def test_cards_are_the_plan_and_their_status_is_its(story: EditorUpdates):
     (first,) = told(story, **card("doing"))
     assert entries(first) == [("Mend it", "in_progress")]
     (final,) = told(story, **card("review", ending="verified"))
@@ -64,12 +64,12 @@ def test_cards_are_the_plan_and_their_status_is_its(story: EditorStory):
     ("status", "ending"),
     [("failed", "gave-up"), ("review", "unverified"), ("reverted", "verified")],
 )
-def test_a_card_that_did_not_come_out_well_says_so(story: EditorStory, status: str, ending: str):
+def test_a_card_that_did_not_come_out_well_says_so(story: EditorUpdates, status: str, ending: str):
     (update,) = told(story, **card(status, ending=ending))
     assert entries(update) == [(f"Mend it ({status})", "completed")]
 
 
-def test_steps_of_a_plan_wait_until_their_cards_begin(story: EditorStory):
+def test_steps_of_a_plan_wait_until_their_cards_begin(story: EditorUpdates):
     steps = [{"id": "step-1", "title": "Mend it"}, {"id": "b", "title": "Tell it"}]
     (plan,) = told(story, type="plan", goal="all", steps=steps)
     assert entries(plan) == [("Mend it", "pending"), ("Tell it", "pending")]
@@ -77,7 +77,7 @@ def test_steps_of_a_plan_wait_until_their_cards_begin(story: EditorStory):
     assert entries(begun) == [("Mend it", "in_progress"), ("Tell it", "pending")]
 
 
-def test_phases_are_modes_and_an_ended_one_is_none(story: EditorStory):
+def test_phases_are_modes_and_an_ended_one_is_none(story: EditorUpdates):
     known = {each.id for each in modes().available_modes}
     assert known == {"recon", "checkpoint", "execute", "verify", "final", "paused"}
     (update,) = told(story, type="phase", phase="execute", label="Making Changes", card="step-1")
@@ -85,7 +85,7 @@ def test_phases_are_modes_and_an_ended_one_is_none(story: EditorStory):
     assert told(story, type="phase", phase="succeeded", label="Succeeded", card="step-1") == []
 
 
-def test_a_call_begins_and_comes_back_under_one_name(story: EditorStory, home: Home):
+def test_a_call_begins_and_comes_back_under_one_name(story: EditorUpdates, home: Home):
     (start,) = told(story, **call("started"))
     assert start["tool_call_id"] == "r1/step-1/c1" and start["status"] == "in_progress"
     assert (start["kind"], start["title"]) == ("edit", "edit_diff cart.py")
@@ -95,7 +95,7 @@ def test_a_call_begins_and_comes_back_under_one_name(story: EditorStory, home: H
     assert end["content"][0]["content"]["text"] == "Changed 1 file."
 
 
-def test_the_change_of_a_past_call_is_shown_place_by_place(story: EditorStory, home: Home):
+def test_the_change_of_a_past_call_is_shown_place_by_place(story: EditorUpdates, home: Home):
     told(story, **call("started"))
     told(story, **call("returned"))
     before, after = b"a\nb\nc\n", b"a\nB\nc"
@@ -109,7 +109,7 @@ def test_the_change_of_a_past_call_is_shown_place_by_place(story: EditorStory, h
     assert told(story, **{**line, "event": "PATCH_DIFF_REFUSED"}, patch={"diff": diff}) == []
 
 
-def test_a_refused_call_failed_with_the_reason(story: EditorStory):
+def test_a_refused_call_failed_with_the_reason(story: EditorUpdates):
     line = {"type": "decision", "card": "step-1", "call": "c1", "tool": "edit_diff"}
     (update,) = told(story, **line, decision="deny", code="out_of_phase", reason="Not yet.")
     assert update["status"] == "failed"
@@ -117,7 +117,7 @@ def test_a_refused_call_failed_with_the_reason(story: EditorStory):
     assert told(story, **line, decision="allow", code="", reason="") == []
 
 
-def test_what_was_heard_while_it_was_said_is_not_said_again(story: EditorStory):
+def test_what_was_heard_while_it_was_said_is_not_said_again(story: EditorUpdates):
     text = {"type": "text", "card": "step-1", "role": "executor", "text": "Done."}
     (heard,) = map(plain, story.hear("Done."))
     assert heard["content"]["text"] == "Done."
@@ -126,7 +126,7 @@ def test_what_was_heard_while_it_was_said_is_not_said_again(story: EditorStory):
     assert [each["content"]["text"] for each in told(story, **text)] == ["Done.\n\n"]
 
 
-def test_of_several_at_once_only_whole_replies_are_told_and_no_forms(story: EditorStory):
+def test_of_several_at_once_only_whole_replies_are_told_and_no_forms(story: EditorUpdates):
     told(story, type="iteration", iteration=1, limit=3, stage="planning", text="Planning…")
     assert list(story.hear("Do")) == []
     said = {"type": "text", "card": "plan.1", "text": '{"steps": []}'}
@@ -140,7 +140,7 @@ def test_every_tool_has_a_kind_and_a_strange_one_too():
     assert kind_of("web_search") == "other"
 
 
-def test_what_has_no_shape_of_its_own_is_told_in_words(story: EditorStory):
+def test_what_has_no_shape_of_its_own_is_told_in_words(story: EditorUpdates):
     (thought,) = told(story, type="undone", card="step-1", paths=["x.py"])
     assert thought["session_update"] == "agent_thought_chunk"
     assert "x.py" in thought["content"]["text"]

@@ -31,7 +31,7 @@ def result(content: object, told: object = None, **more: object) -> dict[str, An
     return line("user", [block], toolUseResult=told)
 
 
-def came(entry: dict[str, Any]) -> CallResult:
+def call_result(entry: dict[str, Any]) -> CallResult:
     found = [each for each in claude_entries([entry]) if isinstance(each, CallResult)]
     assert len(found) == 1
     return found[0]
@@ -106,31 +106,31 @@ def test_the_person_stopping_it_is_told(entry: dict[str, Any]):
     ],
 )
 def test_a_status_is_read_where_it_is_told(entry: dict[str, Any], status: int | None, ok: bool):
-    assert (came(entry).status, came(entry).ok) == (status, ok)
+    assert (call_result(entry).status, call_result(entry).ok) == (status, ok)
 
 
 def test_an_edit_is_known_whole_where_the_file_was_kept():
     told = {"filePath": "a.py", "oldString": "1", "newString": "2", "originalFile": "x = 1\n"}
-    assert came(result("ok", told)).edits == (
+    assert call_result(result("ok", told)).edits == (
         FileEdit("a.py", "x = 1\n", "x = 2\n", is_whole=True),
     )
 
 
 def test_an_edit_is_known_by_its_pieces_where_it_was_not():
     told = {"filePath": "a.py", "edits": [{"old_string": "1", "new_string": "2"}, "odd"]}
-    assert came(result("ok", told)).edits[0] == FileEdit("a.py", "1", "2")
+    assert call_result(result("ok", told)).edits[0] == FileEdit("a.py", "1", "2")
 
 
 def test_a_written_file_is_new_or_replaces_another():
     new = {"filePath": "a.py", "content": "2", "originalFile": None}
     old = {"filePath": "a.py", "content": "2", "originalFile": "1"}
-    assert came(result("ok", new)).edits == (FileEdit("a.py", None, "2", is_whole=True),)
-    assert came(result("ok", old)).edits == (FileEdit("a.py", "1", "2", is_whole=True),)
+    assert call_result(result("ok", new)).edits == (FileEdit("a.py", None, "2", is_whole=True),)
+    assert call_result(result("ok", old)).edits == (FileEdit("a.py", "1", "2", is_whole=True),)
 
 
 def test_a_failed_edit_changed_nothing():
     told = {"filePath": "a.py", "oldString": "1", "newString": "2"}
-    assert came(result("not found", told, is_error=True)).edits == ()
+    assert call_result(result("not found", told, is_error=True)).edits == ()
 
 
 @pytest.mark.parametrize(("last", "seen"), [(2, (("a.py", "x\ny"),)), (9, ())])
@@ -142,7 +142,7 @@ def test_a_file_counts_as_seen_when_all_of_it_was_read(last: int, seen: object):
         "numLines": 2,
         "totalLines": last,
     }
-    assert came(result("1 x", {"file": file})).seen == seen
+    assert call_result(result("1 x", {"file": file})).seen == seen
 
 
 def test_of_several_results_in_a_line_none_has_what_is_told_beside():

@@ -96,13 +96,17 @@ def test_words_are_the_persons_or_the_models_and_not_the_hosts():
 def test_an_outcome_is_read_without_what_the_host_puts_around_it(
     output: object, text: str | None, ok: bool, status: int | None
 ):
-    came = outcome(asked(), output)
-    assert (came.text, came.ok, came.status) == (output if text is None else text, ok, status)
+    result = outcome(asked(), output)
+    assert (result.text, result.ok, result.status) == (
+        output if text is None else text,
+        ok,
+        status,
+    )
 
 
 def test_a_file_that_was_printed_whole_was_seen():
-    came = outcome(asked("cat cart.py"), "Exit code: 0\nOutput:\nx = 1\n")
-    assert came.seen == (("cart.py", "x = 1\n"),)
+    result = outcome(asked("cat cart.py"), "Exit code: 0\nOutput:\nx = 1\n")
+    assert result.seen == (("cart.py", "x = 1\n"),)
     assert outcome(asked("cat a b"), "Exit code: 0\nOutput:\nx\n").seen == ()
 
 

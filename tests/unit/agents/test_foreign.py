@@ -23,10 +23,10 @@ def edit(verb: str, **given: str) -> str:
 
 
 def test_a_command_and_what_came_of_it():
-    opened, call, came = entries(("ls", "cart.py"))
+    opened, call, call_result = entries(("ls", "cart.py"))
     assert opened == Opened("run")
     assert call == Called(0.0, "run/1", "bash", {"command": "ls"}, "1")
-    assert came == CallResult(0.0, "run/1", "cart.py")
+    assert call_result == CallResult(0.0, "run/1", "cart.py")
 
 
 def test_handing_in_is_the_claim_to_be_done():
@@ -48,14 +48,14 @@ def test_a_reply_without_a_call_is_passed_over():
     ],
 )
 def test_an_edit_is_known_by_its_arguments(action: str, edits: object):
-    came = entries((action, "done"))[-1]
-    assert came.edits == edits
+    call_result = entries((action, "done"))[-1]
+    assert call_result.edits == edits
 
 
 def test_a_failed_edit_changed_nothing():
     action = edit("str_replace", path="a", old_str="x", new_str="y")
-    came = entries((action, "No replacement was performed"))[-1]
-    assert (came.ok, came.edits) == (False, ())
+    call_result = entries((action, "No replacement was performed"))[-1]
+    assert (call_result.ok, call_result.edits) == (False, ())
 
 
 def test_open_hands_is_told_apart():

@@ -41,7 +41,7 @@ def answered(output: object, key: str = "output") -> list[Any]:
     return [{"functionResponse": {"response": {key: output}}}]
 
 
-def came(**more: object) -> CallResult:
+def call_result(**more: object) -> CallResult:
     lines = [message("gemini", "", toolCalls=[call(**more)])]
     (found,) = [each for each in gemini_entries(lines) if isinstance(each, CallResult)]
     return found
@@ -103,11 +103,11 @@ def test_a_call_that_is_still_open_has_no_outcome():
     ],
 )
 def test_a_status_is_read_where_it_is_told(more: dict[str, Any], ok: bool, status: int | None):
-    assert (came(**more).ok, came(**more).status) == (ok, status)
+    assert (call_result(**more).ok, call_result(**more).status) == (ok, status)
 
 
 def test_what_differs_between_equal_outcomes_is_left_out():
-    said = came(result=answered("Output: x\nProcess Group PGID: 27910"))
+    said = call_result(result=answered("Output: x\nProcess Group PGID: 27910"))
     assert said.text == "Output: x\n"
 
 
@@ -127,9 +127,9 @@ def test_what_differs_between_equal_outcomes_is_left_out():
     ],
 )
 def test_an_edit_is_known_by_what_is_shown_of_it(shown: object, edits: object):
-    assert came(name="replace", args={"content": ""}, resultDisplay=shown).edits == edits
+    assert call_result(name="replace", args={"content": ""}, resultDisplay=shown).edits == edits
 
 
 def test_a_file_counts_as_seen_when_all_of_it_was_read():
-    assert came(args={"file_path": "a"}, result=answered("x")).seen == (("a", "x"),)
-    assert came(args={"file_path": "a", "offset": 5}, result=answered("x")).seen == ()
+    assert call_result(args={"file_path": "a"}, result=answered("x")).seen == (("a", "x"),)
+    assert call_result(args={"file_path": "a", "offset": 5}, result=answered("x")).seen == ()

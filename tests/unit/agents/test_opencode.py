@@ -29,7 +29,7 @@ def part(**data: object) -> dict[str, Any]:
     return {"table": "part", "message": "m", "data": data}
 
 
-def came(tool: str, **state: object) -> CallResult:
+def call_result(tool: str, **state: object) -> CallResult:
     row = part(type="tool", tool=tool, callID="c", state={"status": "completed", **state})
     call, found = opencode_entries([row])
     assert isinstance(call, Called)
@@ -90,16 +90,18 @@ def test_the_person_stopping_it_is_told():
     ],
 )
 def test_an_edit_is_known_by_what_was_asked_for(given: object, told: object, edits: object):
-    assert came("edit", input=given, metadata=told).edits == edits
+    assert call_result("edit", input=given, metadata=told).edits == edits
 
 
 def test_a_failed_call_changed_nothing():
-    failed = came("edit", status="error", input={"filePath": "a", "content": "2"}, error="no")
+    failed = call_result(
+        "edit", status="error", input={"filePath": "a", "content": "2"}, error="no"
+    )
     assert (failed.ok, failed.edits, failed.text) == (False, (), "no")
 
 
 def test_a_command_that_failed_has_its_status():
-    ran = came("bash", input={"command": "x"}, metadata={"exit": 1}, output="no")
+    ran = call_result("bash", input={"command": "x"}, metadata={"exit": 1}, output="no")
     assert (ran.ok, ran.status) == (False, 1)
 
 
@@ -111,4 +113,4 @@ def test_a_call_that_is_still_open_has_no_outcome():
 @pytest.mark.parametrize(("end", "seen"), [(1, (("a", "x"),)), (5, ())])
 def test_a_file_counts_as_seen_when_all_of_it_was_read(end: int, seen: object):
     shown = {"text": "x", "lineStart": 1, "lineEnd": 1, "totalLines": end}
-    assert came("read", input={"filePath": "a"}, metadata={"display": shown}).seen == seen
+    assert call_result("read", input={"filePath": "a"}, metadata={"display": shown}).seen == seen

@@ -42,14 +42,14 @@ class Teller:
     def __init__(self) -> None:
         self.count = 0
 
-    def call(self, tool: str, came: str = "ok", **more: object) -> list[Entry]:
+    def call(self, tool: str, result: str = "ok", **more: object) -> list[Entry]:
         self.count += 1
         id, at = f"c{self.count}", 1.0 + self.count
         args = more.pop("args", {})
         assert isinstance(args, dict)
         return [
             Called(at, id, tool, args, f"r{self.count}"),
-            CallResult(at, id, came, **more),  # pyright: ignore[reportArgumentType]
+            CallResult(at, id, result, **more),  # pyright: ignore[reportArgumentType]
         ]
 
     def read(self, path: str = "cart.py", text: str = "x = 1\n") -> list[Entry]:
@@ -61,8 +61,8 @@ class Teller:
         made = (FileEdit(path, old, new),)
         return self.call("Edit", args={"file_path": path}, edits=made)
 
-    def run(self, command: str, came: str = "ok", status: int | None = 0) -> list[Entry]:
-        return self.call("Bash", came, args={"command": command}, status=status, ok=not status)
+    def run(self, command: str, result: str = "ok", status: int | None = 0) -> list[Entry]:
+        return self.call("Bash", result, args={"command": command}, status=status, ok=not status)
 
 
 def turns_of(*entries: list[Entry] | Entry) -> list[Turned]:

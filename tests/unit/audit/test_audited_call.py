@@ -52,8 +52,8 @@ def test_a_long_outcome_is_compared_by_its_ends():
     call = Called(1.0, "c", "Bash", {"command": "make", "description": "one"})
     other = Called(1.0, "d", "Bash", {"command": "make", "description": "two"})
     steps = [
-        step_of_action(action_of(each, came, LOOKS), each, came, 1)
-        for each, came in (
+        step_of_action(action_of(each, result, LOOKS), each, result, 1)
+        for each, result in (
             (call, CallResult(1.0, "c", "a" * 20_000)),
             (other, CallResult(1.0, "d", "a" * 30_000)),
         )

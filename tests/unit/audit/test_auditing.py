@@ -13,7 +13,7 @@ import pytest
 from tests.unit.audit.recorded import HOSTS, SINS, lay_out, session_names
 
 from flyball.audit.auditing import (
-    WORTH_A_CREW,
+    WORTH_SEVERAL_READERS,
     AuditOptions,
     AuditProgress,
     audit,
@@ -72,7 +72,7 @@ def test_readers_side_by_side_tell_what_one_alone_does(tmp_path: Path):
     lay_out(tmp_path, "claude", "codex")
     files = [*transcripts([tmp_path])]
     alone = dict(judge_files(files, 0, GuardLimits(), os.environ))
-    beside = dict(judge_files(files, WORTH_A_CREW, GuardLimits(), os.environ))
+    beside = dict(judge_files(files, WORTH_SEVERAL_READERS, GuardLimits(), os.environ))
     assert beside == alone
     assert len(alone) == 34
 
@@ -82,7 +82,7 @@ def test_where_no_reader_can_be_started_the_files_are_read_all_the_same(tmp_path
     lay_out(tmp_path, "claude")
     files = [*transcripts([tmp_path])]
     broken = {**os.environ, "PYTHONHOME": "/nowhere"}
-    told = dict(judge_files(files, WORTH_A_CREW, GuardLimits(), broken))
+    told = dict(judge_files(files, WORTH_SEVERAL_READERS, GuardLimits(), broken))
     assert told == {file: judge_file(file, GuardLimits()) for file in files}
 
 

@@ -35,7 +35,7 @@ def told(before: RunState, after: RunState, kind: str) -> list[dict[str, Any]]:
 
 
 def fell(**more: Any) -> list[tuple[str, str]]:
-    after = replace(CARD, setbacks=1, **more)
+    after = replace(CARD, failures_in_row=1, **more)
     found = told(RunState(run="r", cards=(CARD,)), RunState(run="r", cards=(after,)), "escalation")
     return [(line["escalation"], line["reason"]) for line in found]
 
@@ -50,7 +50,7 @@ def test_every_policy_is_told():
 
 
 def test_a_card_that_goes_on_is_not_told_again():
-    card = replace(CARD, setbacks=1, escalation=Escalation.DIAGNOSE)
+    card = replace(CARD, failures_in_row=1, escalation=Escalation.DIAGNOSE)
     before = RunState(run="r", cards=(card,))
     assert told(before, RunState(run="r", cards=(replace(card, turns=2),)), "escalation") == []
 

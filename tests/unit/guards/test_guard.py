@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from flyball.guards.fingerprint import fingerprint, plain_error, without_passing_things
+from flyball.guards.fingerprint import fingerprint, plain_error, without_volatile_parts
 from flyball.guards.guard import GUARDS, GuardLimits, Trip, TripLevel, time_trip
 from flyball.guards.guard_memory import GuardStep, Kind, Memory, remember, trips
 from flyball.terms.call import digest
@@ -467,7 +467,7 @@ def test_a_text_that_names_no_error_is_known_by_its_end():
     ],
 )
 def test_what_varies_between_runs_does_not_count(one, other):
-    assert without_passing_things(one) == without_passing_things(other)
+    assert without_volatile_parts(one) == without_volatile_parts(other)
 
 
 @pytest.mark.parametrize(
@@ -481,4 +481,4 @@ def test_what_varies_between_runs_does_not_count(one, other):
     ],
 )
 def test_what_tells_progress_does_count(one, other):
-    assert without_passing_things(one) != without_passing_things(other)
+    assert without_volatile_parts(one) != without_volatile_parts(other)

@@ -8,7 +8,7 @@ from flyball.guards.ledger import (
     Failure,
     Ledger,
     Mistake,
-    find_alike,
+    find_similar,
     fingerprint_failure,
     injection,
     pick_relevant,
@@ -102,7 +102,7 @@ def test_matches_are_ranked_from_the_very_same_to_the_alike():
     far = fingerprint_failure(ERROR, "verify", ["z.py"])
     unlike = fingerprint_failure("TypeError: no", "fix", ["src/a.py"])
     ledger = entered(far, unlike, same_file, same_step, FAILURE)
-    found = [m.fingerprint for m in find_alike(ledger, FAILURE, 10)]
+    found = [m.fingerprint for m in find_similar(ledger, FAILURE, 10)]
     assert found == [f.fingerprint for f in (FAILURE, same_step, same_file, far)]
 
 
@@ -110,7 +110,7 @@ def test_a_resolved_mistake_comes_before_an_open_one():
     one, two = (fingerprint_failure(ERROR, "fix", [f]) for f in ("x.py", "y.py"))
     ledger = entered(one, two, two, resolution="did this")
     probe = fingerprint_failure(ERROR, "fix", ["z.py"])
-    assert [m.fingerprint for m in find_alike(ledger, probe, 5)] == [
+    assert [m.fingerprint for m in find_similar(ledger, probe, 5)] == [
         one.fingerprint,
         two.fingerprint,
     ]
@@ -119,12 +119,12 @@ def test_a_resolved_mistake_comes_before_an_open_one():
 @pytest.mark.parametrize(("limit", "count"), [(-1, 0), (0, 0), (1, 1), (9, 2)])
 def test_no_more_matches_than_asked_for(limit: int, count: int):
     ledger = entered(FAILURE, fingerprint_failure(ERROR, "verify"))
-    assert len(find_alike(ledger, FAILURE, limit)) == count
+    assert len(find_similar(ledger, FAILURE, limit)) == count
 
 
 def test_failures_without_an_error_are_only_alike_when_they_are_the_same():
     one, two = fingerprint_failure("", "fix", ["a"]), fingerprint_failure("", "fix", ["b"])
-    assert [m.files for m in find_alike(entered(one, two), one, 5)] == [("a",)]
+    assert [m.files for m in find_similar(entered(one, two), one, 5)] == [("a",)]
 
 
 def test_the_prompt_says_what_happened_how_often_and_what_helped():

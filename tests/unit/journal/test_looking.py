@@ -10,7 +10,7 @@ import pytest
 from tests.unit.journal.runs import begin, story, take
 
 from flyball.errors import Corrupt, JournalError, SchemaTooNew
-from flyball.journal.glance import NamedRun, newest_runs, run_meant
+from flyball.journal.glance import NamedRun, newest_runs, resolve_run
 from flyball.journal.migrations import MIGRATIONS
 from flyball.journal.sqlite import SqliteJournal, require_usable
 
@@ -105,6 +105,6 @@ def test_a_journal_that_somebody_holds_is_not_waited_for(tmp_path: Path):
 
 
 def test_a_run_is_meant_by_its_name_a_part_of_it_or_last():
-    assert run_meant(FOUND, "last") == "0102-aaaa"
-    assert run_meant(FOUND, "0101-aabb") == run_meant(FOUND, "bb") == "0101-aabb"
-    assert run_meant(FOUND, "010") == run_meant(FOUND, "") == run_meant((), "last") == ""
+    assert resolve_run(FOUND, "last") == "0102-aaaa"
+    assert resolve_run(FOUND, "0101-aabb") == resolve_run(FOUND, "bb") == "0101-aabb"
+    assert resolve_run(FOUND, "010") == resolve_run(FOUND, "") == resolve_run((), "last") == ""

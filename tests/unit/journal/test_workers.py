@@ -238,7 +238,7 @@ async def test_who_is_known_to_be_gone_keeps_no_run(hire: Hire, journal: Postgre
     one.beat(1)
     two.beat(0)
     assert two.due() == []
-    two.bury(["one"])
+    two.remove_dead(["one"])
     assert [each.run for each in two.due()] == ["a"]
     assert [each.worker for each in two.all()] == ["two"]
 
@@ -261,5 +261,5 @@ def test_who_waits_is_told_whether_runs_were_put_into_queues(database: str, hire
     two.wait(0.0)
     change(database, f"NOTIFY {DUE}")
     assert not two.wait(30.0)
-    one.tell_handed()
+    one.notify_queued()
     assert two.wait(30.0)

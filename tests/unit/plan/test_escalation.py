@@ -1,6 +1,6 @@
 import pytest
 
-from flyball.plan.escalation import ROWS, Strictness, Trouble, escalate, trouble_of
+from flyball.plan.escalation import ROWS, Strictness, Trouble, escalate, worst_failure
 from flyball.plan.template import Escalation, GateUse, OnFail
 from flyball.plan.verdict import Failed, Missing, Passed
 
@@ -66,4 +66,4 @@ def test_the_seeds_diagnosis_pauses_for_a_person():
     ],
 )
 def test_the_gravest_verdict_gives_the_class_of_the_error(verdicts, expected):
-    assert trouble_of([(GateUse(name), verdict) for name, verdict in verdicts]) is expected
+    assert worst_failure([(GateUse(name), verdict) for name, verdict in verdicts]) is expected

@@ -41,8 +41,10 @@ def test_a_whole_fix_is_a_trajectory_in_order():
     assert any("checkpoint" in each["content"] for each in results)
     for step in steps:
         asked = {each["tool_call_id"] for each in step.get("tool_calls", ())}
-        came = {each["source_call_id"] for each in step.get("observation", {}).get("results", ())}
-        assert came <= asked
+        answered = {
+            each["source_call_id"] for each in step.get("observation", {}).get("results", ())
+        }
+        assert answered <= asked
         assert step["source"] == "agent" or not {"tool_calls", "metrics"} & set(step)
     final = told["final_metrics"]
     assert (final["total_prompt_tokens"], final["total_steps"]) == (100, len(steps))

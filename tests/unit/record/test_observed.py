@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 from tests.unit.record.test_rejudging import EDIT, READ, Story
 
-from flyball.record.observed import would_be
+from flyball.record.observed import hypothetical_blocks
 from flyball.run.event import (
     CallReturned,
     CheckpointStated,
@@ -32,10 +32,15 @@ class Observed(Story):
 
     def comes(self, call: str, tree: str, *changed: str, ok: bool = True, **data: object) -> None:
         owed = self.state.owed[0]
-        came = Outcome(ok=ok, digest=f"{call} {tree}", data=data)
+        result = Outcome(ok=ok, digest=f"{call} {tree}", data=data)
         self.add(
             CallReturned(
-                card=self.card, call=call, outcome=came, tree=tree, changed=changed, effect=owed.n
+                card=self.card,
+                call=call,
+                outcome=result,
+                tree=tree,
+                changed=changed,
+                effect=owed.n,
             )
         )
 
@@ -57,7 +62,7 @@ class Observed(Story):
 
     @property
     def found(self) -> list[tuple[str, str, str]]:
-        told = would_be(self.events, lambda command: command == "pytest")
+        told = hypothetical_blocks(self.events, lambda command: command == "pytest")
         return [(each.rule, each.what, each.tree) for each in told]
 
 

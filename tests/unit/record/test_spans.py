@@ -10,7 +10,7 @@ from tests.simulation.simulate import next_event, start_event, world_of
 from tests.simulation.world import PATIENCE, call
 from tests.unit.run.stories import ALONE, CARD, Story
 
-from flyball.record.spans import SpanTeller, TraceSpan, otlp, spans_of
+from flyball.record.spans import SpanBuilder, TraceSpan, otlp, spans_of
 from flyball.run.event import (
     AnyEvent,
     CallInterrupted,
@@ -174,7 +174,7 @@ def test_any_run_is_one_tree_however_many_processes_tell_it(seed: int):
     assert [span.parent for span in spans].count("") == 1
     assert {span.parent for span in spans} - {""} <= set(ids)
     # Two processes: what each tells is what one would have told.
-    half, state, first, second = len(log) // 2, RunState(), SpanTeller(), SpanTeller()
+    half, state, first, second = len(log) // 2, RunState(), SpanBuilder(), SpanBuilder()
     parts: list[TraceSpan] = []
     for n, event in enumerate(log):
         after = advance(state, event).state

@@ -59,9 +59,9 @@ def test_nobody_who_says_yes_in_advance_decides_a_conflict():
 
 def test_a_conflict_costs_nothing_and_no_guard_counts_it():
     story = Story().checkpoints()
-    before = story.state.spend, story.card.memory, story.card.setbacks, story.card.rejections
+    before = story.state.spend, story.card.memory, story.card.failures_in_row, story.card.rejections
     stated(story)
-    after = story.state.spend, story.card.memory, story.card.setbacks, story.card.rejections
+    after = story.state.spend, story.card.memory, story.card.failures_in_row, story.card.rejections
     assert after == before
     assert not story.card.failures
 

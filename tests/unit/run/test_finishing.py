@@ -42,7 +42,7 @@ def test_a_step_is_tried_again_as_often_as_its_template_says():
     rules = OnFail(max_retries=3)
     assert failed(3, on_fail=rules).phase is P.EXECUTE
     walk = failed(4, on_fail=rules)
-    assert walk.card.setbacks == 4
+    assert walk.card.failures_in_row == 4
     assert walk.card.escalation is Escalation.DIAGNOSE
     assert walk.card.trouble is Trouble.FAILING_CHECK
     assert walk.card.ending is Ending.FAILED
@@ -62,7 +62,7 @@ def test_a_step_that_breaks_tests_time_and_again_has_a_failing_check():
     assert "This is not done yet: test_a fails; it passed before." in walk.said
     walk.edits("t2").tests(red=True).stops().sees(verdict=REGRESSED).stops()
     assert walk.card.rejections == 3
-    assert walk.card.setbacks == 0
+    assert walk.card.failures_in_row == 0
     walk.stops()
     assert walk.card.trouble is Trouble.FAILING_CHECK
     assert walk.card.escalation is Escalation.DIAGNOSE

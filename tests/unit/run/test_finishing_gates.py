@@ -136,7 +136,7 @@ def test_gates_that_fail_send_the_driver_back_with_every_verdict():
     assert walk.phase is P.EXECUTE
     assert "The gate tests_pass did not pass: test_a fails" in walk.said
     assert "The gate file_exists did not pass: a.txt does not exist." in walk.said
-    assert walk.card.setbacks == 1
+    assert walk.card.failures_in_row == 1
     assert walk.card.answer == ""
     assert walk.stops().inspect.gates == (FILE,)
 
@@ -204,7 +204,7 @@ def test_what_is_seen_from_outside_moves_no_card():
 def test_a_gate_that_nobody_can_look_at_is_missing(report: GateReport, kind: type):
     walk = Walk(look(gates=(GateUse("http_ok"),))).stops("seen").sees(report)
     assert isinstance(walk.card.verdicts[0].verdict, kind)
-    assert walk.card.setbacks == 1
+    assert walk.card.failures_in_row == 1
 
 
 def test_a_gate_that_may_not_look_has_failed():
@@ -281,7 +281,7 @@ def test_accepted_weaker_tests_are_evidence_for_their_gate():
 def test_work_that_nothing_can_verify_is_called_so_in_a_flow_too():
     walk = Walk(step(), project=Project()).checkpoints().edits("t1").stops()
     walk.stops().stops().stops()
-    assert walk.card.setbacks == 1
+    assert walk.card.failures_in_row == 1
     assert walk.card.escalation is Escalation.DIAGNOSE
     lint = Walk(step(gates=(FILE,)), project=Project()).checkpoints().edits("t1").stops()
     lint.sees(FileReport(id="f", tree="t1", path="a.txt", exists=True), verdict=UNTESTED)

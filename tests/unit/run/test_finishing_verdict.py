@@ -275,7 +275,7 @@ def test_a_verifiers_step_does_not_pass_over_what_speaks_against_the_whole():
     walk.fixes("t1").sees().closes().fixes("t2").sees().closes().stops("all is well")
     walk.sees(verdict=REGRESSED)
     assert walk.card.ending is not Ending.SUCCEEDED
-    assert walk.card.setbacks == 1
+    assert walk.card.failures_in_row == 1
     assert REGRESSION.sentence in walk.said
 
 
@@ -299,7 +299,7 @@ def test_the_last_verdict_on_the_present_tree_is_the_cards():
 def test_gates_that_fail_after_the_verdict_have_it_taken_again():
     story = Story().checkpoints().edits("t1").tests().stops()
     story.inspects(secrets_added=("a.py:1",))
-    assert story.card.setbacks == 1
+    assert story.card.failures_in_row == 1
     assert story.card.verdict is None
     assert story.stops().owed == ["Inspect"]
     assert story.card.id == CARD

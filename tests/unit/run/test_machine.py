@@ -389,7 +389,7 @@ def test_a_gate_of_the_template_sends_the_work_back_then_asks_a_person():
             assert story.phase is P.EXECUTE
             assert "no_secrets_added" in story.said
     assert story.card.question.kind is Asking.FAILURE
-    assert story.card.setbacks == 3
+    assert story.card.failures_in_row == 3
 
 
 def test_a_reviewer_speaks_before_the_end():
@@ -1055,7 +1055,7 @@ def test_every_event_of_a_run_has_its_row_and_every_stage_its_words():
 
 
 def test_what_spreads_to_the_cards_has_rows_there():
-    spread = {row.event for row in RUN_ROWS if row.hears is not None}
+    spread = {row.event for row in RUN_ROWS if row.listens is not None}
     assert spread == {row.event for row in ROWS if not issubclass(row.event, CardEvent)}
 
 

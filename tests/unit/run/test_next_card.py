@@ -70,9 +70,9 @@ def test_a_flow_is_walked_from_its_start_to_its_end():
     passes(walk, "all is well")
     response = walk.state.response
     assert (response.status, response.message) == (Status.SUCCESS, "all is well")
-    (errand,) = walk.state.errands
-    assert errand.cards == ("S1", "S2", "S3")
-    assert errand.is_over
+    (execution,) = walk.state.executions
+    assert execution.cards == ("S1", "S2", "S3")
+    assert execution.is_over
     (result,) = results(walk)
     assert result.mutated
     assert result.proof is Strength.RED_GREEN
@@ -101,7 +101,7 @@ def test_after_planning_the_steps_of_the_plan_are_carried_out():
     planned(walk, template="refactor")
     assert walk.card.id == "one.2"
     assert walk.card.template.step_id == "refactor"
-    assert walk.state.errands[-1].at == ""
+    assert walk.state.executions[-1].at == ""
 
 
 def test_a_failed_step_is_diagnosed_by_a_card_of_its_own():
@@ -112,7 +112,7 @@ def test_a_failed_step_is_diagnosed_by_a_card_of_its_own():
     assert failed.escalation is Escalation.DIAGNOSE
     assert diagnosis.template == LIBRARY["D1"]
     assert diagnosis.title == "Diagnose: Do S1"
-    assert walk.state.errands[0].failed == "S1"
+    assert walk.state.executions[0].failed == "S1"
     walk.stops(DIAGNOSIS)
     question = walk.card.question
     assert question.kind is Asking.REVIEW

@@ -74,9 +74,9 @@ def test_headline_names_what_was_shown(verdict: ChangeVerdict, headline: str):
 
 
 def test_a_verdict_without_findings_says_what_it_lacks():
-    assert "no" in ChangeVerdict().lack.lower()
+    assert "no" in ChangeVerdict().missing_reason.lower()
     asks = ChangeFinding(FindingKind.PROMISE_CHANGED, Weight.ASKS, "Is that meant?")
-    assert ChangeVerdict(findings=(asks,)).lack == ""
+    assert ChangeVerdict(findings=(asks,)).missing_reason == ""
     doubt = ChangeFinding(FindingKind.NOT_EVIDENCE, Weight.NOTES, "Nobody saw the work.")
-    assert ChangeVerdict(findings=(doubt,)).lack == ""
-    assert "test.command" in ChangeVerdict(has_suite=False, changed=("main.py",)).lack
+    assert ChangeVerdict(findings=(doubt,)).missing_reason == ""
+    assert "test.command" in ChangeVerdict(has_suite=False, changed=("main.py",)).missing_reason

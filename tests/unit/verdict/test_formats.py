@@ -57,7 +57,7 @@ def test_each_finding_is_a_command_of_the_forge_on_one_line():
 
 def test_what_shows_nothing_and_has_no_finding_is_an_error_too():
     (only,) = workflow_commands(ChangeVerdict(has_suite=False), is_file)
-    assert only.startswith("::error ") and ChangeVerdict(has_suite=False).lack in only
+    assert only.startswith("::error ") and ChangeVerdict(has_suite=False).missing_reason in only
 
 
 def test_a_junit_report_fails_with_the_verdict_and_counts():

@@ -79,11 +79,11 @@ def test_all_facts_are_told_and_the_driver_comes_last():
 
 def test_a_verdict_without_any_run_says_why_nothing_is_shown():
     nothing = ChangeVerdict(has_suite=False, changed=("main.py",))
-    assert nothing.lack and "main.py" in nothing.lack
-    assert f"not shown: {nothing.lack}" in verdict_lines(nothing)
+    assert nothing.missing_reason and "main.py" in nothing.missing_reason
+    assert f"not shown: {nothing.missing_reason}" in verdict_lines(nothing)
     asks = ChangeFinding(FindingKind.NAMED_NOT_GREEN, Weight.ASKS, "t::x still fails")
-    assert ChangeVerdict(findings=(asks,)).lack == ""
-    assert ChangeVerdict(strength=ChangeStrength.GREEN).lack == ""
+    assert ChangeVerdict(findings=(asks,)).missing_reason == ""
+    assert ChangeVerdict(strength=ChangeStrength.GREEN).missing_reason == ""
 
 
 def test_a_run_that_told_of_no_test_is_shown_with_its_exit_code():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from flyball.app.answering import may_simply_go_on, pending, words
+from flyball.app.answering import needs_only_resume, pending, words
 from flyball.app.board.feed import SILENCE, LiveText
 from flyball.app.driving import RunControl, RunResult, Watcher, Word
 from flyball.app.project import Home, open_home
@@ -40,7 +40,7 @@ class _Driven:
     def __init__(self, home: Home, action: RunAction, lines: int) -> None:
         self.began: Future[str] = Future()
         """The run's name once it has started; until then, the error that prevented it."""
-        self.control = RunControl(home, Watcher(self._told, self._hear, _unheard))
+        self.control = RunControl(home, Watcher(self._told, self._hear, _discard))
         self.ended = threading.Event()
         self.spoken = SILENCE
         self._action = action
@@ -142,7 +142,7 @@ class RunsHere:
 
     def cancel(self, home: Home, run: str, by: str, why: str) -> RunResult:
         """Cancel a run, even if another process drives it."""
-        control = RunControl(home, Watcher(_unheard, _unheard, _unheard))
+        control = RunControl(home, Watcher(_discard, _discard, _discard))
         return asyncio.run(control.cancel(run, by, why))
 
     def _let_go(self, home: Home, run: str) -> None:
@@ -176,7 +176,7 @@ class RunsHere:
             self._await_rest(home, run)
 
         def word(now: RunState) -> AnyEvent:
-            if not may_decide and not may_simply_go_on(now):
+            if not may_decide and not needs_only_resume(now):
                 raise NotAllowed(
                     f"Run {run} waits for a decision, which {by} may not make.",
                     "It needs the role `approve` there.",
@@ -266,7 +266,7 @@ class RunsHere:
             new.replace(self._file)
 
 
-def _unheard(_value: object) -> None:
+def _discard(_value: object) -> None:
     """Ignore the output; everything reported here is read from the journal."""
 
 

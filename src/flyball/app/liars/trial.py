@@ -226,8 +226,8 @@ def ask_all(
 ) -> list[TriedChange]:
     """Return every answer in the order of the cases; report each one in that order."""
     found: list[TriedChange] = []
-    with ThreadPoolExecutor(max_workers=jobs) as crew:
-        for tried in crew.map(partial(ask, verifier), cases):
+    with ThreadPoolExecutor(max_workers=jobs) as workers:
+        for tried in workers.map(partial(ask, verifier), cases):
             on_answer(tried)
             found.append(tried)
     return found

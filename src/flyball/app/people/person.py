@@ -125,7 +125,7 @@ def name_taken(name: str) -> Conflict:
     )
 
 
-def nobody_called(name: str) -> NotFound:
+def unknown_person(name: str) -> NotFound:
     """Return the error for an unknown name."""
     return NotFound("person", name, LIST_THEM)
 
@@ -141,7 +141,7 @@ def revoke(people: People, name: str, project: str = "") -> Person | None:
     """Revoke a person's access to a project, or all access including the token."""
     if not project:
         if not people.remove(name):
-            raise nobody_called(name)
+            raise unknown_person(name)
         return None
 
     def without(known: Person) -> Person:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from flyball.app.people.decisions import NotedDecision
-from flyball.app.people.person import Change, Person, name_taken, nobody_called
+from flyball.app.people.person import Change, Person, name_taken, unknown_person
 from flyball.journal.connection import Connection, PostgresLink
 
 PATIENCE = 5.0
@@ -65,7 +65,7 @@ class PostgresPeople:
             with db.transaction():
                 known = _named(db, name, "FOR UPDATE")
                 if known is None:
-                    raise nobody_called(name)
+                    raise unknown_person(name)
                 changed = action(known)
                 db.execute(
                     "UPDATE people SET digest = %s, grants = %s WHERE name = %s",

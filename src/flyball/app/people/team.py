@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.app.people.decisions import DATABASE
-from flyball.app.people.person import Change, People, Person, name_taken, nobody_called
+from flyball.app.people.person import Change, People, Person, name_taken, unknown_person
 from flyball.app.project import Home, load_extra, project_name
 from flyball.app.settling import state_dir
 from flyball.errors import JournalError
@@ -71,7 +71,7 @@ class FilePeople:
         with self._locked():
             found = {each.name: each for each in self.all()}
             if name not in found:
-                raise nobody_called(name)
+                raise unknown_person(name)
             changed = action(found[name])
             self._write({**found, name: changed}.values())
             return changed

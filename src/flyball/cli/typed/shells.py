@@ -16,7 +16,7 @@ from click.shell_completion import (
 PROGRAM = "flyball"
 
 
-class _Calm(ShellComplete):
+class _Quiet(ShellComplete):
     """Offers nothing if completion fails, since any output would garble the typed line."""
 
     def complete(self) -> str:
@@ -32,7 +32,7 @@ class _Calm(ShellComplete):
         return super().format_completion(item)
 
 
-class CalmBash(_Calm, BashComplete):
+class QuietBash(_Quiet, BashComplete):
     """Bash, with click's own script."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
@@ -41,7 +41,7 @@ class CalmBash(_Calm, BashComplete):
         return [word for word in args if word != "="], incomplete
 
 
-class CalmZsh(_Calm, ZshComplete):
+class QuietZsh(_Quiet, ZshComplete):
     """Zsh; click's own script fails the second time, and treats `--flow=` as part of a value."""
 
     source_template: ClassVar[str] = """\
@@ -86,7 +86,7 @@ fi
 """
 
 
-class CalmFish(_Calm, FishComplete):
+class QuietFish(_Quiet, FishComplete):
     """Fish; click's own script cuts every description at its first comma."""
 
     source_template: ClassVar[str] = """\
@@ -113,7 +113,7 @@ complete --no-files --keep-order --command %(prog_name)s --arguments "(%(complet
 """
 
 
-SHELLS: dict[str, type[_Calm]] = {"bash": CalmBash, "zsh": CalmZsh, "fish": CalmFish}
+SHELLS: dict[str, type[_Quiet]] = {"bash": QuietBash, "zsh": QuietZsh, "fish": QuietFish}
 
 
 def answer_shells() -> None:

@@ -74,10 +74,10 @@ def complete_card(
     incomplete: str,
 ) -> list[CompletionItem]:
     """Complete the committed cards of the run named before, each with its title."""
-    from flyball.journal.glance import run_meant
+    from flyball.journal.glance import resolve_run
 
     state, found = _runs(ctx)
-    run = run_meant(found, ctx.params.get("run") or "")
+    run = resolve_run(found, ctx.params.get("run") or "")
     if state is None or not NAME.fullmatch(run):
         return []
     from flyball.workspace.run.snapshot import read_lines

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flyball.drivers.form import ReplyError, ReplyForm, read_form, reply_from, require_addressee
 from flyball.drivers.protocol import Reply, Request
-from flyball.drivers.relay.page import question, unheard_messages
+from flyball.drivers.relay.page import new_messages, question
 from flyball.drivers.relay.prose import read_prose
 from flyball.drivers.wire import WireMessage, conversation
 from flyball.guards.handover import RunnerAction, RunnerVerb, runner_actions
@@ -62,7 +62,7 @@ class ClipboardDriver:
                 self._hand.copy(action.text)
             self._hand.show(WORDS[action.action])
         self._hand.show("Copy the whole answer and return here.")
-        form = await self._bring_back(request)
+        form = await self._paste_answer(request)
         self._heard = conversation(request)
         return form
 
@@ -72,11 +72,11 @@ class ClipboardDriver:
         heard = len(self._heard)
         if not heard or conversation(request)[:heard] != self._heard:
             return runner_actions(question(request, ANSWER_HERE))
-        text = unheard_messages(request, heard + 1, ANSWER_HERE)
+        text = new_messages(request, heard + 1, ANSWER_HERE)
         actions = runner_actions(text)
         return tuple(action for action in actions if action.action is not RunnerVerb.NEW_THREAD)
 
-    async def _bring_back(self, request: Request) -> ReplyForm:
+    async def _paste_answer(self, request: Request) -> ReplyForm:
         while True:
             text = await self._hand.read()
             try:

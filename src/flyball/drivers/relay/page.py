@@ -78,7 +78,7 @@ def question(request: Request, answer_with: str, by_hand: str = "") -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def unheard_messages(request: Request, since: int, answer_with: str) -> str:
+def new_messages(request: Request, since: int, answer_with: str) -> str:
     """Return the messages after the first `since`, which the chat window already has."""
     messages = conversation(request)[since:]
     head = f"Phase: {request.phase.name_for_people}. {answer_with}"

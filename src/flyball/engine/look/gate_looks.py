@@ -396,7 +396,7 @@ class VisionModel:
         try:
             if self._driver is None:
                 self._driver = self._make()
-            reply = await self._driver.think(request, _unheard)
+            reply = await self._driver.think(request, _discard)
         except DriverError as error:
             return PictureOpinion(reason=f"A model was asked and could not answer: {error}")
         except FlyballError as error:
@@ -419,5 +419,5 @@ def read_opinion(text: str) -> PictureOpinion:
     return PictureOpinion(is_right=found[1].lower() == "yes", reason=reason)
 
 
-def _unheard(_text: str) -> None:
+def _discard(_text: str) -> None:
     """Ignore text streamed before the end of the answer."""

@@ -20,7 +20,7 @@ from flyball.terms.evidence import (
     VerdictReport,
     WeakeningReport,
 )
-from flyball.terms.evidence_rows import is_failing, standing_evidence, verification_key
+from flyball.terms.evidence_rows import current_evidence, is_failing, verification_key
 from flyball.terms.phase import Phase
 from flyball.tools.call.facts import lost_regions
 from flyball.verdict.named import asked_for
@@ -143,7 +143,7 @@ def is_shown(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) ->
     if any(GATES[use.type].looks and isinstance(told, Passed) for use, told in judged):
         return True
     own = [each for each in evidence if getattr(each, "own", False)]
-    now = standing_evidence(own, effect.tree)
+    now = current_evidence(own, effect.tree)
     broken = {verification_key(each) for each in own if is_failing(each)}
     is_seen_again = broken <= {verification_key(each) for each in now}
     return bool(now) and is_seen_again and not any(map(is_failing, now))

@@ -10,7 +10,7 @@ from flyball.guards.ledger import mistake_words, recognise
 from flyball.run.effect import ResetThread
 from flyball.run.mistake import on_record
 from flyball.run.state import CardState, RunState
-from flyball.terms.evidence_rows import complaint_of, is_failing, line_of, standing_evidence
+from flyball.terms.evidence_rows import complaint_of, current_evidence, is_failing, line_of
 
 
 def hand_over(run: RunState, card: CardState, effect: ResetThread | None = None) -> str:
@@ -55,7 +55,7 @@ def _done(run: RunState, card: CardState) -> Iterator[str]:
 
 def _evidence(card: CardState) -> Iterator[str]:
     yield f"the current tree: {card.strength.label}"
-    yield from map(line_of, standing_evidence(card.evidence, card.tree))
+    yield from map(line_of, current_evidence(card.evidence, card.tree))
 
 
 def _open_issues(run: RunState, card: CardState) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _open_issues(run: RunState, card: CardState) -> Iterator[str]:
     yield from (str(ruling) for ruling in card.verdicts if not ruling.has_passed)
     yield from (
         complaint_of(item)
-        for item in standing_evidence(card.evidence, card.tree)
+        for item in current_evidence(card.evidence, card.tree)
         if is_failing(item)
     )
     if card.question:

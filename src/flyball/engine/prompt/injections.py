@@ -12,10 +12,10 @@ from typing import NamedTuple
 from flyball.engine.prompt.handover_text import hand_over
 from flyball.engine.prompt.plan_words import (
     claim_lines,
-    errand_of,
     plan_lines,
     result_lines,
     step_of,
+    step_of_card,
     step_words,
     tried,
 )
@@ -29,7 +29,7 @@ from flyball.regex import regex
 from flyball.run.mistake import on_record
 from flyball.run.state import CardState, RunState
 from flyball.terms.evidence import VerdictReport
-from flyball.terms.evidence_rows import complaint_of, line_of, standing_evidence
+from flyball.terms.evidence_rows import complaint_of, current_evidence, line_of
 from flyball.workspace.files.paths import Root
 from flyball.workspace.run.worktree import CommitKind
 
@@ -116,7 +116,7 @@ def _evidence(scene: InjectionSource) -> str:
     # The verdict on the whole run is taken for the verifier's own card, before it is asked.
     own = [item for item in card.evidence if isinstance(item, VerdictReport)]
     known = (*(item for each in others for item in each.evidence), *own)
-    seen = standing_evidence(known, card.tree)
+    seen = current_evidence(known, card.tree)
     lines = [f"- {line}" for line in result_lines(run, _reverted(scene))]
     for item in seen:
         line, more = line_of(item), complaint_of(item)
@@ -127,8 +127,10 @@ def _evidence(scene: InjectionSource) -> str:
 def _findings(scene: InjectionSource) -> str:
     """Return the findings of this card and of earlier cards that inspected its subject."""
     run, card = scene.run, scene.card
-    errand = errand_of(run, card)
-    earlier = [each for each in run.cards if errand and each.id in errand.cards and each != card]
+    execution = step_of_card(run, card)
+    earlier = [
+        each for each in run.cards if execution and each.id in execution.cards and each != card
+    ]
     found = [each.answer for each in earlier if each.template.role is Role.RESEARCHER]
     if card.checkpoint:
         found.append(card.checkpoint.findings)
@@ -225,8 +227,8 @@ def _verdicts(scene: InjectionSource) -> str:
 
 def _rulings(run: RunState, card: CardState) -> Iterator[str]:
     """Yield the reason why this card last failed, or the card that it diagnoses."""
-    errand = errand_of(run, card)
-    failed = run.card(errand.failed) if errand else None
+    execution = step_of_card(run, card)
+    failed = run.card(execution.failed) if execution else None
     judged = failed or card
     yield from map(str, judged.verdicts)
     if failed is not None and failed.ending_reason:

@@ -9,20 +9,20 @@ from flyball.plan.plan import StepExecution
 from flyball.run.state import CardState, RunState
 
 
-def errand_of(run: RunState, card: CardState) -> StepExecution | None:
+def step_of_card(run: RunState, card: CardState) -> StepExecution | None:
     """Return the execution of the step that a card belongs or belonged to."""
-    for errand in run.errands:
-        if card.id == errand.card or card.id in errand.cards:
-            return errand
+    for execution in run.executions:
+        if card.id == execution.card or card.id in execution.cards:
+            return execution
     return None
 
 
 def step_of(run: RunState, card: CardState) -> Step | None:
     """Return the step of a real plan that a card works on; a single request is no plan."""
-    errand = errand_of(run, card)
-    if errand is None or run.coordinator is None or not run.coordinator.planned:
+    execution = step_of_card(run, card)
+    if execution is None or run.coordinator is None or not run.coordinator.planned:
         return None
-    return errand.step
+    return execution.step
 
 
 def step_words(step: Step) -> str:

@@ -14,7 +14,7 @@ from flyball.regex import regex
 from flyball.run.effect import Think
 from flyball.run.ending import ending_of, status_of
 from flyball.run.state import CardState, RunState
-from flyball.run.thread import STANDING, Speaker, ThreadLine, standing
+from flyball.run.thread import STANDING, Speaker, ThreadLine, status_line
 from flyball.verdict.words import verdict_lines
 
 STEP_TOOLS = ("read", "grep", "edit_diff", "test", "checkpoint")
@@ -137,7 +137,7 @@ def standing_view(state: RunState, asked: Asked | None) -> StandingView:
     elif waiting:
         missing = WAITS
     else:
-        missing = in_served_tools(standing(state, card, asked.effect)) if asked and card else ""
+        missing = in_served_tools(status_line(state, card, asked.effect)) if asked and card else ""
     return StandingView(
         run=state.run,
         status=status_of(state),

@@ -176,8 +176,8 @@ def edits(places: ProjectPlaces) -> tuple[EditRecord, ...]:
     inner = [each for run in _runs_in_place(places) for each in _edits_of_run(places, run)]
     undone = _undone(records)
     found = [each for each in (*records, *inner) if not each.undoes and each.id not in undone]
-    standing = [each for each in found if _would_write(each)]
-    return tuple(sorted(standing, key=lambda each: each.at, reverse=True))
+    unreverted = [each for each in found if _would_write(each)]
+    return tuple(sorted(unreverted, key=lambda each: each.at, reverse=True))
 
 
 def find_edit(places: ProjectPlaces, snapshot: str = "") -> EditRecord:

@@ -58,19 +58,19 @@ def _steps_since(run: RunHistory, tree: TreeHash) -> Sequence[CardRecord]:
 
 def _standing_steps(steps: Sequence[CardRecord]) -> list[CardRecord]:
     """Return the steps that no later step undid: a card reverted and reapplied cancels out."""
-    standing: list[CardRecord] = []
+    unreverted: list[CardRecord] = []
     for step in steps:
         undone = [
             each
-            for each in standing
+            for each in unreverted
             if each.card == step.card
             and (each.step is CommitKind.REVERT) != (step.step is CommitKind.REVERT)
         ]
         if undone:
-            standing.remove(undone[-1])
+            unreverted.remove(undone[-1])
         else:
-            standing.append(step)
-    return standing
+            unreverted.append(step)
+    return unreverted
 
 
 def _tree_without(run: RunHistory, step: CardRecord) -> TreeHash:

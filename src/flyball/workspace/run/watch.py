@@ -48,7 +48,7 @@ class _Note(msgspec.Struct, frozen=True):
 
     protected: tuple[str, ...]
     with_packages: bool
-    standing: Standing
+    unreverted: Standing
     beyond: tuple[str, ...] = ()
 
 
@@ -57,10 +57,10 @@ def begin_watch(workspace: Workspace, root: Root, tree: TreeHash, *, with_packag
     # In a run's own tree the installed packages are links that are created for each start.
     in_place = workspace.in_place
     with_packages = with_packages and in_place
-    standing = find_standing(root.path, root.protected, with_packages=with_packages)
+    unreverted = find_standing(root.path, root.protected, with_packages=with_packages)
     with explain_disk_errors(str(workspace.directory)):
         beyond = _shelf(workspace).fill(lambda: workspace.trees.paths(tree)) if in_place else ()
-        note = _Note(root.protected, with_packages, standing, beyond)
+        note = _Note(root.protected, with_packages, unreverted, beyond)
         workspace.watch_note.write_text(json.dumps(msgspec.to_builtins(note)))
 
 
@@ -93,7 +93,7 @@ def _end(workspace: Workspace, may_change: Callable[[str], bool]) -> TakenBack:
         for name in LINKED:
             if not workspace.in_place and _is_ours(workspace, name):
                 after.pop(name, None)
-        gone, left = take_away(workspace.root, note.standing, after)
+        gone, left = take_away(workspace.root, note.unreverted, after)
         back = _shelf(workspace).put_back(may_change) if workspace.in_place else Returned()
         file.unlink()
         return TakenBack(tuple(gone), tuple(left), back.put_back, back.lost, note.beyond)

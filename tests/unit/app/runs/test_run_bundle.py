@@ -13,7 +13,7 @@ import pytest
 from tests.repos import git, repository
 
 from flyball.app.runs.run_bundle import Carrier, UnpackTarget, send_first
-from flyball.cluster.clones import WorkerRoom
+from flyball.cluster.clones import WorkerDirectory
 from flyball.errors import LeaseHeld, NotFound
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
@@ -42,7 +42,7 @@ class Team:
             send_first(workspace, str(self.remote), self.env)
 
     def lodging(self, machine: str) -> UnpackTarget:
-        room = WorkerRoom({**self.env, "FLYBALL_STATE_DIR": str(self.place / machine)})
+        room = WorkerDirectory({**self.env, "FLYBALL_STATE_DIR": str(self.place / machine)})
         room.leave()
         clone = room.clone_of(str(self.remote))
         return UnpackTarget(clone, clone.parent / "state", self.env)
@@ -133,8 +133,8 @@ def test_what_a_killed_worker_had_half_unpacked_is_cleared_away(team: Team) -> N
 def test_the_next_worker_of_a_room_clears_away_what_the_last_one_had(team: Team) -> None:
     team.carrier("one", 2).arrive()
     lodging = team.lodging("one")
-    room = WorkerRoom({**team.env, "FLYBALL_STATE_DIR": str(team.place / "one")})
-    room.sweep()
+    room = WorkerDirectory({**team.env, "FLYBALL_STATE_DIR": str(team.place / "one")})
+    room.delete_run_files()
     room.leave()
     assert list(lodging.state.glob("runs/*")) == []
     assert git(lodging.clone, "for-each-ref") == ""
@@ -170,10 +170,10 @@ def test_a_worktree_that_is_just_being_added_is_waited_for(team: Team) -> None:
 
 def test_two_workers_of_one_machine_have_rooms_of_their_own(tmp_path: Path) -> None:
     environ = {"FLYBALL_STATE_DIR": str(tmp_path)}
-    one, two = WorkerRoom(environ), WorkerRoom(environ)
+    one, two = WorkerDirectory(environ), WorkerDirectory(environ)
     assert one.directory != two.directory
     one.leave()
-    three = WorkerRoom(environ)
+    three = WorkerDirectory(environ)
     assert three.directory == one.directory
     two.leave()
     three.leave()

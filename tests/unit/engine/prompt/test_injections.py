@@ -107,7 +107,7 @@ def run_of(base: str, *cards: CardState, **more: Any) -> RunState:
         "tree": base,
         "snapshot": base,
         "coordinator": coordinator,
-        "errands": (StepExecution(plan_id="p2", step=STEPS[1], card="build", cards=("build",)),),
+        "executions": (StepExecution(plan_id="p2", step=STEPS[1], card="build", cards=("build",)),),
         "ledger": (MISTAKE, OTHER),
         **more,
     }
@@ -158,7 +158,7 @@ def test_a_lone_request_has_no_plan(context: RunContext):
     assert run.coordinator is not None
     lone = replace(run, coordinator=replace(run.coordinator, planned=False))
     assert not {"step", "plan"} & set(found(context, lone, card))
-    bare = replace(run, coordinator=None, errands=())
+    bare = replace(run, coordinator=None, executions=())
     assert not {"step", "plan"} & set(found(context, bare, card))
 
 
@@ -286,10 +286,10 @@ def test_a_diagnosis_hears_why_the_card_before_it_failed(context: RunContext):
     verdicts = (Ruling("tests_pass", Failed("1 test fails.")), Ruling("diff_size", Passed()))
     failed = card_of("step", tree, phase=Phase.FAILED, verdicts=verdicts, ending_reason="No.")
     card = replace(card_of("D1", tree, id="build-D1"), template=asking("verdicts", "handover"))
-    errand = StepExecution(
+    execution = StepExecution(
         plan_id="p2", step=STEPS[1], card="build-D1", cards=("build", "build-D1"), failed="build"
     )
-    run = run_of(tree, failed, card, errands=(errand,))
+    run = run_of(tree, failed, card, executions=(execution,))
     told = found(context, run, card)
     assert told["verdicts"].split("\n")[0] == "- tests_pass: failed. 1 test fails."
     assert told["verdicts"].endswith("- No.")
@@ -303,12 +303,12 @@ def test_findings_of_those_who_looked_before_are_handed_on(context: RunContext):
     tree = context.workspace.base
     looked = replace(card_of("D1", tree, id="d"), answer="the sum is missing")
     card = replace(card_of("step", tree), template=asking("findings", "checkpoint"))
-    errand = StepExecution(plan_id="p2", step=STEPS[1], card="build", cards=("d", "build"))
-    told = found(context, run_of(tree, looked, card, errands=(errand,)), card)
+    execution = StepExecution(plan_id="p2", step=STEPS[1], card="build", cards=("d", "build"))
+    told = found(context, run_of(tree, looked, card, executions=(execution,)), card)
     assert told["findings"] == "the sum is missing"
     assert "checkpoint" not in told
     stated = replace(card, checkpoint=POINT)
-    told = found(context, run_of(tree, looked, stated, errands=(errand,)), stated)
+    told = found(context, run_of(tree, looked, stated, executions=(execution,)), stated)
     assert (
         "proposed action: add sum()\nfiles: cart.py\nverify with: pytest -q" in told["checkpoint"]
     )
