@@ -42,8 +42,8 @@ def is_single(command: str) -> bool:
     if len(statements) != 1:
         return False
     *before, last = statements[0].children if statements[0].type == "list" else statements
-    told = [(node.type, (node.text or b"").partition(b" ")[0]) for node in before]
-    return last.type == "command" and told in ([], [("command", b"cd"), ("&&", b"&&")])
+    kinds = [(node.type, (node.text or b"").partition(b" ")[0]) for node in before]
+    return last.type == "command" and kinds in ([], [("command", b"cd"), ("&&", b"&&")])
 
 
 def cannot_fail(command: str) -> str | None:

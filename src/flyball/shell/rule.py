@@ -108,7 +108,7 @@ class Rule(NamedTuple):
     def _valued(self) -> tuple[frozenset[str], ...]:
         return self.valued, self.writes, self.places, self.runs, self.reads
 
-    def heeds(self, flag: str) -> bool:
+    def lists_option(self, flag: str) -> bool:
         """Return whether the tables contain this option."""
         return self.takes_value(flag) or flag in self.mutates or flag in self.destroys
 
@@ -178,7 +178,7 @@ def parse(rule: Rule, words: Sequence[Word], *, stop_at_operand: bool = False) -
 def _is_long(rule: Rule, text: str) -> bool:
     """Return whether a word with one dash is, as a whole, a long name in the tables."""
     name = text.partition("=")[0]
-    return len(name) > 2 and rule.heeds(name)
+    return len(name) > 2 and rule.lists_option(name)
 
 
 def _take_long(
@@ -189,7 +189,7 @@ def _take_long(
     doubtful: list[Word],
 ) -> None:
     name, equals, value = word.known.partition("=")
-    if rule.single and rule.heeds(name[1:]):
+    if rule.single and rule.lists_option(name[1:]):
         name = name[1:]
     if equals:
         held = word._replace(head=value) if word.value is None else literal(value)
@@ -400,12 +400,12 @@ def _is_many(word: Word) -> bool:
 
 def _read_words(rule: Rule, parsed: SortedWords) -> list[Word]:
     """Return the words whose contents would be shown."""
-    told = [value for flag, value in parsed.flags if value and named(flag, rule.reads, rule)]
+    read = [value for flag, value in parsed.flags if value and named(flag, rule.reads, rule)]
     if rule.operands in (Operands.TEXT, Operands.NAMES, Operands.NONE):
-        return told
+        return read
     if rule.operands is Operands.PATTERN:
         given = any(named(flag, _PATTERN_GIVEN, rule) for flag, _ in parsed.flags)
-        return [*told, *(parsed.operands if given else parsed.operands[1:])]
+        return [*read, *(parsed.operands if given else parsed.operands[1:])]
     return [*parsed.operands, *(value for _, value in parsed.flags if value)]
 
 

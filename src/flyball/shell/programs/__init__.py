@@ -157,7 +157,7 @@ _ALL = Pattern(r"|\^|\.|\.[*+]|\^?\.\*\$?|=|\$|\[\^?.{0,3}\][*+]?|\\S|\\w|\(\)")
 """Patterns that match every line."""
 
 
-def heeds_all(name: str, rule: Rule | None) -> bool:
+def reads_its_words(name: str, rule: Rule | None) -> bool:
     """Return whether no word of this program may contain the name of a secret."""
     base = posixpath.basename(name)
     if base in _NAMING or base in WRAPPERS or base in _SEARCHING:
@@ -233,8 +233,8 @@ def matches_all(name: str, words: Sequence[Word]) -> bool:
     """Return whether a search shows every line."""
     if not _shows_lines(name, words):
         return False
-    told = [word.value for word in _looked_for(words) if word.value is not None]
-    return any(map(_ALL.fullmatch, told)) or any(w.value == "--regexp=" for w in words)
+    patterns = [word.value for word in _looked_for(words) if word.value is not None]
+    return any(map(_ALL.fullmatch, patterns)) or any(w.value == "--regexp=" for w in words)
 
 
 def _looked_for(words: Sequence[Word]) -> list[Word]:
@@ -264,15 +264,15 @@ def searches_all(name: str, words: Sequence[Word], here: str) -> str | None:
     hidden = deep is not None and any(deep.fullmatch(w.known) for w in words)
     if deep is None or not (hidden or base in ("rg", "ag", "ack")):
         return None
-    told = words[base == "git" and words[:1] != () and words[0].known == "grep" :]
-    told = [word for word in told if not _RECURSE.fullmatch(word.known)]
-    given = [word for word in told if not word.known.startswith("-")]
+    rest = words[base == "git" and words[:1] != () and words[0].known == "grep" :]
+    rest = [word for word in rest if not _RECURSE.fullmatch(word.known)]
+    given = [word for word in rest if not word.known.startswith("-")]
     compares = base == "git" and given[:1] != [] and given[0].known == "diff"
-    folders = given[1:] if compares else [w for w in given if w not in _looked_for(told)]
-    if not hidden or not (compares or matches_all(base, told)):
+    folders = given[1:] if compares else [w for w in given if w not in _looked_for(rest)]
+    if not hidden or not (compares or matches_all(base, rest)):
         places = [(w.source, (w.known, *w.likely.split())) for w in folders] or [(here, (here,))]
-        below = (s for s, told in places if any(holds_below(p, hidden=hidden) for p in told))
-        return next(below, None) if _shows_lines(base, told) else None
+        below = (s for s, paths in places if any(holds_below(p, hidden=hidden) for p in paths))
+        return next(below, None) if _shows_lines(base, rest) else None
     bare = [w.source for w in folders if "." not in w.known.strip("./")]
     return next(iter(bare), None if folders else ".")
 
@@ -362,11 +362,13 @@ _ASKERS = names("view info show v search add install i")
 
 def fetched_names(commands: Sequence[Sequence[str]]) -> frozenset[str]:
     """Return the words, and parts of addresses, of programs that fetch; empty if none does."""
-    told = [words for words in commands if words and posixpath.basename(words[0]) in _FETCHERS]
-    return frozenset(part for words in told for word in words for part in re.split(r"[/=?]", word))
+    fetching = [words for words in commands if words and posixpath.basename(words[0]) in _FETCHERS]
+    return frozenset(
+        part for words in fetching for word in words for part in re.split(r"[/=?]", word)
+    )
 
 
-def sent(words: Sequence[Word]) -> Word | None:
+def computed_request(words: Sequence[Word]) -> Word | None:
     """Return the part that a client would send to another machine and that its text does not show.
 
     This is a computed option or address; for a registry also the requested name.
@@ -413,8 +415,8 @@ def elsewhere(name: str, words: Sequence[Word]) -> str | None:
             return word.source
         if match is None and flag is None:
             continue
-        told = match["value"] if match else word.known[len(flag or "") :].lstrip("=")
-        if not _THIS_MACHINE.fullmatch(told or after.known) or word.value is None:
+        server = match["value"] if match else word.known[len(flag or "") :].lstrip("=")
+        if not _THIS_MACHINE.fullmatch(server or after.known) or word.value is None:
             return word.source
     return None
 

@@ -101,9 +101,9 @@ def check_stty(_inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable
 def check_eval(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:
     """Judge `eval`: what it runs, where that is known, and that it changes this shell."""
     yield Finding(_text(words), rule.kind, rule.does)
-    told = [word.value for word in words[1:]]
-    if told and all(text is not None for text in told):
-        yield from inquiry.script(" ".join(filter(None, told)))
+    texts = [word.value for word in words[1:]]
+    if texts and all(text is not None for text in texts):
+        yield from inquiry.script(" ".join(filter(None, texts)))
 
 
 def check_exit(_inquiry: Inquiry, _rule: Rule, words: Sequence[Word]) -> Iterable[Finding]:

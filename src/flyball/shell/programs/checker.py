@@ -71,8 +71,8 @@ def _compiler(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
     prints = asked[:1] == ["--print"] and len(asked) == 2 and "=" not in (asked[1] or "=")
     explains = asked[:1] == ["--explain"] and len(asked) == 2 and asked[1] is not None
     macros = "-E" in asked and all(word and _PREPROCESSES.fullmatch(word) for word in asked)
-    told = [word for word in asked if word != "--verbose"]
-    shows = bool(told) and all(word in _COMPILER_SHOWS for word in told)
+    shown = [word for word in asked if word != "--verbose"]
+    shows = bool(shown) and all(word in _COMPILER_SHOWS for word in shown)
     if prints or explains or macros or shows:
         yield general._replace(
             kind=CommandKind.READ_ONLY, reason="it only shows its version or settings"

@@ -95,9 +95,9 @@ def _is_plain(node: ast.AST) -> bool:
             if called.id == "open":
                 return _only_opens(node)
             # A function given as a value may be called in turn: by `key=`, or by a class.
-            told = all(k.arg and isinstance(k.value, ast.Constant) for k in node.keywords)
+            constant = all(k.arg and isinstance(k.value, ast.Constant) for k in node.keywords)
             one = len(node.args) == 1 and not isinstance(node.args[0], ast.Starred)
-            return called.id in _CALLS and told and (called.id != "type" or one)
+            return called.id in _CALLS and constant and (called.id != "type" or one)
         return isinstance(called, ast.Attribute) and called.attr in _METHODS
     if isinstance(node, ast.Attribute):
         return (
@@ -111,10 +111,10 @@ def _only_opens(call: ast.Call) -> bool:
     secret."""
     texts = [each.value for each in call.args if isinstance(each, ast.Constant)]
     named = len(texts) == len(call.args) and all(isinstance(text, str) for text in texts)
-    told = all(k.arg == "encoding" for k in call.keywords)
+    plain = all(k.arg == "encoding" for k in call.keywords)
     return (
         named
-        and told
+        and plain
         and texts[1:] in ([], ["r"], ["rb"])
         and bool(texts)
         and not (secret(str(texts[0])) or settings(str(texts[0])))

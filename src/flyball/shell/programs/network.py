@@ -95,7 +95,7 @@ def _is_loaded(flag: str, value: str) -> bool:
 
 
 def _is_listed(rule: Rule, flag: str) -> bool:
-    return rule.heeds(flag) or flag in rule.known
+    return rule.lists_option(flag) or flag in rule.known
 
 
 def _addresses(parsed: SortedWords) -> list[Word]:

@@ -205,9 +205,9 @@ def _parallel(inquiry: Inquiry, rule: Rule, words: Sequence[Word]) -> Iterable[F
     if not line or any(not re.fullmatch(r"[\w./{}=:-]+", w.value or "") for w in line):
         yield Finding(_text(words), CommandKind.UNKNOWN, "what parallel runs is not known")
         return
-    told = " ".join(v or "" for v in values[cut:])
+    listed = " ".join(v or "" for v in values[cut:])
     fed = inquiry.fed or opaque("…")
-    added = opaque("…")._replace(likely=told or fed.likely, made=fed.made)
+    added = opaque("…")._replace(likely=listed or fed.likely, made=fed.made)
     filled = [_filled(w, "{}", added) if "{" in w.known else w for w in line]
     yield from inquiry.command([*filled, added])
 

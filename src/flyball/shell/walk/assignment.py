@@ -46,7 +46,7 @@ def assign(
         walk.findings.append(secret_finding(text_of(node), text_of(node)))
     elif exported and not (is_plain(label) if only_read else is_harmless(label)):
         reason = f"{label} is not a variable known to be harmless"
-        # What it makes of the program that is told it, no text shows.
+        # What the program does with it, no text shows.
         walk.findings.append(Finding(text_of(node), CommandKind.MUTATING, reason, runs=True))
     else:
         walk.found(node, CommandKind.READ_ONLY, f"it sets {label} for this command")

@@ -12,7 +12,7 @@ from flyball.shell.rule import named_secret, secret_finding
 from flyball.shell.words.names import names
 from flyball.shell.words.pattern import Pattern
 from flyball.shell.words.source import backtick_readings
-from flyball.shell.words.variable import assignment_objection, is_told
+from flyball.shell.words.variable import assignment_objection, is_set_by_shell
 from flyball.shell.words.word import text_of, words_of
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _is_argument(node: Node) -> bool:
 def check_counted(walk: Walk, node: Node, text: str) -> None:
     """Object to names in an arithmetic text that may hold more than a number."""
     for name in re.findall(r"[A-Za-z_]\w*", text):
-        if name in walk.facts.tainted or is_told(name):
+        if name in walk.facts.tainted or is_set_by_shell(name):
             walk.unknown(node, f"arithmetic evaluates what {name} holds, which is not known")
 
 

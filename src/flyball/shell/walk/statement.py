@@ -54,7 +54,7 @@ def _pipeline(walk: Walk, node: Node) -> None:
         walk.visit(child)
         walk.scope = before
         if text is None:
-            text = _told(child)
+            text = _piped_text(child)
         elif text.tame:
             # What goes through another program is no longer followed, except names of files.
             text = text._replace(made=True)
@@ -63,13 +63,13 @@ def _pipeline(walk: Walk, node: Node) -> None:
     walk.fed = fed
 
 
-def _told(node: Node) -> Word:
+def _piped_text(node: Node) -> Word:
     """Return what a command sends down a pipeline: its own text, or the names that it lists."""
     if not makes_text(node):
         return opaque(text_of(node))._replace(likely=" ".join(made_names(node)))
     words = said_words(node)
-    told = opaque(text_of(node), tame=True)
-    return told._replace(made=True) if words is None else told._replace(likely=" ".join(words))
+    text = opaque(text_of(node), tame=True)
+    return text._replace(made=True) if words is None else text._replace(likely=" ".join(words))
 
 
 def _subshell(walk: Walk, node: Node) -> None:

@@ -12,17 +12,17 @@ from flyball.secret_files import holds_secret
 from flyball.shell.judgement import AllowRule, CommandKind, Finding
 from flyball.shell.programs import (
     SAYING,
+    computed_request,
     elsewhere,
     fetched_names,
-    heeds_all,
     lookup,
     matches_all,
     reaches_out,
+    reads_its_words,
     reads_others,
     runs_project,
     searches,
     searches_all,
-    sent,
     settings_shown,
     shows_contents,
     shows_environment,
@@ -187,7 +187,7 @@ class Walk:
         given = words[1:]
         if hidden := next((w.source for w in given if self._hides(w, name, rule)), None):
             return [secret_finding(text, hidden)]
-        if odd := sent(words):
+        if odd := computed_request(words):
             reason = f"it would send {odd.source}, which is only known when it runs"
             return [Finding(text, CommandKind.UNKNOWN, reason, away=True)]
         if all(f.kind is CommandKind.READ_ONLY for f in found):
@@ -221,7 +221,7 @@ class Walk:
             return True
         if any(secret(m[1]) for t in texts for m in _IN_FILE.every(t)) and name not in SAYING:
             return True
-        if not heeds_all(name, rule) or re.search(r"\s|://", word.known):
+        if not reads_its_words(name, rule) or re.search(r"\s|://", word.known):
             return False
         return named_secret([word]) is not None or self._users(texts)
 

@@ -40,8 +40,10 @@ _LEAVES_OUT = Pattern(r"\s*e?grep (-\w+ )*-\w*v")
 
 def _picks(pattern: str) -> bool:
     """Return whether a part of a searched name is that of a secret: `env`, `tfvars$`."""
-    told = (part.strip(".") for part in re.findall(r"[\w.-]+", pattern.replace("\\", "")))
-    return any(holds_secret(shape.format(part)) for part in told for shape in ("{}", ".{}", "x.{}"))
+    parts = (part.strip(".") for part in re.findall(r"[\w.-]+", pattern.replace("\\", "")))
+    return any(
+        holds_secret(shape.format(part)) for part in parts for shape in ("{}", ".{}", "x.{}")
+    )
 
 
 def listed_names(words: Sequence[str]) -> tuple[str, ...]:
@@ -111,8 +113,8 @@ def _rg(words: Sequence[str]) -> tuple[str, ...]:
 
 def _grep(words: Sequence[str]) -> tuple[str, ...]:
     lists = any(re.fullmatch(r"-\w*[lL]\w*|--files-with(out)?-match(es)?", word) for word in words)
-    told = [word.partition("=")[2] for word in words if word.startswith("--include=")]
-    return (tuple(told) or _HERE) if lists and not _is_away(words) else ()
+    included = [word.partition("=")[2] for word in words if word.startswith("--include=")]
+    return (tuple(included) or _HERE) if lists and not _is_away(words) else ()
 
 
 def _same(words: Sequence[str]) -> tuple[str, ...]:
@@ -131,7 +133,7 @@ def _date(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(re.sub(r"%-?[A-Za-z]", "0", w[1:]) for w in words if w.startswith("+")) or ("0",)
 
 
-def _told(*said: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
+def _prints_place(*said: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
     """Return a program that prints the location of something other than a user's file."""
     return lambda words: _NAMELESS if not said or set(words) & set(said) else ()
 
@@ -151,24 +153,24 @@ _LISTERS: dict[str, Callable[[Sequence[str]], tuple[str, ...]]] = {
     "basename": _basename,
     "dirname": _dirname,
     "date": _date,
-    "which": _told(),
-    "pwd": _told(),
-    "nproc": _told(),
-    "wc": _told(),
-    "hostname": _told(),
-    "whoami": _told(),
-    "uname": _told(),
-    "mktemp": _told(),
-    "command": _told("-v"),
-    "type": _told("-P", "-p"),
-    "npm": _told("root", "prefix", "bin"),
-    "yarn": _told("bin"),
-    "pnpm": _told("root", "bin"),
-    "go": _told("GOPATH", "GOROOT", "GOMODCACHE", "GOCACHE", "GOBIN"),
-    "brew": _told("--prefix", "--cellar"),
-    "rustc": _told("sysroot", "--print=sysroot"),
-    "python-config": _told(),
-    "llvm-config": _told(),
+    "which": _prints_place(),
+    "pwd": _prints_place(),
+    "nproc": _prints_place(),
+    "wc": _prints_place(),
+    "hostname": _prints_place(),
+    "whoami": _prints_place(),
+    "uname": _prints_place(),
+    "mktemp": _prints_place(),
+    "command": _prints_place("-v"),
+    "type": _prints_place("-P", "-p"),
+    "npm": _prints_place("root", "prefix", "bin"),
+    "yarn": _prints_place("bin"),
+    "pnpm": _prints_place("root", "bin"),
+    "go": _prints_place("GOPATH", "GOROOT", "GOMODCACHE", "GOCACHE", "GOBIN"),
+    "brew": _prints_place("--prefix", "--cellar"),
+    "rustc": _prints_place("sysroot", "--print=sysroot"),
+    "python-config": _prints_place(),
+    "llvm-config": _prints_place(),
 }
 
 

@@ -86,15 +86,15 @@ def is_harmless(name: str) -> bool:
     )
 
 
-_TOLD = Pattern(
+_SET_BY_SHELL = Pattern(
     r"_|REPLY|MAPFILE|OPTARG|DIRSTACK|COPROC|(BASH|COMP|READLINE|HIST|PROMPT|FUNC)(?!PID|_SUBSHELL|"
     r"_VERSINFO|CMD|SIZE|FILESIZE).*"
 )
 
 
-def is_told(name: str) -> bool:
+def is_set_by_shell(name: str) -> bool:
     """Return whether a shell sets a name by itself, to text printed by a command."""
-    return bool(_TOLD.fullmatch(name))
+    return bool(_SET_BY_SHELL.fullmatch(name))
 
 
 def facts_of(root: Node, *, fresh: bool = False) -> VariableFacts:
@@ -112,10 +112,10 @@ def facts_of(root: Node, *, fresh: bool = False) -> VariableFacts:
     )
     given = frozenset(values) if fresh else None
     facts = VariableFacts(tame, local, tainted, given=given)
-    told, hops = _told(root, facts), 1
-    while told != facts and hops < MAX_HOPS:
-        facts, told, hops = told, _told(root, told), hops + 1
-    return told
+    valued, hops = _with_values(root, facts), 1
+    while valued != facts and hops < MAX_HOPS:
+        facts, valued, hops = valued, _with_values(root, valued), hops + 1
+    return valued
 
 
 def secret_variable(root: Node, facts: VariableFacts) -> Node | None:
@@ -158,7 +158,7 @@ MAX_HOPS = 5
 """How often a name may get its value from another name that was given one."""
 
 
-def _told(root: Node, facts: VariableFacts) -> VariableFacts:
+def _with_values(root: Node, facts: VariableFacts) -> VariableFacts:
     """Return the facts with all possible values of each name, derived from those of the others."""
     made = set(facts.made)
     values: dict[str, dict[str, None]] = {}
@@ -167,8 +167,8 @@ def _told(root: Node, facts: VariableFacts) -> VariableFacts:
         values.setdefault(name, {}).update(dict.fromkeys(guesses))
         if (word and word.made) or len(values[name]) > MAX_GUESSES:
             made.add(name)
-    told = {name: ("*",) if name in made else tuple(held) for name, held in values.items()}
-    return facts._replace(made=frozenset(made), values=told)
+    possible = {name: ("*",) if name in made else tuple(held) for name, held in values.items()}
+    return facts._replace(made=frozenset(made), values=possible)
 
 
 def _is_tame(word: Word) -> bool:
@@ -211,8 +211,8 @@ def _settings(root: Node, facts: VariableFacts = NO_FACTS) -> Iterator[tuple[str
             words = [word.known for child in node.named_children for word in words_of(child)]
             at = next((i for i, word in enumerate(words) if word in _SETTERS), len(words))
             # Without a name these set one of their own.
-            told = [*words[at + 1 :], "REPLY", "MAPFILE", "OPTARG"] if at < len(words) else []
-            yield from ((word, _fed(node) if words[at] == "read" else None) for word in told)
+            set_names = [*words[at + 1 :], "REPLY", "MAPFILE", "OPTARG"] if at < len(words) else []
+            yield from ((word, _fed(node) if words[at] == "read" else None) for word in set_names)
 
 
 def _fed(node: Node) -> Word | None:
@@ -236,8 +236,8 @@ def _fed(node: Node) -> Word | None:
         return None
     if len(fed) != 1:
         return None
-    told = said_words(fed[0]) if makes_text(fed[0]) else made_names(fed[0])
-    return None if told is None else opaque("…")._replace(likely=" ".join(told))
+    printed = said_words(fed[0]) if makes_text(fed[0]) else made_names(fed[0])
+    return None if printed is None else opaque("…")._replace(likely=" ".join(printed))
 
 
 def _loops(node: Node) -> bool:
@@ -255,7 +255,7 @@ def _assigned(node: Node, facts: VariableFacts) -> Iterator[tuple[str, Word | No
         words = (literal("0"),)
     label = text_of(name) if name else ""
     if value is not None and value.type == "array":
-        # Not plain for whoever asks for an option or a path, but its texts are told.
+        # As an option or a path it is not known, but its texts are.
         for word in (word for item in value.named_children for word in words_of(item, facts)):
             yield label, word._replace(value=None, likely=" ".join(word.guesses))
     elif plain or len(words) != 1:

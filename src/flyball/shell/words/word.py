@@ -158,13 +158,13 @@ def _texts(pieces: Sequence[_Piece], facts: VariableFacts) -> list[tuple[str, ..
 
 
 def _guessed_braces(source: str, pieces: tuple[_Piece, ...], facts: VariableFacts) -> Word:
-    told = [
+    choices = [
         word
         for texts in _texts(pieces, facts)
         for word in _expanded(source, tuple(map(_filled, pieces, texts)))
     ]
-    likely = " ".join(word.value or "*" for word in told)
-    return opaque(source)._replace(likely=likely, made=not told or any(w.made for w in told))
+    likely = " ".join(word.value or "*" for word in choices)
+    return opaque(source)._replace(likely=likely, made=not choices or any(w.made for w in choices))
 
 
 def _filled(piece: _Piece, text: str) -> _Piece:
@@ -195,11 +195,11 @@ _REFERENCE = Pattern(
 
 def _is_revision(pieces: Sequence[_Piece]) -> bool:
     """Return whether a word is a revision or a range that git prints, and so is no option."""
-    told = [piece for piece in pieces if piece.text != ""]
-    said = [_printed(piece) for piece in told]
-    if not all(each or piece.text for each, piece in zip(said, told, strict=True)):
+    shown = [piece for piece in pieces if piece.text != ""]
+    said = [_printed(piece) for piece in shown]
+    if not all(each or piece.text for each, piece in zip(said, shown, strict=True)):
         return False
-    whole = "".join(piece.text or "@" for piece in told)
+    whole = "".join(piece.text or "@" for piece in shown)
     if whole.startswith("-"):
         return False
     is_range = bool(re.fullmatch(r"[^.].*\.\..*|[^@]+@", whole))
@@ -207,7 +207,7 @@ def _is_revision(pieces: Sequence[_Piece]) -> bool:
         piece.text is not None
         or _HASHES.fullmatch(each)
         or (is_range and _REFERENCE.fullmatch(each))
-        for each, piece in zip(said, told, strict=True)
+        for each, piece in zip(said, shown, strict=True)
     )
 
 
@@ -289,13 +289,13 @@ def said_words(node: Node) -> list[str] | None:
         return None
     words = [word for child in first.named_children[1:] for word in words_of(child)]
     values = [word.value for word in words if word.value not in ("-n", "--")]
-    told = [value for value in values if value is not None]
-    if len(told) < len(values):
+    plain = [value for value in values if value is not None]
+    if len(plain) < len(values):
         return None
-    joins = _called(first) == "printf" and len(told) > 2 and not _EACH.fullmatch(told[0])
+    joins = _called(first) == "printf" and len(plain) > 2 and not _EACH.fullmatch(plain[0])
     if joins:
         return None
-    listed = [value for value in told if not _SPACED.fullmatch(value)]
+    listed = [value for value in plain if not _SPACED.fullmatch(value)]
     return None if any(re.search(r"[%\\]", value) for value in listed) else listed
 
 
@@ -311,8 +311,8 @@ def made_names(node: Node) -> list[str]:
     command = first if _is_command(first) else _first_command(first)
     words = [w for child in command.named_children for w in words_of(child)] if command else []
     # Of a word that is not known an empty text is left, or its beginning.
-    told = [w.known if w.value is not None else w.head and f"{w.head}*" for w in words]
-    return [*listed_names(told), *listed_secrets(node)]
+    values = [w.known if w.value is not None else w.head and f"{w.head}*" for w in words]
+    return [*listed_names(values), *listed_secrets(node)]
 
 
 def _pipeline_of(node: Node) -> list[Node]:
@@ -333,15 +333,15 @@ _LISTERS = frozenset(("find", "fd", "fdfind", "ls", "locate", "git"))
 
 
 def listed_secrets(node: Node) -> list[str]:
-    """Return the names of secrets that a program is told to find, so that another may read them."""
+    """Return the names of secrets that a program looks for, so that another may read them."""
     first = _first_command(node)
     if first is None or _called(first) not in _LISTERS:
         return []
     words = [word.known for child in first.named_children[1:] for word in words_of(child)]
     pairs = zip(["", "", *words], ["", *words], words, strict=False)
     # `! -name .env` leaves it out.
-    told = [w for left, _, w in pairs if left not in ("!", "-not", "-E")]
-    return [word for word in told if aimed(word) or settings(word)]
+    named = [w for left, _, w in pairs if left not in ("!", "-not", "-E")]
+    return [word for word in named if aimed(word) or settings(word)]
 
 
 def _below(node: Node) -> Iterator[Node]:
