@@ -164,10 +164,12 @@ def _fields(block: FencedBlock, tool: str, properties: Mapping[str, Any]) -> dic
     """Return lines of `name: value` as fields; a line with no known name continues the last."""
     values: dict[str, list[str]] = {}
     current: list[str] | None = None
+    # Rare fields are not in what drivers are shown, and are named to them where one is needed.
+    known = {*properties, *(TOOL_ROWS[tool].spelt if tool in TOOL_ROWS else ())}
     for line in block.body:
         start = FIELD.fullmatch(line)
         name = _own_name(start[1], tool, properties) if start else ""
-        if start and (name in properties or not properties):
+        if start and (name in known or not properties):
             current = values.setdefault(name, [])
             current.append(start[2] or "")
         elif current is not None:

@@ -194,3 +194,13 @@ def test_json_that_is_no_call_stays_prose() -> None:
     text = '```json\n{"name": "flyball", "version": 1}\n```'
     assert read_prose(text, TOOLS).calls == ()
     assert read_prose('```json\n{"name": "read"}\n```', TOOLS).calls == ()
+
+
+def test_rare_field_that_drivers_are_not_shown_is_a_field_in_lines() -> None:
+    told = {name: {"type": "string"} for name in ("says", "but", "where")}
+    shown = ToolSpec("conflict", "", {"properties": told})
+    text = "```call conflict\nsays: a is 1\nbut: a is 2\nwhere: x.py:3\nreproduce: pytest x.py\n```"
+    (found,) = read_prose(text, [shown]).calls
+    assert found.args == {
+        "says": "a is 1", "but": "a is 2", "where": "x.py:3", "reproduce": "pytest x.py"
+    }  # fmt: skip
