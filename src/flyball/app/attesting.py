@@ -124,15 +124,15 @@ def check(
         )
     if not is_named:
         named = named._replace(allowed=place.config.allowed_signers)
-    found = _holding(data, named)
+    found = _validate(data, named)
     if is_named and not found.signatures:
         raise BadAttestation("signatures", "it is not signed")
     _require_trees(place.git, found.attestation.statement.attested, head)
-    _require_named(place.git, data, head)
+    _require_trailer(place.git, data, head)
     return found
 
 
-def _holding(data: bytes, trust: attest.Trust | None = None) -> Checked:
+def _validate(data: bytes, trust: attest.Trust | None = None) -> Checked:
     """Return what an attestation says; raise where a signature or a field does not hold."""
     found = attest.decode(data)
     signatures = attest.check_signatures(found, trust)
@@ -140,7 +140,7 @@ def _holding(data: bytes, trust: attest.Trust | None = None) -> Checked:
     return Checked(found, signatures)
 
 
-def _require_named(git: Git, data: bytes, head: str) -> None:
+def _require_trailer(git: Git, data: bytes, head: str) -> None:
     """Raise if the commit's own trailer names other attestations, but not this one."""
     commit = git.resolve(f"{head}^{{commit}}")
     shown = f"--format=%(trailers:key={TRAILER},unfold)"
@@ -175,7 +175,7 @@ def _require_trees(git: Git, attested: attest.AttestedVerdict, head: str) -> Non
 
 def rerun(home: Home, data: bytes, tell: Callable[[Progress], None] = unwatched) -> Repeated:
     """Take the verdict again on the trees named in an attestation, and compare test by test."""
-    then = _holding(data).attestation.statement.attested
+    then = _validate(data).attestation.statement.attested
     try:
         base, head = (_commit_of(home, each) for each in (then.base, then.head))
         now = _statement(home, asyncio.run(verify_change(home, base, head, tell))).attested
@@ -204,7 +204,7 @@ def _commit_of(home: Home, of: attest.AttestedTree) -> str:
 
 def write_note(home: Home, data: bytes) -> str:
     """Store an attestation in the notes of the commit it is about; return that commit."""
-    attested = _holding(data).attestation.statement.attested
+    attested = _validate(data).attestation.statement.attested
     place = _place(home)
     commit = _commit_of(home, attested.head)
     who = place.config.identity.environment()

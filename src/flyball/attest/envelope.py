@@ -97,9 +97,11 @@ def decode(data: bytes) -> Attestation:
     # Written again from what was understood: what no reader here knows is not passed over.
     plain = cast("dict[str, Any]", msgspec.to_builtins(statement))
     require_same(payload, canonical(plain), "the statement")
-    told: dict[str, str] = plain["predicate"]["flyball_sums"]
-    found = sums_of(plain)
-    wrong = sorted(name for name in told.keys() | found.keys() if told.get(name) != found.get(name))
+    stored: dict[str, str] = plain["predicate"]["flyball_sums"]
+    actual = sums_of(plain)
+    wrong = sorted(
+        name for name in stored.keys() | actual.keys() if stored.get(name) != actual.get(name)
+    )
     return Attestation(statement, signed_bytes(payload), signatures, tuple(wrong))
 
 

@@ -33,8 +33,8 @@ _RESULTS: Mapping[VerdictStatus, Literal["PASSED", "WARNED", "FAILED"]] = {
 
 Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 GitHash = Annotated[str, msgspec.Meta(pattern="^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
-Ends = dict[str, dict[str, str]]
-"""Run → test → how it ended."""
+RunOutcomes = dict[str, dict[str, str]]
+"""Run → test → outcome."""
 
 
 class _Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -238,7 +238,7 @@ def find_contradiction(statement: Statement) -> tuple[str, str] | None:
     return None if counted == packed else ("outcomes", "they are not those of the runs")
 
 
-def outcomes_of(attested: AttestedVerdict) -> Ends:
+def outcomes_of(attested: AttestedVerdict) -> RunOutcomes:
     """Return the outcome of every test of every run."""
     try:
         packed = base64.b64decode(attested.outcomes.data, validate=True)
@@ -246,15 +246,15 @@ def outcomes_of(attested: AttestedVerdict) -> Ends:
         data = plain.decompress(packed, LARGEST)
         if plain.unconsumed_tail or not plain.eof:
             raise BadAttestation("outcomes", "they are cut short or too large")
-        ends = msgspec.json.decode(data, type=Ends)
+        ends = msgspec.json.decode(data, type=RunOutcomes)
     except (binascii.Error, ValueError, zlib.error, msgspec.MsgspecError) as error:
         raise BadAttestation("outcomes", "they cannot be unpacked") from error
-    if plain.unused_data or data != _ends_as_json(ends):
+    if plain.unused_data or data != _outcomes_as_json(ends):
         raise BadAttestation("outcomes", "they are not as Flyball writes them")
     return ends
 
 
-def _ends_as_json(ends: Ends) -> bytes:
+def _outcomes_as_json(ends: RunOutcomes) -> bytes:
     return json.dumps(ends, sort_keys=True).encode()
 
 
@@ -273,13 +273,13 @@ def compare_runs(then: AttestedVerdict, now: AttestedVerdict) -> tuple[Differenc
             ends = (old[run].get(test, "did not run"), new[run].get(test, "did not run"))
             if ends[0] != ends[1]:
                 found.append(Difference(run, test, *ends))
-    said = tuple(_unanswered(each, of_run=bool(then.run)) for each in (then, now))
-    if said[0] != said[1]:
-        found.append(Difference("verdict", "", *said))
+    labels = tuple(_label_without_answer(each, of_run=bool(then.run)) for each in (then, now))
+    if labels[0] != labels[1]:
+        found.append(Difference("verdict", "", *labels))
     return tuple(found)
 
 
-def _unanswered(attested: AttestedVerdict, *, of_run: bool) -> str:
+def _label_without_answer(attested: AttestedVerdict, *, of_run: bool) -> str:
     """Return the label of a verdict without a person's answer, which no second run can give.
 
     What a governed run asks depends on its request and its plan, so only its strength is repeated.
@@ -303,6 +303,6 @@ def _attested_run(record: RunRecord) -> AttestedRun:
 
 
 def _pack(runs: Iterable[RunRecord]) -> Outcomes:
-    ends: Ends = {_attested_run(each).key: dict(each.ends) for each in runs}
-    packed = zlib.compress(_ends_as_json(ends), 9)
+    ends: RunOutcomes = {_attested_run(each).key: dict(each.ends) for each in runs}
+    packed = zlib.compress(_outcomes_as_json(ends), 9)
     return Outcomes("json+zlib+base64", base64.b64encode(packed).decode())

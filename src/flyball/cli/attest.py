@@ -192,8 +192,8 @@ def _print_checked(found: Checked) -> None:
         tests = "1 test" if run.tests == 1 else f"{run.tests:,} tests"
         what = {"old": "old tree", "new": "new tree"}.get(run.run, run.run)
         say(f"  {what}: {run.suite}, {tests}, exit {run.exit_code}")
-    made = attested.surroundings
-    say(f"  Flyball {attested.flyball.version}, {made.platform}, sandbox: {made.sandbox}")
+    platform, sandbox = attested.surroundings.platform, attested.surroundings.sandbox
+    say(f"  Flyball {attested.flyball.version}, {platform}, sandbox: {sandbox}")
 
 
 def _print_checked_json(found: Checked) -> None:
