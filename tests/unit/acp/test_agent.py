@@ -57,7 +57,7 @@ def agent(place: Path, *lines: dict[str, Any]) -> tuple[EditorAgent, Heard]:
     return made, heard
 
 
-def test_a_follow_up_is_a_run_that_knows_what_was_said_and_both_are_told_again(place: Path):
+def test_a_follow_up_run_knows_the_conversation_and_both_are_replayed(place: Path):
     async def story() -> None:
         one, heard = agent(place, say("Hello to you."))
         session = (await one.new_session(str(place))).session_id

@@ -126,7 +126,7 @@ def test_what_was_heard_while_it_was_said_is_not_said_again(story: EditorUpdates
     assert [each["content"]["text"] for each in told(story, **text)] == ["Done.\n\n"]
 
 
-def test_of_several_at_once_only_whole_replies_are_told_and_no_forms(story: EditorUpdates):
+def test_of_several_at_once_only_whole_replies_are_reported_and_no_forms(story: EditorUpdates):
     told(story, type="iteration", iteration=1, limit=3, stage="planning", text="Planning…")
     assert list(story.hear("Do")) == []
     said = {"type": "text", "card": "plan.1", "text": '{"steps": []}'}
@@ -140,7 +140,7 @@ def test_every_tool_has_a_kind_and_a_strange_one_too():
     assert kind_of("web_search") == "other"
 
 
-def test_what_has_no_shape_of_its_own_is_told_in_words(story: EditorUpdates):
+def test_what_has_no_shape_of_its_own_is_reported_in_words(story: EditorUpdates):
     (thought,) = told(story, type="undone", card="step-1", paths=["x.py"])
     assert thought["session_update"] == "agent_thought_chunk"
     assert "x.py" in thought["content"]["text"]

@@ -92,7 +92,7 @@ def test_a_prompt_may_come_in_parts():
         result("[Request interrupted by user for tool use]", is_error=True),
     ],
 )
-def test_the_person_stopping_it_is_told(entry: dict[str, Any]):
+def test_an_interruption_by_the_person_is_reported(entry: dict[str, Any]):
     assert any(isinstance(each, Interrupted) for each in claude_entries([entry]))
 
 
@@ -105,7 +105,7 @@ def test_the_person_stopping_it_is_told(entry: dict[str, Any]):
         (result("denied", is_error=True), None, False),
     ],
 )
-def test_a_status_is_read_where_it_is_told(entry: dict[str, Any], status: int | None, ok: bool):
+def test_a_status_is_read_where_it_is_reported(entry: dict[str, Any], status: int | None, ok: bool):
     assert (call_result(entry).status, call_result(entry).ok) == (status, ok)
 
 
@@ -151,6 +151,6 @@ def test_of_several_results_in_a_line_none_has_what_is_told_beside():
     assert [each.edits for each in entries if isinstance(each, CallResult)] == [(), ()]
 
 
-def test_a_sub_agent_is_told_apart():
+def test_a_sub_agent_is_recognised():
     entry = line("user", "look there", isSidechain=True)
     assert next(claude_entries([entry])) == Opened("s", "", is_agent=True)

@@ -60,7 +60,7 @@ def test_the_first_head_names_the_session_and_later_turns_may_move_it():
     assert [*codex_entries(lines)] == [Opened("one", "/shop"), Opened("one", "/shop/part")]
 
 
-def test_a_sub_agent_is_told_apart():
+def test_a_sub_agent_is_recognised():
     for source in ({"subagent": {}}, "subagent"):
         assert next(codex_entries([line("session_meta", id="s", source=source)])) == Opened(
             "s", "", is_agent=True
@@ -110,7 +110,7 @@ def test_a_file_that_was_printed_whole_was_seen():
     assert outcome(asked("cat a b"), "Exit code: 0\nOutput:\nx\n").seen == ()
 
 
-def test_an_outcome_without_its_call_is_told_as_it_is():
+def test_an_outcome_without_its_call_is_reported_as_it_is():
     lines = [item("function_call_output", call_id="gone", output="x")]
     assert [*codex_entries(lines)] == [CallResult(1_794_848_400.0, "gone", "x")]
 
@@ -183,12 +183,12 @@ def test_a_fork_bills_what_it_copied_under_the_name_of_where_it_came_from():
     assert fork == [*ours, ("one/20", 10, 0)]
 
 
-def test_the_person_stopping_it_is_told():
+def test_an_interruption_by_the_person_is_reported():
     (entry,) = codex_entries([line("event_msg", type="turn_aborted", reason="interrupted")])
     assert isinstance(entry, Interrupted)
 
 
-def test_what_nobody_knows_is_passed_over():
+def test_what_is_unknown_is_passed_over():
     assert [
         *codex_entries([{"type": "new"}, {"payload": "odd"}, line("response_item", type="x")])
     ] == []

@@ -58,7 +58,7 @@ def test_a_failed_edit_changed_nothing():
     assert (call_result.ok, call_result.edits) == (False, ())
 
 
-def test_open_hands_is_told_apart():
+def test_open_hands_is_recognised():
     events = [{"id": 1, "action": "run", "args": {"command": "ls"}, "source": "agent"}]
     assert [*foreign_entries(events, "run")][1].args == {"command": "ls"}
 

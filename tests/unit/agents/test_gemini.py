@@ -82,7 +82,7 @@ def test_what_neither_person_nor_model_said_is_passed_over(line: dict[str, Any])
     assert [*gemini_entries([line])] == []
 
 
-def test_the_person_stopping_it_is_told():
+def test_an_interruption_by_the_person_is_reported():
     assert isinstance(next(gemini_entries([message("info", "Request cancelled.")])), Interrupted)
     lines = [message("gemini", "", toolCalls=[call(status="cancelled")])]
     assert isinstance([*gemini_entries(lines)][-1], Interrupted)
@@ -102,7 +102,7 @@ def test_a_call_that_is_still_open_has_no_outcome():
         ({"result": []}, True, None),
     ],
 )
-def test_a_status_is_read_where_it_is_told(more: dict[str, Any], ok: bool, status: int | None):
+def test_a_status_is_read_where_it_is_reported(more: dict[str, Any], ok: bool, status: int | None):
     assert (call_result(**more).ok, call_result(**more).status) == (ok, status)
 
 

@@ -66,7 +66,7 @@ def test_a_message_is_billed():
     assert bill == Billing(1.0, Billed("m", "gpt-5", fresh=5, cached=7, output=3))
 
 
-def test_the_person_stopping_it_is_told():
+def test_an_interruption_by_the_person_is_reported():
     (entry,) = opencode_entries([message("assistant", error={"name": "MessageAbortedError"})])
     assert isinstance(entry, Interrupted)
 

@@ -54,7 +54,7 @@ COMMANDS: list[tuple[str, Kind]] = [
 
 
 @pytest.mark.parametrize(("action", "kind"), COMMANDS)
-def test_commands_are_told_apart(action: str, kind: Kind):
+def test_commands_are_distinguished(action: str, kind: Kind):
     assert kind_of(action) == kind
 
 

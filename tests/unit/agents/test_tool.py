@@ -63,13 +63,13 @@ def test_our_own_server_is_known_by_whatever_name_a_host_gives_it(name: str):
         "list_dir",
     ],
 )
-def test_what_harms_nobody_is_plain(name: str):
+def test_what_is_harmless_is_plain(name: str):
     row = host_tool(name)
     assert (row.access, row.is_plain) == (Access.READ, True)
 
 
 @pytest.mark.parametrize("name", ["Frobnicate", "mcp__lab__put_file", "", "lab_put_file"])
-def test_a_tool_that_nobody_knows_may_do_anything(name: str):
+def test_a_tool_that_is_unknown_may_do_anything(name: str):
     assert host_tool(name) is UNKNOWN
     assert UNKNOWN.access is Access.MUTATE
     assert not UNKNOWN.is_plain

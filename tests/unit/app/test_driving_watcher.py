@@ -56,7 +56,7 @@ def test_a_card_that_ends_before_its_turn_is_told_as_a_whole() -> None:
     assert ear.heard == ["a1\n", "<text b>", "a2\n"]
 
 
-def test_what_is_not_about_a_card_interrupts_nobody() -> None:
+def test_what_is_not_about_a_card_interrupts_no_card() -> None:
     ear = Ear()
     ear.says("a", "the key is " + SECRET[:9])
     ear.told.telemetry({"type": "budget"})
@@ -79,7 +79,7 @@ def test_a_secret_split_over_pieces_of_two_cards_is_hidden_in_both() -> None:
     assert SECRET[:12] not in "".join(ear.heard)
 
 
-def test_the_question_told_last_is_known_until_something_else_is_told() -> None:
+def test_the_last_question_is_known_until_something_else_is_reported() -> None:
     ear = Ear()
     assert ear.told.asked == ""
     ear.told.telemetry({"type": "approval", "card": "a", "question": "q1"})

@@ -67,13 +67,13 @@ def test_documents_are_for_reading_only():
     assert not is_document("cart.py")
 
 
-def test_a_rule_that_was_not_measured_catches_nobody():
+def test_a_rule_that_was_not_measured_prevents_nothing():
     rule = AuditRule("x", "x", "x", leaves_effect=True)
     assert rule.precision == 0.0
     assert not rule.may_be_caught
 
 
-def test_a_rule_that_is_often_wrong_catches_nobody():
+def test_a_rule_that_is_often_wrong_prevents_nothing():
     assert not AuditRule("x", "x", "x", right=8, wrong=2, leaves_effect=True).may_be_caught
     assert AuditRule("x", "x", "x", right=9, wrong=1, leaves_effect=True).may_be_caught
     assert not AuditRule("x", "x", "x", right=9).may_be_caught

@@ -176,7 +176,7 @@ def test_what_was_committed_is_caught_in_the_history(tmp_path: Path):
     assert found.degree is Degree.CAUGHT
 
 
-def test_progress_is_told(tmp_path: Path):
+def test_progress_is_reported(tmp_path: Path):
     lay_out(tmp_path, "gemini")
     seen: list[AuditProgress] = []
     environ = {"HOME": str(tmp_path), "FLYBALL_STATE_DIR": f"{tmp_path}/state"}
@@ -184,7 +184,7 @@ def test_progress_is_told(tmp_path: Path):
     assert (seen[0].files, seen[-1].files, seen[-1].bytes) == (0, 17, seen[-1].of_bytes)
 
 
-def test_a_damaged_index_is_made_anew(tmp_path: Path):
+def test_a_damaged_index_is_rebuilt(tmp_path: Path):
     lay_out(tmp_path, "codex")
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "audit.sqlite").write_bytes(b"no data base" * 1000)

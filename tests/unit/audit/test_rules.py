@@ -180,7 +180,7 @@ def test_without_a_place_nothing_is_outside():
     assert rules_in(Opened("s"), FIX, t.read(), t.edit("/x.py"), t.run("pytest"), DONE) == []
 
 
-def test_a_loop_is_told_once():
+def test_a_loop_is_reported_once():
     t = Teller()
     rounds: list[Entry] = []
     for _ in range(6):

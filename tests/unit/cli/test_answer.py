@@ -95,7 +95,7 @@ def test_a_test_that_is_gone_is_refused_and_put_back(desk: Desk):
 
 
 @pytest.mark.slow
-def test_a_test_that_is_gone_may_be_accepted_and_by_whom_is_told(desk: Desk):
+def test_a_test_that_is_gone_may_be_accepted_and_by_whom_is_reported(desk: Desk):
     gone = call("edit_diff", diff=DROP)
     lines = (READ, checkpoint("test_cart.py", "cart.py"), EDIT, gone, SUITE, say("Done."), REVIEW)
     assert desk.start(*lines).exit_code == 3
@@ -152,7 +152,7 @@ def test_a_bare_yes_is_a_yes(desk: Desk):
 
 
 @pytest.mark.slow
-def test_a_word_may_only_be_recorded(desk: Desk):
+def test_a_message_may_only_be_recorded(desk: Desk):
     assert desk.start(*GOOD, args=("--approve",)).exit_code == 3
     recorded = desk.type(approve, "last", "--no-drive")
     assert recorded.exit_code == 0, recorded.output

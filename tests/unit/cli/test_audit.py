@@ -59,7 +59,7 @@ def test_json_has_the_whole_report_and_no_secret(home: Path):
     assert "ghp_" not in output
 
 
-def test_the_page_asks_nobody_and_runs_nothing(home: Path):
+def test_the_page_asks_no_person_and_runs_nothing(home: Path):
     page = home / "report.html"
     assert run(home, "--html", str(page)) == f"The report is in {page}.\n"
     text = page.read_text()

@@ -62,7 +62,7 @@ def test_the_intents_offered_are_the_intents_there_are():
 
 
 @pytest.mark.slow
-def test_a_fix_is_told_line_by_line_and_ends_with_what_to_type(place: Path):
+def test_a_fix_is_reported_line_by_line_and_ends_with_what_to_type(place: Path):
     driver = script(place / "s", READ, EDIT, checkpoint(), EDIT, say("Done."), REVIEW)
     result = invoke(place, "fix", "the", "total", "--intent", "small_fix", "--driver", driver)
     assert result.exit_code == 0, result.output
@@ -167,7 +167,7 @@ def test_preview_shows_what_an_edit_would_make_of_the_file_not_what_was_written(
     assert "-        result += price\n" in shown
 
 
-def test_preview_refuses_what_cannot_be_applied_and_asks_nobody(place: Path):
+def test_preview_refuses_what_cannot_be_applied_and_asks_no_person(place: Path):
     wrong = call(
         "edit_diff", diff=BARE.replace("-        result += price", "-        sum += price")
     )

@@ -48,7 +48,7 @@ def test_a_model_with_its_key_is_fine(shop: Path):
 
 
 @pytest.mark.parametrize("package", ["pydantic_ai", "anthropic"])
-def test_a_model_whose_library_is_missing_is_told_with_what_to_install(
+def test_a_model_whose_library_is_missing_is_reported_with_what_to_install(
     package: str, shop: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(sys.modules, package, None)

@@ -27,7 +27,7 @@ def test_a_project_in_order_has_nothing_that_blocks(shop: Path, tmp_path: Path):
     assert all(each.hint for each in found if not each.holds)
 
 
-def test_every_trouble_is_told_beside_the_others_and_the_worst_come_last(
+def test_every_trouble_is_reported_beside_the_others_and_the_worst_come_last(
     shop: Path, tmp_path: Path
 ):
     (tmp_path / "state").write_text("in the way")

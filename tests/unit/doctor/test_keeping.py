@@ -83,7 +83,7 @@ def test_a_state_directory_that_leads_nowhere_blocks(home: Home, tmp_path: Path)
     assert seen_by(examine_state, home)["state"].blocks
 
 
-def test_a_run_that_nobody_drives_any_more_comes_with_the_command_to_resume(home: Home):
+def test_a_run_that_has_no_driver_comes_with_the_command_to_resume(home: Home):
     start_run(home, dead_process())
     found = seen_by(examine_journal, home)
     assert found["journal"].holds
@@ -97,7 +97,7 @@ def test_a_run_that_is_driven_is_no_symptom(home: Home):
     assert set(seen_by(examine_journal, home)) == {"journal"}
 
 
-def test_a_journal_that_another_process_holds_is_told(home: Home):
+def test_a_journal_that_another_process_holds_is_reported(home: Home):
     start_run(home, dead_process())
     with closing(sqlite3.connect(home.journal_path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -107,7 +107,7 @@ def test_a_journal_that_another_process_holds_is_told(home: Home):
     assert "Another process writes to it" in found.hint
 
 
-def test_a_file_that_is_no_journal_is_told(home: Home):
+def test_a_file_that_is_no_journal_is_reported(home: Home):
     start_run(home, dead_process())
     home.journal_path.write_bytes(b"spilt coffee" * 1000)
     found = journal(home)
@@ -116,7 +116,7 @@ def test_a_file_that_is_no_journal_is_told(home: Home):
     assert "Move it aside" in found.hint
 
 
-def test_a_journal_of_a_later_release_is_told_and_left_as_it_is(home: Home):
+def test_a_journal_of_a_later_release_is_reported_and_left_as_it_is(home: Home):
     start_run(home, dead_process())
     spoil(home, "PRAGMA user_version = 99")
     found = journal(home)
@@ -141,7 +141,7 @@ def test_a_run_that_cannot_be_read_is_named(statement: str, said: str, home: Hom
     assert found.hint
 
 
-def test_a_submitted_run_without_a_worker_for_it_is_told(home: Home, database: str) -> None:
+def test_a_submitted_run_without_a_worker_for_it_is_reported(home: Home, database: str) -> None:
     home = home_of(home.repo.parent, home.repo, FLYBALL_DATABASE=database)
 
     async def submit() -> None:

@@ -38,7 +38,7 @@ def test_without_tests_it_says_how_to_settle_them(shop: Path):
     assert '`command = "make test"`' in found.hint
 
 
-def test_the_command_that_would_be_run_is_told(shop: Path):
+def test_the_command_that_would_be_run_is_reported(shop: Path):
     put(shop, {"test_cart.py": PYTEST})
     found = look(shop, PATH=small_path())["tests"]
     assert found.holds

@@ -50,7 +50,7 @@ def test_giving_up_on_the_first_request_does_not_stop_the_loading() -> None:
     assert asyncio.run(talk())
 
 
-def test_a_driver_that_cannot_be_made_says_why_to_whoever_asks() -> None:
+def test_a_driver_that_cannot_be_made_says_why_to_the_caller() -> None:
     def make() -> ScriptedDriver:
         raise DriverError("it is not installed")
 

@@ -50,7 +50,7 @@ def test_two_answers_to_one_call_become_one() -> None:
     assert conversation(request_for(lines=lines))[-1].content == "filed\n\nrefused"
 
 
-def test_an_answer_to_a_call_of_another_thread_is_told() -> None:
+def test_an_answer_to_a_call_of_another_thread_is_reported() -> None:
     lines = (line(Speaker.TOOL, "old", call="gone", tool="grep"),)
     (only,) = conversation(request_for(lines=lines))
 

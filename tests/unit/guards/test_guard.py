@@ -63,7 +63,7 @@ def test_the_same_note_again_and_again_is_a_repetition():
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
-def test_a_cycle_is_told_once_softly_then_hard(size: int):
+def test_a_cycle_is_reported_once_softly_then_hard(size: int):
     story = [step(str(n % size)) for n in range(3 * size + 1)]
     assert told(story) == [
         (2 * size, "cycle", "soft"),
@@ -153,7 +153,7 @@ def test_a_reply_is_one_step_whatever_its_calls_come_to():
     assert told(reply(1, *failed)) == []
 
 
-def test_the_same_call_within_a_reply_is_a_repetition_that_alone_stops_nobody():
+def test_a_repeated_call_within_a_reply_does_not_stop_the_run():
     assert told(reply(1, *[step()] * 9)) == [(3, "repetition", "soft")]
     assert told([*reply(1, *[step()] * 9), *reply(2, step())]) == [
         (3, "repetition", "soft"),

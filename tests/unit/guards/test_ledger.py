@@ -72,7 +72,7 @@ def test_the_very_same_mistake_is_preferred_to_one_like_it():
     assert recognise(ledger, FAILURE) is ledger[1]
 
 
-def test_what_went_wrong_already_is_told_first_then_what_is_about_the_files():
+def test_what_went_wrong_already_is_reported_first_then_what_is_about_the_files():
     here = fingerprint_failure("OSError: here", "step", ["src/z.py"])
     kind = fingerprint_failure("OSError: often", "fix", ["src/k.py"])
     other = fingerprint_failure("OSError: elsewhere", "step", ["src/k.py"])
@@ -135,7 +135,7 @@ def test_the_prompt_says_what_happened_how_often_and_what_helped():
     assert entry == f"{seen} Resolved by: skip the header row"
 
 
-def test_an_open_mistake_without_details_is_told_plainly():
+def test_an_open_mistake_without_details_is_reported_plainly():
     bare = entered(fingerprint_failure("error: one\nerror: two"))
     assert injection(bare).endswith("- Seen once: error: one / error: two. Not resolved yet.")
 

@@ -233,7 +233,7 @@ async def test_a_repeat_is_known_to_the_next_process(journal: AnyJournal) -> Non
 
 
 @story
-async def test_a_word_stays_in_the_inbox_until_its_event_is_written(
+async def test_a_message_stays_in_the_inbox_until_its_event_is_written(
     journal: AnyJournal,
 ) -> None:
     lease = await take(journal)
@@ -312,14 +312,14 @@ async def test_the_status_says_that_a_run_waits_or_how_it_ended(journal: AnyJour
 
 
 @story
-async def test_a_damaged_state_is_folded_anew(journal: AnyJournal) -> None:
+async def test_a_damaged_state_is_folded_again(journal: AnyJournal) -> None:
     state = await begin(journal, await take(journal))
     spoil(journal, "UPDATE runs SET state = ?", b"{broken")
     assert await journal.load("r1") == state
 
 
 @story
-async def test_a_state_of_another_codec_is_folded_anew(journal: AnyJournal) -> None:
+async def test_a_state_of_another_codec_is_folded_again(journal: AnyJournal) -> None:
     state = await begin(journal, await take(journal))
     spoil(journal, "UPDATE runs SET codec = 99, state = ?", b'{"run": "something else"}')
     assert await journal.load("r1") == state

@@ -82,7 +82,7 @@ asyncio.run(fill(pathlib.Path(sys.argv[1])))
 
 
 @story
-async def test_a_full_disk_is_told_and_the_log_stays_whole(tmp_path: Path) -> None:
+async def test_a_full_disk_is_reported_and_the_log_stays_whole(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     command = [sys.executable, "-c", FILLER, str(path)]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}

@@ -186,7 +186,7 @@ async def test_a_run_is_of_the_latest_format_in_which_anything_of_it_is(
 
 
 @story
-async def test_a_run_is_due_only_while_nobody_drives_it(
+async def test_a_run_is_due_only_while_it_has_no_driver(
     database: str, hire: Hire, journal: PostgresJournal
 ) -> None:
     worker = hire("one")

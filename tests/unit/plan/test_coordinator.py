@@ -254,7 +254,7 @@ def test_a_goal_that_is_missed_without_a_word_still_gets_an_issue():
         ),
     ],
 )
-def test_a_plan_that_cannot_be_carried_out_is_planned_anew(bad, words):
+def test_a_plan_that_cannot_be_carried_out_is_replanned(bad, words):
     state, _ = start()
     state, said = coordinate(state, bad)
     request = only(said, PlanRequest)

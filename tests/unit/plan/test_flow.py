@@ -41,7 +41,7 @@ def test_good_files_are_sound(path):
 @pytest.mark.parametrize(
     "path", sorted((GOLDEN / "bad").glob("*.problems")), ids=lambda path: path.stem
 )
-def test_bad_files_are_told_line_code_and_mend(path):
+def test_bad_files_are_reported_line_code_and_fix(path):
     source = read_source(str(path.with_suffix("")))
     problems = (source,) if isinstance(source, Problem) else check(source)
     found = [str(each).replace(f"{path.parent}/", "") for each in problems]
@@ -142,7 +142,7 @@ def test_soundness(value, expected):
     assert codes(value) == expected
 
 
-def test_the_nearest_known_line_is_told():
+def test_the_nearest_known_line_is_reported():
     source = FlowSource("f", [], {(): 2, ("steps",): 5})
     assert source.line(("steps", 3, "title")) == 5
     assert source.line(("other",)) == 2

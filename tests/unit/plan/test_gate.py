@@ -419,7 +419,7 @@ def test_there_are_the_gates_of_the_specification_and_each_explains_itself():
         ({"type": "tests_pass", "parameters": 3}, "bad-parameter", ("parameters",), "a map"),
     ],
 )
-def test_a_wrong_gate_is_told_where_and_how_to_mend_it(use, code, path, words):
+def test_a_wrong_gate_is_told_where_and_how_to_fix_it(use, code, path, words):
     (fault,) = gate_faults(use)
     assert (fault.code, fault.path) == (code, path)
     assert words in f"{fault.message} {fault.hint}"

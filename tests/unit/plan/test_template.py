@@ -73,7 +73,7 @@ def test_a_misspelled_field_is_told_the_right_one():
     assert error.message.endswith("did you mean `diff_summary`?")
 
 
-def test_everything_missing_is_told_at_once():
+def test_everything_missing_is_reported_at_once():
     fields = [error.field for error in FORM.validate({})]
     assert fields == ["diff_summary", "commands_run", "score", "criteria_checklist"]
 

@@ -61,7 +61,7 @@ def outcomes(events: list[AnyEvent]) -> list[CallReturned]:
     return [event for event in events if isinstance(event, CallReturned)]
 
 
-def test_a_recording_is_told_from_request_to_last_words():
+def test_a_recording_is_reported_from_request_to_last_words():
     events = told(WHOLE)
     state = replay(events)
     assert state.request == "Mend the total."
@@ -175,7 +175,7 @@ def test_the_last_row_is_all_of_it() -> None:
     assert whole.own_seconds > 0
 
 
-def test_what_no_card_did_is_nobodys() -> None:
+def test_what_no_card_did_has_no_author() -> None:
     first = rows("fix")[0]
     assert (first.card, first.turns) == (NOBODY, 0)
 

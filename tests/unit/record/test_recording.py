@@ -144,7 +144,7 @@ def test_five_equal_steps_are_stopped_and_told_once_per_level():
     assert judged.stopped_at == 5
 
 
-def test_a_second_episode_is_told_again():
+def test_a_second_episode_is_reported_again():
     judged = judge_recording(traj(*[("ls", "a")] * 5, ("make", "ok"), *[("ls", "a")] * 5))
     hard = [trip.step for trip in judged.trips if trip.level.value == "hard"]
     assert hard == [5, 11]

@@ -130,7 +130,7 @@ def test_whoever_judged_a_picture_was_asked_too():
     assert "flyball.verdict" not in named(spans, "verify").attributes
 
 
-def test_a_run_that_has_not_ended_is_told_as_far_as_it_is():
+def test_a_run_that_has_not_ended_is_reported_as_far_as_it_is():
     story = Story().asks("read")
     spans = told(story)
     assert named(spans, "invoke_workflow flyball").attributes["flyball.run.status"] == "open"

@@ -91,7 +91,7 @@ def test_a_decision_is_part_of_the_task_from_then_on(choice: Choice, note: str, 
     assert story.owed == ["Think"]
 
 
-def test_a_verdict_is_taken_anew_after_a_decision():
+def test_a_verdict_is_taken_again_after_a_decision():
     story = Story().checkpoints().edits("t1").tests().stops().inspects()
     assert story.card.verdict is not None
     story = Story(policy=ALONE).checkpoints().edits("t1").tests()

@@ -148,7 +148,7 @@ def test_a_guard_waits_for_the_calls_that_are_under_way():
     assert walk.stops("so far I came").owed == ["CloseCard"]
 
 
-def test_a_guard_that_waits_is_heeded_after_a_pause():
+def test_a_guard_that_waits_is_applied_after_a_pause():
     walk = Walk(look())
     walk.asks(broken("1")).asks(broken("2")).asks(broken("3")).asks(broken("4"))
     walk.asks(call("r", "read"), broken("5"))

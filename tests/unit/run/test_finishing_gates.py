@@ -47,7 +47,7 @@ def test_the_form_in_the_last_answer_becomes_claims():
     assert walk.owed == ["CloseCard"]
 
 
-def test_an_answer_that_is_only_a_form_is_told_in_words():
+def test_an_answer_that_is_only_a_form_is_reported_in_words():
     walk = Walk(look(evidence_schema=EvidenceSchema(required=("notes",))))
     walk.stops('{"notes": "all is well"}')
     assert walk.card.answer == "notes: all is well"

@@ -140,7 +140,7 @@ def test_what_blocks_comes_before_what_is_asked():
     assert story.card.question is None
 
 
-def test_notes_stop_nobody():
+def test_notes_do_not_stop():
     assert told(verdict_of(NOTE)).phase is P.FINAL
 
 

@@ -226,7 +226,7 @@ def test_work_that_is_done_when_the_budget_is_spent_is_a_success():
     assert story.card.answer == "it counts"
 
 
-def test_what_is_not_done_when_the_budget_is_spent_is_told_after_the_extension():
+def test_work_left_at_a_spent_budget_is_reported_after_the_extension():
     story = Story(budget=3).checkpoints().edits("t1").tests(red=True).tests(red=True)
     story.asks("test").stops("so far").inspects(REGRESSED)
     assert "This is not done yet" in story.said
@@ -243,7 +243,7 @@ def test_a_reviewer_whose_budget_is_spent_has_spoken():
     assert story.phase is P.FINAL
 
 
-def test_an_extension_during_work_is_told_and_one_during_another_pause_is_kept():
+def test_an_extension_during_work_is_reported_and_one_during_another_pause_is_kept():
     story = Story().happens(Extended(by="ann", calls=5, why="big one"))
     assert story.state.budget.limit == 20
     assert "added 5 calls" in story.said
@@ -652,7 +652,7 @@ def story_outcome():
     return Outcome(ok=True, digest="o")
 
 
-def test_an_interrupted_call_is_told():
+def test_an_interrupted_call_is_reported():
     story = Story().checkpoints().asks("edit_diff")
     story.answers(CallInterrupted(card=CARD, call="edit_diff-0", tree="t1", detail="half a file"))
     assert "may have done part" in story.said
@@ -660,12 +660,12 @@ def test_an_interrupted_call_is_told():
     assert story.owed == ["Think"]
 
 
-def test_changes_that_were_undone_are_told():
+def test_changes_that_were_undone_are_reported():
     story = Story().asks("test").returns(undone=("snapshots/x",))
     assert "snapshots/x" in story.said
 
 
-def test_what_was_put_back_is_told_also_after_an_interruption():
+def test_what_was_put_back_is_reported_also_after_an_interruption():
     story = Story().asks("test").returns(put_back=("notes.txt",))
     assert "`test` removed or overwrote notes.txt" in story.said
     story = Story().checkpoints().asks("test")

@@ -79,7 +79,7 @@ def test_what_it_heard_twice_and_did_not_mend_is_not_said_a_third_time():
     assert "unverified" in str(story.card.ending)
 
 
-def test_what_it_mended_wrongly_is_said_as_often_as_to_anybody():
+def test_what_it_fixed_wrongly_is_said_as_often_as_to_anybody():
     story = Story(policy=HOSTED).checkpoints("cart.py")
     for tree in ("t1", "t2", "t3"):
         story.edits(tree).stops().inspects(REGRESSED)
@@ -128,7 +128,7 @@ def test_question_about_the_work_holds_no_call_and_is_put_again():
     assert "Accept that?" in str(story.card.question)
 
 
-def test_refusal_of_a_held_call_is_told_and_kept():
+def test_refusal_of_a_held_call_is_reported_and_kept():
     doomed = call("d", "delete_file", destructive="deletes a.py", confirmed=True)
     story = Story(policy=HOSTED).checkpoints("a.py").says(doomed)
     story.refuses("not that file")

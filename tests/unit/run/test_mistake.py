@@ -309,7 +309,7 @@ def test_a_gate_that_fails_as_it_did_before_ends_the_thread():
     assert again.resets().owed == ["Think"]
 
 
-def test_a_card_that_only_answers_is_not_begun_anew():
+def test_a_card_that_only_answers_is_not_restarted():
     template = look(phases=(Phase.FINAL,), gates=(COMMAND,))
     first = gated(template, fails_here)
     assert first.card.failures

@@ -143,7 +143,7 @@ def test_a_diagnosis_that_a_person_refuses_goes_back_to_the_driver():
     assert walk.grants().closes().card.id == "plan.2"
 
 
-def test_a_person_who_accepts_the_diagnosis_has_it_planned_anew():
+def test_a_person_who_accepts_the_diagnosis_has_it_replanned():
     walk = after(Escalation.PAUSE_FOR_HUMAN).stops(DIAGNOSIS).grants().closes()
     assert walk.card.id == "plan.2"
 
@@ -235,7 +235,7 @@ def planned(walk: Walk, **step: str) -> Walk:
     return walk.stops(form(goal="g", steps=[only])).closes()
 
 
-def test_a_planned_step_fails_is_tried_again_diagnosed_and_planned_anew():
+def test_a_planned_step_fails_is_tried_again_diagnosed_and_replanned():
     policy = Policy(review=False, assume_yes=True)
     walk = planned(Walk(policy=policy, intent=Intent.FEATURE_BUILD))
     assert walk.card.id == "one"

@@ -339,7 +339,7 @@ def test_a_conflict_is_an_issue_for_the_next_plan():
     assert request.previous_issues == ("[high] Step b: Merge conflict in a.py",)
 
 
-def test_a_plan_may_take_back_what_the_one_before_it_left():
+def test_a_plan_may_undo_what_the_one_before_it_left():
     course = planned("a").works("a", "ta").closes("a").verifies(1, achieved=False)
     course.plans(2, "b", work="rollback").closes("plan.2")
     owed = course.owed(RollBack)
@@ -362,7 +362,7 @@ def test_a_roll_back_that_left_nothing_is_not_asked_for():
     assert course.state.card("a").base == "t0"
 
 
-def test_nobody_rolls_back_unasked():
+def test_nothing_is_rolled_back_unasked():
     with pytest.raises(IllegalEvent, match="nobody was asked"):
         advance(planned("a").state, RolledBack(tree="t0"))
 

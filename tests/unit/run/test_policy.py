@@ -91,7 +91,7 @@ def test_a_field_without_a_rule_is_an_error_and_not_the_submitters_to_settle() -
         stricter(Wider(), Wider())
 
 
-def test_a_word_that_nobody_knows_counts_as_the_strictest() -> None:
+def test_an_unknown_word_counts_as_the_strictest() -> None:
     assert stricter(Policy(strictness="odd"), Policy(strictness="lenient")).strictness == "odd"
 
 

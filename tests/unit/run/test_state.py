@@ -43,7 +43,7 @@ def test_a_subject_is_one_short_line():
     assert len(replace(CARD, commit_message="x" * 300).subject) == LONGEST_SUBJECT + 1
 
 
-def test_a_card_that_was_taken_back_stands_in_no_other_column():
+def test_a_card_that_was_undone_stands_in_no_other_column():
     done = replace(CARD, phase=Phase.SUCCEEDED)
     assert done.status == "done"
     assert replace(done, is_taken_back=True).status == "reverted"

@@ -83,7 +83,7 @@ def test_whoever_owes_one_thing_is_told_that_alone():
     assert where(Told(Intent.FEATURE_BUILD)).endswith("Missing: your written findings.")
 
 
-def test_a_budget_is_told_to_its_end():
+def test_a_budget_is_reported_to_its_end():
     story = Told(budget=3).checkpoints().edits("t1")
     assert where(story).startswith("[execute · 2 of 3 calls left, for verification only]")
     story.tests(red=True).tests(red=True).asks("test")
@@ -137,7 +137,7 @@ def test_words_are_acknowledged():
     assert Told().happens(stated()).lines == []
 
 
-def test_the_governors_words_go_to_whoever_is_next():
+def test_the_governors_words_go_to_the_next_driver():
     story = Told(Intent.FEATURE_BUILD).stops("it lives in src")
     assert texts(story) == [
         ("researcher", "driver", "it lives in src"),

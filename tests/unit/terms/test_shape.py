@@ -98,7 +98,7 @@ def test_a_value_as_its_type_wants_it_has_no_faults():
     assert faults(value, Sample) == ()
 
 
-def test_all_differences_are_told_at_once():
+def test_all_differences_are_reported_at_once():
     assert len(faults({"flag": 1, "ratio": "x", "zzz": 0}, Sample)) == 4
 
 
@@ -197,6 +197,6 @@ def test_depth_is_refused_in_words(text):
         read_loosely(text)
 
 
-def test_a_fault_is_told_where_it_stands_behind_comments():
+def test_a_fault_is_reported_with_its_place_behind_comments():
     text = 'So:\n```json\n{"a": 1, // one\n /* two\n lines */ "b" 2}\n```'
     assert json_fault(text) == "line 3, column 15: Expecting ':' delimiter, at `lines */ \"b\" 2}`."

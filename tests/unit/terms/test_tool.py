@@ -127,5 +127,5 @@ def test_a_call_may_be_of_a_smaller_class_than_its_tool():
 
 
 @pytest.mark.parametrize("phase", Phase)
-def test_a_tool_that_nobody_knows_is_judged_by_its_class(phase: Phase):
+def test_a_tool_that_is_unknown_is_judged_by_its_class(phase: Phase):
     assert is_reachable("frobnicate", Access.READ, phase) == (Access.READ in REACH[phase])

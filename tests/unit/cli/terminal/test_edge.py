@@ -115,7 +115,7 @@ def test_a_file_is_poured_as_it_is_into_a_pipe_and_as_text_onto_a_terminal(
     assert capsys.readouterr().out == "a\\u001b\n"
 
 
-def test_an_error_is_told_clean(capsys: pytest.CaptureFixture[str]):
+def test_an_error_is_reported_clean(capsys: pytest.CaptureFixture[str]):
     error = UsageError("no \x1b]0;x\x07 such", "try \x9b2J")
     _tell(error.code, error.message, error.hint, 2)
     assert capsys.readouterr().err == (

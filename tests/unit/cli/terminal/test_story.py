@@ -140,7 +140,7 @@ FINAL: dict[str, Any] = {
         ),
     ],
 )
-def test_each_line_is_told_in_words(line: dict[str, Any], words: list[str]):
+def test_each_line_is_reported_in_words(line: dict[str, Any], words: list[str]):
     assert tell(**line) == words
 
 
@@ -243,7 +243,7 @@ def test_some_evidence_is_not_worth_a_line(kind: str):
     assert evidence_words(kind, {}) is None
 
 
-def test_a_call_is_shown_whole_to_whoever_must_allow_it():
+def test_a_call_is_shown_whole_to_the_approver():
     call = {"tool": "bash", "args": {"cmd": "make clean", "note": "a\nb"}}
     assert call_words(call) == "\ncall: bash\ncmd: make clean\nnote:\na\nb"
     assert call_words(None) == ""
@@ -382,7 +382,7 @@ def told(*lines: dict[str, Any]) -> str:
     return "\n".join(said.plain for line in lines for said in story.tell(line))
 
 
-def test_a_promise_is_told_briefly_and_whole_to_whoever_is_asked():
+def test_a_promise_is_reported_briefly_and_whole_to_the_person_asked():
     red = {"type": "evidence", "card": "a", "kind": "suite-report", "evidence": RED}
     asked = {"type": "approval", "card": "a", "kind": "checkpoint", "text": "Accept?", "call": None}
     brief = told(red, PROMISE)
@@ -413,14 +413,14 @@ def test_what_the_verdict_says_is_not_said_again():
     assert told(phase("a", "final", "Writing"), said) == "▸ final: Writing\n  It is blank."
 
 
-def test_a_search_is_told_once():
+def test_a_search_is_reported_once():
     call = {"type": "call", "card": "a", "state": "done", "tool": "try_candidates", "about": ""}
     report = {"command": "try_candidates (9 tried)", "exit_code": 0}
     seen = {"type": "evidence", "card": "a", "kind": "command-report", "evidence": report}
     assert told({**call, "ok": True, "summary": "Tried 9."}, seen) == "  · try_candidates: Tried 9."
 
 
-def test_a_suite_that_could_not_be_started_is_told():
+def test_a_suite_that_could_not_be_started_is_reported():
     call = {"type": "call", "card": "a", "state": "returned", "tool": "test", "about": ""}
     why = "vitest is not installed for this project"
     failed = {**call, "ok": False, "summary": why}

@@ -68,7 +68,7 @@ SAID = {
 
 
 @pytest.mark.parametrize("line", SAID)
-def test_a_mistake_is_told_in_whole_sentences_on_one_line(line: str, monkeypatch, capsys):
+def test_a_mistake_is_reported_in_whole_sentences_on_one_line(line: str, monkeypatch, capsys):
     assert typed(line, monkeypatch, capsys) == (2, "", f"error[usage]: {SAID[line]}\n")
 
 

@@ -50,7 +50,7 @@ def test_a_new_thread_is_carried_whole_and_then_only_what_is_new() -> None:
     assert heard == ["Done."]
 
 
-def test_a_thread_that_begins_anew_goes_to_a_new_chat() -> None:
+def test_a_thread_that_restarts_goes_to_a_new_chat() -> None:
     desk = Desk("One.", "Two.")
 
     async def talk() -> None:

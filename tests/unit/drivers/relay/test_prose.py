@@ -25,7 +25,7 @@ def test_words_alone_are_an_answer() -> None:
     assert form.calls == ()
 
 
-def test_words_and_calls_are_told_apart() -> None:
+def test_words_and_calls_are_distinguished() -> None:
     text = 'First.\n\n```call\n{"tool": "read", "args": {"path": "a"}}\n```\n\nThen.\n'
     form = read_prose(text, TOOLS)
 

@@ -123,7 +123,7 @@ def test_an_open_request_is_found_again(tmp_path: Path) -> None:
     assert before == ["0001.request.json", "0001.request.md"]
 
 
-def test_a_reply_that_came_while_nobody_waited_is_taken(tmp_path: Path) -> None:
+def test_a_reply_that_came_while_no_one_waited_is_taken(tmp_path: Path) -> None:
     abandon(tmp_path)
     (tmp_path / "0001.reply.md").write_text("Meanwhile.")
 
