@@ -43,7 +43,7 @@ class Identity(NamedTuple):
 
 def sign(data: bytes, config: Path | None) -> bytes:
     """Return a Sigstore bundle with a signature of these bytes by this CI job's identity."""
-    with _failures_of("Sigstore cannot sign"):
+    with _failures_of("Sigstore cannot sign", "Try again, or use a key: `flyball attest key`."):
         token = detect_credential()
         if not token:
             raise UsageError(
@@ -65,7 +65,9 @@ def find_signer(data: bytes, blob: bytes, config: Path | None, place: str) -> Id
     except (Error, ValueError, RecursionError) as error:
         raise BadAttestation(place, "it is no Sigstore bundle") from error
     require_same(blob, read, place)
-    with _failures_of("Sigstore's trust root cannot be had"):
+    with _failures_of(
+        "Sigstore's trust root cannot be had", "Try again, or name its file: --trust-config."
+    ):
         verifier = Verifier(trusted_root=_trust_config(config).trusted_root)
     found = _Found()
     try:
@@ -109,7 +111,7 @@ def _trust_config(file: Path | None) -> ClientTrustConfig:
 
 
 @contextmanager
-def _failures_of(what: str) -> Generator[None]:
+def _failures_of(what: str, hint: str) -> Generator[None]:
     """Turn what a service or its client raises into one error that says what failed."""
     try:
         yield
@@ -118,6 +120,4 @@ def _failures_of(what: str) -> Generator[None]:
     # Its services fail with errors of the client's private modules, and of its HTTP library.
     except Exception as error:
         why = str(error) or type(error).__name__
-        raise ToolUnavailable(
-            f"{what}: {why.rstrip('.')}.", "Try again, or use a key: `flyball attest key`."
-        ) from error
+        raise ToolUnavailable(f"{what}: {why.rstrip('.')}.", hint) from error
