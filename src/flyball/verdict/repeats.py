@@ -162,8 +162,8 @@ async def _count_red(
         return _Counts({name: (int(end), 1) for name, end in first.items()})
     context = context.during("once more, what changed sides")
     alone = Selection(cases=asked) if is_few else None
-    if is_few and not in_company and taken.run.elapsed <= LONGEST:
-        again = await _run_apart(context, suite, tree, asked)
+    if is_few and not in_company:
+        again = await _run_apart(context, suite, tree, asked, _pieces(taken))
     else:
         again = await run_tree(context, tree, suite, alone)
     again = with_moved_files(again, moved)
@@ -189,28 +189,35 @@ async def _count_red(
 def _times(least: int, whole: Taken, part: Taken) -> int:
     """Return how often a part of a suite is run, within the time that the reason allows."""
     seconds = CHEAP if whole.run.elapsed <= CHEAP else whole.run.elapsed / 10
-    seconds, fewest = (LONGEST, TIMES) if least > TIMES else (seconds, 2)
+    seconds, fewest = (LONGEST, TIMES) if least > TIMES else (seconds, 3)
     return min(least, max(fewest, 2 + int(seconds / max(part.run.elapsed, 0.01))))
 
 
 async def _run_apart(
-    context: CallContext, suite: PartSuite, tree: str, cases: tuple[SuiteCase, ...]
+    context: CallContext, suite: PartSuite, tree: str, cases: tuple[SuiteCase, ...], pieces: int
 ) -> Taken:
-    """Run tests without those that ran before them: in reverse, or the second half first."""
+    """Run tests without those that ran before them: in reverse, or in pieces by themselves."""
     functions = [*dict.fromkeys(case.function for case in cases)]
     runner = BY_NAME.get(suite.runner)
     if len(functions) < 2 or (runner is not None and runner.keeps_order):
         return await run_tree(context, tree, suite, Selection(cases=cases[::-1]))
-    early = frozenset(functions[: len(functions) // 2])
-    halves = [tuple([each for each in cases if (each.function in early) is is_early])
-              for is_early in (False, True)]  # fmt: skip
-    late, rest = [await run_tree(context, tree, suite, Selection(cases=half)) for half in halves]
-    if late.run.trouble or rest.run.trouble:
-        return late if late.run.trouble else rest
-    ends = {**rest.run.ends, **late.run.ends}
-    ends |= dict.fromkeys(late.run.red | rest.run.red, CaseOutcome.FAILED)
-    elapsed = late.run.elapsed + rest.run.elapsed
-    return late._replace(run=late.run._replace(ends=ends, elapsed=elapsed))
+    size = -(-len(functions) // pieces)
+    taken: list[Taken] = []
+    for first in range(0, len(functions), size):
+        piece = frozenset(functions[first : first + size])
+        wanted = Selection(cases=tuple([case for case in cases if case.function in piece]))
+        taken.append(await run_tree(context, tree, suite, wanted))
+    if troubled := next((each for each in taken if each.run.trouble), None):
+        return troubled
+    ends = {name: end for each in taken for name, end in each.run.ends.items()}
+    ends |= {name: CaseOutcome.FAILED for each in taken for name in each.run.red}
+    elapsed = sum(each.run.elapsed for each in taken)
+    return taken[0]._replace(run=taken[0].run._replace(ends=ends, elapsed=elapsed))
+
+
+def _pieces(whole: Taken) -> int:
+    """Return into how many pieces tests are split: each one costs a start of the runner."""
+    return 4 if len(whole.cases) <= FEW else 2
 
 
 def _company(context: CallContext, tree: str, reached: Selection | None) -> Selection | None:
@@ -233,7 +240,7 @@ async def _new_by_order(
     cases = tuple([case for case in a.cases if file_of(case.function) in files][:FEW])
     if not names or not cases:
         return []
-    then = await _run_apart(context, suite, compared.base, cases)
+    then = await _run_apart(context, suite, compared.base, cases, _pieces(a))
     if then.run.trouble or not then.run.ends:
         return []
     usual = {file_of(name) for name in then.run.red & a.run.green}

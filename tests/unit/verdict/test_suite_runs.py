@@ -368,6 +368,21 @@ async def test_a_result_that_depends_on_the_order_is_a_question_unless_it_did_be
 
 
 @story
+async def test_where_a_runner_keeps_no_order_tests_run_by_themselves(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+):
+    shop.change({"cart.py": MENDED})
+    # The second piece alone fails; together both pass again.
+    new = [two(P, P), two(P, P), told(F), two(P, P)]
+    old = [two(F, P), two(F, P)]
+    runs = ScriptedRuns(monkeypatch, {shop.card.base: old, shop.card.tree: new})
+    found = await compare(shop, PartSuite("go"))
+    assert found.unsteady == (Unsteady(LATE, 1, 2, 0, 2, by_order=True),)
+    parts = [each for tree, each in runs.asked if tree == shop.card.tree and each]
+    assert [[case.function for case in each.cases] for each in parts[:2]] == [[EARLY], [LATE]]
+
+
+@story
 async def test_new_tests_are_repeated_though_no_test_changed_sides(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ):

@@ -412,6 +412,7 @@ BUGS = {
     "ruby": "NameError, ZeroDivisionError, SystemStackError",
     "php": r"\DivisionByZeroError::class",
     "java": "ArithmeticException.class",
+    "javascript": "(e) => e instanceof ReferenceError || /undefined|null|not a f/.test(e.message)",
 }
 """Errors that code makes by being wrong, rather than to tell its caller something."""
 

@@ -156,6 +156,7 @@ def test_altered_expectation(path: str, body: str, old: str, new: str):
         (PY, "with raises(Exception):\n        f()", "(NameError, AttributeError, "),
         (RUBY, "assert_raises(StandardError) { f }", "NameError, ZeroDivisionError, "),
         (JAVA, "assertThrows(Exception.class, () -> f());", "ArithmeticException.class"),
+        (JS, "assert.throws(() => f(), Error);", "(e) => e instanceof ReferenceError"),
         (JS, "assert.equal(f(2), 6);", "typeof (f(2)), 'object'"),
         (JS, "assert.ok(f(2) == 6);", "typeof (f(2)) == 'object'"),
     ],
