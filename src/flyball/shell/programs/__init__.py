@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from flyball.secret_files import holds_below, is_secret_variable
+from flyball.secret_files import is_secret_variable
 from flyball.shell.judgement import CommandKind
 from flyball.shell.programs.archive import ARCHIVES
 from flyball.shell.programs.builtin import BUILTINS
@@ -256,27 +256,6 @@ _DEEP = {
 """Options by which a search goes through a folder with all its files, hidden or not in git."""
 
 
-def searches_all(name: str, words: Sequence[Word], here: str) -> str | None:
-    """Return the words that make a search show every line of every file in a directory, hidden ones
-    too."""
-    base = posixpath.basename(name)
-    deep = _DEEP.get(base)
-    hidden = deep is not None and any(deep.fullmatch(w.known) for w in words)
-    if deep is None or not (hidden or base in ("rg", "ag", "ack")):
-        return None
-    rest = words[base == "git" and words[:1] != () and words[0].known == "grep" :]
-    rest = [word for word in rest if not _RECURSE.fullmatch(word.known)]
-    given = [word for word in rest if not word.known.startswith("-")]
-    compares = base == "git" and given[:1] != [] and given[0].known == "diff"
-    folders = given[1:] if compares else [w for w in given if w not in _looked_for(rest)]
-    if not hidden or not (compares or matches_all(base, rest)):
-        places = [(w.source, (w.known, *w.likely.split())) for w in folders] or [(here, (here,))]
-        below = (s for s, paths in places if any(holds_below(p, hidden=hidden) for p in paths))
-        return next(below, None) if _shows_lines(base, rest) else None
-    bare = [w.source for w in folders if "." not in w.known.strip("./")]
-    return next(iter(bare), None if folders else ".")
-
-
 def _names_secret(word: Word) -> bool:
     """Return whether a search is for the name of a secret variable, as files of them have it."""
     return any(map(is_secret_variable, re.findall(r"[A-Za-z_]+", word.known)))
@@ -297,6 +276,7 @@ def reads_others(name: str, rule: Rule | None, words: Sequence[Word], scope: Sco
     deep = flagged or base in ("rg", "ag", "ack")
     given = [word for word in words if not _RECURSE.fullmatch(word.known)][base == "git" :]
     shows = shows_contents(name, rule) or (deep and base == "git") or base in _COPYING
+    compares = base == "git" and any(word.value == "diff" for word in words[:1])
     files = _files(base, rule, given) if shows else _lists(rule, given)
     if deep and not files:
         files.append(literal("."))
@@ -304,7 +284,9 @@ def reads_others(name: str, rule: Rule | None, words: Sequence[Word], scope: Sco
         return found
     if flagged and _shows_lines(base, given):
         # Files of secrets, hidden ones too, have the names of secrets in them.
-        return next((w.source for w in _looked_for(given) if _names_secret(w)), None)
+        folder = any("." not in word.known.strip("./") for word in files)
+        wide = (compares and folder) or matches_all(base, given)
+        return next((w.source for w in _looked_for(given) if wide or _names_secret(w)), None)
     if searches(name, rule) and not matches_all(name, given):
         return None
     return next((word.source for word in files if word.glob and selects_secret(word.known)), None)

@@ -22,7 +22,6 @@ from flyball.shell.programs import (
     reads_others,
     runs_project,
     searches,
-    searches_all,
     settings_shown,
     shows_contents,
     shows_environment,
@@ -191,12 +190,10 @@ class Walk:
             reason = f"it would send {odd.source}, which is only known when it runs"
             return [Finding(text, CommandKind.UNKNOWN, reason, away=True)]
         if all(f.kind is CommandKind.READ_ONLY for f in found):
-            odd = searches_all(name, given, self.scope.cwd or ".")
-            if shows_contents(name, rule) and (
+            shows = shows_contents(name, rule) and (
                 not searches(name, rule) or matches_all(name, given)
-            ):
-                odd = odd or next((w.source for w in given if self._is_open(w)), None)
-            if odd:
+            )
+            if shows and (odd := next((w.source for w in given if self._is_open(w)), None)):
                 reason = f"which file {odd} names is only known when it runs"
                 return [Finding(text, CommandKind.UNKNOWN, reason)]
             if shown := settings_shown(name, rule, given):
