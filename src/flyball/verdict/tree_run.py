@@ -266,7 +266,9 @@ def _put_canary(
 
 def _taken(ran: SuiteRun, canary: Canary | None, suite: PartSuite) -> Taken:
     report = ran.report
-    hidden = () if canary is None else (canary.path, _from_top(suite, canary.path))
+    # The part is named beside the command, where it is no word that its runner could take.
+    hidden = {suite.at} - {TOP}
+    hidden |= {canary.path, _from_top(suite, canary.path)} if canary else set()
     command = shlex.join([word for word in shlex.split(report.command) if word not in hidden])
     runner = BY_NAME.get(suite.runner)
     if runner is None and suite.command:

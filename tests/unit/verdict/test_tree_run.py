@@ -167,6 +167,7 @@ async def test_tests_of_a_part_are_named_from_the_top(tmp_path: Path):
         suite = PartSuite("pytest", "shop")
         taken = await run_tree(shop.call(), shop.card.base, suite)
         assert taken.run.ends == {f"shop/{NONE}": P}
+        assert taken.run.command == "pytest"
         assert taken.has_canary
         wanted = Selection(("shop/test_cart.py",))
         part = await run_tree(shop.call(), shop.card.base, suite, wanted)
