@@ -190,6 +190,38 @@ async def test_a_shallow_clone_is_named_with_the_line_that_fetches_the_rest(plac
     assert "fetch-depth: 0" in refused.value.hint
 
 
+PROGRAMS = """\
+echo 1..2
+n=0 bad=0
+for each in test_sum test_parts; do
+  n=$((n + 1))
+  if python3 $each.py; then echo "ok $n - $each"; else echo "not ok $n - $each"; bad=1; fi
+done
+exit $bad
+"""
+NAMESAKE = """\
+def test_sum():
+    assert len("ab") == 2
+
+test_sum()
+"""
+
+
+@pytest.mark.slow
+@story
+async def test_a_test_program_is_altered_and_no_function_of_its_name(place: Path):
+    """What still passes because its namesake was altered is not accused."""
+    programs = {"run.sh": PROGRAMS, "test_parts.py": NAMESAKE}
+    program = "from cart import total\n\nassert total([(2, 3)]) == 6\n"
+    (place / "shop" / "test_cart.py").unlink()
+    commits(place, {**programs, "test_sum.py": program})
+    base, head = commits(place, {"cart.py": MENDED})
+    environ = environment(place, FLYBALL_TEST_COMMAND="sh run.sh")
+    found = await verify_change(open_home(place / "shop", environ, {}), base, head)
+    assert found.verdict.mended == ("test_sum",), found.verdict
+    assert found.verdict.is_shown, found.verdict.findings
+
+
 @story
 async def test_tests_that_are_linked_in_from_elsewhere_are_named_as_not_run(place: Path):
     put(place / "elsewhere", {"test_cart.py": TESTS})
