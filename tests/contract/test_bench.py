@@ -194,11 +194,12 @@ def test_the_field_page_counts_only_what_went_as_plainly():
         "a/b", "1" * 40, "Go", "2026-01-01", field.Ran(2, 0, 1.0), field.Ran(2, 0, 3.0)
     )
     lied = msgspec.structs.replace(same, edit="back", confined="same", fix="shown", lie="shown")
+    assert not msgspec.structs.replace(lied, lie="", alone="shown").works
     fewer = msgspec.structs.replace(same, tree=field.Ran(1, 1, 3.0), stopped="a | b")
     counts = {each.name: each.ours for each in field.figures([same, lied, fewer])}
     assert counts["the same tests pass and fail as plainly"] == 2
     assert (counts["undone fixes shown"], counts["worked like the plain run"]) == (1, 1)
-    assert r"| 3.0× |  |  |  |  | a \| b |" in field.as_page([fewer])
+    assert r"| 3.0× |  |  |  |  |  | a \| b |" in field.as_page([fewer])
 
 
 def test_the_field_counts_tests_that_hold_no_others():
