@@ -29,7 +29,7 @@ from flyball.workspace.run.worktree import remove_whole
 from flyball.workspace.trees.git_objects import replace_whole
 
 KEPT = 200
-WAY = 7
+WAY = 8
 """Raised when we run or read the same tree in another way: no old report is found then."""
 
 
