@@ -39,7 +39,7 @@ from flyball.workspace.trees.git import (
     read_user_config,
     user_git,
 )
-from flyball.workspace.trees.plain_trees import PlainTrees
+from flyball.workspace.trees.git_trees import open_private
 from flyball.workspace.trees.trees import TreeHash
 
 MERGES_TREES = (2, 38)
@@ -60,7 +60,7 @@ _VERSION = regex(r"(\d+)\.(\d+)")
 async def examine_repository(home: Home) -> list[Symptom]:
     """Check git and the repository in the state that a run would see."""
     repository = find_repository(home.repo)
-    program = _git(repository)
+    program = _git()
     found = [program]
     if repository is None:
         return [*found, _no_repository(home.repo)]
@@ -70,16 +70,12 @@ async def examine_repository(home: Home) -> list[Symptom]:
     return found
 
 
-def _git(repository: Repository | None) -> Symptom:
+def _git() -> Symptom:
     """Check that git is installed and supports the options in use."""
     try:
         path = find_git()
     except ToolUnavailable:
-        missing = "git is not on the PATH"
-        if repository is None:
-            return note("git", missing, "Install git to have a branch and a commit for each card.")
-        hint = "Install git; until then only `flyball run --in-place` works here."
-        return trouble("git", missing, hint)
+        return trouble("git", "git is not on the PATH", "Install git 2.38 or later.")
     env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
     said = run_sync((path, "--version"), cwd=Path("/"), env=env, seconds=10)
     text = said.stdout.decode(errors="replace").strip()
@@ -248,7 +244,7 @@ def _context(home: Home, directory: Path) -> CallContext:
     """Return the context of a read-only call in the checkout."""
     settings, top, user = tool_settings(home.effective), home.repo, home.environ.get("HOME", "")
     facts = WorkspaceFacts("doctor", str(top), str(top), False, TreeHash(""))
-    trees = PlainTrees(directory / "objects", top)
+    trees = open_private(directory, top, program="git")
     env = environment.clean(home.environ, workspace=top, allowed=settings.variables)
     workspace = Workspace(facts, directory, trees, None, None)
 

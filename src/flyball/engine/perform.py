@@ -32,7 +32,6 @@ from flyball.workspace.trees.trees import (
     ChangeKind,
     SnapshotId,
     TreeHash,
-    moved_files,
 )
 
 NAMES = frozenset({"type", "id", "tree", "base", "report"})
@@ -255,7 +254,7 @@ def _created(context: CallContext, call: Call, changes: list[Changed]) -> tuple[
     if row is None or not row.starts_process:
         return ()
     worked_on = [change for change in changes if change.path not in context.made]
-    moved = moved_files(context.workspace.trees, worked_on)
+    moved = context.workspace.trees.moved_files(worked_on)
     fresh = [each.path for each in changes if each.kind is ChangeKind.ADDED]
     return tuple(path for path in fresh if path not in moved)
 

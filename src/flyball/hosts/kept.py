@@ -28,7 +28,6 @@ from flyball.workspace.run.opening import (
 )
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.git import decisive_files
-from flyball.workspace.trees.git_trees import GitTrees
 
 MOST_OPEN = 8
 READY = "ready-"
@@ -53,7 +52,7 @@ class ReadyRun(NamedTuple):
             return False
         files, trees = _decisive_files(self.workspace, home), self.workspace.trees
         is_same = self.marks == _marks_of(files)
-        return is_same and isinstance(trees, GitTrees) and trees.is_untouched
+        return is_same and trees.is_untouched
 
 
 class KeptWorkspaces:
@@ -142,8 +141,7 @@ def _make_ready(home: Home) -> ReadyRun:
     project = context.survey()
     # Evaluated by the first call that names a file.
     _ = workspace.untracked.paths
-    if isinstance(workspace.trees, GitTrees):
-        workspace.trees.remember(workspace.base)
+    workspace.trees.remember(workspace.base)
     # The run can use it only if nothing has changed.
     is_same = workspace.tree_hash() == workspace.base
     return ReadyRun(run, workspace, project, home.effective, marks if is_same else ())

@@ -52,7 +52,8 @@ from flyball.verdict.type_checks import is_type_check, silenced_lines
 from flyball.workspace.files.paths import Root
 from flyball.workspace.run.clean import changed_installation, clean_checkout
 from flyball.workspace.run.worktree import NOT_INITIALISED
-from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, Trees, reason_in
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, reason_in
 
 PLAIN = "the old code as you run it"
 PACE = "verdict"
@@ -396,7 +397,7 @@ Texts = Mapping[str, str | None]
 
 
 def change_facts(
-    trees: Trees, before: FileIndex, after: FileIndex, changes: Sequence[Changed], head: str
+    trees: GitTrees, before: FileIndex, after: FileIndex, changes: Sequence[Changed], head: str
 ) -> ChangeFacts:
     """Return the facts of a change between two checked-out trees."""
     files = tuple([change.path for change in changes])
@@ -500,7 +501,7 @@ def _runs_examples(land: FileIndex, code: Sequence[str]) -> bool:
     return any("doctest" in land.text(path) for path in (*near, *code) if land.has(path))
 
 
-def _texts(trees: Trees, entries: Mapping[str, TreeEntry | None]) -> dict[str, str | None]:
+def _texts(trees: GitTrees, entries: Mapping[str, TreeEntry | None]) -> dict[str, str | None]:
     """Return the texts on one side of the change by path; None if there is no text."""
     blobs = trees.contents([entry.blob for entry in entries.values() if entry is not None])
     found: dict[str, str | None] = {}

@@ -78,7 +78,6 @@ class UnpackTarget(NamedTuple):
 def pack(workspace: Workspace) -> str:
     """Return one commit in the run's own object store with everything another machine needs."""
     assert workspace.branch is not None
-    assert isinstance(workspace.trees, GitTrees)
     present = workspace.tree_hash()
     store, width = workspace.trees.depot.directory / "objects", len(present)
     steps = [tree for record in workspace.history() for tree in (record.before, record.after)]
@@ -285,7 +284,7 @@ def bring_run(home: Home, run: str, tree: str) -> None:
     """Make sure a submitted run is available up to a tree; ask the remote only if it is not."""
     if find_workspace(run, home.state) is not None:
         trees = peek_workspace(run, home.state).trees
-        if not tree or (isinstance(trees, GitTrees) and trees.depot.resolve(f"{tree}^{{tree}}")):
+        if not tree or trees.depot.resolve(f"{tree}^{{tree}}"):
             return
     fetch_run(home, run)
 

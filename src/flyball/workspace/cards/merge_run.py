@@ -27,8 +27,7 @@ from flyball.workspace.trees.git import (
     user_git,
 )
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.plain_trees import PlainTrees
-from flyball.workspace.trees.trees import Changed, Clash, TreeEntry, TreeHash, Trees, mode_of
+from flyball.workspace.trees.trees import Changed, Clash, TreeEntry, TreeHash, mode_of
 from flyball.workspace.trees.working_form import WorkingForm, copy_index
 from flyball.workspace.trees.writer import Writer
 
@@ -69,7 +68,7 @@ def merge_run(
     branch has moved on, `approve` may refuse the merged tree by raising.
     """
     branch, trees = workspace.branch, checkout.trees
-    if branch is None or not isinstance(trees, GitTrees):
+    if branch is None:
         raise UsageError(
             "This project has no git repository, so there is no branch to merge into.",
             "The run worked in place: its changes are in the directory already.",
@@ -250,7 +249,7 @@ def _write_index(branch: RunBranch, trees: GitTrees, changes: Sequence[Changed])
 class Checkout:
     """A directory whose files cards can be moved in, without a run of its own."""
 
-    def __init__(self, root: Path, trees: Trees, note: Path, lock: WorkspaceLock | None) -> None:
+    def __init__(self, root: Path, trees: GitTrees, note: Path, lock: WorkspaceLock | None) -> None:
         self.root = root
         self.trees = trees
         self.writer = Writer(trees, root, note)
@@ -290,12 +289,8 @@ def open_beside(workspace: Workspace, root: Path, state_dir: Path) -> Checkout:
         lock = WorkspaceLock(state_dir / "checkout.lock", os.fspath(root))
     name = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
     note = workspace.directory / f"beside-{name}.json"
-    if workspace.branch is None:
-        known = workspace.directory / f"beside-{name}.known"
-        store = workspace.directory / "objects"
-        return Checkout(root, PlainTrees(store, root, known=known), note, lock)
     index = workspace.directory / f"beside-{name}.index"
-    return Checkout(root, _fresh_trees(workspace.branch.depot, root, index), note, lock)
+    return Checkout(root, _fresh_trees(workspace.trees.depot, root, index), note, lock)
 
 
 def open_alone(repository: Repository, run: str, state_dir: Path, home: Path) -> Checkout:
@@ -319,7 +314,6 @@ def merged_steps(repository: Repository, run: str, home: Path) -> tuple[CardReco
 
 def as_files(record: CardRecord, place: Checkout, repository: Repository) -> CardRecord:
     """Return a step of a branch with its trees as they are in a checkout."""
-    assert isinstance(place.trees, GitTrees)
     form = WorkingForm(place.trees.depot, repository)
     before, after = form.expand(record.before), form.expand(record.after)
     return msgspec.structs.replace(record, before=before, after=after)

@@ -12,7 +12,8 @@ from flyball.errors import UsageError
 from flyball.workspace.errors import Diverged
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CardRecord, CommitKind
-from flyball.workspace.trees.trees import Changed, Clash, ClashKind, TreeEntry, TreeHash, Trees
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.trees import Changed, Clash, ClashKind, TreeEntry, TreeHash
 from flyball.workspace.trees.writer import Writer, holds_file
 
 
@@ -20,7 +21,7 @@ class CardTree(Protocol):
     """A tree that cards can be moved in: a workspace, or the user's checkout."""
 
     @property
-    def trees(self) -> Trees: ...
+    def trees(self) -> GitTrees: ...
 
     @property
     def writer(self) -> Writer: ...
@@ -175,7 +176,7 @@ class Divergence(msgspec.Struct, frozen=True):
 
 
 def compare_move(
-    trees: Trees, present: TreeHash, origin: TreeHash, goal: TreeHash, paths: Sequence[str] = ()
+    trees: GitTrees, present: TreeHash, origin: TreeHash, goal: TreeHash, paths: Sequence[str] = ()
 ) -> Divergence:
     """Return the effect of applying the change from origin to goal to the current tree."""
     goal = _restrict_goal(trees, origin, goal, paths)
@@ -209,7 +210,7 @@ def compare_move(
 
 
 def _is_there(
-    trees: Trees,
+    trees: GitTrees,
     present: TreeHash,
     origin: TreeHash,
     goal: TreeHash,
@@ -223,7 +224,7 @@ def _is_there(
 
 
 def _overrule(
-    trees: Trees, present: TreeHash, wanted: Sequence[Changed], losses: Sequence[Clash]
+    trees: GitTrees, present: TreeHash, wanted: Sequence[Changed], losses: Sequence[Clash]
 ) -> TreeHash:
     """Return the tree in which the move wins every conflict."""
     lost = {loss.path for loss in losses}
@@ -240,7 +241,7 @@ def _overrule(
 
 
 def _restrict_goal(
-    trees: Trees, origin: TreeHash, goal: TreeHash, paths: Sequence[str]
+    trees: GitTrees, origin: TreeHash, goal: TreeHash, paths: Sequence[str]
 ) -> TreeHash:
     """Return the goal restricted to these files or directories."""
     if not paths:

@@ -25,7 +25,7 @@ from flyball.workspace.run.opening import find_workspace, open_workspace, peek_w
 from flyball.workspace.run.snapshot import MAX_AGE, MAX_COUNT, append_line, read_lines
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.git_objects import replace_whole
-from flyball.workspace.trees.plain_trees import PlainTrees
+from flyball.workspace.trees.git_trees import open_private
 from flyball.workspace.trees.trees import REGULAR, Changed, TreeEntry, TreeHash, kind_of
 from flyball.workspace.trees.writer import Writer, entry_on_disk
 
@@ -70,7 +70,7 @@ class UndoLog:
         self.directory = state_dir / "undo"
         self.clock = clock
         self._file = self.directory / "edits.jsonl"
-        self._store = PlainTrees(self.directory / "objects", self.directory)
+        self._store = open_private(self.directory, self.directory, program="git")
 
     def records(self) -> tuple[EditRecord, ...]:
         """Return every stored edit, oldest first."""
@@ -161,7 +161,7 @@ class UndoLog:
         replace_whole(self._file, "".join(lines).encode())
         entries = [entry for r in kept for f in r.files for entry in (f.before, f.after)]
         needed = {entry.blob for entry in entries if entry}
-        for file in self._store.store.glob("??/*"):
+        for file in self.directory.glob("**/objects/??/*"):
             if file.parent.name + file.name not in needed:
                 file.unlink()
 

@@ -21,7 +21,6 @@ from flyball.workspace.files.path_rules import holds_secrets
 from flyball.workspace.files.plain import walk_folders
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.git import Git, Repository, find_repository, quoted
-from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.trees import TreeHash
 from flyball.workspace.trees.working_form import WorkingForm
 
@@ -82,7 +81,7 @@ def clean_checkout(workspace: Workspace, tree: str) -> Generator[Path]:
 
 def _lay_records(workspace: Workspace, place: Path, tree: str) -> None:
     repository = find_repository(workspace.project)
-    if isinstance(workspace.trees, GitTrees) and repository is not None:
+    if workspace.facts.has_git and repository is not None:
         started = workspace.facts.start or workspace.facts.base_commit
         trees = workspace.trees
         with explain_disk_errors(os.fspath(place)):
@@ -184,7 +183,7 @@ def _folders(workspace: Workspace, *, is_whole: bool = False) -> Iterator[tuple[
 def _is_nested(workspace: Workspace, folder: str) -> bool:
     """Return whether a folder is not the project's top and no tree of the run has files in it."""
     inside = os.path.relpath(folder, workspace.project)
-    if inside == "." or not isinstance(workspace.trees, GitTrees):
+    if inside == "." or not workspace.facts.has_git:
         return False
     return not workspace.trees.has_folder(workspace.base, inside)
 

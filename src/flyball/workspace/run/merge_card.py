@@ -11,7 +11,8 @@ import msgspec
 
 from flyball.workspace.run.worktree import CardRecord, CommitKind
 from flyball.workspace.trees.git_objects import replace_whole
-from flyball.workspace.trees.trees import Changed, Clash, ClashKind, SnapshotId, TreeHash, Trees
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.trees import Changed, Clash, ClashKind, SnapshotId, TreeHash
 from flyball.workspace.trees.writer import Writer, entry_on_disk
 
 
@@ -21,7 +22,7 @@ class RunHistory(Protocol):
     root: Path
     directory: Path
     base: TreeHash
-    trees: Trees
+    trees: GitTrees
     writer: Writer
 
     def tree_hash(self) -> TreeHash: ...

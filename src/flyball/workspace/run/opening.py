@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from flyball.errors import Conflict, NotFound, ToolUnavailable, UsageError
+from flyball.errors import Conflict, NotFound, UsageError
 from flyball.workspace.errors import explain_disk_errors
 from flyball.workspace.files.plain import read_plain
 from flyball.workspace.run.lock import WorkspaceLock
@@ -41,9 +41,8 @@ from flyball.workspace.trees.git import (
     read_user_config,
     user_git,
 )
-from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.git_trees import GitTrees, open_private
 from flyball.workspace.trees.ignore import MOST_RULES, NEVER_KEPT, ignore_line
-from flyball.workspace.trees.plain_trees import PlainTrees
 from flyball.workspace.trees.trees import LARGE
 from flyball.workspace.trees.working_form import WorkingForm, find_stores, make_converting
 
@@ -86,7 +85,7 @@ def open_workspace(
     """
     project = _project_directory(repo)
     directory = state_dir / "runs" / check_run_name(run)
-    repository = _usable_repository(find_repository(project), in_place=in_place)
+    repository = find_repository(project)
     in_place = in_place or repository is None
     lock = None
     if is_held and in_place:
@@ -150,19 +149,6 @@ def _project_directory(repo: Path) -> Path:
     if not repo.is_dir():
         raise NotFound("directory", os.fspath(repo), "Name the directory of a project.")
     return repo.resolve()
-
-
-def _usable_repository(repository: Repository | None, *, in_place: bool) -> Repository | None:
-    """Return the repository; None if git is missing and no worktree was requested."""
-    if repository is None:
-        return None
-    try:
-        find_git()
-    except ToolUnavailable:
-        if not in_place:
-            raise
-        return None
-    return repository
 
 
 def open_repository(
@@ -296,7 +282,10 @@ def _make_without_git(
     large: int,
     apart: Sequence[str],
 ) -> Workspace:
-    trees = PlainTrees(directory / "objects", project, large=large, apart=apart)
+    trees = open_private(
+        directory, project, program=find_git(), large=large, apart=apart, door=lock
+    )
+    trees.look_first()
     captured = trees.capture()
     place = os.fspath(project)
     facts = WorkspaceFacts(
@@ -334,7 +323,9 @@ def _reopen(
             "directory", facts.root, f"The workspace of run {facts.run} was deleted; prune it."
         )
     if not facts.has_git:
-        trees = PlainTrees(directory / "objects", root, large=large, apart=facts.apart)
+        own = facts.apart
+        trees = open_private(directory, root, program=find_git(), large=large, apart=own, door=lock)
+        trees.look_first()
         return Workspace(facts, directory, trees, None, lock)
     if opened is None:
         raise UsageError(

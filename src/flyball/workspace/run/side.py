@@ -25,8 +25,7 @@ from flyball.workspace.run.worktree import (
 from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_objects import replace_whole
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.plain_trees import PlainTrees
-from flyball.workspace.trees.trees import SUBMODULE, TreeHash, Trees, stands_for
+from flyball.workspace.trees.trees import SUBMODULE, TreeHash, stands_for
 from flyball.workspace.trees.writer import holds_file
 
 _NAME = regex(r"[A-Za-z0-9._-]{1,100}")
@@ -39,7 +38,7 @@ class Side(NamedTuple):
     root: Path
     base: TreeHash
     commit: str
-    trees: Trees
+    trees: GitTrees
     branch: RunBranch | None
 
 
@@ -76,7 +75,7 @@ class Sides:
         trees_home: Path,
         tree_name: str,
         root: Path,
-        trees: Trees,
+        trees: GitTrees,
         branch: RunBranch | None,
     ) -> None:
         self.directory = directory / "beside"
@@ -146,27 +145,19 @@ class Sides:
     def _branch(self, commit: str) -> RunBranch | None:
         return SideBranch(self.branch, commit) if self.branch else None
 
-    def _trees(self, directory: Path, root: Path) -> GitTrees | PlainTrees:
-        if isinstance(self.trees, GitTrees):
-            original = self.trees.depot
-            depot = Git(directory / "git", program=original.program, door=original.door)
-            return GitTrees(depot, root, directory / "index", large=self.trees.large)
-        assert isinstance(self.trees, PlainTrees)
-        known, large = directory / "known.json", self.trees.large
-        return PlainTrees(self.trees.store, root, known=known, large=large)
+    def _trees(self, directory: Path, root: Path) -> GitTrees:
+        original = self.trees.depot
+        depot = Git(directory / "git", program=original.program, door=original.door)
+        return GitTrees(depot, root, directory / "index", large=self.trees.large)
 
-    def _fill(self, directory: Path, root: Path, tree: TreeHash, commit: str) -> Trees:
+    def _fill(self, directory: Path, root: Path, tree: TreeHash, commit: str) -> GitTrees:
+        self._lay_depot(directory / "git", commit or "ref: refs/heads/none")
+        trees = self._trees(directory, root)
         if self.branch is None:
             root.mkdir(parents=True)
-            trees = self._trees(directory, root)
-            assert isinstance(trees, PlainTrees)
-            trees.checkout(tree, root)
-            trees.seed(tree)
+            trees.seed(tree, write=True)
             return trees
-        self._lay_depot(directory / "git", self.branch.depot.directory, commit)
         add_detached_worktree(self.branch.user, self.branch.repository, root, commit)
-        trees = self._trees(directory, root)
-        assert isinstance(trees, GitTrees)
         trees.seed(tree, write=True)
         outside = self.branch.form.outside
         share_index(trees.depot, self.branch.repository, root, f"{commit}^{{tree}}", outside)
@@ -176,8 +167,9 @@ class Sides:
                 (root / os.fsdecode(line.partition(b"\t")[2])).mkdir(parents=True, exist_ok=True)
         return trees
 
-    def _lay_depot(self, place: Path, original: Path, commit: str) -> None:
+    def _lay_depot(self, place: Path, head: str) -> None:
         """Create a git directory with the run's settings and objects only."""
+        original = self.trees.depot.directory
         for part in ("info", "refs"):
             (place / part).mkdir(parents=True)
         for part in ("config", "info/attributes", "info/exclude"):
@@ -185,7 +177,7 @@ class Sides:
         # Linked, not copied: objects that a card stores here must exist when the run merges it.
         for part in ("objects", "stubs"):
             (place / part).symlink_to(original / part)
-        (place / "HEAD").write_text(f"{commit}\n")
+        (place / "HEAD").write_text(f"{head}\n")
 
     def _copy_unkept(self, root: Path, tree: TreeHash) -> None:
         """Copy files too large for a tree, if the run still has the tree's version."""

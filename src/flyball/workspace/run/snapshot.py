@@ -20,7 +20,8 @@ import msgspec
 
 from flyball.workspace.errors import explain_disk_errors
 from flyball.workspace.files.plain import parent_of
-from flyball.workspace.trees.trees import Captured, Skipped, TreeHash, Trees, uncommitted_files
+from flyball.workspace.trees.git_trees import GitTrees
+from flyball.workspace.trees.trees import Captured, Skipped, TreeHash
 from flyball.workspace.trees.writer import holds_file
 
 T = TypeVar("T")
@@ -48,7 +49,7 @@ class Pruned(msgspec.Struct, frozen=True):
 class Snapshots:
     """The snapshots of one run, oldest first, in an append-only file that only pruning rewrites."""
 
-    def __init__(self, trees: Trees, file: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, trees: GitTrees, file: Path, clock: Callable[[], float] = time.time) -> None:
         self.trees = trees
         self.file = file
         self.clock = clock
@@ -126,7 +127,9 @@ def _line(record: msgspec.Struct) -> bytes:
 class UntrackedWork:
     """The user's uncommitted files that were carried into a run, wherever they are now."""
 
-    def __init__(self, trees: Trees, commit: str, tree: TreeHash, root: Path, held: Path) -> None:
+    def __init__(
+        self, trees: GitTrees, commit: str, tree: TreeHash, root: Path, held: Path
+    ) -> None:
         self._trees = trees
         self._commit = TreeHash(commit)
         self._tree = tree
@@ -138,7 +141,7 @@ class UntrackedWork:
         """Return their paths when the run began."""
         if not self._commit:
             return frozenset()
-        return uncommitted_files(self._trees, self._commit, self._tree)
+        return self._trees.uncommitted_files(self._commit, self._tree)
 
     def hold_unkept(self, tree: TreeHash) -> None:
         """Hard-link those that are too large for a tree, in case they are deleted.

@@ -42,7 +42,7 @@ from flyball.workspace.run.worktree import (
     share_index,
 )
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.trees import Captured, Changed, Skipped, SnapshotId, TreeHash, Trees
+from flyball.workspace.trees.trees import Captured, Changed, Skipped, SnapshotId, TreeHash
 from flyball.workspace.trees.working_form import CommitForm
 from flyball.workspace.trees.writer import Writer
 
@@ -72,7 +72,7 @@ class WorkspaceFacts(msgspec.Struct, frozen=True):
 
     @property
     def has_git(self) -> bool:
-        """Return whether git stores this workspace's trees."""
+        """Return whether the project is a git repository, with a branch for the run."""
         return bool(self.base_commit)
 
 
@@ -87,7 +87,7 @@ class Workspace:
         self,
         facts: WorkspaceFacts,
         directory: Path,
-        trees: Trees,
+        trees: GitTrees,
         branch: RunBranch | None,
         lock: WorkspaceLock | BorrowedLock | None,
     ) -> None:
@@ -307,8 +307,8 @@ class Workspace:
             named = json.dumps([self.run, card, title, facts, len(self.history())])
             commit = hashlib.sha1(named.encode(), usedforsecurity=False).hexdigest()
             self._note_card(CardRecord(self.run, card, title, commit, *facts))
+            self._track(before, after)
             return commit
-        assert isinstance(self.trees, GitTrees)
         trailers = [("Flyball-Run", self.run), (step, card)]
         trailers += [("Flyball-Evidence", each) for each in evidence]
         parent = self.branch.tip() or self.facts.base_commit
@@ -317,14 +317,16 @@ class Workspace:
         # follows the branch), but a commit without its record would have lost the exact trees.
         self._note_card(CardRecord(self.run, card, title, commit, *facts))
         self.branch.advance(commit, parent)
-        self.trees.track([each.path for each in self.trees.changes(before, after) if each.after])
+        self._track(before, after)
         self.share_index()
         return commit
+
+    def _track(self, before: TreeHash, after: TreeHash) -> None:
+        self.trees.track([each.path for each in self.trees.changes(before, after) if each.after])
 
     def _commit_form(self, before: TreeHash, after: TreeHash) -> CommitForm:
         if self.branch is None:
             return CommitForm(after)
-        assert isinstance(self.trees, GitTrees)
         parent = self.branch.tip() or self.facts.base_commit
         return self.branch.commit_form(self.trees, parent, before, after)
 

@@ -1,6 +1,6 @@
-"""Trees: named states of every relevant file, stored by git or by a store of our own.
+"""Trees: named states of every relevant file, stored in a git directory of our own.
 
-`trees.Trees` is the interface of both. `git_objects` hashes trees for both alike: the same files
-have the same name with and without git. `git_trees` and `plain_trees` capture and compare, `merge`
-merges where git is not available, `writer` changes a directory from one tree to another.
+`git_objects` hashes trees, `depot_trees` compares and derives them, `git_trees` captures those of a
+working directory, `merge` merges where git is too old for it, and `writer` changes a directory from
+one tree to another.
 """

@@ -6,16 +6,26 @@ import os
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from flyball.regex import regex
 from flyball.workspace.errors import GitFailed
 from flyball.workspace.trees.git import Git
-from flyball.workspace.trees.git_objects import parse_changes, parse_merge, split_batch
+from flyball.workspace.trees.git_objects import (
+    SHA1_WIDTH,
+    SHA256_WIDTH,
+    folders_above,
+    parse_changes,
+    parse_merge,
+    split_batch,
+    write_loose,
+)
 from flyball.workspace.trees.merge import merge_by_path
 from flyball.workspace.trees.trees import (
     SUBMODULE,
     Changed,
+    ChangeKind,
     MergedTree,
     Stubs,
     TreeEntry,
@@ -44,7 +54,7 @@ class DepotTrees:
 
     def empty_tree(self) -> TreeHash:
         """Return the empty tree."""
-        return TreeHash(self.depot.text("mktree"))
+        return TreeHash(self._write("tree", b""))
 
     def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
         """Return every path that differs between two trees."""
@@ -130,7 +140,15 @@ class DepotTrees:
 
     def keep(self, content: bytes) -> str:
         """Store content; return the blob's name."""
-        return self.depot.text("hash-object", "-w", "--no-filters", "--stdin", stdin=content)
+        return self._write("blob", content)
+
+    def _write(self, kind: str, content: bytes) -> str:
+        return write_loose(self.depot.directory / "objects", kind, content, self._width)
+
+    @cached_property
+    def _width(self) -> int:
+        is_longer = "objectformat = sha256" in (self.depot.directory / "config").read_text()
+        return SHA256_WIDTH if is_longer else SHA1_WIDTH
 
     def is_kept(self, blob: str) -> bool:
         """Return whether the blob is a file's content, and not a stub for it."""
@@ -145,6 +163,26 @@ class DepotTrees:
         """Return a tree's submodules that it contains only as a name."""
         listed = self._list_tree("-r", tree)
         return tuple(path for path, entry in listed.items() if entry.mode == SUBMODULE)
+
+    def uncommitted_files(self, commit: TreeHash, tree: TreeHash) -> frozenset[str]:
+        """Return the files of a tree that a commit lacks; those in submodules count as there."""
+        added = [c.path for c in self.changes(commit, tree) if c.kind is ChangeKind.ADDED]
+        found = self.entries(commit, folders_above(added)[:-1])
+        modules = tuple(f"{path}/" for path, entry in found.items() if entry.mode == SUBMODULE)
+        return frozenset(path for path in added if not path.startswith(modules))
+
+    def moved_files(self, changes: Sequence[Changed]) -> frozenset[str]:
+        """Return the added files that are renamed deleted ones: alike in most of their lines."""
+        gone = [c.before.blob for c in changes if c.before and c.after is None]
+        come = [(c.path, c.after.blob) for c in changes if c.after and c.before is None]
+        if not gone or not come:
+            return frozenset()
+        blobs = filter(self.is_kept, (*gone, *(blob for _, blob in come)))
+        texts = self.contents([*blobs])
+        lines = {blob: frozenset(text.split(b"\n")) - {b""} for blob, text in texts.items()}
+        old = [lines[blob] for blob in gone if blob in lines]
+        new = [(path, lines[blob]) for path, blob in come if lines.get(blob)]
+        return frozenset(p for p, now in new if any(2 * len(now & was) >= len(now) for was in old))
 
     def has_folder(self, tree: TreeHash, path: str) -> bool:
         """Return whether a tree has files below this path."""

@@ -198,8 +198,8 @@ def find_git() -> str:
     if found := shutil.which("git"):
         return found
     raise ToolUnavailable(
-        "Git was not found on PATH, and this project is a git repository.",
-        "Install git, or work in place: snapshots and reverting then use Flyball's own store.",
+        "Git was not found on PATH; snapshots need it, in projects without a repository as well.",
+        "Install git 2.38 or later.",
     )
 
 

@@ -2,7 +2,7 @@
 
 `object_name` is the hash, `tree_content` what is hashed for a directory, `graft` turns a change in
 a few files into the hash of the whole tree. Everything here names objects exactly as git does, so
-that a project has one hash for one state, with git, without it, and after a `git init`.
+that a project has one hash for one state, before and after a `git init`.
 
 Below that, the parsers of git's output for objects, differences and merges.
 """
@@ -31,7 +31,7 @@ from flyball.workspace.trees.trees import (
 )
 
 DIRECTORY = "40000"
-SHA1_WIDTH = 40
+SHA1_WIDTH, SHA256_WIDTH = 40, 64
 
 
 class Child(NamedTuple):

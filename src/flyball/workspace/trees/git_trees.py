@@ -17,16 +17,15 @@ from flyball.workspace.files.ignored_files import MADE_ANEW
 from flyball.workspace.files.plain import pipes_named, read_within, remove_within
 from flyball.workspace.trees.depot_trees import DepotTrees
 from flyball.workspace.trees.footprint import DirectoryScanner, Footprint
-from flyball.workspace.trees.git import Git, ignore_file
+from flyball.workspace.trees.git import Door, Git, ignore_file, make_depot
 from flyball.workspace.trees.git_objects import (
     Children,
     folders_above,
     graft,
     parse_tree,
     split_batch,
-    write_loose,
 )
-from flyball.workspace.trees.ignore import SIGNS, ignore_line, walk_nested
+from flyball.workspace.trees.ignore import NEVER_KEPT, RECORDS, SIGNS, ignore_line, walk_nested
 from flyball.workspace.trees.trees import (
     LARGE,
     LINK,
@@ -64,7 +63,6 @@ class GitTrees(DepotTrees):
         self._lock = index.with_name(f"{index.name}.lock")
         self._git = depot.with_env(GIT_WORK_TREE=os.fspath(root), GIT_INDEX_FILE=os.fspath(index))
         self._digests: dict[str, tuple[tuple[int, int, int], str]] = {}
-        self._width = len(self.empty_tree())
         self._indexed: TreeHash | None = None
         self._folders: dict[tuple[TreeHash, str], Children] = {}
         """The cached children of folders in the index's tree."""
@@ -258,9 +256,6 @@ class GitTrees(DepotTrees):
     def _content(self, path: str) -> bytes | None:
         return read_within(self.root, path, self.large)
 
-    def _write(self, kind: str, content: bytes) -> str:
-        return write_loose(self.depot.directory / "objects", kind, content, self._width)
-
     def update(self, gone: Sequence[str], fresh: Sequence[str]) -> None:
         """Remove `gone` from the index, and add `fresh` as they are on disk."""
         self._seen = self._dirty = None
@@ -413,6 +408,28 @@ class GitTrees(DepotTrees):
         blob = self.keep(stub(status.st_size, known[1], reason))
         self._stubs.add(blob)
         return TreeEntry(mode_of(status) or "100644", blob)
+
+
+def open_private(
+    directory: Path,
+    root: Path,
+    *,
+    program: str,
+    large: int = LARGE,
+    apart: Sequence[str] = (),
+    door: Door | None = None,
+) -> GitTrees:
+    """Return the trees of a directory without a repository, in a git directory of our own."""
+    # Older runs have their objects there.
+    older = directory / "objects"
+    depot = make_depot(
+        directory / "git",
+        program=program,
+        borrow=[older] if older.is_dir() else (),
+        ignored="\n".join([NEVER_KEPT, *RECORDS, *map(ignore_line, apart), ""]),
+        door=door,
+    )
+    return GitTrees(depot, root, directory / "index", large=large)
 
 
 def _size(directory: Path) -> int:

@@ -129,12 +129,6 @@ def ignore_line(folder: str) -> str:
     return "/" + _GLOB.sub(r"\\\g<0>", folder.rstrip("/")) + "/"
 
 
-def walk(root: Path, apart: Sequence[str] = ()) -> Iterator[str]:
-    """Yield every file and link of a plain directory, except ignored and excluded ones."""
-    rules = "\n".join((NEVER_KEPT, *map(ignore_line, apart)))
-    return _walk(root, "", (parse_rules(rules),), RECORDS)
-
-
 def walk_nested(root: Path, folder: str) -> Iterator[str]:
     """Yield every file of a repository inside the tree, except its version control directory."""
     return _walk(root, folder, (), RECORDS)

@@ -1,9 +1,9 @@
-"""Three-way merge of trees path by path, where git is not available."""
+"""Three-way merge of trees path by path, where git is too old to merge trees."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from flyball.patch import merge3
 from flyball.workspace.trees.git_objects import object_name
@@ -13,17 +13,21 @@ from flyball.workspace.trees.trees import (
     ChangeKind,
     Clash,
     ClashKind,
-    KeptTrees,
     MergedTree,
     TreeEntry,
     TreeHash,
 )
 
+if TYPE_CHECKING:
+    from flyball.workspace.trees.depot_trees import DepotTrees
+
 _EMPTY = frozenset(object_name("blob", b"", width) for width in (40, 64))
 """Empty files are all identical, so they are never detected as moved."""
 
 
-def merge_by_path(trees: KeptTrees, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
+def merge_by_path(
+    trees: DepotTrees, base: TreeHash, ours: TreeHash, theirs: TreeHash
+) -> MergedTree:
     """Apply the change from base to theirs to ours; a file moved unchanged is followed."""
     mine, yours = trees.changes(base, ours), trees.changes(base, theirs)
     sides = _Sides({change.path: change for change in mine}, _moves(mine), _moves(yours))
@@ -87,7 +91,7 @@ def _follow_move(
 
 
 def _settle_path(
-    trees: KeptTrees, change: Changed, present: TreeEntry | None
+    trees: DepotTrees, change: Changed, present: TreeEntry | None
 ) -> TreeEntry | _Refusal | None:
     """Return the merged entry of a path, or why it cannot be merged."""
     if present in (change.before, change.after):

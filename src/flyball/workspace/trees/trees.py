@@ -1,17 +1,13 @@
-"""The types of trees, and the interface of their storage (`Trees`), with git or without.
-
-`git_objects` computes a tree's hash for both.
-"""
+"""The types of trees: entries, changes, conflicts, and stubs for files that are not stored."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
-from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple, NewType, Protocol
+from typing import NamedTuple, NewType
 
 import msgspec
 
@@ -120,101 +116,6 @@ class MergedTree(NamedTuple):
 
     tree: TreeHash
     clashes: tuple[Clash, ...]
-
-
-class KeptTrees(Protocol):
-    """Storage of trees: their contents, differences, and derived trees."""
-
-    def changes(self, old: TreeHash, new: TreeHash) -> tuple[Changed, ...]:
-        """Return every path that differs between two trees."""
-        ...
-
-    def diff(self, old: TreeHash, new: TreeHash) -> bytes:
-        """Return the unified diff of two trees."""
-        ...
-
-    def entries(self, tree: TreeHash, paths: Sequence[str]) -> dict[str, TreeEntry]:
-        """Return a tree's entries at these paths."""
-        ...
-
-    def overlay(self, tree: TreeHash, entries: Mapping[str, TreeEntry | None]) -> TreeHash:
-        """Return the tree with some paths replaced, or removed where the entry is None."""
-        ...
-
-    def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
-        """Return the content of each of these blobs."""
-        ...
-
-    def is_kept(self, blob: str) -> bool:
-        """Return whether the blob is a file's content rather than a stub for it."""
-        ...
-
-    def paths(self, tree: TreeHash) -> frozenset[str]:
-        """Return every path in a tree."""
-        ...
-
-    def unkept_files(self, tree: TreeHash) -> dict[str, str]:
-        """Return the paths of a tree whose content was not stored, with their stubs."""
-        ...
-
-    def keep(self, content: bytes) -> str:
-        """Store content; return the blob's name."""
-        ...
-
-    def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
-        """Apply the change from base to theirs to ours."""
-        ...
-
-    def checkout(self, tree: TreeHash, into: Path) -> None:
-        """Write a tree's files into an empty directory."""
-        ...
-
-    def find_damage(self, trees: Sequence[TreeHash]) -> tuple[str, ...]:
-        """Return what is damaged or missing among the objects of these trees."""
-        ...
-
-
-class Trees(KeptTrees, Protocol):
-    """Storage of the trees of a working directory."""
-
-    def capture(self) -> Captured:
-        """Capture the current state of the working directory."""
-        ...
-
-    def prune(self, keep: Sequence[TreeHash]) -> int:
-        """Delete every object of ours that none of these trees needs; return the bytes freed."""
-        ...
-
-    def trees_in_use(self) -> tuple[TreeHash, ...]:
-        """Return the trees that the next capture builds on, which must not be pruned."""
-        ...
-
-
-def uncommitted_files(trees: Trees, commit: TreeHash, tree: TreeHash) -> frozenset[str]:
-    """Return the files of a tree that a commit lacks; those in submodules count as there."""
-    added = [c.path for c in trees.changes(commit, tree) if c.kind is ChangeKind.ADDED]
-    folders = {
-        "/".join(path.split("/")[:n]) for path in added for n in range(1, path.count("/") + 1)
-    }
-    found = trees.entries(commit, sorted(folders))
-    modules = tuple(f"{path}/" for path, entry in found.items() if entry.mode == SUBMODULE)
-    return frozenset(path for path in added if not path.startswith(modules))
-
-
-def moved_files(trees: Trees, changes: Sequence[Changed]) -> frozenset[str]:
-    """Return the added files that are renamed deleted ones: alike in most of their lines."""
-    gone = [c for c in changes if c.before and c.after is None and trees.is_kept(c.before.blob)]
-    come = [c for c in changes if c.after and c.before is None and trees.is_kept(c.after.blob)]
-    if not gone or not come:
-        return frozenset()
-    blobs = [entry.blob for c in (*gone, *come) for entry in (c.before, c.after) if entry]
-    contents = trees.contents(blobs)
-    lines = {blob: frozenset(text.split(b"\n")) - {b""} for blob, text in contents.items()}
-    old = [lines[c.before.blob] for c in gone if c.before]
-    new = [(c.path, lines[c.after.blob]) for c in come if c.after]
-    return frozenset(
-        path for path, now in new if now and any(2 * len(now & then) >= len(now) for then in old)
-    )
 
 
 def binary_line(before: int | None, after: int | None) -> str:

@@ -19,7 +19,8 @@ from pathlib import Path
 from flyball.regex import regex
 from flyball.workspace.errors import Diverged, explain_disk_errors
 from flyball.workspace.files.plain import READING, parent_of
-from flyball.workspace.trees.trees import EXECUTABLE, LINK, Changed, TreeEntry, Trees, mode_of
+from flyball.workspace.trees.depot_trees import DepotTrees
+from flyball.workspace.trees.trees import EXECUTABLE, LINK, Changed, TreeEntry, mode_of
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _AT_ONCE = 64
@@ -29,7 +30,7 @@ _SPARE = regex(r"\.flyball-[0-9a-f]{16}")
 class Writer:
     """Changes the files of one directory from one state to another, completely or resumably."""
 
-    def __init__(self, trees: Trees, root: Path, note: Path) -> None:
+    def __init__(self, trees: DepotTrees, root: Path, note: Path) -> None:
         self.trees = trees
         self.root = root
         self.note = note

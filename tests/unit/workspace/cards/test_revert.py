@@ -24,7 +24,7 @@ from flyball.workspace.errors import Diverged, IndexLocked
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CommitKind
-from flyball.workspace.trees.plain_trees import PlainTrees
+from flyball.workspace.trees.git_trees import GitTrees
 from flyball.workspace.trees.writer import Writer
 
 TEXT = "".join(f"line {n}\n" for n in range(20))
@@ -139,7 +139,7 @@ def test_a_card_that_is_not_there_is_named_with_those_that_are(workspace: Worksp
         workspace.commit_card("q", "c2", "x")
 
 
-class Dying(PlainTrees):
+class Dying(GitTrees):
     """A store that fails after some files were read, as a killed process would stop there."""
 
     reads_left = 1
@@ -161,7 +161,7 @@ def test_a_revert_that_died_half_way_can_be_finished_or_undone(tmp_path, finish:
         put(root, {"added.txt": "a\n"})
         changed = contents(root)
         back = [change.inverse() for change in workspace.changed_since(workspace.base)]
-        dying = Dying(workspace.directory / "objects", root)
+        dying = Dying(workspace.trees.depot, root, workspace.directory / "index")
         with pytest.raises(KeyboardInterrupt):
             Writer(dying, root, workspace.writer.note).perform("revert", back)
 
@@ -186,7 +186,9 @@ def test_a_finished_revert_does_not_overwrite_what_came_between(tmp_path):
         back = [change.inverse() for change in workspace.changed_since(workspace.base)]
         with pytest.raises(KeyboardInterrupt):
             Writer(
-                Dying(workspace.directory / "objects", root), root, workspace.writer.note
+                Dying(workspace.trees.depot, root, workspace.directory / "index"),
+                root,
+                workspace.writer.note,
             ).perform("revert", back)
         put(root, {"f199.txt": "by hand\n"})
 

@@ -19,7 +19,8 @@ from flyball.workspace.errors import (
 from flyball.workspace.run.opening import find_workspace, open_workspace, peek_workspace
 from flyball.workspace.run.snapshot import Snapshots
 from flyball.workspace.run.workspace import Workspace
-from flyball.workspace.trees.plain_trees import PlainTrees
+from flyball.workspace.trees.git import find_git
+from flyball.workspace.trees.git_trees import open_private
 from flyball.workspace.trees.trees import ChangeKind
 
 FILES: dict[str, str | bytes] = {
@@ -150,7 +151,7 @@ def test_old_snapshots_go_and_cards_stay(workspace: Workspace):
 
 def test_age_counts_too(tmp_path):
     now = [1000.0]
-    trees = PlainTrees(tmp_path / "store", tmp_path)
+    trees = open_private(tmp_path / "store", tmp_path, program=find_git())
     snapshots = Snapshots(trees, tmp_path / "records", clock=lambda: now[0])
     snapshots.take("old")
     now[0] = 5000.0

@@ -14,7 +14,7 @@ from tests.repos import git, put, repository
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.run.worktree import CommitKind
-from flyball.workspace.trees.trees import binary_line, moved_files
+from flyball.workspace.trees.trees import binary_line
 
 FILES: dict[str, str | bytes] = {"a.py": "a = 1\nb = 2\nc = 3\n"}
 
@@ -122,7 +122,7 @@ def test_a_diff_abbreviates_the_ids_of_git_and_nothing_in_the_text(workspace: Wo
 def test_a_file_that_only_went_elsewhere_is_no_new_one(workspace: Workspace):
     (workspace.root / "a.py").unlink()
     put(workspace.root, {"d/a.py": "a = 1\nb = 2\nc = 4\n", "x.py": "else\n", "empty": ""})
-    assert moved_files(workspace.trees, workspace.changed_since(workspace.base)) == {"d/a.py"}
+    assert workspace.trees.moved_files(workspace.changed_since(workspace.base)) == {"d/a.py"}
 
 
 def test_sizes_are_said_in_words():

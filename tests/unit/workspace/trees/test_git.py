@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -16,8 +17,8 @@ from flyball.workspace.cards.merge_run import merge_run, open_beside
 from flyball.workspace.cards.revert import move_record
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.worktree import CommitKind
-from flyball.workspace.trees.git import check_run_name, find_repository
-from flyball.workspace.trees.plain_trees import PlainTrees
+from flyball.workspace.trees.git import check_run_name, find_git, find_repository
+from flyball.workspace.trees.git_trees import open_private
 
 FILES: dict[str, str | bytes] = {
     "a.txt": "one\ntwo\nthree\n",
@@ -385,26 +386,37 @@ def test_a_repository_is_found_from_below_and_through_links(tmp_path):
     assert find_repository(tmp_path / "fake") is None
 
 
-def test_without_git_a_worktree_is_refused_but_working_in_place_is_not(tmp_path, monkeypatch):
+@pytest.mark.parametrize("in_place", [True, False])
+def test_workspaces_ask_for_git(tmp_path, monkeypatch, in_place: bool):
     repo = repository(tmp_path / "repo", FILES)
-    before = contents(repo)
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(ToolUnavailable, match="Git was not found"):
-        open_workspace(repo, "r", tmp_path / "state", in_place=False)
-    with open_workspace(repo, "r", tmp_path / "state", in_place=True) as workspace:
-        put(repo, {"a.txt": "gone\n"})
-        (repo / "d/b.txt").unlink()
-        workspace.restore(workspace.base)
+        open_workspace(repo, "r", tmp_path / "state", in_place=in_place)
 
-    assert contents(repo) == before
+
+def test_runs_of_older_versions_without_git_are_reverted(tmp_path: Path):
+    root, state = tmp_path / "project", tmp_path / "state"
+    root.mkdir()
+    put(root, {"a.txt": "old\n"})
+    with open_workspace(root, "r", state, in_place=True) as workspace:
+        base, home = workspace.base, workspace.directory
+    (home / "git/objects").rename(home / "objects")
+    shutil.rmtree(home / "git")
+    (home / "index").unlink()
+    put(root, {"a.txt": "new\n"})
+
+    with open_workspace(root, "r", state, in_place=True) as workspace:
+        workspace.restore(base)
+
+    assert (root / "a.txt").read_text() == "old\n"
 
 
 def test_quick_edits_of_the_same_size_are_each_in_a_tree(tmp_path: Path):
     (tmp_path / "root").mkdir()
-    trees = PlainTrees(tmp_path / "store", tmp_path / "root")
+    trees = open_private(tmp_path / "store", tmp_path / "root", program=find_git())
     found: set[str] = set()
-    for n in range(200):
+    for n in range(60):
         (tmp_path / "root" / "a.txt").write_text(f"{n:03}")
         found.add(trees.capture().tree)
-    assert len(found) == 200
+    assert len(found) == 60
