@@ -180,10 +180,10 @@ class RunControl:
         """Return the last question reported to the watcher, unless something followed it."""
         return self._told.asked if self._told else ""
 
-    def look_again(self) -> None:
+    def recheck_roles(self) -> None:
         """Ask the seat again which effects belong to others."""
         if self._engine is not None:
-            self._engine.look_again()
+            self._engine.recheck_roles()
 
     def pause(self, by: str) -> None:
         """Ask the run to pause."""

@@ -45,14 +45,14 @@ _PROGRAMS = (
 async def examine_machine(places: Sequence[str] = ()) -> dict[str, Any]:
     """Return doctor's data as JSON-compatible values; `places` are paths the user made readable."""
     from flyball.cli.doctor_machine import attack_governor, attack_secret
-    from flyball.hosts.prove.self_attacks import attack_hands
+    from flyball.hosts.prove.self_attacks import attack_own_operations
     from flyball.workspace.process import levels, self_test
     from flyball.workspace.process.process import works
     from flyball.workspace.sandbox import landlock
 
     means = levels.best_mechanism()
     confining = [each for each in levels.Mechanism if each is not levels.Mechanism.NONE]
-    proofs = [*await self_test.run_attacks(means), *await attack_hands(os.environ)]
+    proofs = [*await self_test.run_attacks(means), *await attack_own_operations(os.environ)]
     proofs += [_attack_terminal(), attack_governor(), *attack_secret()]
     failed = [proof.name for proof in proofs if not proof.holds]
     return {
@@ -273,7 +273,7 @@ def attack_governor() -> AttackReport:
 def examine_socket(home: Home) -> list[Symptom]:
     """Explain why hooks in this project cannot use a resident governor; empty if they can."""
     from flyball.doctor.symptom import note
-    from flyball.hosts.client import address, doubt_about_folder, doubt_about_socket
+    from flyball.hosts.client import address, objection_to_folder, objection_to_socket
 
     """Return why hooks in this project cannot use a resident governor; empty if they can."""
 
@@ -281,9 +281,9 @@ def examine_socket(home: Home) -> list[Symptom]:
     folder = os.fspath(Path(place).parent)
     if not os.path.lexists(folder):
         return []
-    doubt = doubt_about_folder(folder)
+    doubt = objection_to_folder(folder)
     if not doubt and os.path.lexists(place):
-        doubt = doubt_about_socket(place)
+        doubt = objection_to_socket(place)
     if not doubt:
         return []
     hint = f"Hooks work without a governor, which is slower. Remove {folder}, or have it removed."

@@ -395,7 +395,7 @@ class _Driven:
     def leave(self) -> None:
         """Start no further effects; called from another thread."""
         if self._loop is not None and self._control is not None:
-            self._loop.call_soon_threadsafe(self._control.look_again)
+            self._loop.call_soon_threadsafe(self._control.recheck_roles)
 
     def stop(self) -> None:
         """Release the run at its current point."""

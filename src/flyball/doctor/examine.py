@@ -28,7 +28,7 @@ from flyball.drivers.routing import LIBRARY, Models, check, not_installed
 from flyball.engine.loop import LEASE_SECONDS
 from flyball.errors import DriverError, FlyballError, JournalError, NotFound, UsageError
 from flyball.hosts.install.targets import HOSTS, HostPlaces
-from flyball.hosts.prove.installed import find_hooks, look_at_settings
+from flyball.hosts.prove.installed import find_hooks, read_settings_files
 from flyball.hosts.prove.lines import ProofState
 from flyball.journal.protocol import Journal, RunSummary, WorkerRow
 from flyball.journal.sqlite import require_usable
@@ -211,7 +211,7 @@ def _hooks(host: str, places: HostPlaces) -> Iterator[Symptom]:
         yield trouble(name, seen, f"{hint}, or the same with --remove.")
     if not found or gone:
         return
-    line, _ = look_at_settings(host, places)
+    line, _ = read_settings_files(host, places)
     if line.state is ProofState.FAILED:
         yield note(name, line.seen, line.next)
     else:

@@ -16,7 +16,7 @@ from flyball.engine.look.inspection import inspect
 from flyball.engine.perform import perform_call, redact_evidence
 from flyball.engine.prompt.injections import Maps, injections
 from flyball.engine.prompt.request import CHARS_PER_TOKEN, build_request, specs_of
-from flyball.engine.run_context import RunContext, owing_card, paths_seen
+from flyball.engine.run_context import RunContext, card_of_effect, paths_seen
 from flyball.engine.short_effects import ShortEffects
 from flyball.errors import DriverError, IllegalEvent
 from flyball.intent.classifier import classify
@@ -45,10 +45,10 @@ from flyball.terms.phase import Phase
 from flyball.terms.tool import is_reachable
 from flyball.tools.call.inline_calls import (
     SIGNS,
-    Heard,
+    UnpackedReply,
     calls_at_the_end,
-    diffs_in_words,
     emitted_plan,
+    fenced_diffs,
     unpacked,
     without_ends,
 )
@@ -115,7 +115,7 @@ class EffectPerformer:
             case Perform() as effect:
                 return await self._call(state, effect, intention)
             case Inspect() as effect:
-                card = owing_card(state, effect.card)
+                card = card_of_effect(state, effect.card)
                 context = self.context.at(card)
                 seen = await inspect(context, state, card, effect, intention.key)
                 evidence = redact_evidence(seen.evidence, self.context.redactor)
@@ -125,7 +125,7 @@ class EffectPerformer:
 
     async def request(self, state: RunState, number: int, effect: Think) -> Request:
         """Return the request to the driver for an effect, without sending it."""
-        card = owing_card(state, effect.card)
+        card = card_of_effect(state, effect.card)
         context = self.context.at(card)
         lines = await self._journal.thread(state.run, card.id, card.attempt, effect.role)
         return build_request(
@@ -141,7 +141,7 @@ class EffectPerformer:
         )
 
     async def _think(self, state: RunState, number: int, effect: Think) -> AnyEvent:
-        card = owing_card(state, effect.card)
+        card = card_of_effect(state, effect.card)
         context = self.context.at(card)
         if effect.wait:
             await asyncio.sleep(effect.wait)
@@ -153,27 +153,27 @@ class EffectPerformer:
             return DriverFailed(card=card.id, error=text, retryable=error.retryable)
         self._forms[card.id] = {}
         offered = [tool.name for tool in request.tools] if request.now is None else request.now
-        heard = _hear(state, card, effect, reply)
+        unpacked_reply = _unpack(state, card, effect, reply)
         ahead: dict[str, bytes | None] = {}
         calls = tuple(
             self._prepare(
                 state,
                 card,
                 context,
-                replace(spoken, id=spoken.id or f"c{number}-{n}"),
+                replace(named, id=named.id or f"c{number}-{n}"),
                 offered,
                 ahead,
             )
-            for n, spoken in enumerate(heard.calls, 1)
+            for n, named in enumerate(unpacked_reply.calls, 1)
         )
         return DriverReplied(
             card=card.id,
-            text=self.context.redactor.text(heard.text),
+            text=self.context.redactor.text(unpacked_reply.text),
             calls=calls,
             finish=Finish.STOP if reply.calls and not calls else reply.finish,
             usage=reply.usage,
             model=reply.model,
-            looks=tuple(kept_look(look, self.context.redactor) for look in reply.looks),
+            looks=tuple(stored_lookup(look, self.context.redactor) for look in reply.looks),
             estimate=0 if reply.usage.input_tokens else _tokens_in(request),
         )
 
@@ -182,15 +182,15 @@ class EffectPerformer:
         state: RunState,
         card: CardState,
         context: RunContext,
-        spoken: SpokenCall,
+        named: SpokenCall,
         offered: Sequence[str],
         ahead: dict[str, bytes | None],
     ) -> Call:
         # Facts are only looked up here, so the context may write nothing and needs no key.
         call_context = context.call_context(
-            state, card, spoken.id, key="", phase=card.phase, access=Access.READ
+            state, card, named.id, key="", phase=card.phase, access=Access.READ
         )
-        call, form = prepare(spoken, BY_NAME, call_context, offered)
+        call, form = prepare(named, BY_NAME, call_context, offered)
         if state.policy.preview and form is not None:
             # Nobody is asked about an edit that could not be made.
             call = _with_preview(call, form, call_context, ahead)
@@ -211,7 +211,7 @@ class EffectPerformer:
 
     async def _call(self, state: RunState, effect: Perform, intention: Intention) -> AnyEvent:
         """Perform a call; a driver's statement about its work becomes an event at once."""
-        call, card = effect.call, owing_card(state, effect.card)
+        call, card = effect.call, card_of_effect(state, effect.card)
         tool = BY_NAME[call.tool]
         form = self._form_of(card.id, call, tool)
         match form:
@@ -251,19 +251,19 @@ class EffectPerformer:
                 return event
 
 
-def kept_look(look: WebLook, redactor: Redactor) -> WebLook:
+def stored_lookup(look: WebLook, redactor: Redactor) -> WebLook:
     """Return a web lookup in its stored form: first redacted, then cut, as a cut could halve a
     secret."""
     about = cut_middle(redactor.text(look.about), LONGEST_QUERY)
-    return replace(look, about=about, text=cut_middle(redactor.text(look.text), LONGEST_LOOK))
+    return replace(look, about=about, text=cut_middle(redactor.text(look.text), LONGEST_LOOKUP))
 
 
 LONGEST_QUERY = 500
-LONGEST_LOOK = 4_000
+LONGEST_LOOKUP = 4_000
 """Characters that are kept of what one look brought."""
 
 
-def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Heard:
+def _unpack(state: RunState, card: CardState, effect: Think, reply: Reply) -> UnpackedReply:
     """Return the text and calls of a reply, in any notation.
 
     A plan or a diff in prose counts as a call only if the driver could make that call now: a
@@ -272,14 +272,14 @@ def _hear(state: RunState, card: CardState, effect: Think, reply: Reply) -> Hear
     if reply.calls or effect.text_only or reply.finish is not Finish.STOP:
         return without_ends(reply.text, unpacked(reply.calls))
     if not any(sign in reply.text for sign in SIGNS):
-        return Heard(reply.text, ())
+        return UnpackedReply(reply.text, ())
     if (plan := emitted_plan(reply.text)) and _may_state(effect):
-        return Heard(reply.text, plan)
-    heard = calls_at_the_end(reply.text)
-    if heard.calls or effect.phase is not Phase.EXECUTE:
-        return heard
-    edit = diffs_in_words(reply.text)
-    return heard if edit and is_verified(state, card) else Heard(reply.text, edit)
+        return UnpackedReply(reply.text, plan)
+    found = calls_at_the_end(reply.text)
+    if found.calls or effect.phase is not Phase.EXECUTE:
+        return found
+    edit = fenced_diffs(reply.text)
+    return found if edit and is_verified(state, card) else UnpackedReply(reply.text, edit)
 
 
 def _may_state(effect: Think) -> bool:
@@ -290,9 +290,11 @@ def _may_state(effect: Think) -> bool:
 
 def _tokens_in(request: Request) -> int:
     """Estimate how many tokens a driver has to read, for drivers that do not report it."""
-    said = sum(len(line.text) + sum(len(str(c.args)) for c in line.calls) for line in request.lines)
-    told = sum(len(tool.description) + len(str(tool.schema)) for tool in request.tools)
-    return (len(request.system) + len(request.opening) + said + told) // CHARS_PER_TOKEN
+    thread = sum(
+        len(line.text) + sum(len(str(c.args)) for c in line.calls) for line in request.lines
+    )
+    schemas = sum(len(tool.description) + len(str(tool.schema)) for tool in request.tools)
+    return (len(request.system) + len(request.opening) + thread + schemas) // CHARS_PER_TOKEN
 
 
 def _with_preview(
@@ -343,7 +345,7 @@ async def _ask(
 ) -> Intent | None:
     """Return the model's choice among the rules' candidates; anything else does not count."""
     candidates = [reading.intent, *(each.intent for each in reading.alternatives)]
-    said = "\n".join(f"{turn.role}: {turn.text}" for turn in history)
+    thread = "\n".join(f"{turn.role}: {turn.text}" for turn in history)
     names = ", ".join(candidates)
     request = Request(
         run=state.run,
@@ -351,7 +353,7 @@ async def _ask(
         role=Role.PLANNER,
         phase=Phase.FINAL,
         system=text_of("intent"),
-        opening=f"{said}\nuser: {state.request}\n\nChoose one of: {names}".lstrip(),
+        opening=f"{thread}\nuser: {state.request}\n\nChoose one of: {names}".lstrip(),
     )
     try:
         reply = await reader.think(request, lambda _text: None)

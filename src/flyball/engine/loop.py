@@ -80,7 +80,7 @@ class Engine:
         self._lanes = Lanes()
         self._pause_by = ""
         self._is_to_rest = False
-        self._heard_at = NEVER
+        self._inbox_read_at = NEVER
         self._lost: JournalError | None = None
         self._is_left: Left = _none
 
@@ -93,7 +93,7 @@ class Engine:
         """
         self._state = state
         self._is_left = is_left or _none
-        companion = asyncio.create_task(self._stand_by(state.run))
+        companion = asyncio.create_task(self._renew_lease_and_listen(state.run))
         try:
             while await self.step():
                 pass
@@ -101,13 +101,13 @@ class Engine:
         finally:
             companion.cancel()
             await asyncio.gather(companion, return_exceptions=True)
-            await self._wind_up()
+            await self._cancel_all()
 
     async def step(self) -> bool:
         """Take people's events, start effects that are due, append results; return False at the
         end."""
         # Words of people come first: a cancelled or resting run must not start anything.
-        await self._hear()
+        await self._apply_inbox()
         if not self._lanes.is_idle:
             await self._lanes.stop(self._is_moot)
         if self._lanes.is_idle and (self._state.has_ended or not self._due):
@@ -201,11 +201,11 @@ class Engine:
         self._pause_by = by
         self._lanes.wake()
 
-    def look_again(self) -> None:
+    def recheck_roles(self) -> None:
         """Ask again which effects belong to other roles, after a change."""
         self._lanes.wake()
 
-    async def _hear(self) -> None:
+    async def _apply_inbox(self) -> None:
         """Apply events that others posted to this run; drop one that comes too late.
 
         A cancelled run waits for nothing; a pausing one waits only for calls, not for a model.
@@ -240,10 +240,10 @@ class Engine:
         """Return the inbox; it is polled often enough for a person, and always before a pause."""
         now = self._clock()
         # A look costs a query, and a busy run comes by here at every event.
-        if now - self._heard_at < LISTEN_SECONDS and not self._state.is_at_rest:
+        if now - self._inbox_read_at < LISTEN_SECONDS and not self._state.is_at_rest:
             return ()
         found = await self.journal.inbox(self._state.run)
-        self._heard_at = NEVER if found else now
+        self._inbox_read_at = NEVER if found else now
         return found
 
     @property
@@ -269,7 +269,7 @@ class Engine:
     def _owes_any(self, batch: Batch) -> bool:
         return any(owed in self._state.owed for owed in batch.owed)
 
-    async def _wind_up(self) -> None:
+    async def _cancel_all(self) -> None:
         """Cancel everything in progress, and record the results that were complete."""
         await self._lanes.stop(lambda _: True)
         while (batch := self._lanes.take()) is not None:
@@ -277,14 +277,14 @@ class Engine:
             with suppress(Exception, asyncio.CancelledError):
                 await self._append_answers(batch)
 
-    async def _stand_by(self, run: str) -> None:
+    async def _renew_lease_and_listen(self, run: str) -> None:
         """Keep the lease, and take events while effects are in progress."""
         renewed = self._clock()
         try:
             while True:
                 await asyncio.sleep(LISTEN_SECONDS)
                 if await self.journal.inbox(run):
-                    self._heard_at = NEVER
+                    self._inbox_read_at = NEVER
                     self._lanes.wake()
                 if self._clock() - renewed >= self._lease_seconds / RENEWALS:
                     renewed = self._clock()

@@ -49,10 +49,10 @@ class Notifier(NamedTuple):
             "text": line["text"],
             "answer": f"flyball approve {self.run}",
         }
-        told = json.dumps(notice).encode()
+        notice_bytes = json.dumps(notice).encode()
         for argv in self.commands:
             try:
-                leave(argv, cwd=self.project, env=self.environ, stdin=told)
+                leave(argv, cwd=self.project, env=self.environ, stdin=notice_bytes)
             except ToolUnavailable as error:
                 # A run must not fail because its person cannot be called.
                 self.watch({"type": "notice", "text": f"notify.command: {error}"})

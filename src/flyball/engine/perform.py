@@ -209,8 +209,8 @@ def _restore_forbidden(context: CallContext, call: Call, before: SnapshotId) -> 
     changes = workspace.trees.changes(TreeHash(before), after)
     lost = [each for each in changes if _loses_users_work(context, each)]
     # A file too large for a tree comes back by its second name, if it was only deleted.
-    held = [c for c in lost if c.after is None and workspace.untracked.bring_back(c.path)]
-    workspace.untracked.let_go()
+    held = [c for c in lost if c.after is None and workspace.untracked.restore_from_link(c.path)]
+    workspace.untracked.remove_links()
     kept = [
         each
         for each in lost
@@ -221,7 +221,7 @@ def _restore_forbidden(context: CallContext, call: Call, before: SnapshotId) -> 
         for each in changes
         if each not in lost
         and (
-            _stands_in_the_way(each, kept)
+            _blocks_restoring(each, kept)
             or _is_in_one(each.path, undone.gone)
             or _is_forbidden(context, call, each)
         )
@@ -284,7 +284,7 @@ def _loses_users_work(context: CallContext, change: Changed) -> bool:
     )
 
 
-def _stands_in_the_way(change: Changed, lost: list[Changed]) -> bool:
+def _blocks_restoring(change: Changed, lost: list[Changed]) -> bool:
     """Return whether a file is in place of a lost one's directory, or below a directory of its
     name."""
     return any(

@@ -28,7 +28,13 @@ from flyball.terms.evidence_rows import line_of, percent
 from flyball.terms.phase import Phase
 from flyball.terms.progress import Progress, Stage
 from flyball.terms.tool import BROWSER, SERVERS, TOOL_ROWS
-from flyball.tools.call.protocol import CallContext, Eyes, PictureOpinion, ToolSettings, log_file
+from flyball.tools.call.protocol import (
+    CallContext,
+    PictureJudge,
+    PictureOpinion,
+    ToolSettings,
+    log_file,
+)
 from flyball.tools.pages.browser import can_browse
 from flyball.tools.pages.detect import server_plans
 from flyball.verdict.runners.layout import look
@@ -81,7 +87,7 @@ class Witness(Protocol):
     ) -> PictureOpinion: ...
 
 
-def owing_card(state: RunState, id: str) -> CardState:
+def card_of_effect(state: RunState, id: str) -> CardState:
     """Return the card to which an effect is owed."""
     card = state.card(id)
     if card is None:
@@ -191,7 +197,7 @@ class RunContext:
             return self.survey()
 
         def tell(now: Progress) -> None:
-            self._tell_progress(run, "", "", now)
+            self._publish_progress(run, "", "", now)
 
         opening = asyncio.ensure_future(asyncio.to_thread(work))
         try:
@@ -299,7 +305,7 @@ class RunContext:
             redactor=self.redactor,
             settings=self.settings,
             evidence=card.evidence,
-            eyes=self._eyes_for(state, card),
+            eyes=self._picture_judge_for(state, card),
             limits=self.settings.suite_limits,
             made=frozenset(state.left_behind(card.id)),
             changed=frozenset(path for each in state.cards for path in each.changed),
@@ -307,21 +313,21 @@ class RunContext:
             on_output=self._on_output,
             servers_of=lambda: self.servers,
             is_to_rest=self.is_to_rest,
-            on_progress=partial(self._tell_progress, state.run, card.id, call),
+            on_progress=partial(self._publish_progress, state.run, card.id, call),
             self_modify=state.policy.self_modify,
             shared=self.state_dir / "caches",
         )
 
-    def _tell_progress(self, run: str, card: str, call: str, now: Progress) -> None:
+    def _publish_progress(self, run: str, card: str, call: str, now: Progress) -> None:
         line = now._replace(what=self.redactor.text(now.what)).line(card, call)
         keep_progress(self.state_dir, run, line)
         self.on_progress(line)
 
-    def _eyes_for(self, state: RunState, card: CardState) -> Eyes | None:
+    def _picture_judge_for(self, state: RunState, card: CardState) -> PictureJudge | None:
         """Return the judge of pictures, or none once the run's tokens or money are spent."""
         # The call that looks was counted already; what a model costs beyond it was not.
-        beside_calls = msgspec.structs.replace(state.budget, calls=0)
-        if self.eyes is None or spent_limit(beside_calls, state.spend):
+        outside_calls = msgspec.structs.replace(state.budget, calls=0)
+        if self.eyes is None or spent_limit(outside_calls, state.spend):
             return None
         return partial(self.eyes.judge, state.run, card.id)
 
@@ -391,8 +397,8 @@ class RunContext:
         account: CardAccount,
     ) -> None:
         """Write the card's account, for people and for programs."""
-        told = card_artifact(self.workspace, self.repo, state, card, effect, account, commit)
-        write_artifact(self.repo, told, self.redactor.text)
+        artifact = card_artifact(self.workspace, self.repo, state, card, effect, account, commit)
+        write_artifact(self.repo, artifact, self.redactor.text)
 
     def rest(self) -> None:
         """Stop all servers while the run is not driven: they are restarted when needed."""

@@ -20,7 +20,7 @@ from flyball.attest import (
     write_attestation,
 )
 from flyball.engine.prompt.handover_text import hand_over
-from flyball.engine.run_context import Committed, RunContext, owing_card
+from flyball.engine.run_context import Committed, RunContext, card_of_effect
 from flyball.errors import FlyballError, IllegalEvent
 from flyball.guards.ledger import Sighting
 from flyball.journal.protocol import Intention, Journal
@@ -68,11 +68,11 @@ class ShortEffects:
             case Publish(message=message):
                 return Messaged(message=message)
             case ResetThread() as effect:
-                text = hand_over(state, owing_card(state, effect.card), effect)
+                text = hand_over(state, card_of_effect(state, effect.card), effect)
                 text = self.context.redactor.text(text)
                 return ThreadReset(card=effect.card, reason=effect.reason, text=text)
             case CloseCard() as effect:
-                card = owing_card(state, effect.card)
+                card = card_of_effect(state, effect.card)
                 event = await self._close(state, card, effect)
                 # After the commit: a crash in between closes the card again, which finds its
                 # commit, and enters the same mistakes under the same keys.

@@ -360,11 +360,11 @@ def _about_card(previous: CardState | None, card: CardState) -> Iterator[Telemet
     for trip in card.tripped:
         yield {"type": "guard", "card": card.id, "guard": trip.guard, "level": trip.level.value,
                "reason": trip.reason}  # fmt: skip
-    for said in card.said:
-        if said.kind in ("rejection", "guidance"):
+    for message in card.said:
+        if message.kind in ("rejection", "guidance"):
             # How to change files is said to the driver only: people have no such tools.
-            text = said.text.replace(CHANGE_IT, "").strip()
-            yield {"type": "governor", "card": card.id, "kind": said.kind, "text": text}
+            text = message.text.replace(CHANGE_IT, "").strip()
+            yield {"type": "governor", "card": card.id, "kind": message.kind, "text": text}
 
 
 def _about_setback(previous: CardState | None, card: CardState) -> Iterator[Telemetry]:
@@ -376,12 +376,12 @@ def _about_setback(previous: CardState | None, card: CardState) -> Iterator[Tele
         return
     is_asked = card.question is not None and card.question.kind is Asking.FAILURE
     choice = Escalation.PAUSE_FOR_HUMAN if is_asked else Escalation.RETRY
-    told = [said.text for said in card.said if said.kind == "rejection"]
+    reasons = [message.text for message in card.said if message.kind == "rejection"]
     yield {
         "type": "escalation",
         "card": card.id,
         "escalation": (card.escalation or choice).value,
-        "reason": card.ending_reason or "\n".join(told),
+        "reason": card.ending_reason or "\n".join(reasons),
     }
 
 

@@ -60,7 +60,7 @@ class Tracer:
             )
         self._run = run
         self._watch = watch
-        self._told = 0
+        self._reported = 0
         self._teller = SpanBuilder()
         state = RunState()
         for event in history:
@@ -104,7 +104,7 @@ class Tracer:
         )
         if span.is_error:
             sent.set_status(StatusCode.ERROR)
-        self._told += sent.get_span_context().trace_flags.sampled
+        self._reported += sent.get_span_context().trace_flags.sampled
         sent.end(span.end)
 
     def _is_sampled(self, trace: int) -> bool:
@@ -127,7 +127,7 @@ class Tracer:
             await asyncio.wait_for(over.wait(), PATIENCE)
         except TimeoutError:
             self._exporter.shutdown()
-        if left := self._told - self._exporter.delivered:
+        if left := self._reported - self._exporter.delivered:
             spans = "1 span" if left == 1 else f"{left} spans"
             text = LOST.format(spans=spans, run=self._run)
             self._watch({"type": "notice", "text": text})
@@ -136,8 +136,8 @@ class Tracer:
 def _protocol(environ: Mapping[str, str]) -> str:
     """Return the protocol of the user's collector."""
     for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
-        if said := environ.get(name, "").strip():
-            return said
+        if setting := environ.get(name, "").strip():
+            return setting
     return HTTP
 
 

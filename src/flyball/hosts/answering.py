@@ -174,37 +174,42 @@ def _together(told: Sequence[Printed]) -> Printed:
     return Printed(code, "" if code else next((each.out for each in told if each.out), ""), errors)
 
 
-def _printed(said: HostAnswer, event: HostEvent) -> Printed:
-    if said.is_refused:
-        return Printed(REFUSED, err=f"{said.text or NO_REASON}\n")
+def _printed(answer_given: HostAnswer, event: HostEvent) -> Printed:
+    if answer_given.is_refused:
+        return Printed(REFUSED, err=f"{answer_given.text or NO_REASON}\n")
     told: dict[str, object] = {}
     if event.moment is Moment.BEFORE_CALL:
-        told = _about_call(said, event)
-    elif said.text and event.moment in TELLS:
-        told["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": said.text}
-    if said.notice:
-        told["systemMessage"] = said.notice
+        told = _about_call(answer_given, event)
+    elif answer_given.text and event.moment in TELLS:
+        told["hookSpecificOutput"] = {
+            "hookEventName": event.name,
+            "additionalContext": answer_given.text,
+        }
+    if answer_given.notice:
+        told["systemMessage"] = answer_given.notice
     return Printed(out=f"{json.dumps(told)}\n" if told else "")
 
 
-def _about_call(said: HostAnswer, event: HostEvent) -> dict[str, object]:
+def _about_call(answer_given: HostAnswer, event: HostEvent) -> dict[str, object]:
     """Return a host's fields for an answer other than a plain yes; empty for a plain yes."""
     if event.host == "gemini":
-        if said.args is None:
+        if answer_given.args is None:
             return {}
-        own = {"hookEventName": event.name, "tool_input": said.args}
+        own = {"hookEventName": event.name, "tool_input": answer_given.args}
         return {"decision": "allow", "hookSpecificOutput": own}
-    more = {} if said.args is None else {"updatedInput": said.args}
-    if said.asks:
-        return _decided(event, "ask", said.text, **more)
+    more = {} if answer_given.args is None else {"updatedInput": answer_given.args}
+    if answer_given.asks:
+        return _decided(event, "ask", answer_given.text, **more)
     if more:
         return _decided(event, "allow", CONFINED, **more)
-    return _decided(event, "allow", SAFE) if said.is_granted and event.host in GRANTING else {}
+    return (
+        _decided(event, "allow", SAFE) if answer_given.is_granted and event.host in GRANTING else {}
+    )
 
 
 def _decided(event: HostEvent, decision: str, reason: str, **more: object) -> dict[str, object]:
-    said = {"permissionDecision": decision, "permissionDecisionReason": reason, **more}
-    return {"hookSpecificOutput": {"hookEventName": event.name, **said}}
+    answer_given = {"permissionDecision": decision, "permissionDecisionReason": reason, **more}
+    return {"hookSpecificOutput": {"hookEventName": event.name, **answer_given}}
 
 
 HOSTS = ("claude", "codex", "gemini", "opencode")
@@ -227,7 +232,9 @@ MOMENTS: Mapping[str, Moment] = {
     "ConfigChange": Moment.CONFIG_CHANGED,
     "SessionEnd": Moment.SESSION_ENDED,
 }
-BESIDE_CALLS = frozenset({"PermissionRequest", "PermissionDenied", "PostToolBatch", "Notification"})
+OUTSIDE_CALLS = frozenset(
+    {"PermissionRequest", "PermissionDenied", "PostToolBatch", "Notification"}
+)
 """Other events about calls; the permission is requested separately."""
 
 
@@ -256,18 +263,20 @@ _HALF = regex("[\ud800-\udfff]")
 def _whole(value: Any, data: bytes) -> Any:
     """Return the value with a replacement character for each lone surrogate, as hosts print it."""
     # Only an escape can produce one, and few payloads contain such an escape.
-    return _mended(value) if b"\\ud" in data or b"\\uD" in data else value
+    return _without_surrogates(value) if b"\\ud" in data or b"\\uD" in data else value
 
 
-def _mended(value: Any) -> Any:
+def _without_surrogates(value: Any) -> Any:
     match value:
         case str():
             return _HALF.sub("\N{REPLACEMENT CHARACTER}", value)
         case dict():
             found = cast(dict[str, Any], value)
-            return {_mended(name): _mended(each) for name, each in found.items()}
+            return {
+                _without_surrogates(name): _without_surrogates(each) for name, each in found.items()
+            }
         case list():
-            return [_mended(each) for each in cast(list[Any], value)]
+            return [_without_surrogates(each) for each in cast(list[Any], value)]
         case _:
             return value
 
@@ -302,7 +311,7 @@ def _event(host: str, payload: dict[str, Any]) -> HostEvent:
         args=args if has_tool else {},
         call=_call_id(payload, agent, tool, args) if has_tool else "",
         text=_words(host, moment, payload),
-        ok=_went_well(name, payload),
+        ok=_has_succeeded(name, payload),
         is_interrupted=payload.get("is_interrupt") is True,
         works_on=_has_running_agent(payload),
         file=_text(payload.get("file_path")),
@@ -315,7 +324,7 @@ def _event(host: str, payload: dict[str, Any]) -> HostEvent:
 def _may_be_a_call(name: str, payload: dict[str, Any]) -> bool:
     """Return whether an unknown event may ask about a call that has not been made yet."""
     is_asked = "tool_name" in payload and "tool_response" not in payload
-    return is_asked and name not in BESIDE_CALLS
+    return is_asked and name not in OUTSIDE_CALLS
 
 
 def _call_id(payload: dict[str, Any], agent: str, tool: str, args: object) -> str:
@@ -327,8 +336,8 @@ def _call_id(payload: dict[str, Any], agent: str, tool: str, args: object) -> st
 def _words(host: str, moment: Moment, payload: dict[str, Any]) -> str:
     match moment:
         case Moment.PROMPTED | Moment.EXPANDING:
-            said = _text(payload.get("prompt"))
-            return _unquoted(said) if host in QUOTING else said
+            answer_given = _text(payload.get("prompt"))
+            return _unquoted(answer_given) if host in QUOTING else answer_given
         case Moment.STOPPING:
             last = payload.get("last_assistant_message") or payload.get("prompt_response")
             return _text(last)
@@ -365,7 +374,7 @@ def _words_of(response: object) -> str:
     return response if isinstance(response, str) else json.dumps(response, default=str)
 
 
-def _went_well(name: str, payload: dict[str, Any]) -> bool:
+def _has_succeeded(name: str, payload: dict[str, Any]) -> bool:
     response = payload.get("tool_response")
     has_error = isinstance(response, dict) and bool(cast(dict[str, object], response).get("error"))
     return name != "PostToolUseFailure" and not has_error

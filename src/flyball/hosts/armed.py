@@ -44,7 +44,7 @@ LOST = (
 _FILE = "armed.json"
 
 
-class ArmedFile(msgspec.Struct, frozen=True, omit_defaults=True):
+class RecordedHookFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """What decides in one settings file whether our hooks run."""
 
     ours: tuple[str, ...] = ()
@@ -53,32 +53,34 @@ class ArmedFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether our hooks were once missing here during the run."""
 
 
-class ArmedHooks(msgspec.Struct, frozen=True, omit_defaults=True):
+class RecordedHooks(msgspec.Struct, frozen=True, omit_defaults=True):
     """The hooks of a run's host, by file, as they were when the run began."""
 
     host: str = ""
-    files: dict[str, ArmedFile] = {}
+    files: dict[str, RecordedHookFile] = {}
     is_lost: bool = False
     """Whether the run replaces one whose state was deleted."""
 
 
-class Disarming(NamedTuple):
+class DisabledHooks(NamedTuple):
     """What to say about missing hooks, and whether it was not found before."""
 
     text: str = ""
     is_news: bool = False
 
 
-def remember_armed(home: Home, run: str, before: str, event: HostEvent) -> None:
+def record_hook_settings(home: Home, run: str, before: str, event: HostEvent) -> None:
     """Store the hooks as a run begins; those missing since the session's last run still count."""
     # A hook has the host's environment; a host that asks without one has only its own.
     own = {} if event.hook else environ_of(event.process)
     places = HostPlaces({**home.environ, **own}, home.repo)
-    files = {str(path): _armed(event.host, path) for path in settings_files(event.host, places)}
+    files = {
+        str(path): _read_hooks(event.host, path) for path in settings_files(event.host, places)
+    }
     for name, was in _kept(home.state, before).files.items():
         if name in files and _is_disarmed(was, files[name]):
             files[name] = replace(was, was_disarmed=False)
-    _keep(home.state, run, ArmedHooks(event.host, files))
+    _keep(home.state, run, RecordedHooks(event.host, files))
 
 
 def mark_lost(home: Home, run: str) -> None:
@@ -86,37 +88,37 @@ def mark_lost(home: Home, run: str) -> None:
     _keep(home.state, run, replace(_kept(home.state, run), is_lost=True))
 
 
-def find_disarming(home: Home, run: str) -> Disarming:
+def find_disabled_hooks(home: Home, run: str) -> DisabledHooks:
     """Return what to say about hooks that are missing now."""
     kept = _kept(home.state, run)
     if kept.is_lost:
-        return Disarming(LOST)
+        return DisabledHooks(LOST)
     gone = {
         name: was
         for name, was in kept.files.items()
-        if _is_disarmed(was, _armed(kept.host, Path(name)))
+        if _is_disarmed(was, _read_hooks(kept.host, Path(name)))
     }
     if not gone:
-        return Disarming()
+        return DisabledHooks()
     is_news = any(not was.was_disarmed for was in gone.values())
     if is_news:
         marked = {name: replace(was, was_disarmed=True) for name, was in gone.items()}
         _keep(home.state, run, replace(kept, files={**kept.files, **marked}))
-    return Disarming(GONE.format(files=", ".join(gone), host=kept.host), is_news)
+    return DisabledHooks(GONE.format(files=", ".join(gone), host=kept.host), is_news)
 
 
-def doubted(home: Home, seen: EvidenceTaken, run: str) -> EvidenceTaken:
+def unverified(home: Home, seen: EvidenceTaken, run: str) -> EvidenceTaken:
     """Return evidence that shows nothing if the hooks were disarmed while the work was done."""
-    find_disarming(home, run)
+    find_disabled_hooks(home, run)
     kept = _kept(home.state, run)
     files = ", ".join(name for name, was in kept.files.items() if was.was_disarmed)
     why = LOST if kept.is_lost else GONE.format(files=files, host=kept.host) if files else ""
     if not why:
         return seen
-    return replace(seen, evidence=tuple(_doubted(each, why) for each in seen.evidence))
+    return replace(seen, evidence=tuple(_unverified(each, why) for each in seen.evidence))
 
 
-def _doubted(item: AnyEvidence, why: str) -> AnyEvidence:
+def _unverified(item: AnyEvidence, why: str) -> AnyEvidence:
     if not isinstance(item, VerdictReport):
         return item
     note = ChangeFinding(FindingKind.NOT_EVIDENCE, Weight.NOTES, why)
@@ -132,7 +134,7 @@ def accept_hooks(environ: Mapping[str, str], path: Path) -> None:
         for session in Sessions(state).all():
             kept = _kept(state, session.run)
             now = {
-                name: replace(was, ours=_armed(kept.host, Path(name)).ours)
+                name: replace(was, ours=_read_hooks(kept.host, Path(name)).ours)
                 for name, was in kept.files.items()
                 if Path(name).resolve() == path.resolve()
             }
@@ -142,26 +144,26 @@ def accept_hooks(environ: Mapping[str, str], path: Path) -> None:
 
 def forget_hooks(home: Home, run: str) -> None:
     """Compare nothing more in a run: a person may have changed the hooks unseen."""
-    if _place(home.state, run).exists():
-        _keep(home.state, run, ArmedHooks())
+    if _record_file(home.state, run).exists():
+        _keep(home.state, run, RecordedHooks())
 
 
-def _is_disarmed(was: ArmedFile, now: ArmedFile) -> bool:
+def _is_disarmed(was: RecordedHookFile, now: RecordedHookFile) -> bool:
     return not {*was.ours} <= {*now.ours} or (now.is_off and not was.is_off)
 
 
-def _armed(host: str, path: Path) -> ArmedFile:
+def _read_hooks(host: str, path: Path) -> RecordedHookFile:
     """Return the state of a settings file; one that its host cannot read has no hooks."""
     text = (read_plain(path) or b"").decode("utf-8", "surrogateescape")
     if host == "opencode":
         data = text.encode("utf-8", "surrogateescape")
-        return ArmedFile((hashlib.sha256(data).hexdigest(),) if is_plugin(text) else ())
+        return RecordedHookFile((hashlib.sha256(data).hexdigest(),) if is_plugin(text) else ())
     try:
         found = _read(host, path, text)
     except (BrokenSettings, tomllib.TOMLDecodeError):
-        return ArmedFile()
+        return RecordedHookFile()
     ours = tuple(f"{event} {command}" for event, command in ours_in(found, host))
-    return ArmedFile(ours, _is_off(host, found))
+    return RecordedHookFile(ours, _is_off(host, found))
 
 
 def _read(host: str, path: Path, text: str) -> dict[str, Any]:
@@ -191,15 +193,15 @@ def _table(found: object) -> dict[str, Any]:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
-def _place(state: Path, run: str) -> Path:
+def _record_file(state: Path, run: str) -> Path:
     return state / "runs" / run / _FILE
 
 
-def _kept(state: Path, run: str) -> ArmedHooks:
+def _kept(state: Path, run: str) -> RecordedHooks:
     with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode(_place(state, run).read_bytes(), type=ArmedHooks)
-    return ArmedHooks()
+        return msgspec.json.decode(_record_file(state, run).read_bytes(), type=RecordedHooks)
+    return RecordedHooks()
 
 
-def _keep(state: Path, run: str, armed: ArmedHooks) -> None:
-    _place(state, run).write_bytes(msgspec.json.encode(armed))
+def _keep(state: Path, run: str, recorded: RecordedHooks) -> None:
+    _record_file(state, run).write_bytes(msgspec.json.encode(recorded))

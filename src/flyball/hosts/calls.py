@@ -24,8 +24,8 @@ from flyball.agents.tool import (
     texts_in,
 )
 from flyball.hosts.confining import PROJECT, READ_ONLY
-from flyball.hosts.endings import ENDERS, ends_job, ends_own
-from flyball.hosts.made import is_own_temporary, is_temporary, made_own
+from flyball.hosts.endings import ENDERS, ends_job, ends_only_own_processes
+from flyball.hosts.made import created_by_host, is_own_temporary, is_temporary
 from flyball.regex import regex
 from flyball.shell import (
     CommandEffect,
@@ -430,7 +430,9 @@ def _leads_to_secret(text: str, cwd: str, rules: HostRules) -> bool:
 def _around(part: Finding, stance: Stance, root: str) -> Finding:
     """Adjust a finding for a host, where downloads do no harm."""
     words = _words(part.text)
-    if part.effect is CommandEffect.DESTROYS and made_own(words, stance.host, stance.cwd or root):
+    if part.effect is CommandEffect.DESTROYS and created_by_host(
+        words, stance.host, stance.cwd or root
+    ):
         return part._replace(kind=CommandKind.MUTATING, scratch=is_temporary(words))
     words = words[:2]
     if part.kind is not CommandKind.MUTATING or part.veto or words[:1] != ["git"]:
@@ -515,7 +517,7 @@ def _is_harmless(parts: Sequence[Finding], text: str, root: str, stance: Stance)
         return False
     if in_tree and not (stance.builds and all(map(_is_in_tree, in_tree)) and stance.is_clean):
         return False
-    return all(ends_own(each, text, stance.host, root) for each in ends)
+    return all(ends_only_own_processes(each, text, stance.host, root) for each in ends)
 
 
 def _words(text: str) -> list[str]:

@@ -122,7 +122,7 @@ def _start(place: str, lock: int, starter: str) -> bool:
 
         is_there = resident.stay(place, home, PATIENCE)
     if lock >= 0:
-        _let_go(lock, b"" if is_there else NONE_CAME)
+        _release_start_lock(lock, b"" if is_there else NONE_CAME)
     return home is not None
 
 
@@ -132,7 +132,7 @@ def _starting(place: str) -> int:
     try:
         if not os.path.lexists(folder):
             os.mkdir(folder, 0o700)
-        if doubt_about_folder(folder):
+        if objection_to_folder(folder):
             return -1
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         return os.open(f"{place}.start", flags, 0o600)
@@ -150,7 +150,7 @@ def _is_ours(lock: int) -> bool:
     return True
 
 
-def _let_go(lock: int, mark: bytes) -> None:
+def _release_start_lock(lock: int, mark: bytes) -> None:
     """Release the start lock, and signal whether a governor is available."""
     try:
         os.ftruncate(lock, 0)
@@ -271,7 +271,7 @@ def top_of(place: str) -> str:
     return os.path.realpath(top)
 
 
-def doubt_about_folder(folder: str) -> str:
+def objection_to_folder(folder: str) -> str:
     """Return why the folder of governors' sockets may not be used; empty if it is private.
 
     In /tmp any user can create a folder of that name first, or a link to their own.
@@ -296,9 +296,9 @@ def doubt_about_folder(folder: str) -> str:
     return ""
 
 
-def doubt_about_socket(place: str) -> str:
+def objection_to_socket(place: str) -> str:
     """Return why a socket may not be used; empty if only this user can access it."""
-    if doubt := doubt_about_folder(os.path.dirname(place)):
+    if doubt := objection_to_folder(os.path.dirname(place)):
         return doubt
     try:
         found = os.lstat(place)
@@ -325,7 +325,7 @@ def ask(place: str, host: str, data: bytes) -> tuple[int, bytes, bytes] | None:
     A socket that another user may have created is ignored: that user would read the payload, and
     their "allow" would count as ours.
     """
-    if doubt_about_socket(place):
+    if objection_to_socket(place):
         return None
     line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:

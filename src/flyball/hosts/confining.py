@@ -112,14 +112,14 @@ class PersonRules:
     def rule_for(self, kind: str, command: str) -> str:
         """Return the rule of a kind that matches a command, or any command in it."""
         patterns = [(each, _pattern(each)) for each in self._rules[kind]]
-        said = [*_said(command)] if patterns else []
+        texts = [*_texts_of(command)] if patterns else []
         for rule, pattern in patterns:
-            if pattern and any(fnmatchcase(each, pattern) for each in said):
+            if pattern and any(fnmatchcase(each, pattern) for each in texts):
                 return rule
         return ""
 
 
-def _said(command: str) -> Iterator[str]:
+def _texts_of(command: str) -> Iterator[str]:
     yield command.strip()
     yield from (" ".join(words) for words in commands_in(command, root="/"))
     yield from (part.strip() for part in re.split(r"&&|\|\||[;|\n]", command))

@@ -18,12 +18,12 @@ from flyball.journal.protocol import Journal
 P = TypeVar("P", bound=Performer)
 
 
-def unheard(*_: object) -> None:
+def ignore_output(*_: object) -> None:
     """Ignore output; everything to report is in the answer."""
 
 
 def context_of(
-    home: Home, *, in_place: bool, on_output: Callable[[str], None] = unheard
+    home: Home, *, in_place: bool, on_output: Callable[[str], None] = ignore_output
 ) -> RunContext:
     """Return the context of a run of this project, before its workspace is opened."""
     context = RunContext(
@@ -47,8 +47,8 @@ async def driven(
     *,
     in_place: bool,
     clock: Callable[[], float],
-    watch: Callable[[Telemetry], None] = unheard,
-    on_output: Callable[[str], None] = unheard,
+    watch: Callable[[Telemetry], None] = ignore_output,
+    on_output: Callable[[str], None] = ignore_output,
 ) -> AsyncGenerator[tuple[Engine, P]]:
     """Yield an engine that holds the run's lease, and its performer; close its workspace
     afterwards.
@@ -62,8 +62,8 @@ async def driven(
         lease = await acquire(journal, run)
         try:
             performer = performs(journal, context)
-            told = notifier(home, run, watch).telemetry
-            yield Engine(journal, lease, performer, clock=clock, watch=told), performer
+            watcher = notifier(home, run, watch).telemetry
+            yield Engine(journal, lease, performer, clock=clock, watch=watcher), performer
         finally:
             context.close()
             await journal.release(lease)

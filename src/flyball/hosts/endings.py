@@ -34,7 +34,7 @@ _OWN_SHELL = ("!", "$")
 """Variables by which a shell names its last background process and itself."""
 
 
-def ends_own(part: str, command: str, host: str, root: str) -> bool:
+def ends_only_own_processes(part: str, command: str, host: str, root: str) -> bool:
     """Return whether one part of a command ends only processes that the host started."""
     if "…" in part:
         piped = _PIPED.search(command)

@@ -14,12 +14,12 @@ from flyball.app.project import Home
 from flyball.app.runs.journals import new_run_id
 from flyball.app.sessions import Session, Sessions, Switch
 from flyball.errors import Conflict
-from flyball.hosts.armed import LOST, find_disarming, forget_hooks, mark_lost
+from flyball.hosts.armed import LOST, find_disabled_hooks, forget_hooks, mark_lost
 from flyball.hosts.calls import CHECKPOINT, CONFLICT, HostRules
 from flyball.hosts.hook_files import (
     disarms,
-    put_back_hooks,
     remember_hooks,
+    restore_hook_files,
     were_hooks_touched,
 )
 from flyball.hosts.hosted_run import HostedRun
@@ -27,7 +27,7 @@ from flyball.hosts.kept import KeptWorkspaces
 from flyball.hosts.meter import Meter
 from flyball.hosts.opening import HostedRuns
 from flyball.hosts.person import is_pretended, is_unattended
-from flyball.hosts.prompts import HostPrompts, is_nobodys, joined
+from flyball.hosts.prompts import HostPrompts, is_written_by_host, joined
 from flyball.hosts.stops import HostStops, no_session
 from flyball.hosts.unheld_run import UnheldRun
 from flyball.hosts.words import (
@@ -97,33 +97,33 @@ class HostGovernor:
         known = self.sessions.find(event.host, event.session)
         if is_pretended(event, known.process):
             return HostAnswer(is_refused=True, text=PRETENDED)
-        said = await (self._compared if event.moment in COMPARED else self._said)(event)
+        answer = await (self._compared if event.moment in COMPARED else self._answer_allowed)(event)
         if event.moment not in WROTE or self._rules.only_judges_stops:
-            return said
+            return answer
         # Afterwards: changes that git sees have been reverted by now.
         if not were_hooks_touched(self.home, known.run):
-            return said
+            return answer
         async with self._turn():
-            return joined(await self._put_back(known), said)
+            return joined(await self._put_back(known), answer)
 
     async def _compared(self, event: HostEvent) -> HostAnswer:
         """Answer an event, and tell model and person if the hooks were disarmed meanwhile."""
         async with self._turn():
             known = self._session(event)
-            found = find_disarming(self.home, known.run)
+            found = find_disabled_hooks(self.home, known.run)
             gone = LOST if self._is_lost(known) else found.text
             if found.is_news:
                 await self.runs.at(known, lambda run: run.noted(gone))
-        said = await self._said(event)
+        answer = await self._answer_allowed(event)
         async with self._turn():
             now = self.sessions.find(event.host, event.session)
-            if event.moment is Moment.STOPPING and gone and not said.is_refused:
+            if event.moment is Moment.STOPPING and gone and not answer.is_refused:
                 # Hosts pass nothing on to a model that stops.
                 untold = "\n".join(filter(None, (now.untold, gone)))
                 self.sessions.keep(replace(now, untold=untold))
             self._know(now, has_ended=event.moment is Moment.SESSION_ENDED)
         is_told = gone in known.untold
-        return joined(HostAnswer(text="" if is_told else gone, notice=gone), said)
+        return joined(HostAnswer(text="" if is_told else gone, notice=gone), answer)
 
     def _is_lost(self, known: Session) -> bool:
         """Return whether a session had a run that its state no longer knows."""
@@ -139,11 +139,11 @@ class HostGovernor:
 
     async def _put_back(self, session: Session) -> HostAnswer:
         """Return a note to model and person about restored files that decide which hooks run."""
-        if found := put_back_hooks(self.home, session.run):
+        if found := restore_hook_files(self.home, session.run):
             await self.runs.at(session, lambda run: run.note(found))
         return HostAnswer(text=found, notice=found)
 
-    async def _said(self, event: HostEvent) -> HostAnswer:
+    async def _answer_allowed(self, event: HostEvent) -> HostAnswer:
         if event.moment is Moment.STOPPING:
             return GO_ON if event.works_on else await self.stops.answer(event)
         async with self._turn():
@@ -168,18 +168,18 @@ class HostGovernor:
             await self.runs.at(session, lambda run: run.note(text))
         return HostAnswer(is_refused=True, text=text)
 
-    def _with_nudge(self, event: HostEvent, said: HostAnswer) -> HostAnswer:
+    def _with_nudge(self, event: HostEvent, answer: HostAnswer) -> HostAnswer:
         """Add a one-time note about a cap that is mostly spent."""
         settings = self.home.effective.settings
         if event.moment is not Moment.AFTER_CALL or not settings.has_caps:
-            return said
+            return answer
         cap = nearly_reached(self._meter.caps(event.session, settings))
         if cap is None or not self._meter.is_news(event.session, cap):
-            return said
+            return answer
         text = f"{cap.words}. Finish now."
-        told = (said.text, text), (said.notice, text)
-        words, notice = ("\n".join(filter(None, each)) for each in told)
-        return replace(said, text=words, notice=notice)
+        texts = (answer.text, text), (answer.notice, text)
+        words, notice = ("\n".join(filter(None, each)) for each in texts)
+        return replace(answer, text=words, notice=notice)
 
     @asynccontextmanager
     async def _turn(self) -> AsyncGenerator[None]:
@@ -210,24 +210,24 @@ class HostGovernor:
             case Moment.EXPANDING:
                 await self.prompts.begin(event, session, is_fresh=True)
                 return GO_ON
-            case Moment.PROMPTED if not is_nobodys(event, session):
-                said = await self.prompts.answer(event, session)
-                return self._with_untold(said, self.sessions.find(event.host, event.session))
+            case Moment.PROMPTED if not is_written_by_host(event, session):
+                answer = await self.prompts.answer(event, session)
+                return self._with_untold(answer, self.sessions.find(event.host, event.session))
             case Moment.BEFORE_CALL:
-                said = await self.runs.answer_of(session, lambda run: run.before(event))
-                if said is None:
+                answer = await self.runs.answer_of(session, lambda run: run.before(event))
+                if answer is None:
                     is_lost = self._is_lost(session)
                     session, _ = await self.prompts.begin(event, session)
                     if is_lost:
                         mark_lost(self.home, session.run)
                     self._know(session)
-                    said = await self.runs.at(session, lambda run: run.before(event))
-                if said.text and not said.is_refused:
-                    self.sessions.keep(replace(session, untold=said.text))
-                return said
+                    answer = await self.runs.at(session, lambda run: run.before(event))
+                if answer.text and not answer.is_refused:
+                    self.sessions.keep(replace(session, untold=answer.text))
+                return answer
             case Moment.AFTER_CALL:
-                said = await self.runs.at(session, lambda run: run.after(event))
-                return self._with_untold(said, session)
+                answer = await self.runs.at(session, lambda run: run.after(event))
+                return self._with_untold(answer, session)
             case Moment.SESSION_STARTED if event.is_anew:
                 return await self.runs.at(session, lambda run: run.handed_over())
             case Moment.SESSION_STARTED if event.host in EARLY_SHELLS and is_unattended(event):
@@ -245,12 +245,12 @@ class HostGovernor:
             return HostAnswer(notice=f"Flyball would refuse this: {words}")
         return HostAnswer(is_refused=True, text=words)
 
-    def _with_untold(self, said: HostAnswer, session: Session) -> HostAnswer:
+    def _with_untold(self, answer: HostAnswer, session: Session) -> HostAnswer:
         """Add pending messages to an answer: some hosts do not pass on messages at every event."""
         if not session.untold and not session.unshown:
-            return said
+            return answer
         self.sessions.keep(replace(session, untold="", unshown=""))
-        return joined(HostAnswer(text=session.untold, notice=session.unshown), said)
+        return joined(HostAnswer(text=session.untold, notice=session.unshown), answer)
 
     async def checkpoint(self, point: Checkpoint) -> HostedRun:
         """Record a checkpoint sent from a host's shell; return the run it belongs to.

@@ -74,7 +74,7 @@ def were_hooks_touched(home: Home, run: str) -> bool:
     return any(_text(home.repo / name) != text for name, text in _kept(home, run).items())
 
 
-def put_back_hooks(home: Home, run: str) -> str:
+def restore_hook_files(home: Home, run: str) -> str:
     """Restore each changed file that would change which hooks run; return a description."""
     known = _kept(home, run)
     now = {name: _text(home.repo / name) for name in known}

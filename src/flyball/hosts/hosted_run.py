@@ -35,17 +35,17 @@ from flyball.hosts.confining import (
 )
 from flyball.hosts.install.targets import HostPlaces
 from flyball.hosts.person import has_own_question
-from flyball.hosts.watched_run import WatchedRun, owed_verdict
+from flyball.hosts.watched_run import WatchedRun, pending_verdict
 from flyball.hosts.words import (
     ALONE,
     THEN,
     ending_notice,
+    governor_text,
     greeting,
     held_notice,
     plan_as_checkpoint,
     refusal,
     rejection,
-    told,
     under_way,
     waiting_for,
 )
@@ -107,13 +107,13 @@ class HostedRun(WatchedRun):
 
     async def before(self, event: HostEvent) -> HostAnswer:
         """Decide whether a call may be made; if so, snapshot the tree before it."""
-        if owed_verdict(self.state):
+        if pending_verdict(self.state):
             if is_waiting(event):
                 return GO_ON
             return _refused("", under_way())
         await self._pass_question(event)
         plain = is_plain(event, self._rules)
-        found = "" if plain else await self.look()
+        found = "" if plain else await self.check_changes()
         call = call_of(
             event,
             self._rules,
@@ -128,7 +128,7 @@ class HostedRun(WatchedRun):
         await self._use_up(call)
         # Ids are the host's, and some models repeat them: an allowed call under the same id says
         # nothing about this one.
-        before = self._owed_call(call.id)
+        before = self.pending_call(call.id)
         await self._reply((call,), Finish.TOOL_CALLS)
         if self.card.asks_about(call.digest) and await self._has_ordered(event, call):
             await self.answered(event)
@@ -142,7 +142,7 @@ class HostedRun(WatchedRun):
             )
             await self._reply((call,), Finish.TOOL_CALLS)
             return self._let(event, call, found, asks=question.text)
-        if self._owed_call(call.id) > before:
+        if self.pending_call(call.id) > before:
             return self._let(event, call, found)
         judged = [each for each in self.card.judged if each.call == call.id]
         return _refused(found, refusal(self.card, call.id, judged[-1].code if judged else ""))
@@ -173,7 +173,7 @@ class HostedRun(WatchedRun):
         """Start a call: snapshot the tree before it, and confine a command with unclear effects."""
         is_read = call.access is Access.READ
         if not (is_read and is_plain(event, self._rules)):
-            self._workspace.snapshot(self._key(self._owed_call(call.id)), self._present)
+            self._workspace.snapshot(self._key(self.pending_call(call.id)), self._present)
         how = call.command.confined if call.command else ""
         if rule := self._rule(event, call, "ask"):
             asks = asks or f"The person's own settings ask about this: `{rule}`."
@@ -221,9 +221,9 @@ class HostedRun(WatchedRun):
     async def after(self, event: HostEvent) -> HostAnswer:
         """Record the result of a call; revert its changes where none are allowed."""
         call = next((each for each in self.card.in_flight if each.id == event.call), None)
-        owed = self._owed_call(event.call)
+        owed = self.pending_call(event.call)
         if call is None or not owed:
-            found = await self.look()
+            found = await self.check_changes()
             return HostAnswer(text=found, notice=found) if found else GO_ON
         outcome = await self._outcome(event, call, owed)
         if isinstance(outcome, CallReturned):
@@ -231,7 +231,7 @@ class HostedRun(WatchedRun):
         await self._append(replace(outcome, effect=owed))
         card = self.card
         undone = [each.text for each in card.said if "that was undone" in each.text]
-        words = told(card.said)
+        words = governor_text(card.said)
         if card.phase is Phase.PAUSED:
             words = "\n".join(filter(None, (words, waiting_for(card))))
         return HostAnswer(text=words, notice="\n".join(undone)) if words else GO_ON
@@ -258,10 +258,10 @@ class HostedRun(WatchedRun):
 
     async def stop(self, event: HostEvent) -> HostAnswer | None:
         """Decide whether the host may stop; None if Flyball's own verdict must be taken first."""
-        if owed_verdict(self.state):
+        if pending_verdict(self.state):
             return None
         await self._forget_calls()
-        self.found = await self.look()
+        self.found = await self.check_changes()
         card = self.card
         if card.phase is Phase.PAUSED:
             return HostAnswer(notice=waiting_for(card))
@@ -281,19 +281,19 @@ class HostedRun(WatchedRun):
         return await self._settled()
 
     async def _settled(self) -> HostAnswer | None:
-        await self._bring_on()
+        await self._run_pending()
         while self.card.phase is Phase.FINAL and not self.state.has_ended:
-            if owed_verdict(self.state):
+            if pending_verdict(self.state):
                 return None
             # The run is over and only its final message is requested, which is already known.
             await self._reply((), Finish.STOP, self.card.answer or NO_WORDS)
-            await self._bring_on()
-        return None if owed_verdict(self.state) else stopped(self.state, self._rules.level)
+            await self._run_pending()
+        return None if pending_verdict(self.state) else stopped(self.state, self._rules.level)
 
-    async def heard(self, event: HostEvent) -> HostAnswer:
+    async def message(self, event: HostEvent) -> HostAnswer:
         """Handle a person's message during unfinished work: add budget, and reset the guards."""
         await self._forget_calls()
-        found = await self.look()
+        found = await self.check_changes()
         intent = self.state.intent
         await self._pass_question(event, RESTING)
         calls = LIMITS[intent] if intent else 0
@@ -301,7 +301,7 @@ class HostedRun(WatchedRun):
             await self._append(Extended(by=event.host, calls=calls, why="the person went on"))
         text = self._context.redactor.text(event.text)
         # A verdict in progress concerns unfinished work, so its effect is cancelled here.
-        moot = owed_verdict(self.state)
+        moot = pending_verdict(self.state)
         await self._append(
             ThreadReset(
                 card=self.card.id,
@@ -310,7 +310,7 @@ class HostedRun(WatchedRun):
                 effect=moot.n if moot else 0,
             )
         )
-        await self._bring_on()
+        await self._run_pending()
         return HostAnswer(text=found, notice=found)
 
     async def _pass_question(self, event: HostEvent, more: Set[Asking] = frozenset()) -> None:
@@ -329,7 +329,7 @@ class HostedRun(WatchedRun):
         question = self.card.question
         assert question is not None
         await self._append(Answered(question=question.id, granted=True, by=f"{event.host}: prompt"))
-        return HostAnswer(text=told(self.card.said))
+        return HostAnswer(text=governor_text(self.card.said))
 
     async def approved(self, event: HostEvent, call: Call) -> HostAnswer:
         """Record a person's approval of a call that an earlier run of the session was denied."""
@@ -356,9 +356,9 @@ class HostedRun(WatchedRun):
         """Record a checkpoint from the host's shell; the call that carries it gets the answer."""
         own = [call for call in self.card.in_flight if call.access is Access.CHECKPOINT]
         call = own[-1].id if own else ""
-        effect = self._owed_call(call) if call else self._owed_thought()
+        effect = self.pending_call(call) if call else self.pending_thought()
         await self._append(replace(self._stated(point, call), effect=effect))
-        await self._bring_on()
+        await self._run_pending()
 
     async def state_conflict(self, form: ConflictForm) -> None:
         """Record a conflict from the host's shell; raise `Conflict` if it is refused."""
@@ -366,10 +366,10 @@ class HostedRun(WatchedRun):
         call = own[-1].id if own else ""
         known = Surroundings(self.state.request, self.card.base, self.card.evidence)
         stated = await state_conflict(form, self._call_context(call or CONFLICT), known)
-        effect = self._owed_call(call) if call else self._owed_thought()
+        effect = self.pending_call(call) if call else self.pending_thought()
         await self._append(replace(stated, call=call, effect=effect))
         if self.card.question is None or self.card.question.conflict != stated.report:
-            raise Conflict(stated.fault or told(self.card.said), "Nobody was asked.")
+            raise Conflict(stated.fault or governor_text(self.card.said), "Nobody was asked.")
 
     async def decided(self, event: HostEvent) -> HostAnswer:
         """Record the decision about a conflict in a person's prompt; a question does not decide
@@ -391,7 +391,7 @@ class HostedRun(WatchedRun):
                 choice=choice or Choice.TASK,
             )
         )
-        return HostAnswer(text=told(self.card.said))
+        return HostAnswer(text=governor_text(self.card.said))
 
     def _stated(self, point: Checkpoint, call: str) -> CheckpointStated:
         clean = self._context.redactor.text
@@ -412,7 +412,7 @@ class HostedRun(WatchedRun):
 
     async def noted(self, text: str) -> HostAnswer:
         """Add a note that can wait while a verdict is taken."""
-        return GO_ON if owed_verdict(self.state) else await self.note(text)
+        return GO_ON if pending_verdict(self.state) else await self.note(text)
 
     async def greeted(self) -> HostAnswer:
         """Return the message for a model when its work begins."""

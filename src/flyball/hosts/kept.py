@@ -76,7 +76,7 @@ class KeptWorkspaces:
 
     def keep(self, run: str, workspace: Workspace) -> None:
         """Cache the workspace for the next hook event."""
-        self._open[run] = workspace.to_look_at(), _marks_of(_own_files(workspace))
+        self._open[run] = workspace.for_reading(), _marks_of(_own_files(workspace))
         if len(self._open) > MOST_OPEN:
             del self._open[next(iter(self._open))]
 

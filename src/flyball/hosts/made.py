@@ -23,7 +23,7 @@ _MOST = 2_000
 _SECONDS = 5.0
 
 
-def made_own(words: Sequence[str], host: str, cwd: str) -> bool:
+def created_by_host(words: Sequence[str], host: str, cwd: str) -> bool:
     """Return whether all that a command destroys was made since the host started."""
     match list(words):
         case ["git", "stash", "drop", *refs] if len(refs) < 2:

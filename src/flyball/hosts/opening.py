@@ -20,7 +20,7 @@ from flyball.engine.run_context import RunContext
 from flyball.engine.short_effects import ShortEffects
 from flyball.errors import NotFound
 from flyball.hosts.calls import HostRules
-from flyball.hosts.driven import context_of, driven, unheard
+from flyball.hosts.driven import context_of, driven, ignore_output
 from flyball.hosts.hosted_run import HostedRun
 from flyball.hosts.kept import KeptWorkspaces
 from flyball.hosts.watched_run import OthersChanges, changed_elsewhere
@@ -124,7 +124,7 @@ class HostedRuns:
         try:
             context.adopt(peek_workspace(session.run, self._home.state))
             make: Callable[..., Performer] = import_module(EFFECTS).EffectPerformer
-            performer = make(journal, NullDriver(), context, on_text=unheard)
+            performer = make(journal, NullDriver(), context, on_text=ignore_output)
             seen = await performer.perform(state, owed, Intention(f"{state.run}/{owed.n}", False))
             assert isinstance(seen, EvidenceTaken)
             return replace(seen, effect=owed.n)

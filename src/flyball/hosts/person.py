@@ -14,7 +14,7 @@ from flyball.app.sessions import Session, Sessions
 from flyball.app.settling import state_dir
 from flyball.errors import NotAPerson
 from flyball.workspace.process.process_identity import ancestors, environ_of, is_running
-from flyball.workspace.process.terminal import doubt_about_terminal, has_terminal
+from flyball.workspace.process.terminal import has_terminal, objection_to_terminal
 
 
 def require_person(home: Home, environ: Mapping[str, str]) -> None:
@@ -94,7 +94,7 @@ def _require_terminal(sessions: Sequence[Session]) -> None:
     if not sys.stdin.isatty():
         raise NotAPerson("An agent is governed here, and this does not come from a terminal.", HOW)
     agents = [int(each.process.partition("@")[0]) for each in sessions if each.process]
-    if doubt := doubt_about_terminal(os.getpid(), agents):
+    if doubt := objection_to_terminal(os.getpid(), agents):
         raise NotAPerson(f"An agent is governed here, and {doubt}.", IN_DOUBT)
 
 

@@ -12,7 +12,7 @@ from flyball.app.project import Home, redactor_of
 from flyball.app.runs.journals import opened
 from flyball.app.sessions import HOSTED, WITHIN, Session, Sessions
 from flyball.errors import Conflict, NotFound
-from flyball.hosts.armed import remember_armed
+from flyball.hosts.armed import record_hook_settings
 from flyball.hosts.hook_files import remember_hooks
 from flyball.hosts.opening import HostedRuns
 from flyball.hosts.person import is_below
@@ -71,13 +71,13 @@ class HostPrompts:
             granted = await self._runs.at(session, lambda run: run.answered(event))
             if not state.cards[-1].has_changed:
                 return granted
-            return joined(granted, await self._runs.at(session, lambda run: run.heard(event)))
+            return joined(granted, await self._runs.at(session, lambda run: run.message(event)))
         left = GO_ON
         if state and state.cards[-1].in_flight:
             left = await self._runs.at(session, lambda run: run.cut_off())
             state = await self._runs.live_state(session)
         if state and state.cards[-1].has_changed:
-            return joined(left, await self._runs.at(session, lambda run: run.heard(event)))
+            return joined(left, await self._runs.at(session, lambda run: run.message(event)))
         before = state or await self._ended(session)
         if state:
             await self._end_run(session, NEXT_PROMPT)
@@ -160,7 +160,7 @@ class HostPrompts:
         )
         self._sessions.keep(begun)
         remember_hooks(self._home, state.run)
-        remember_armed(self._home, state.run, session.run, event)
+        record_hook_settings(self._home, state.run, session.run, event)
         return begun, state
 
     def _within(self, session: Session) -> dict[str, str]:
@@ -206,14 +206,14 @@ def _last(state: RunState) -> str:
     return state.response.message if state.response else ""
 
 
-def joined(found: HostAnswer, said: HostAnswer) -> HostAnswer:
+def joined(found: HostAnswer, answer: HostAnswer) -> HostAnswer:
     """Return an answer, preceded by an earlier finding."""
-    text = "\n".join(filter(None, (found.text, said.text)))
-    notice = "\n".join(filter(None, (found.notice, said.notice)))
-    return replace(said, notice=notice, text=text)
+    text = "\n".join(filter(None, (found.text, answer.text)))
+    notice = "\n".join(filter(None, (found.notice, answer.notice)))
+    return replace(answer, notice=notice, text=text)
 
 
-def is_nobodys(event: HostEvent, session: Session) -> bool:
+def is_written_by_host(event: HostEvent, session: Session) -> bool:
     """Return whether the host wrote the prompt: a subagent's notice, or our own text."""
     rejected = session.rejected.strip()
     # Anything reverted at that stop is mentioned before the rejection.

@@ -21,7 +21,7 @@ from typing import Any
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.hosts.answering import decide
-from flyball.hosts.client import MOST, TOO_LARGE, detach, doubt_about_folder
+from flyball.hosts.client import MOST, TOO_LARGE, detach, objection_to_folder
 from flyball.hosts.install.door import LOOPBACK, HookDoor, read_door
 from flyball.hosts.kept import KeptWorkspaces
 from flyball.hosts.observer import observed_at
@@ -45,12 +45,12 @@ def stay(place: str, home: Home, patience: float) -> bool:
         return bool(ready and os.read(hear, 1))
     try:
         os.close(hear)
-        serve(place, home, tell=lambda: _tell(speak))
+        serve(place, home, tell=lambda: _signal_ready(speak))
     finally:
         os._exit(0)
 
 
-def _tell(speak: int) -> None:
+def _signal_ready(speak: int) -> None:
     """Report that hooks are answered from now on; ignore a reader that was killed meanwhile."""
     with suppress(OSError):
         os.write(speak, b"1")
@@ -69,7 +69,7 @@ def serve(
     if not os.path.lexists(directory):
         directory.mkdir(mode=0o700)
     # Another user's directory of that name would let them listen in our place.
-    if doubt_about_folder(os.fspath(directory)):
+    if objection_to_folder(os.fspath(directory)):
         return
     lock = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -193,11 +193,11 @@ Decide = Callable[[str, bytes], tuple[int, bytes, bytes]]
 """Takes host and payload; returns exit code, output and errors like a hook process."""
 
 
-def told_over_http(event: str, code: int, out: bytes, err: bytes) -> bytes:
+def response_body(event: str, code: int, out: bytes, err: bytes) -> bytes:
     """Return a hook process's answer as the body of an HTTP response."""
     words = err.decode("utf-8", "replace").strip()
     if code == REFUSED and event == "PreToolUse":
-        told: dict[str, Any] = {
+        answer: dict[str, Any] = {
             "hookSpecificOutput": {
                 "hookEventName": event,
                 "permissionDecision": "deny",
@@ -205,12 +205,12 @@ def told_over_http(event: str, code: int, out: bytes, err: bytes) -> bytes:
             }
         }
     elif code == REFUSED:
-        told = {"decision": "block", "reason": words}
+        answer = {"decision": "block", "reason": words}
     elif code:
-        told = {"systemMessage": words}
+        answer = {"systemMessage": words}
     else:
         return out
-    return json.dumps(told).encode()
+    return json.dumps(answer).encode()
 
 
 class HttpHooks(ThreadingHTTPServer):
@@ -244,12 +244,12 @@ class _Exchange(BaseHTTPRequestHandler):
         elif int(length) > MOST:
             # Any other status would let the call pass.
             event = self._read_event(int(length))
-            self._say(200, told_over_http(event, REFUSED, b"", TOO_LARGE))
+            self._say(200, response_body(event, REFUSED, b"", TOO_LARGE))
         else:
             data = self.rfile.read(int(length))
             host = self.path.removeprefix("/flyball-hook/")
             found = self.server.decide(host, data)
-            self._say(200, told_over_http(_event(data), *found))
+            self._say(200, response_body(_event(data), *found))
 
     def _may_ask(self) -> bool:
         """Return whether the client is a host with the token, and not a page in a browser."""

@@ -20,11 +20,11 @@ from flyball.app.sessions import Session, Sessions
 from flyball.engine.ongoing import current_progress
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import NotFound
-from flyball.hosts.armed import doubted
+from flyball.hosts.armed import unverified
 from flyball.hosts.calls import HostRules
 from flyball.hosts.hosted_run import stopped
 from flyball.hosts.opening import HostedRuns
-from flyball.hosts.watched_run import owed_verdict
+from flyball.hosts.watched_run import pending_verdict
 from flyball.hosts.words import GOES_ON, LATE, NOBODY_LOOKS, TOO_LONG
 from flyball.workspace.errors import WorkspaceHeld
 from flyball.workspace.run.lock import wait_for_lock
@@ -59,13 +59,13 @@ class HostStops:
         async with self._turn():
             session = self._session(event)
             async with self._runs.opened(session) as run:
-                said = GO_ON if run is None else await run.stop(event)
+                answer = GO_ON if run is None else await run.stop(event)
                 found = run.found if run else ""
-        if said is None:
-            said = await self._held(session)
-        said = _with_found(said, found)
+        if answer is None:
+            answer = await self._held(session)
+        answer = _with_found(answer, found)
         async with self._turn():
-            now, rejected = self._session(event), said.text if said.is_refused else ""
+            now, rejected = self._session(event), answer.text if answer.is_refused else ""
             # A model whose stop is accepted receives nothing more; it gets the message when it
             # continues.
             untold = now.untold if rejected else "\n".join(filter(None, (now.untold, found)))
@@ -73,7 +73,7 @@ class HostStops:
             kept = replace(now, rejected=rejected, untold=untold, unshown=unshown)
             if kept != now:
                 self._sessions.keep(kept)
-        return said if rejected else _with_found(said, now.unshown)
+        return answer if rejected else _with_found(answer, now.unshown)
 
     async def _held(self, session: Session) -> HostAnswer:
         """Return the verdict's answer to a stop, or how to wait for it: hosts limit a hook's time.
@@ -85,10 +85,10 @@ class HostStops:
 
         def take() -> None:
             try:
-                said = asyncio.run(self._take_verdict(session))
+                answer = asyncio.run(self._take_verdict(session))
                 if is_late.is_set():
-                    asyncio.run(self._tell_later(session, said))
-                taken.set_result(said)
+                    asyncio.run(self._keep_for_next_prompt(session, answer))
+                taken.set_result(answer)
             except BaseException as error:  # noqa: BLE001
                 # It is raised again for a caller that waits for the answer.
                 taken.set_exception(error)
@@ -108,31 +108,33 @@ class HostStops:
         """Explain that the verdict is not ready, with its progress and how long it took last
         time."""
         now = current_progress(self._home.state, session.run)
-        said = GOES_ON.format(run=session.run)
-        return f"{said} Now: {now['text']}." if now else said
+        answer = GOES_ON.format(run=session.run)
+        return f"{answer} Now: {now['text']}." if now else answer
 
-    async def _tell_later(self, session: Session, said: HostAnswer) -> None:
+    async def _keep_for_next_prompt(self, session: Session, answer: HostAnswer) -> None:
         """Store a verdict that became ready after a stop, for the next prompt."""
-        if not said.text and not said.notice:
+        if not answer.text and not answer.notice:
             # The work went on meanwhile, and the next stop is judged by itself.
             return
         async with self._turn():
             now = self._sessions.find(session.host, session.session)
             if now.run == session.run:
-                words = said.notice or f"{LATE}\n{said.text}"
-                self._sessions.keep(replace(now, untold=said.text, unshown=words))
+                words = answer.notice or f"{LATE}\n{answer.text}"
+                self._sessions.keep(replace(now, untold=answer.text, unshown=words))
 
     async def _take_verdict(self, session: Session) -> HostAnswer:
         """Take the verdict that a run's stop waits for, or return another process's result."""
         lock = await wait_for_lock(self._verdict_lock(session), math.inf)
         try:
-            while (state := await self._runs.live_state(session)) and (owed := owed_verdict(state)):
+            while (state := await self._runs.live_state(session)) and (
+                owed := pending_verdict(state)
+            ):
                 seen = await self._runs.inspected(session, state, owed)
-                seen = doubted(self._home, seen, session.run)
+                seen = unverified(self._home, seen, session.run)
                 async with self._turn():
-                    said = await self._runs.at(session, lambda run, seen=seen: run.judged(seen))
-                if said is not None:
-                    return said
+                    answer = await self._runs.at(session, lambda run, seen=seen: run.judged(seen))
+                if answer is not None:
+                    return answer
         finally:
             lock.release()
         return await self._last_stop(session)
@@ -148,7 +150,7 @@ class HostStops:
         deadline = time.monotonic() + seconds
         session = await self._last_asked()
         is_taken = True
-        while await self._is_owing(session):
+        while await self._owes_verdict(session):
             if not is_taken:
                 return NOBODY_LOOKS
             try:
@@ -162,20 +164,20 @@ class HostStops:
                     tell(now)
         # A verdict is written in several steps of one turn, and only the last one ends the stop.
         async with self._turn():
-            said = await self._last_stop(session)
-        return said.text or said.notice
+            answer = await self._last_stop(session)
+        return answer.text or answer.notice
 
     async def _last_asked(self) -> Session:
         """Return the session whose verdict is being taken, or else the most recently active one."""
         found = [each for each in self._sessions.in_checkout() if each.run]
         if not found:
             raise no_session()
-        owing = [each for each in found if await self._is_owing(each)]
+        owing = [each for each in found if await self._owes_verdict(each)]
         return (owing or found)[-1]
 
-    async def _is_owing(self, session: Session) -> bool:
+    async def _owes_verdict(self, session: Session) -> bool:
         state = await self._runs.live_state(session)
-        return state is not None and owed_verdict(state) is not None
+        return state is not None and pending_verdict(state) is not None
 
     async def _last_stop(self, session: Session) -> HostAnswer:
         """Return the answer to the last stop of a session."""
@@ -187,11 +189,11 @@ class HostStops:
         return self._home.state / "hosts" / f"{session.run}.verdict"
 
 
-def _with_found(said: HostAnswer, found: str) -> HostAnswer:
+def _with_found(answer: HostAnswer, found: str) -> HostAnswer:
     """Return a stop's answer with a note of what was reverted, for the model or the person."""
-    if said.is_refused:
-        return replace(said, text="\n".join(filter(None, (found, said.text))))
-    return replace(said, notice="\n".join(filter(None, (found, said.notice))))
+    if answer.is_refused:
+        return replace(answer, text="\n".join(filter(None, (found, answer.text))))
+    return replace(answer, notice="\n".join(filter(None, (found, answer.notice))))
 
 
 def no_session() -> NotFound:

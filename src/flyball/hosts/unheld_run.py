@@ -47,7 +47,7 @@ class UnheldRun(HostedRun):
         await self._go_past()
         await super().before(event)
         await self._go_past()
-        if self._owed_call(event.call) == 0 and self.card.phase.is_in(PLAN):
+        if self.pending_call(event.call) == 0 and self.card.phase.is_in(PLAN):
             await self._assume_checkpoint()
         return GO_ON
 
@@ -76,7 +76,7 @@ class UnheldRun(HostedRun):
         assert question is not None, "only a card that asks has a conflict"
         await self._append(Answered(question=question.id, granted=True, by=NOBODY))
 
-    async def look(self, since: str = "") -> str:  # noqa: ARG002
+    async def check_changes(self, since: str = "") -> str:  # noqa: ARG002
         """Record changes that no call explains."""
         card = self.card
         if asks_about_conflict(card) or any(
@@ -85,7 +85,7 @@ class UnheldRun(HostedRun):
             return ""
         now, changed = await self._changes()
         if changed:
-            await self._record_look(now, changed=changed)
+            await self._record_changes(now, changed=changed)
         return ""
 
     async def _outcome(self, event: HostEvent, call: Call, owed: int) -> AnyEvent:
@@ -127,7 +127,7 @@ class UnheldRun(HostedRun):
             verify_with=("the project's tests",),
         )
         # The next step, a first run of the tests, is more than observing.
-        await self._append(replace(self._stated(point, ""), effect=self._owed_thought()))
+        await self._append(replace(self._stated(point, ""), effect=self.pending_thought()))
         await self._go_past()
 
     async def _go_past(self) -> None:
@@ -157,7 +157,7 @@ class ObservedRun(UnheldRun):
         if asks_about_conflict(self.card):
             await self._withdraw()
         await self._forget_calls()
-        await self.look()
+        await self.check_changes()
         await self._go_past()
         await self._reply((), Finish.STOP, event.text.strip() or NO_WORDS)
         return GO_ON

@@ -36,7 +36,7 @@ from flyball.workspace.run.workspace import Workspace
 from flyball.workspace.trees.trees import TreeHash
 
 
-def owed_verdict(state: RunState) -> Owed | None:
+def pending_verdict(state: RunState) -> Owed | None:
     """Return the verdict that a stop waits for, if one must be taken."""
     return next((each for each in state.due if isinstance(each.effect, Inspect)), None)
 
@@ -124,17 +124,17 @@ class WatchedRun:
 
     async def seen(self, since: str = "") -> HostAnswer:
         """Describe the changes between two events, for model and person."""
-        found = await self.look(since)
+        found = await self.check_changes(since)
         return HostAnswer(text=found, notice=found)
 
-    async def look(self, since: str = "") -> str:
+    async def check_changes(self, since: str = "") -> str:
         """Check changes that no call explains: revert them in a read-only phase, else accept them.
 
         Background shells, slash commands and skills write without a hook. `since` is a tree from
         before the run.
         """
         card = self.card
-        if card.phase is Phase.PAUSED or not card.is_live or owed_verdict(self.state):
+        if card.phase is Phase.PAUSED or not card.is_live or pending_verdict(self.state):
             return ""
         if any(call.access is not Access.READ for call in card.in_flight):
             return ""
@@ -146,7 +146,7 @@ class WatchedRun:
         elsewhere = await self._others()
         mine = tuple(path for path in changed if path not in elsewhere)
         if not mine:
-            await self._record_look(now)
+            await self._record_changes(now)
             return ""
         undone = self._without_leave(mine)
         kept = ""
@@ -154,13 +154,13 @@ class WatchedRun:
             kept = workspace.snapshot(f"{self.state.run}/look/{self.state.seq}")
             now = self._present = restore_paths(workspace, was, undone)
         left = tuple(path for path in mine if path not in undone)
-        await self._record_look(now, changed=left, undone=undone)
+        await self._record_changes(now, changed=left, undone=undone)
         return taken_back(undone, kept) if undone else ""
 
     async def accept(self) -> HostAnswer:
         """Accept the current tree, which a person has just changed."""
         if self.card.is_live and self.card.phase is not Phase.PAUSED:
-            await self._record_look(self._workspace.tree_hash())
+            await self._record_changes(self._workspace.tree_hash())
         return GO_ON
 
     def _without_leave(self, changed: tuple[str, ...]) -> tuple[str, ...]:
@@ -172,7 +172,7 @@ class WatchedRun:
             return changed
         return tuple(path for path in changed if reads_hooks_from(path))
 
-    async def _record_look(
+    async def _record_changes(
         self,
         tree: TreeHash,
         changed: tuple[str, ...] = (),
@@ -190,7 +190,7 @@ class WatchedRun:
             tree=tree,
             changed=changed,
             undone=undone,
-            effect=self._owed_call(call.id),
+            effect=self.pending_call(call.id),
         )
         await self._append(await self._without_others(event))
 
@@ -203,7 +203,7 @@ class WatchedRun:
         for call in self.card.in_flight:
             if ids is not None and call.id not in ids:
                 continue
-            owed, tree = self._owed_call(call.id), self.card.tree
+            owed, tree = self.pending_call(call.id), self.card.tree
             gone = CallInterrupted(card=self.card.id, call=call.id, tree=tree, effect=owed)
             await self._append(gone)
 
@@ -215,23 +215,23 @@ class WatchedRun:
                 text=clean,
                 calls=calls,
                 finish=finish,
-                effect=self._owed_thought(),
+                effect=self.pending_thought(),
             )
         )
 
     async def _append(self, event: AnyEvent) -> None:
         self.state = await self._engine.append(self.state, event)
 
-    async def _bring_on(self) -> None:
+    async def _run_pending(self) -> None:
         _ = self._workspace
         self.state = await self._engine.run_pending_effects(self.state)
 
-    def _owed_thought(self) -> int:
+    def pending_thought(self) -> int:
         """Return the number of the pending model request; 0 if the host makes calls in parallel."""
         found = [o.n for o in self.state.owed if isinstance(o.effect, Think)]
         return found[-1] if found else 0
 
-    def _owed_call(self, call: str) -> int:
+    def pending_call(self, call: str) -> int:
         effects = [(o.n, o.effect) for o in self.state.owed]
         found = [n for n, e in effects if isinstance(e, Perform) and e.call.id == call]
         return found[-1] if found else 0

@@ -108,12 +108,12 @@ def where(state: RunState, card: CardState) -> str:
 
 def refusal(card: CardState, call: str, code: str) -> str:
     """Return why a call is refused, and how to continue."""
-    said = [each.text for each in card.said if each.call in ("", call)]
+    lines = [each.text for each in card.said if each.call in ("", call)]
     if code in ("out_of_phase", "checkpoint_owed") and card.phase.is_in(PLAN):
-        said.append(how_to_state())
+        lines.append(how_to_state())
     if card.phase is Phase.PAUSED and card.question is not None:
-        said.append(waiting_for(card))
-    return "\n".join(dict.fromkeys(said))
+        lines.append(waiting_for(card))
+    return "\n".join(dict.fromkeys(lines))
 
 
 def waiting_for(card: CardState) -> str:
@@ -147,15 +147,15 @@ def asks_about_conflict(card: CardState) -> bool:
     return card.phase is Phase.PAUSED and question is not None and question.conflict is not None
 
 
-def told(said: tuple[GovernorMessage, ...]) -> str:
+def governor_text(lines: tuple[GovernorMessage, ...]) -> str:
     """Return the governor's message after an allowed call."""
-    return "\n".join(each.text for each in said)
+    return "\n".join(each.text for each in lines)
 
 
 def rejection(card: CardState) -> str:
     """Explain why a stop is not accepted."""
-    said = told(card.said) or "This is not done yet."
-    return f"{said}\n{how_to_conflict()}" if WAY_OUT in said else said
+    lines = governor_text(card.said) or "This is not done yet."
+    return f"{lines}\n{how_to_conflict()}" if WAY_OUT in lines else lines
 
 
 def ending_notice(state: RunState, level: str) -> str:

@@ -82,16 +82,16 @@ class Block:
     def fits(self, text: Text, at: int) -> MatchLevel | None:
         """Return the strictest level at which the block matches at this place."""
         end = at + len(self.lines)
-        if at < 0 or end > len(text.lines) or not self.may_stand(text, at):
+        if at < 0 or end > len(text.lines) or not self.may_be_placed(text, at):
             return None
         if not self.has_bare:
             if text.lines[at:end] == self.lines:
                 return MatchLevel.EXACT
             if _strip_ends(text.lines[at:end]) == self.loose():
                 return MatchLevel.TRAILING
-        return MatchLevel.SHIFTED if text.stands_any(self.shifted(), at) else None
+        return MatchLevel.SHIFTED if text.matches_any(self.shifted(), at) else None
 
-    def may_stand(self, text: Text, at: int) -> bool:
+    def may_be_placed(self, text: Text, at: int) -> bool:
         """Return whether a hunk that changes the end of the file may be placed here."""
         hunk = self.hunk
         if not (hunk.old_unended or hunk.new_unended) or hunk.marks[-1] == KEEP or self.trail:
@@ -107,7 +107,7 @@ class Block:
         else:
             exact = level is MatchLevel.EXACT
             found = text.find(self.lines) if exact else text.find_loose(self.loose())
-        return [at for at in found if self.may_stand(text, at)]
+        return [at for at in found if self.may_be_placed(text, at)]
 
     def spot(self, at: int, level: MatchLevel, stated: int | None) -> Spot:
         """Return a place of the block as a place of the hunk."""
@@ -190,8 +190,8 @@ def _is_due(spot: Spot, places: list[int], hunk: Hunk, stated: int | None) -> bo
         return stated not in places
     if stated is not None or hunk.span is None:
         return False
-    said = hunk.span.old_index
-    return abs(spot.at - said) < min(abs(place - said) for place in places)
+    old = hunk.span.old_index
+    return abs(spot.at - old) < min(abs(place - old) for place in places)
 
 
 def _skips_context(hunk: Hunk, spot: Spot) -> bool:
@@ -359,9 +359,9 @@ def _narrow(text: Text, seat: HunkPlaces) -> HunkPlaces:
     if len(spots) == 1:
         return seat
     for clue in (_spots_under_heading, _spots_at_end):
-        spoken_for = clue(text, seat)
-        if spoken_for:
-            spots = tuple(spot for spot in spots if spot in spoken_for)
+        claimed = clue(text, seat)
+        if claimed:
+            spots = tuple(spot for spot in spots if spot in claimed)
     return seat._replace(spots=spots or seat.spots)
 
 

@@ -42,8 +42,12 @@ class Refusal(NamedTuple):
 
     def to_json(self) -> dict[str, object]:
         """Return the refusal as plain values."""
-        said = {name: value for name, value in self._asdict().items() if value}
-        return {**said, "code": self.code.value, **({"lines": [*self.lines]} if self.lines else {})}
+        fields = {name: value for name, value in self._asdict().items() if value}
+        return {
+            **fields,
+            "code": self.code.value,
+            **({"lines": [*self.lines]} if self.lines else {}),
+        }
 
 
 class HunkTaken(NamedTuple):

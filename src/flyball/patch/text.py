@@ -75,9 +75,9 @@ class Text:
         options = [[p for alt in alts for p in places.get(alt, ())] for alts in block]
         pivot = min(range(len(block)), key=lambda i: len(options[i]))
         starts = sorted({p - pivot for p in options[pivot]})
-        return [s for s in starts if self.stands_any(block, s)]
+        return [s for s in starts if self.matches_any(block, s)]
 
-    def stands_any(self, block: Alternatives, at: int) -> bool:
+    def matches_any(self, block: Alternatives, at: int) -> bool:
         """Return whether each line from `at` on is one of its alternatives, ignoring trailing white
         space."""
         if at < 0 or at + len(block) > len(self.lines):

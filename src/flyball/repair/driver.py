@@ -111,17 +111,17 @@ def ask_for(tool: str, **args: object) -> SpokenCall:
 def next_move(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     """Return the next step of a repair in this phase: calls, or its last words."""
     if phase.is_in(RECON):
-        return _look(story, phase, seconds)
+        return _run_tests(story, phase, seconds)
     if phase is Phase.CHECKPOINT:
         return _promise(story, phase, seconds)
     if phase is Phase.EXECUTE:
         return _work(story, phase, seconds)
     if phase is Phase.VERIFY:
         return _prove(story, phase)
-    return last_reply(story, phase, _last_words(story))
+    return last_reply(story, phase, _final_answer(story))
 
 
-def _look(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
+def _run_tests(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     """Run tests one by one first, so that an endless one cannot block the rest; then all, if
     needed."""
     looks = [made.suite for made in story.actions if made.tool == "localise_faults"]
@@ -146,7 +146,7 @@ def _was_cut_short(run: SuiteReport | None) -> bool:
 def _promise(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     looked, run = story.last("localise_faults"), story.red_run
     if run is None or looked is None or not looked.suspects or story.count("checkpoint"):
-        return last_reply(story, phase, _last_words(story))
+        return last_reply(story, phase, _final_answer(story))
     names = ", ".join(each.name for each in run.failures[:SHOWN_NAMES])
     more = f" and {run.failed - SHOWN_NAMES} more" if run.failed > SHOWN_NAMES else ""
     goal = f"Make {names}{more} pass, and every other test."
@@ -194,21 +194,21 @@ def _work(story: ThreadFacts, phase: Phase, seconds: float) -> Reply:
     if searched is None or (found is None and story.has_rested):
         return Reply(calls=(ask_for("try_candidates", seconds=_promised(story, seconds)),))
     if found is None or not found.holding:
-        return last_reply(story, phase, _last_words(story))
+        return last_reply(story, phase, _final_answer(story))
     edits = [made for made in story.actions if made.tool == "edit_diff"]
     if not edits or (story.has_rested and not edits[-1].ok):
         return Reply(calls=(ask_for("edit_diff", diff=found.holding[0].diff),))
-    change = _standing(story, found)
+    change = _change_in_tree(story, found)
     if change is None:
-        return last_reply(story, phase, _last_words(story))
+        return last_reply(story, phase, _final_answer(story))
     runs = [made.suite for made in story.since("edit_diff") if made.tool == "test"]
     if not runs:
         return Reply(calls=_tests(story))
     if runs[-1] is None or not runs[-1].is_green:
-        return Reply(calls=_take_back(found, change, edits))
+        return Reply(calls=_revert_edits(found, change, edits))
     if len(found.holding) > 1 and not story.count("note"):
         return Reply(calls=(ask_for("note", text=sentences.alternatives(change, found)),))
-    return last_reply(story, phase, _last_words(story))
+    return last_reply(story, phase, _final_answer(story))
 
 
 def _tests(story: ThreadFacts) -> tuple[SpokenCall, ...]:
@@ -224,7 +224,7 @@ def _is_name(name: str) -> bool:
     return not name.startswith("-") and bool(re.fullmatch(r"[^\x00-\x1f]+", name))
 
 
-def _take_back(
+def _revert_edits(
     found: CandidateSearch, change: HoldingChange, edits: list[MadeCall]
 ) -> tuple[SpokenCall, ...]:
     """Undo a candidate that the whole suite rejects, and try the next one."""
@@ -259,14 +259,14 @@ def _prove(story: ThreadFacts, phase: Phase) -> Reply:
     last = story.last("test")
     if story.is_rejected and (last is None or last.args):
         return Reply(calls=(ask_for("test"),))
-    return last_reply(story, phase, _last_words(story))
+    return last_reply(story, phase, _final_answer(story))
 
 
-def _last_words(story: ThreadFacts) -> Words:
+def _final_answer(story: ThreadFacts) -> Words:
     """Return an answer from the observations so far."""
     searched, tested = story.last("try_candidates"), story.last("test")
     found = searched.search if searched else None
-    change = _standing(story, found) if found else None
+    change = _change_in_tree(story, found) if found else None
     last = tested.suite if tested else None
     if found and change and last and last.is_green:
         return sentences.claim_for_change(story.run, last, change, found)
@@ -288,7 +288,7 @@ def _last_words(story: ThreadFacts) -> Words:
     return sentences.search_in_vain(run, looked.suspects, searched, story.request)
 
 
-def _standing(story: ThreadFacts, found: CandidateSearch) -> HoldingChange | None:
+def _change_in_tree(story: ThreadFacts, found: CandidateSearch) -> HoldingChange | None:
     """Return the change that is currently in the tree."""
     edits = [made for made in story.actions if made.tool == "edit_diff"]
     if not edits or not edits[-1].ok:
@@ -372,15 +372,15 @@ def _causes(story: ThreadFacts, seconds: float) -> list[Wanted]:
 
 def _findings(story: ThreadFacts) -> str:
     parts = [_servers(story), _tests_reply(story), _place(story), *_plain(story)]
-    said = "\n\n".join(filter(None, parts))
-    if not said:
+    text = "\n\n".join(filter(None, parts))
+    if not text:
         return sentences.needs_model(story.request).whole
     if story.template == "diagnose" and story.runs and story.red_run is None:
-        said += (
+        text += (
             "\n\nThe tests do not show what you ask about. Write one that does.\n"
             f"{sentences.ask_model(story.request)}"
         )
-    return said
+    return text
 
 
 def _tests_reply(story: ThreadFacts) -> str:

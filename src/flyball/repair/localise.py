@@ -140,20 +140,22 @@ async def trace_tests(stage: ScratchCopy, seconds: float | None) -> Memo | None:
         "seconds": seconds,
         "sample": SAMPLE,
     }
-    told = await run_program(stage, orders, _progress)
+    answer = await run_program(stage, orders, _progress)
     # Tests that were not reached would look as if they passed, or did not exist.
-    if told.finished is None:
+    if answer.finished is None:
         return None
-    heads = _lines_of_kind(told.lines, _Head, "tests")
+    heads = _lines_of_kind(answer.lines, _Head, "tests")
     if not heads:
         raise ToolUnavailable(
-            f"The tests could not be loaded:\n{told.finished.output[-2000:].strip()}",
+            f"The tests could not be loaded:\n{answer.finished.output[-2000:].strip()}",
             "Run `test` to see how they fail.",
         )
     head = heads[0]
-    tests = _lines_of_kind(told.lines, Traced, "name")
+    tests = _lines_of_kind(answer.lines, Traced, "name")
     tests += [_unloadable(stage.context.root.path, name, why) for name, why in head.broken.items()]
-    runs = [Once(it.ran, it.end, it.why, it.cpu) for it in _lines_of_kind(told.lines, _Ran, "ran")]
+    runs = [
+        Once(it.ran, it.end, it.why, it.cpu) for it in _lines_of_kind(answer.lines, _Ran, "ran")
+    ]
     found = Memo(stage.choice.name, tuple(runs), tuple(tests), head.tests, head.broken)
     keep(stage.context, found)
     return found

@@ -89,8 +89,8 @@ class Draft(NamedTuple):
 
 def clues_of(messages: Iterable[str]) -> frozenset[str]:
     """Return what the messages of failing tests say about the kind of fault."""
-    said = "\n".join(messages)
-    return frozenset(name for name, pattern in SIGNS.items() if pattern.search(said))
+    text = "\n".join(messages)
+    return frozenset(name for name, pattern in SIGNS.items() if pattern.search(text))
 
 
 def changes_at(

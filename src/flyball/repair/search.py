@@ -75,8 +75,8 @@ async def try_on_tests(
         ],
         **limits._asdict(),
     }
-    told = await run_program(stage, orders, lambda lines: words(read_ends(len(proposed), lines)))
-    return Tried(read_ends(len(proposed), told.lines), told.finished is None)
+    answer = await run_program(stage, orders, lambda lines: words(read_ends(len(proposed), lines)))
+    return Tried(read_ends(len(proposed), answer.lines), answer.finished is None)
 
 
 def read_ends(generated: int, lines: Sequence[Line]) -> Ends:
@@ -122,7 +122,7 @@ TEMPLATES: tuple[ChangeTemplate, ...] = (
     ChangeTemplate("self", names.variable_to_attribute),
     ChangeTemplate("attribute", names.change_attribute),
     ChangeTemplate("callee", names.change_callee),
-    ChangeTemplate("builtin", names.builtin_twin),
+    ChangeTemplate("builtin", names.builtin_counterpart),
     ChangeTemplate("argument order", calls.argument_order),
     ChangeTemplate("argument count", calls.argument_count),
     ChangeTemplate("unwrap", calls.unwrap_call),
@@ -150,7 +150,7 @@ TEMPLATES: tuple[ChangeTemplate, ...] = (
     ChangeTemplate("brackets", forms.regroup),
     ChangeTemplate("call", forms.change_call),
     ChangeTemplate("order", forms.change_sort_key),
-    ChangeTemplate("made anew", forms.make_anew),
+    ChangeTemplate("made anew", forms.create_each_time),
     ChangeTemplate("keyword", forms.change_keyword),
     ChangeTemplate("given back", forms.change_result),
     ChangeTemplate("unknown name", scopes.correct_unknown),

@@ -67,11 +67,11 @@ def explain(failed: FailedTest) -> str:
         return f"{at.place} is not valid Python ({trace.text}): `{at.code}`."
     if trace.kind == "AssertionError" and own:
         return f"{own[-1].place} {_assertion(own[-1].code, trace.text)}"
-    said = f"{trace.kind}: {_cut(trace.text)}" if trace.text else trace.kind
+    text = f"{trace.kind}: {_cut(trace.text)}" if trace.text else trace.kind
     if not own:
-        return f"{said}."
+        return f"{text}."
     called = f", called from {own[0].place} (`{own[0].code}`)" if len(own) > 1 else ""
-    return f"{said}, at {own[-1].place}: `{own[-1].code}`{called}."
+    return f"{text}, at {own[-1].place}: `{own[-1].code}`{called}."
 
 
 def _quoted(why: str) -> str:
@@ -116,15 +116,15 @@ def _is_foreign(path: str) -> bool:
 
 def _assertion(code: str, text: str) -> str:
     """Return what an assertion expected, in the code's own words, and its operands."""
-    said = text.removeprefix("assert ")
+    shown = text.removeprefix("assert ")
     statement = _statement(code)
     if isinstance(statement, ast.Assert):
         wanted = ast.unparse(statement.test)
-        got = _operands(statement.test, said)
-        return f"expects `{wanted}`{got or (f': {_cut(said)}' if said else '')}."
+        got = _operands(statement.test, shown)
+        return f"expects `{wanted}`{got or (f': {_cut(shown)}' if shown else '')}."
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return f"{_method(statement.value, text)}."
-    return f"does not hold: `{code}`{f': {_cut(said)}' if said else ''}."
+    return f"does not hold: `{code}`{f': {_cut(shown)}' if shown else ''}."
 
 
 def _statement(code: str) -> ast.stmt | None:
@@ -135,11 +135,11 @@ def _statement(code: str) -> ast.stmt | None:
     return body[0] if len(body) == 1 else None
 
 
-def _operands(test: ast.expr, said: str) -> str:
+def _operands(test: ast.expr, text: str) -> str:
     """Return the values that pytest showed for both sides of a comparison."""
-    values = _expression(said)
+    values = _expression(text)
     if not isinstance(test, ast.Compare) or not isinstance(values, ast.Compare):
-        return _not_so(test, said)
+        return _not_so(test, text)
     wanted = [ast.unparse(each) for each in (test.left, *test.comparators)]
     seen = [ast.unparse(each) for each in (values.left, *values.comparators)]
     if len(wanted) != len(seen):
@@ -152,9 +152,9 @@ def _operands(test: ast.expr, said: str) -> str:
     return f", but {' and '.join(differ)}" if differ else ""
 
 
-def _not_so(test: ast.expr, said: str) -> str:
+def _not_so(test: ast.expr, text: str) -> str:
     """Describe a failed condition that is not a comparison."""
-    value = said.split("\n")[0]
+    value = text.split("\n")[0]
     if _expression(value) is None or not _is_value(value):
         return ""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):

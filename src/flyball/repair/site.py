@@ -36,10 +36,10 @@ class Candidate(NamedTuple):
 def diff_of(path: str, before: bytes, after: bytes) -> str:
     """Return a unified diff from one content of a file to another."""
     lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{path}", f"b/{path}")
-    said: list[str] = []
+    parts: list[str] = []
     for line in lines:
-        said.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
-    return "".join(said)
+        parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+    return "".join(parts)
 
 
 def _lines(data: bytes) -> list[str]:
@@ -86,8 +86,8 @@ class Site:
 
     def swap(self, node: ast.expr, text: str, label: str = "", weight: float = 1.0) -> Draft:
         """Return a draft that replaces an expression with a text."""
-        said = label or f"`{self.text(node)}` → `{text}`"
-        return Draft(said, (self.source.replace(node, text),), weight)
+        parts = label or f"`{self.text(node)}` → `{text}`"
+        return Draft(parts, (self.source.replace(node, text),), weight)
 
     @cached_property
     def local_names(self) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ def error_kinds(reasons: Iterable[str]) -> frozenset[str]:
         errors = _ERROR.findall(why)
         if errors:
             # The last one: those before it are causes that were handled on the way.
-            name, said = errors[-1]
-            found.add(NONE if "NoneType" in said else name.rpartition(".")[2])
+            name, message = errors[-1]
+            found.add(NONE if "NoneType" in message else name.rpartition(".")[2])
     return frozenset(found)
 
 

@@ -111,19 +111,19 @@ def read_thread(request: Request) -> ThreadFacts:
         request.run,
         request.wanted.strip(),
         request.template,
-        _made_calls(lines),
-        tuple(line for line in lines if _is_told(line)),
+        _calls_with_results(lines),
+        tuple(line for line in lines if _is_governor_message(line)),
         tuple(line.text for line in lines if line.speaker is Speaker.DRIVER and line.text),
         _has_rested(lines),
     )
 
 
-def _is_told(line: ThreadLine) -> bool:
+def _is_governor_message(line: ThreadLine) -> bool:
     """Return whether the line is a governor's message rather than a status line."""
     return line.speaker is Speaker.GOVERNOR and bool(line.text) and line.kind != STANDING
 
 
-def _made_calls(lines: Sequence[ThreadLine]) -> tuple[MadeCall, ...]:
+def _calls_with_results(lines: Sequence[ThreadLine]) -> tuple[MadeCall, ...]:
     answers = {line.call: line for line in lines if line.speaker is Speaker.TOOL}
     asked: list[SpokenCall] = [call for line in lines for call in line.calls]
     return tuple(

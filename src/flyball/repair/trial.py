@@ -44,7 +44,7 @@ class ProgressReport:
         self._at = 0
         self.lines: list[Line] = []
 
-    def look(self) -> None:
+    def read_more(self) -> None:
         """Read what was added since the last call; an incomplete line waits."""
         # The tests run with the same rights as the program and may put a link there.
         whole, end, _ = read_from(self._file, self._at, MOST_AT_ONCE).rpartition(b"\n")
@@ -66,18 +66,18 @@ async def follow(
 ) -> Finished | None:
     """Report progress until it is over; return None if it was ended because the run is to pause."""
     task = asyncio.ensure_future(work)
-    told = ""
+    last = ""
     try:
         while not task.done() and not context.is_to_rest():
             await asyncio.wait({task}, timeout=BEAT)
-            report.look()
-            if (now := words(report.lines)) != told:
+            report.read_more()
+            if (now := words(report.lines)) != last:
                 context.on_output(f"{now}\n")
-                told = now
+                last = now
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-    report.look()
+    report.read_more()
     return None if task.cancelled() else task.result()
 
 
@@ -171,7 +171,7 @@ async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Word
         shelf = start.shelf
         _put_program(shelf)
         file = shelf / "found.jsonl"
-        told = {
+        last = {
             **orders,
             "runner": choice.name,
             "args": _runner_arguments(choice, start),
@@ -179,7 +179,7 @@ async def run_program(stage: ScratchCopy, orders: Mapping[str, Any], words: Word
             "width": min(4, os.cpu_count() or 1),
             "report": os.fspath(file),
         }
-        (shelf / "orders.json").write_text(json.dumps(told), "utf-8")
+        (shelf / "orders.json").write_text(json.dumps(last), "utf-8")
         python = python_of(start)
         require(choice, [python], start)
         argv = [python, "-c", BOOT, os.fspath(shelf), os.fspath(shelf / "orders.json")]

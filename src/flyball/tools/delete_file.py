@@ -35,8 +35,8 @@ async def perform(form: DeleteForm, context: CallContext) -> Result:
         raise ToolError(f"{form.path} is a directory.", "Delete the files in it one by one.")
     before = present(form.path, context) if kind is PathKind.FILE and form.keep_regions else None
     if before is not None and (kept := lost_regions(form.path, before, b"")):
-        said = " ".join(kept)
-        return Result(False, f"Nothing was deleted. {said}", error="keep_region", same=kept)
+        reasons = " ".join(kept)
+        return Result(False, f"Nothing was deleted. {reasons}", error="keep_region", same=kept)
     context.root.delete(form.path)
     return _done(form)
 

@@ -10,7 +10,7 @@ import msgspec
 from flyball.errors import ToolError
 from flyball.guards.fingerprint import without_volatile_parts
 from flyball.tools.call.protocol import CallContext, Form, Result, Text, Tool, no_facts
-from flyball.tools.pages.serving import READY_SECONDS, bring_up, choose_plan, lines_of, rows
+from flyball.tools.pages.serving import READY_SECONDS, choose_plan, lines_of, rows, start_server
 
 SHOWN = 20
 """Number of log lines shown when a server starts."""
@@ -45,10 +45,10 @@ class ServerLogsForm(Form, frozen=True, kw_only=True):
 async def start(form: ServerStartForm, context: CallContext) -> Result:
     plan = choose_plan(form.name, context)
     async with context.servers.lock:
-        server, note = await bring_up(plan, context, form.seconds)
-    said, cut = lines_of(server.log.text(), "", SHOWN, context.settings.max_text)
+        server, note = await start_server(plan, context, form.seconds)
+    log, cut = lines_of(server.log.text(), "", SHOWN, context.settings.max_text)
     head = f"{plan.name} answers at {server.url}/ (`{plan.command}`, from {plan.origin})."
-    text = "\n".join((head, note or "It was running already.", said)).rstrip()
+    text = "\n".join((head, note or "It was running already.", log)).rstrip()
     return Result(
         True,
         text,

@@ -40,8 +40,8 @@ async def perform(form: EditForm, context: CallContext) -> Result:
     if not found.ok:
         return _refused(found, context)
     masked = [copied_mask(each.path, each.before, each.after) for each in found.changes]
-    if said := "\n".join(filter(None, masked)):
-        return Result(False, f"Nothing was changed. {said}", error="redacted", same=said)
+    if reasons := "\n".join(filter(None, masked)):
+        return Result(False, f"Nothing was changed. {reasons}", error="redacted", same=reasons)
     if not form.preview:
         _write(found, context)
     return _done(form, found, context)
@@ -69,7 +69,7 @@ def foresee(form: EditForm, context: CallContext, ahead: dict[str, bytes | None]
     }
     found = _compute(form, context, files)
     if not found.ok:
-        return Foreseen(fault="\n".join(map(_say, found.errors)))
+        return Foreseen(fault="\n".join(map(_refusal_text, found.errors)))
     ahead |= {change.path: change.after for change in found.changes}
     return Foreseen(found.diff)
 
@@ -118,13 +118,13 @@ def _write(found: PatchResult, context: CallContext) -> None:
 
 def _refused(found: PatchResult, context: CallContext) -> Result:
     codes = [error.code.value for error in found.errors]
-    said = "\n".join(map(_say, found.errors))
-    text, cut = bounded(f"Nothing was changed. {said}", context.settings.max_text)
+    reasons = "\n".join(map(_refusal_text, found.errors))
+    text, cut = bounded(f"Nothing was changed. {reasons}", context.settings.max_text)
     data: dict[str, object] = {"patch": found.to_json(), "event": "PATCH_DIFF_REFUSED"}
     return Result(False, text, data, error=" ".join(codes), same=codes, cut=cut)
 
 
-def _say(error: Refusal) -> str:
+def _refusal_text(error: Refusal) -> str:
     hunk = f" hunk {error.hunk}" if error.hunk else ""
     where = f"{error.path}{hunk} " if error.path else ""
     lines = (f"{where}[{error.code.value}] {error.message}", error.nearest, error.proposal)
@@ -134,7 +134,7 @@ def _say(error: Refusal) -> str:
 def _done(form: EditForm, found: PatchResult, context: CallContext) -> Result:
     verb = "Would change" if form.preview else "Changed"
     lines = [f"{verb} {_count(len(found.changes), 'file')}.", *map(_summary, found.changes)]
-    lines += [f"Skipped: {_say(error)}" for error in found.errors]
+    lines += [f"Skipped: {_refusal_text(error)}" for error in found.errors]
     lines += [f"Warning: {warning}" for warning in found.warnings]
     # The author knows the diff; it is repeated only if it was not applied yet.
     shown = [found.diff] if form.preview else []

@@ -31,11 +31,11 @@ async def perform(form: LogForm, context: CallContext) -> Result:
     shape = "--format=%h %ad %an: %s"
     detail = ["--patch", "--no-ext-diff", "--no-textconv"] if form.patch else ["--stat=100"]
     where = ["--", context.root.resolve(form.path)] if form.path else []
-    said = branch.depot.call(
+    output = branch.depot.call(
         "log", f"--max-count={form.max}", "--date=short", shape, *detail, start, *where
     )
     see = "Ask for fewer with `max`, or name a `path`."
-    whole = said.stdout.decode("utf-8", "replace").rstrip()
+    whole = output.stdout.decode("utf-8", "replace").rstrip()
     text, cut = bounded(whole, context.settings.max_text, see)
     return Result(True, text or "No commits.", cut=cut)
 

@@ -55,15 +55,17 @@ async def perform(form: GrepForm, context: CallContext) -> Result:
     if problem:
         return _refused(form, problem)
     total = sum(found.values())
-    head = f"{total} matches in {len(found)} files for {form.q}{place.note}{_said(left_out)}"
+    head = (
+        f"{total} matches in {len(found)} files for {form.q}{place.note}{_omission_note(left_out)}"
+    )
     if form.context > MOST_CONTEXT:
         head += f" (with {MOST_CONTEXT} lines of context, the most there is)"
     data: dict[str, object] = {"matches": total, "files": len(found)}
     if not total:
         return Result(True, head, data)
     shown = _shown(form, place, words, _first(found, form.max))
-    said = "\n".join(each.words for each in shown)
-    text, cut = bounded(said, context.settings.max_text, NARROW)
+    text_shown = "\n".join(each.words for each in shown)
+    text, cut = bounded(text_shown, context.settings.max_text, NARROW)
     more = f"\n[{total - form.max} more matches. {NARROW}]" if total > form.max else ""
     finding = TextMatches(shown=_within(shown, context.settings.max_text))
     return Result(True, f"{head}\n{text}{more}", data, cut=cut, finding=finding)
@@ -81,7 +83,7 @@ def _left_out(form: GrepForm, place: Located, where: str, context: CallContext) 
     return found
 
 
-def _said(left_out: Sequence[str]) -> str:
+def _omission_note(left_out: Sequence[str]) -> str:
     if not left_out:
         return ""
     more = f" and {len(left_out) - NAMED} more" if len(left_out) > NAMED else ""

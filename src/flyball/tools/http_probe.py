@@ -72,12 +72,12 @@ async def perform(form: ProbeForm, context: CallContext) -> Result:
         error=error,
         own=True,
     )
-    said = f"{served.url} answered {status}"
+    summary = f"{served.url} answered {status}"
     if error:
-        said = f"{served.url} did not answer: {error}"
+        summary = f"{served.url} did not answer: {error}"
     over = "\n[the rest of the body is left out]" if len(body) > KEPT else ""
     note = f"[{served.note}]\n" if served.note else ""
-    text = f"{note}{said}\n{body[:KEPT].decode('utf-8', 'replace')}{over}".rstrip()
+    text = f"{note}{summary}\n{body[:KEPT].decode('utf-8', 'replace')}{over}".rstrip()
     ok = not error and 200 <= status < 400
     return Result(
         ok,

@@ -97,7 +97,7 @@ async def perform(form: SuiteForm, context: CallContext) -> Result:
 def _result(ran: SuiteRun, context: CallContext) -> Result:
     report, finished = ran.report, ran.finished
     lines = [_head(report), *(f"Sandbox: {line}" for line in explain(finished))]
-    lines += told_failures(report.failures, context.root.path, context.log_name)
+    lines += failure_texts(report.failures, context.root.path, context.log_name)
     is_unexplained = not report.failures and not report.is_green
     lines += [finished.output] if is_unexplained else []
     see = f"Run fewer tests with `args`, or read {context.log_name}."
@@ -191,14 +191,14 @@ def without_runner_frames(text: str) -> str:
     return "\n".join(kept)
 
 
-def told_failures(failures: Sequence[FailedTest], root: Path, log: str = "") -> Iterator[str]:
+def failure_texts(failures: Sequence[FailedTest], root: Path, log: str = "") -> Iterator[str]:
     """Yield the first failure of each test in full, and only the new lines of later ones.
 
     If lines were cut, the last line says that all of them are in the log.
     """
     seen: set[str] = set()
     is_cut = False
-    told, others = _worth_telling(failures)
+    told, others = _is_informative(failures)
     for failure in told:
         lines = list(_plain_lines(failure.message, root))
         fresh = [line for line in lines if line.strip() not in seen]
@@ -219,7 +219,7 @@ def told_failures(failures: Sequence[FailedTest], root: Path, log: str = "") -> 
         yield f"The whole output can be read as {log}."
 
 
-def _worth_telling(
+def _is_informative(
     failures: Sequence[FailedTest],
 ) -> tuple[list[FailedTest], list[FailedTest]]:
     """Select one failure of every test, then more cases while there is space, and the rest."""

@@ -87,7 +87,7 @@ async def perform(form: VisualForm, context: CallContext) -> Result:
     lines += [f"Plainly wrong: {fault}." for fault in faults] or ["Nothing is plainly wrong."]
     if report.change:
         lines.append(f"{percent(report.change.share)} of it differs from {report.change.before}.")
-    text = "\n".join((*lines, in_words(opinion)))
+    text = "\n".join((*lines, opinion_text(opinion)))
     return Result(
         report.ok,
         text,
@@ -110,7 +110,7 @@ async def ask_model(seen: PageLook, expectation: str, context: CallContext) -> P
     return await context.eyes(seen.picture, expectation)
 
 
-def in_words(opinion: PictureOpinion) -> str:
+def opinion_text(opinion: PictureOpinion) -> str:
     """Describe who judged the picture and how, or that it was not judged."""
     if opinion.is_right is not None:
         answer = "yes" if opinion.is_right else "no"

@@ -45,8 +45,8 @@ async def perform(form: WriteForm, context: CallContext) -> Result:
         return Result(False, f"Nothing was written. {mask}", error="redacted", same="redacted")
     kept = before if form.keep_regions else None
     if kept is not None and (touched := lost_regions(form.path, kept, form.data)):
-        said = " ".join(touched)
-        return Result(False, f"Nothing was written. {said}", error="keep_region", same=touched)
+        reasons = " ".join(touched)
+        return Result(False, f"Nothing was written. {reasons}", error="keep_region", same=touched)
     context.root.write_bytes(form.path, form.data)
     return _done(form)
 

@@ -53,7 +53,7 @@ from flyball.workspace.files.paths import Root
 from flyball.workspace.run.clean import changed_installation, clean_checkout
 from flyball.workspace.run.worktree import NOT_INITIALISED
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, reason_in
+from flyball.workspace.trees.trees import LINK, Changed, TreeEntry, TreeHash, placeholder_reason
 
 PLAIN = "the old code as you run it"
 PACE = "verdict"
@@ -429,7 +429,7 @@ def change_facts(
         tuple([each.path for each in changes if each.after and _COMPILED.search(each.path)]),
         documents=all(map(is_document, files)) and not (side | shared),
         reaches=runner_reaches(old, new, side | shared, partial(_is_alone, after)),
-        unkept={path: reason_in(stubs[unkept[path]]) for path in files if path in unkept},
+        unkept={path: placeholder_reason(stubs[unkept[path]]) for path in files if path in unkept},
         silenced=tuple(silenced_lines(old, {path: new.get(path) for path in code})),
         by_chance=any(map(_BY_CHANCE.search, added)),
         shared_literals=shared_literals(added, tests),

@@ -74,16 +74,14 @@ def test_a_git_that_does_not_say_its_version_is_no_git(
     assert look(tmp_path, shop)["git"].blocks
 
 
-def test_a_missing_git_blocks_only_where_there_is_a_repository(
+def test_a_missing_git_blocks_everywhere(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = look(tmp_path, shop)["git"]
-    assert found.blocks
-    assert "--in-place" in found.hint
     bare = tmp_path / "bare"
     bare.mkdir()
-    assert not look(tmp_path, bare)["git"].blocks
+    assert look(tmp_path, shop)["git"].blocks
+    assert look(tmp_path, bare)["git"].blocks
 
 
 def test_without_a_repository_runs_work_in_place(tmp_path: Path):

@@ -11,7 +11,7 @@ import pytest
 from tests.repos import repository
 from tests.unit.journal.runs import story
 
-from flyball.engine.effects import BY_NAME, LONGEST_LOOK, LONGEST_QUERY, kept_look
+from flyball.engine.effects import BY_NAME, LONGEST_LOOKUP, LONGEST_QUERY, stored_lookup
 from flyball.engine.perform import perform_call
 from flyball.engine.run_context import RunContext
 from flyball.plan.library import LIBRARY
@@ -286,9 +286,9 @@ SECRET = "correct-horse-battery-staple"
 
 
 def test_a_secret_is_not_halved_by_the_cut():
-    head = LONGEST_LOOK * 3 // 4 - len(SECRET) // 2
+    head = LONGEST_LOOKUP * 3 // 4 - len(SECRET) // 2
     look = WebLook("w1", "web_fetch", f"{SECRET} {'q' * 9_000}", text=f"{'x' * head}{SECRET}" * 9)
-    kept = kept_look(look, Redactor([SECRET]))
+    kept = stored_lookup(look, Redactor([SECRET]))
     told = f"{kept.about} {kept.text}"
     assert "[redacted]" in told and "horse" not in told and "battery" not in told
-    assert len(kept.text) < LONGEST_LOOK + 100 and len(kept.about) < LONGEST_QUERY + 100
+    assert len(kept.text) < LONGEST_LOOKUP + 100 and len(kept.about) < LONGEST_QUERY + 100

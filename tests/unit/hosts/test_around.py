@@ -16,7 +16,7 @@ from tests.tiers import NEEDS_SANDBOX
 from tests.unit.hosts.alone import AloneHost, alone_in
 from tests.unit.hosts.test_governor import POINT
 
-from flyball.hosts.endings import ends_own
+from flyball.hosts.endings import ends_only_own_processes
 from flyball.hosts.words import ALONE
 from flyball.workspace.process.process_identity import this_process
 
@@ -228,7 +228,7 @@ def test_judging_who_uses_a_file_ends_nobody(tmp_path: Path, options: str):
     file = tmp_path / "open"
     with file.open("w") as held, subprocess.Popen(["sleep", "60"], stdout=held) as user:
         command = f"fuser {options} {file}"
-        assert not ends_own(command, command, "", str(tmp_path))
+        assert not ends_only_own_processes(command, command, "", str(tmp_path))
         assert user.poll() is None
         user.kill()
 
@@ -267,10 +267,10 @@ def test_an_agent_ends_what_it_has_started_and_nothing_else(tmp_path: Path):
             ("killall -r .*", False),
             ("killall a-name-longer-than-fifteen", False),
         ):
-            assert ends_own(command, command, me, root) is is_own, command
-        assert ends_own("kill $P", "a & P=$!; kill $P", me, root)
+            assert ends_only_own_processes(command, command, me, root) is is_own, command
+        assert ends_only_own_processes("kill $P", "a & P=$!; kill $P", me, root)
         piped = f"pgrep -f {mark} | xargs kill"
-        assert ends_own("kill …", piped, me, root)
+        assert ends_only_own_processes("kill …", piped, me, root)
         assert own.poll() is None
-        assert not ends_own(f"kill {own.pid}", "", "", root)
+        assert not ends_only_own_processes(f"kill {own.pid}", "", "", root)
         own.kill()

@@ -169,7 +169,7 @@ def test_peer_decides_where_the_socket_was_handed_over(place: str):
         with forged(theirs, NOBODY):
             os.chown(theirs, 0, 0)
             Path(theirs).rename(place)
-            assert client.doubt_about_socket(place) == ""
+            assert client.objection_to_socket(place) == ""
             assert client.ask(place, "claude", b"{}") is None
 
 

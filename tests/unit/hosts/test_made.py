@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.governed import environment, shop
 
-from flyball.hosts.made import is_own_temporary, is_temporary, made_own
+from flyball.hosts.made import created_by_host, is_own_temporary, is_temporary
 from flyball.workspace.process.process_identity import this_process
 
 LATER = f"1@{10**12}"
@@ -45,15 +45,15 @@ def test_branches_stashes_and_worktrees_are_the_agents_if_they_are_younger(repo:
         ["git", "stash", "drop"],
         ["git", "worktree", "remove", "../beside", "--force"],
     ):
-        assert made_own(words, me, str(repo)), words
-        assert not made_own(words, LATER, str(repo)), words
-        assert not made_own(words, "", str(repo)), words
+        assert created_by_host(words, me, str(repo)), words
+        assert not created_by_host(words, LATER, str(repo)), words
+        assert not created_by_host(words, "", str(repo)), words
 
 
 def test_a_branch_whose_reflog_has_expired_is_not_the_agents(repo: Path):
     git(repo, "branch", "old")
     git(repo, "reflog", "expire", "--expire=all", "--all")
-    assert not made_own(["git", "branch", "-D", "old"], this_process(), str(repo))
+    assert not created_by_host(["git", "branch", "-D", "old"], this_process(), str(repo))
 
 
 def test_what_is_not_there_yet_is_made_by_the_same_command(repo: Path):
@@ -64,22 +64,22 @@ def test_what_is_not_there_yet_is_made_by_the_same_command(repo: Path):
         ["git", "worktree", "remove", "--force", "../none"],
         ["rm", "-rf", "/tmp/nobody-has-made-this"],
     ):
-        assert made_own(words, LATER, str(repo)), words
+        assert created_by_host(words, LATER, str(repo)), words
 
 
 def test_a_tag_that_is_there_is_nobodys_to_move(repo: Path):
     git(repo, "tag", "v1")
-    assert not made_own(["git", "tag", "-f", "v1"], this_process(), str(repo))
+    assert not created_by_host(["git", "tag", "-f", "v1"], this_process(), str(repo))
 
 
 def test_temporary_files_are_the_agents_if_all_are_younger(repo: Path, scratch: Path):
     (scratch / "a").mkdir()
     (scratch / "a" / "b").touch()
     for name in (f"{scratch}/a", f"{scratch}/*"):
-        assert made_own(["rm", "-rf", name], this_process(), str(repo))
-        assert not made_own(["rm", "-rf", name], LATER, str(repo))
+        assert created_by_host(["rm", "-rf", name], this_process(), str(repo))
+        assert not created_by_host(["rm", "-rf", name], LATER, str(repo))
     mixed = ["rm", "-rf", "dist", f"{scratch}/a"]
-    assert not made_own(mixed, this_process(), str(repo))
+    assert not created_by_host(mixed, this_process(), str(repo))
     assert is_own_temporary(mixed, this_process())
     assert not is_own_temporary(mixed, LATER)
 
@@ -88,7 +88,7 @@ def test_only_what_lies_below_is_temporary():
     assert is_temporary(["rm", "-r", "/tmp/a"])
     for name in ("/tmp", "/tmp/", "/tmp/../home", "/tmpx/a", "tmp/a"):
         assert not is_temporary(["rm", "-r", name]), name
-        assert not made_own(["rm", "-r", name], this_process(), "/"), name
+        assert not created_by_host(["rm", "-r", name], this_process(), "/"), name
 
 
 def test_nothing_else_is_taken_for_the_agents(repo: Path):
@@ -101,5 +101,5 @@ def test_nothing_else_is_taken_for_the_agents(repo: Path):
         ["shred", "/tmp/a"],
         [],
     ):
-        assert not made_own(words, this_process(), str(repo)), words
-    assert not made_own(["git", "branch", "-D", "x"], this_process(), "/nowhere/at/all")
+        assert not created_by_host(words, this_process(), str(repo)), words
+    assert not created_by_host(["git", "branch", "-D", "x"], this_process(), "/nowhere/at/all")

@@ -12,7 +12,7 @@ import pytest
 
 from flyball.hosts.client import MOST
 from flyball.hosts.install.door import HookDoor
-from flyball.hosts.resident import HttpHooks, told_over_http
+from flyball.hosts.resident import HttpHooks, response_body
 
 TOKEN = "a-token"
 REASON = b"recon does not allow that\n"
@@ -64,11 +64,11 @@ def test_who_has_no_token_or_is_a_page_is_not_answered(door: HttpHooks, headers:
 
 
 def test_other_events_are_blocked_and_failures_are_told():
-    blocked = json.loads(told_over_http("PostToolUse", 2, b"", REASON))
+    blocked = json.loads(response_body("PostToolUse", 2, b"", REASON))
     assert blocked == {"decision": "block", "reason": REASON.decode().strip()}
-    failed = json.loads(told_over_http("PostToolUse", 1, b"", b"no journal"))
+    failed = json.loads(response_body("PostToolUse", 1, b"", b"no journal"))
     assert failed == {"systemMessage": "no journal"}
-    assert told_over_http("PostToolUse", 0, b"{}", b"") == b"{}"
+    assert response_body("PostToolUse", 0, b"{}", b"") == b"{}"
 
 
 def test_a_call_that_is_too_large_is_denied_and_not_let_pass(door: HttpHooks):

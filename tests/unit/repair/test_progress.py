@@ -39,16 +39,16 @@ def counted(lines):
 def test_whole_lines_are_read_once_and_a_broken_one_is_left_for_later(tmp_path):
     file = tmp_path / "found.jsonl"
     report = ProgressReport(file)
-    report.look()
+    report.read_more()
     assert report.lines == []
     written(file, {"n": 1})
     with file.open("a") as more:
         more.write('nonsense\n7\n{"n": ')
-    report.look()
+    report.read_more()
     assert report.lines == [{"n": 1}]
     with file.open("a") as more:
         more.write("2}\n")
-    report.look()
+    report.read_more()
     assert report.lines == [{"n": 1}, {"n": 2}]
 
 
@@ -56,7 +56,7 @@ def test_a_report_that_is_a_link_is_not_read(tmp_path):
     written(tmp_path / "elsewhere", {"n": 1})
     (tmp_path / "found.jsonl").symlink_to(tmp_path / "elsewhere")
     report = ProgressReport(tmp_path / "found.jsonl")
-    report.look()
+    report.read_more()
     assert report.lines == []
 
 

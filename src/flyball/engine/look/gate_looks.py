@@ -194,8 +194,8 @@ def _check(kind: CheckKind) -> Callable[[Look], Awaitable[tuple[AnyEvidence, ...
             return found.evidence
         finished = await _run(look, command)
         code = exit_code(finished)
-        said = [line for line in plain(finished.output).split("\n") if line.strip()]
-        problems = tuple(said[:KEPT_PROBLEMS]) if code else ()
+        lines = [line for line in plain(finished.output).split("\n") if line.strip()]
+        problems = tuple(lines[:KEPT_PROBLEMS]) if code else ()
         report = CheckReport(
             id=look.context.evidence_id(),
             tree=look.context.tree,
@@ -271,8 +271,8 @@ async def _coverage(look: Look) -> tuple[AnyEvidence, ...]:
     after = covered(now.finished)
     before = after
     if look.base != context.tree:
-        told = await run_on(context, look.base, now.report)
-        before = covered(told.finished)
+        run_result = await run_on(context, look.base, now.report)
+        before = covered(run_result.finished)
     report = CoverageReport(
         id=context.evidence_id(),
         tree=context.tree,

@@ -140,7 +140,7 @@ def is_shown(card: CardState, effect: Inspect, seen: tuple[AnyEvidence, ...]) ->
     evidence = (*card.evidence, *seen)
     case = Case(evidence, effect.tree, effect.base, card.claims)
     judged = judge_all(card.template, case)
-    if any(GATES[use.type].looks and isinstance(told, Passed) for use, told in judged):
+    if any(GATES[use.type].looks and isinstance(passed, Passed) for use, passed in judged):
         return True
     own = [each for each in evidence if getattr(each, "own", False)]
     now = current_evidence(own, effect.tree)

@@ -209,11 +209,13 @@ def _digest(event: str, handler: dict[str, Any]) -> str:
 
 def _gemini(target: InstallTarget, places: HostPlaces, text: str) -> Iterator[HostNeed]:
     files = places.files("gemini")
-    said = {path: _json_in(text) if path == target.path else _json(path) for path in files.values()}
+    documents = {
+        path: _json_in(text) if path == target.path else _json(path) for path in files.values()
+    }
     # The managed file takes precedence over a project's.
-    managed = _table(said[files[InstallScope.MANAGED]], "hooksConfig")
+    managed = _table(documents[files[InstallScope.MANAGED]], "hooksConfig")
     for path in files.values():
-        config = _table(said[path], "hooksConfig")
+        config = _table(documents[path], "hooksConfig")
         if config.get("enabled") is False and managed.get("enabled") is not True:
             yield _missing(f"{path} has `hooksConfig.enabled: false`: no hook runs.")
         named = config.get("disabled")

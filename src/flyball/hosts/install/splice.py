@@ -59,11 +59,11 @@ def layout_of(doc: JsonText) -> Layout:
     first = re.search(r"\r?\n", doc.text)
     newline = first[0] if first else "\n"
     parts = doc.root.parts if doc.root else ()
-    unit = _own_indent(doc.text, parts[0].start) if parts else None
+    unit = _indent_within(doc.text, parts[0].start) if parts else None
     return Layout(newline, unit or "  ", bool(first) or not parts)
 
 
-def _own_indent(text: str, offset: int) -> str | None:
+def _indent_within(text: str, offset: int) -> str | None:
     """Return the blanks before an offset if nothing else precedes it on its line; None on the first
     line."""
     line = text.rfind("\n", 0, offset) + 1
@@ -89,7 +89,7 @@ class Slot:
             if "\n" not in text[container.start : last]:
                 self.indent = None
             else:
-                own = _own_indent(text, last)
+                own = _indent_within(text, last)
                 self.indent = self.indent if own is None else own
         elif not layout.has_lines:
             self.indent = None

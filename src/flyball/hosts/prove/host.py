@@ -13,7 +13,7 @@ from flyball.app.project import Home
 from flyball.app.sessions import Switch
 from flyball.errors import NotFound, ToolError
 from flyball.hosts.install.targets import HOSTS, HostPlaces
-from flyball.hosts.prove.installed import look_at_settings, told_about
+from flyball.hosts.prove.installed import installation_notes, read_settings_files
 from flyball.hosts.prove.launch import SEEN
 from flyball.hosts.prove.lines import HostProof, ProofLine, ProofState
 from flyball.hosts.prove.real import CLAIMS, RealProof
@@ -37,7 +37,7 @@ async def prove_host(
     program = find_program(host, program, places)
     version = version_of(program, places) if program else ""
     title = HOSTS[host].title
-    settings, hooks = look_at_settings(host, places)
+    settings, hooks = read_settings_files(host, places)
     if not hooks:
         lines = _untried("there are no hooks to test", settings.next)
     elif program and host in SEEN:
@@ -46,7 +46,7 @@ async def prove_host(
     else:
         why = "it is not installed" if host in SEEN else "Flyball does not start it"
         lines = [*show_recorded(host, places, hooks), *_untried(f"{title} was not started: {why}")]
-    notes = [*_notes(home), *(told_about(hooks[0], places) if hooks else ())]
+    notes = [*_notes(home), *(installation_notes(hooks[0], places) if hooks else ())]
     return HostProof(host, title, program, version, (settings, *lines), tuple(notes))
 
 

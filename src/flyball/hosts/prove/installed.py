@@ -92,7 +92,7 @@ def groups_in(settings: object) -> Iterator[Any]:
         yield from cast("list[object]", groups) if isinstance(groups, list) else ()
 
 
-def look_at_settings(host: str, places: HostPlaces) -> tuple[ProofLine, list[InstalledHooks]]:
+def read_settings_files(host: str, places: HostPlaces) -> tuple[ProofLine, list[InstalledHooks]]:
     """Read the settings and check that the hooks are present and would run; return the hooks as
     well."""
     found, troubles = find_hooks(host, places)
@@ -144,13 +144,13 @@ def _needs(hooks: InstalledHooks, places: HostPlaces) -> list[HostNeed]:
     return host_needs(hooks.target, places, hooks.executable, hooks.text)
 
 
-def told_about(hooks: InstalledHooks, places: HostPlaces) -> Iterator[str]:
+def installation_notes(hooks: InstalledHooks, places: HostPlaces) -> Iterator[str]:
     """Yield facts about these hooks that a person must know and Flyball cannot check."""
     for need in _needs(hooks, places):
         if need.state is NeedState.TOLD:
             yield need.text
 
 
-def beside(executable: str) -> Path:
+def cli_beside(executable: str) -> Path:
     """Return the command line program that belongs to an installed hook."""
     return Path(executable).with_name("flyball")

@@ -61,8 +61,8 @@ def _lines(
     write = recorded(host, "write", stage.project)
     try:
         answer = send(stdin=write)
-        said = answer.stderr.decode(errors="replace").strip()
-        yield line("write", WRITE, _not_refused(answer), said.partition("\n")[0][:200])
+        text = answer.stderr.decode(errors="replace").strip()
+        yield line("write", WRITE, _not_refused(answer), text.partition("\n")[0][:200])
         answer = send(stdin=recorded(host, "read", stage.project))
         yield line("read", READ, _not_allowed(answer), "exit 0, and nothing refused")
         broken = (b"", b"{", b"[]", b"\x00\xff", write[: len(write) // 2])
@@ -75,7 +75,7 @@ def _lines(
 def _not_refused(answer: OwnOutput) -> str:
     """Return the error in a refusal; some hosts obey only one that has all three parts."""
     if answer.exit_code != REFUSED:
-        return f"it ended with exit code {answer.exit_code}: {_said(answer)}"
+        return f"it ended with exit code {answer.exit_code}: {_error_text(answer)}"
     if answer.stdout:
         return "it printed something besides the refusal, which some hosts read as approval"
     return "" if answer.stderr.strip() else "it gave no reason, which some hosts take for a yes"
@@ -83,9 +83,11 @@ def _not_refused(answer: OwnOutput) -> str:
 
 def _not_allowed(answer: OwnOutput) -> str:
     return (
-        f"it ended with exit code {answer.exit_code}: {_said(answer)}" if answer.exit_code else ""
+        f"it ended with exit code {answer.exit_code}: {_error_text(answer)}"
+        if answer.exit_code
+        else ""
     )
 
 
-def _said(answer: OwnOutput) -> str:
+def _error_text(answer: OwnOutput) -> str:
     return answer.stderr.decode(errors="replace").strip()[:200] or "it said nothing"

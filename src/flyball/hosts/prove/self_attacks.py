@@ -1,4 +1,4 @@
-"""Attack Flyball's own file operations: `attack_hands` works in a repository full of traps.
+"""Attack Flyball's own file operations: `attack_own_operations` uses a repository full of traps.
 
 One real command, run as an agent's would be in the user's own checkout, tries every known way to
 escape the sandbox; each row reports the result of one part of it.
@@ -146,7 +146,7 @@ _SECRETS = _Row(
 )
 
 
-async def attack_hands(environ: Mapping[str, str]) -> tuple[AttackReport, ...]:
+async def attack_own_operations(environ: Mapping[str, str]) -> tuple[AttackReport, ...]:
     """Return the result of every attack on Flyball's own operations in a repository."""
     top = Path(os.path.realpath(tempfile.mkdtemp(prefix="flyball-hands-")))
     try:

@@ -32,15 +32,15 @@ class Played(NamedTuple):
     report: SessionReport
     requests: tuple[tuple[int, str], ...]
 
-    def heard(self, turn: int) -> str:
+    def received(self, turn: int) -> str:
         """Return what the model had received when it was asked for this turn."""
         return next((text for at, text in self.requests if at == turn), "")
 
     @property
     def ended(self) -> str:
         """Describe how the session ended; empty if it exited by itself with success."""
-        said = [line.strip() for line in self.report.said.splitlines() if line.strip()]
-        last = said[-1][:300] if said else "it said nothing"
+        lines = [line.strip() for line in self.report.said.splitlines() if line.strip()]
+        last = lines[-1][:300] if lines else "it said nothing"
         if self.report.exit_code is None:
             return last
         if self.report.exit_code:

@@ -25,7 +25,7 @@ from flyball.app.starting import RunRequest, started_of
 from flyball.app.templates import project_templates, read_flow_file
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import Conflict, NotFound, OutsideWorkspace, TemplateError, UsageError
-from flyball.hosts.driven import driven, unheard
+from flyball.hosts.driven import driven, ignore_output
 from flyball.hosts.governor import HostGovernor
 from flyball.hosts.steps.client import StepClient, client_at
 from flyball.hosts.steps.turn import (
@@ -80,7 +80,7 @@ class Steps:
         goal: str,
         flow: str,
         plan: Mapping[str, Any] | None,
-        heard: TurnWatcher = NOBODY,
+        watcher: TurnWatcher = NOBODY,
     ) -> StepView:
         """Start a run with the client as its driver; return its first step."""
         read = self._flow(flow) if flow else None
@@ -98,26 +98,26 @@ class Steps:
         policy = replace(started.policy, steps_at_once=1)
         if plan is not None:
             policy = replace(policy, plan_big_requests=True)
-        await self._begin(replace(started, policy=policy), heard)
+        await self._begin(replace(started, policy=policy), watcher)
         if plan is not None:
-            await self.submit(started.run, "", "", plan, heard)
-        return await self.next(started.run, heard)
+            await self.submit(started.run, "", "", plan, watcher)
+        return await self.next(started.run, watcher)
 
-    async def next(self, run: str = "", heard: TurnWatcher = NOBODY) -> StepView:
+    async def next(self, run: str = "", watcher: TurnWatcher = NOBODY) -> StepView:
         """Return a run's next step, after any pending work of Flyball's own."""
         record = await self._record(run)
         if _is_elsewhere(record.started) or record.state.is_at_rest:
             # Not locked: an agent may ask repeatedly while its person answers elsewhere.
             return step_view(record.state, None)
-        async with self._held(record, SILENT, heard) as turn:
+        async with self._held(record, SILENT, watcher) as turn:
             return step_view(turn.state, await turn.asked())
 
     async def call(
-        self, run: str, card: str, tool: str, args: Mapping[str, Any], heard: TurnWatcher = NOBODY
+        self, run: str, card: str, tool: str, args: Mapping[str, Any], watcher: TurnWatcher = NOBODY
     ) -> TurnView:
         """Make a call as the run's driver: judged, journaled and undoable like any other."""
         spoken = SpokenCall("", tool, dict(args))
-        return await self._take(run, card, OneReply(calls=(spoken,)), heard)
+        return await self._take(run, card, OneReply(calls=(spoken,)), watcher)
 
     async def submit(
         self,
@@ -125,7 +125,7 @@ class Steps:
         card: str,
         summary: str,
         evidence: Mapping[str, Any] | None,
-        heard: TurnWatcher = NOBODY,
+        watcher: TurnWatcher = NOBODY,
     ) -> TurnView:
         """Report a step as done; Flyball checks it and reports any false claim."""
         form = f"```json\n{json.dumps(evidence, indent=1)}\n```" if evidence else ""
@@ -134,7 +134,7 @@ class Steps:
             raise UsageError(
                 "Nothing was submitted.", "Give a summary and the fields that the step asks for."
             )
-        return await self._take(run, card, OneReply(words), heard)
+        return await self._take(run, card, OneReply(words), watcher)
 
     async def checkpoint(self, run: str, card: str, point: Checkpoint) -> TurnView:
         """Record a checkpoint: for a run of steps, or for the session whose hooks govern it."""
@@ -202,7 +202,9 @@ class Steps:
 
         told: list[Telemetry] = []
         async with locked(self.home, name):
-            await RunControl(self.home, Watcher(told.append, unheard, unheard)).say(name, word, by)
+            await RunControl(self.home, Watcher(told.append, ignore_output, ignore_output)).say(
+                name, word, by
+            )
         record = await self._record(name)
         if card is None or record.state.has_ended or _is_elsewhere(record.started):
             return turn_view(record.state, None, "", (), told)
@@ -245,7 +247,7 @@ class Steps:
             return last
         raise NotFound("run", "under way", BEGIN)
 
-    async def _begin(self, started: RunStarted, heard: TurnWatcher) -> None:
+    async def _begin(self, started: RunStarted, watcher: TurnWatcher) -> None:
         name = started.run
         async with (
             locked(self.home, name),
@@ -254,7 +256,7 @@ class Steps:
                 performer,
             ),
         ):
-            performer.context.on_progress = heard.telemetry
+            performer.context.on_progress = watcher.telemetry
             state = await engine.append(RunState(), started)
             self._register(name)
             await engine.run(state, lambda _, owed: is_thinking(owed))
@@ -266,26 +268,26 @@ class Steps:
             raise Conflict(f"Run {record.state.run} is driven by {driver}.", BEGIN)
         return record
 
-    async def _take(self, run: str, card: str, driver: OneReply, heard: TurnWatcher) -> TurnView:
+    async def _take(self, run: str, card: str, driver: OneReply, watcher: TurnWatcher) -> TurnView:
         """Take one reply of the run's driver, and perform everything that needs no further
         reply."""
         record = await self._record(run)
         if _is_elsewhere(record.started):
             host = record.started.shell["driver"].removeprefix(HOSTED)
             raise Conflict(f"Run {record.state.run} is a session of {host}.", NOT_BY_STEPS)
-        async with self._held(record, driver, heard) as turn:
+        async with self._held(record, driver, watcher) as turn:
             asked = await turn.asked()
             _require_card(turn.state, card, asked.effect.card if asked else "")
             if asked is None:
-                raise _nothing_owed(turn.state)
+                raise _nothing_pending(turn.state)
             return await turn.reply(asked)
 
     @asynccontextmanager
     async def _held(
-        self, record: Record, driver: OneReply, heard: TurnWatcher = NOBODY
+        self, record: Record, driver: OneReply, watcher: TurnWatcher = NOBODY
     ) -> AsyncGenerator[HeldTurn]:
         run = record.state.run
-        async with held(self.home, record, driver, self._clock, heard) as turn:
+        async with held(self.home, record, driver, self._clock, watcher) as turn:
             self._register(run)
             yield turn
             if turn.state.has_ended:
@@ -308,8 +310,8 @@ class Steps:
         if reading.flow is not None:
             return reading.flow
         first = reading.problems[0]
-        said = "\n".join(map(str, reading.problems))
-        raise TemplateError(said, file=first.file, line=first.line, hint="Fix the file.")
+        message = "\n".join(map(str, reading.problems))
+        raise TemplateError(message, file=first.file, line=first.line, hint="Fix the file.")
 
 
 def _is_elsewhere(started: RunStarted) -> bool:
@@ -317,11 +319,11 @@ def _is_elsewhere(started: RunStarted) -> bool:
     return started.shell.get("driver", "") != DRIVER
 
 
-def _nothing_owed(state: RunState) -> Conflict:
+def _nothing_pending(state: RunState) -> Conflict:
     if state.has_ended:
         return Conflict(f"Run {state.run} has ended.", BEGIN)
-    said = pending(state)[0].question.text if pending(state) else ""
-    return Conflict(f"Run {state.run} waits for a person. {said}", "Use `request_approval`.")
+    message = pending(state)[0].question.text if pending(state) else ""
+    return Conflict(f"Run {state.run} waits for a person. {message}", "Use `request_approval`.")
 
 
 def _require_card(state: RunState, card: str, asked: str) -> None:

@@ -22,7 +22,7 @@ from flyball.engine.run_context import RunContext, recall
 from flyball.engine.telemetry import Telemetry
 from flyball.errors import Conflict, LeaseHeld
 from flyball.hosts.calls import HostRules
-from flyball.hosts.driven import driven, unheard
+from flyball.hosts.driven import driven, ignore_output
 from flyball.hosts.hosted_run import HostedRun
 from flyball.hosts.steps.view import Asked, TurnView, turn_view
 from flyball.hosts.watched_run import OthersChanges
@@ -47,8 +47,8 @@ Driven = tuple[Engine, EffectPerformer]
 class TurnWatcher(NamedTuple):
     """Callbacks that are notified of events during a turn."""
 
-    telemetry: Callable[[Telemetry], None] = unheard
-    output: Callable[[str], None] = unheard
+    telemetry: Callable[[Telemetry], None] = ignore_output
+    output: Callable[[str], None] = ignore_output
 
 
 NOBODY = TurnWatcher()
@@ -72,7 +72,7 @@ class OneReply:
 
     def performs(self, journal: Journal, context: RunContext) -> EffectPerformer:
         """Return the performer of a run's effects, with this as its driver."""
-        return EffectPerformer(journal, self, context, on_text=unheard)
+        return EffectPerformer(journal, self, context, on_text=ignore_output)
 
 
 SILENT = OneReply()
@@ -90,7 +90,7 @@ class HeldTurn:
     async def run_pending_effects(self) -> None:
         """Perform all pending effects except thinking, and detect changes by others."""
         self.state = await self._engine.run(self.state, lambda _, owed: is_thinking(owed))
-        self.state = await self._look()
+        self.state = await self._accept_changes()
 
     async def asked(self) -> Asked | None:
         """Return the driver's pending request, with all of its input."""
@@ -121,7 +121,7 @@ class HeldTurn:
         answers = [line for line in lines if call and line.call == call]
         return turn_view(self.state, await self.asked(), call, answers, [*told, *self.told])
 
-    async def _look(self) -> RunState:
+    async def _accept_changes(self) -> RunState:
         """Return the state with the changes made between two turns.
 
         A client can edit files directly. In a read-only phase, its changes are reverted.
@@ -132,7 +132,7 @@ class HeldTurn:
         run = HostedRun(
             self._engine, context, state, HostRules(), lambda: context.workspace, _nothing
         )
-        await run.look()
+        await run.check_changes()
         return run.state
 
 
@@ -162,7 +162,7 @@ async def held(
     record: Record,
     driver: OneReply,
     clock: Callable[[], float],
-    heard: TurnWatcher = NOBODY,
+    watcher: TurnWatcher = NOBODY,
 ) -> AsyncGenerator[HeldTurn]:
     """Open a run with its lease and workspace, advanced to the next request to its driver."""
     run = record.state.run
@@ -171,7 +171,7 @@ async def held(
     def watch(line: Telemetry) -> None:
         if turn is not None:
             turn.told.append(line)
-        heard.telemetry(line)
+        watcher.telemetry(line)
 
     def drive() -> AbstractAsyncContextManager[Driven]:
         return driven(
@@ -181,12 +181,12 @@ async def held(
             in_place=False,
             clock=clock,
             watch=watch,
-            on_output=heard.output,
+            on_output=watcher.output,
         )
 
     async with locked(home, run), AsyncExitStack() as stack:
         engine, performer = await _patiently(stack, drive)
-        performer.context.on_progress = heard.telemetry
+        performer.context.on_progress = watcher.telemetry
         performer.context.seen.update(recall(entry.event for entry in record.entries))
         if find_workspace(run, home.state) is not None:
             performer.context.open(run)

@@ -242,8 +242,8 @@ def card_at_work(state: RunState, asked: Asked | None) -> CardState | None:
 def _instructions(request: Request) -> str:
     """Return the start of the thread, and the messages in it that are not the driver's own."""
     lines = [line for line in request.lines if line.speaker is Speaker.GOVERNOR and _is_word(line)]
-    said = [request.opening, *dict.fromkeys(line.text for line in lines)]
-    return in_served_tools("\n\n".join(said))
+    parts = [request.opening, *dict.fromkeys(line.text for line in lines)]
+    return in_served_tools("\n\n".join(parts))
 
 
 def _is_word(line: ThreadLine) -> bool:

@@ -233,31 +233,31 @@ class Proposal(NamedTuple):
 class Orders:
     """What this program is asked to do."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.task: str = told["task"]
-        self.runner: str = told["runner"]
-        self.args: list[Any] = told["args"]
-        self.root: str = told["root"]
-        self.width: int = told["width"]
-        self.failing: list[str] = told["failing"]
-        self.near: list[str] = told.get("near", [])
-        self.cpu: dict[str, float] = told.get("cpu", {})
-        self.endless: set[str] = set(told.get("endless", []))
-        self.slow: set[str] = set(told.get("slow", []))
-        self.broken: list[str] = told.get("broken", [])
-        self.sample: int = told.get("sample", 0)
-        self.enough: int = told.get("enough", 0)
-        self.patience: float = told.get("patience", 0.0)
+    def __init__(self, orders: dict[str, Any]) -> None:
+        self.task: str = orders["task"]
+        self.runner: str = orders["runner"]
+        self.args: list[Any] = orders["args"]
+        self.root: str = orders["root"]
+        self.width: int = orders["width"]
+        self.failing: list[str] = orders["failing"]
+        self.near: list[str] = orders.get("near", [])
+        self.cpu: dict[str, float] = orders.get("cpu", {})
+        self.endless: set[str] = set(orders.get("endless", []))
+        self.slow: set[str] = set(orders.get("slow", []))
+        self.broken: list[str] = orders.get("broken", [])
+        self.sample: int = orders.get("sample", 0)
+        self.enough: int = orders.get("enough", 0)
+        self.patience: float = orders.get("patience", 0.0)
         """After the first that holds, others are looked for in this part of the limit."""
-        self.is_probe: bool = told.get("is_probe", False)
-        self.candidates = [Proposal(**each) for each in told.get("candidates", [])]
+        self.is_probe: bool = orders.get("is_probe", False)
+        self.candidates = [Proposal(**each) for each in orders.get("candidates", [])]
         self.began = time.monotonic()
-        self.seconds: float | None = told["seconds"]
+        self.seconds: float | None = orders["seconds"]
         """None: not the clock ends a search, but the number of candidates."""
         self._tried: set[int] = set()
         # Appended to and flushed line by line: what was found must be there even if the program is
         # killed.
-        self._report: TextIO = open(told["report"], "a", encoding="utf-8")  # noqa: SIM115
+        self._report: TextIO = open(orders["report"], "a", encoding="utf-8")  # noqa: SIM115
 
     @property
     def is_over(self) -> bool:

@@ -366,11 +366,15 @@ class _Tracing:
         # A test that takes its process with it leaves no trace, so it is run again and tells every
         # line as it goes. That is slow, hence not for all.
         dead = [name for name, end in seen.items() if "heard" in end]
-        told = _run_batches(orders, dead, self.loud, 1, LATE)
+        late_ends = _run_batches(orders, dead, self.loud, 1, LATE)
         stuck = self._stuck[:ENDLESS_TRACED]
-        told.update(_run_batches(orders, stuck, self.loud, 1, LATE, STUCK_WALL))
-        for name, end in told.items():
-            seen[name] = {**end, "lines": _lines_told(end["heard"]), "frames": end["heard"][-1:]}
+        late_ends.update(_run_batches(orders, stuck, self.loud, 1, LATE, STUCK_WALL))
+        for name, end in late_ends.items():
+            seen[name] = {
+                **end,
+                "lines": _reported_lines(end["heard"]),
+                "frames": end["heard"][-1:],
+            }
         return seen
 
     def one(self, name: str, following: str, say: Say) -> str:
@@ -405,7 +409,7 @@ def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[s
     failing = [name for name, end in ends.items() if end["end"] == FAIL]
     ends.update(run(failing[:MOST_ALONE], QUICK_CPU, 1, AGAIN))
 
-    def look_longer(cpu: float) -> None:
+    def extend_deadline(cpu: float) -> None:
         endless = [name for name, end in ends.items() if end["end"] == "time"]
         again = run(endless[:LOOKED_AT_AGAIN], cpu, 1, AGAIN)
         ends.update(again)
@@ -414,9 +418,9 @@ def _run_all(orders: Orders, suite: Suite, names: list[str]) -> dict[str, dict[s
 
     # A loop without end and a slow test look alike. One of them is given more time first: only if
     # that one ends are the others worth waiting for.
-    look_longer(SLOW_CPU)
+    extend_deadline(SLOW_CPU)
     if not _fails_for_certain(suite, ends):
-        look_longer(PATIENT_CPU)
+        extend_deadline(PATIENT_CPU)
     found = {name: ends[name] for name in names if name in ends}
     # Where others fail for certain, a test that did not end in time is no evidence of anything.
     return _mark_slow(found) if _fails_for_certain(suite, found) else found
@@ -447,8 +451,8 @@ def _run_batches(
         batch = waiting.popleft()
         return Job(batch, partial(_run_batch, batch, one), orders.wall(wall))
 
-    def answer(batch: list[str], said: list[Any], is_late: bool) -> None:
-        whole: list[dict[str, Any]] = [each for each in said if isinstance(each, dict)]
+    def answer(batch: list[str], answers: list[Any], is_late: bool) -> None:
+        whole: list[dict[str, Any]] = [each for each in answers if isinstance(each, dict)]
         ends.update(zip(batch, whole))  # noqa: B905
         rest = batch[len(whole) :]
         # After a test that ran out of time the batch stops by itself; otherwise the first that is
@@ -461,7 +465,7 @@ def _run_batches(
                 "cpu": 0.0,
                 "frames": [],
             }
-            ends[rest.pop(0)] = {**end, "lines": {}, "late": {}, "heard": said}
+            ends[rest.pop(0)] = {**end, "lines": {}, "late": {}, "heard": answers}
         if rest:
             waiting.appendleft(rest)
 
@@ -499,7 +503,7 @@ def _trace_test(
     }
 
 
-def _lines_told(heard: list[Any]) -> dict[str, list[int]]:
+def _reported_lines(heard: list[Any]) -> dict[str, list[int]]:
     """Return the lines that a test reported before it killed its process."""
     lines: dict[str, list[int]] = {}
     for path, line in heard:

@@ -84,8 +84,8 @@ def try_from_scratch(orders: Orders, candidates: list[Proposal]) -> None:
         importlib.import_module("pytest")
     found: list[float] = []
 
-    def answer(n: int, said: list[Any], is_late: bool) -> None:
-        end = said[0] if said else {"end": "time" if is_late else "crash"}
+    def answer(n: int, answers: list[Any], is_late: bool) -> None:
+        end = answers[0] if answers else {"end": "time" if is_late else "crash"}
         if end["end"] == "hold":
             found.append(orders.spent)
         orders.note(n, **end)
@@ -188,9 +188,9 @@ def try_candidates(orders: Orders) -> None:
 
         open_suite(orders.runner, orders.args, use)
 
-    def answer(_key: Any, said: list[Any], _is_late: bool) -> None:
+    def answer(_key: Any, answers: list[Any], _is_late: bool) -> None:
         by_number = {each.n: each for each in orders.candidates}
-        left.extend([by_number[n] for n in said[0]] if said else orders.candidates)
+        left.extend([by_number[n] for n in answers[0]] if answers else orders.candidates)
 
     # Even the loading is done in a child: a suite that ends the process when imported would take
     # the program with it, and the rest is then tried from scratch.
@@ -275,9 +275,9 @@ class Trial:
             for _ in range(2):
                 say(run_one(self.suite, name, 0.6))
 
-        def answer(name: str, said: list[Any], is_late: bool) -> None:
+        def answer(name: str, answers: list[Any], is_late: bool) -> None:
             died: dict[str, Any] = {"end": "time" if is_late else "crash", "cpu": 0.0, "why": ""}
-            end, again = [*said, died, died][:2]
+            end, again = [*answers, died, died][:2]
             if end["end"] not in (PASS, SKIP):
                 stable.append(name)
             endless = end["end"] == "time"
@@ -322,8 +322,8 @@ class Trial:
         self._granted += seconds
         return True
 
-    def hear(self, batch: list[Proposal], said: list[Any], is_late: bool) -> None:
-        ends = [each["end"] for each in said]
+    def hear(self, batch: list[Proposal], answers: list[Any], is_late: bool) -> None:
+        ends = [each["end"] for each in answers]
         # One of the batch spoilt the process for those after it, and nobody knows which: all are
         # tried again, one to a process from now on.
         if "polluted" in ends:
@@ -333,18 +333,18 @@ class Trial:
         # Stopped in time, so those before are judged fairly; the rest goes back to the front.
         is_stained = bool(ends) and ends[-1] == "stained"
         if is_stained:
-            said.pop()
+            answers.pop()
             self._most_together = max(1, self._most_together // 2)
-        for each, end in zip(batch, said):  # noqa: B905
+        for each, end in zip(batch, answers):  # noqa: B905
             self._note(each, end)
-        rest = batch[len(said) :]
+        rest = batch[len(answers) :]
         if rest and not is_stained:
             self._note(rest.pop(0), {"end": "time" if is_late else "crash"})
         self.waiting.extendleft(reversed(rest))
         self._together = min(self._most_together, self._together + 1)
 
-    def _note(self, each: Proposal, said: dict[str, Any]) -> None:
-        end = said["end"]
+    def _note(self, each: Proposal, answers: dict[str, Any]) -> None:
+        end = answers["end"]
         if end == "promising":
             self._promising.append(each)
         if end == "unfit":
@@ -355,7 +355,7 @@ class Trial:
         if end == "hold":
             self.holding += 1
             self._first_at = self.orders.spent if self._first_at is None else self._first_at
-        self.orders.note(each.n, **said)
+        self.orders.note(each.n, **answers)
 
     def _screen(self, batch: list[Proposal], say: Say) -> None:
         """Try several candidates in a child, on a few tests that fail without them."""

@@ -90,7 +90,7 @@ def change_sort_key(site: Site) -> Iterator[Draft]:
                 yield Draft(f"ordered by `{key}`", (Edit(start, start, f"{lead}key={key}"),))
 
 
-def make_anew(site: Site) -> Iterator[Draft]:
+def create_each_time(site: Site) -> Iterator[Draft]:
     """Create rows and closures each time instead of sharing them; replace None by a value."""
     for node in site.exprs:
         match node:

@@ -68,8 +68,8 @@ def change_variable(site: Site) -> Iterator[Draft]:
     for node in site.exprs:
         if not isinstance(node, ast.Name) or _is_called(site, node):
             continue
-        # A builtin is exchanged for its like elsewhere (`builtin_twin`); here it would mostly be a
-        # type error.
+        # A builtin is exchanged for its like elsewhere (`builtin_counterpart`); here it would
+        # mostly be a type error.
         if node.id in BUILTINS and node.id not in site.local_names:
             continue
         factor = 0.4 if isinstance(node.ctx, ast.Store) else 1.0
@@ -185,7 +185,7 @@ def change_callee(site: Site) -> Iterator[Draft]:
                 yield site.swap(node.func, other, weight=0.8)
 
 
-def builtin_twin(site: Site) -> Iterator[Draft]:
+def builtin_counterpart(site: Site) -> Iterator[Draft]:
     """Replace a builtin passed by name, such as `key=min`, or an exception's type."""
     for node in site.exprs:
         if isinstance(node, ast.Name) and not _is_called(site, node) and node.id in BUILTINS:

@@ -50,7 +50,7 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
     for name in names:
         yield f"return {name}", 0.5
         if name in site.near_names and name in site.parameters:
-            yield from _made_to_fit(name, site.near_names)
+            yield from _adapted(name, site.near_names)
     yield from (("continue", 0.5), ("break", 0.5))
     if not any(
         isinstance(each, ast.Return) and each.value for each in site.source.within(site.function)
@@ -58,7 +58,7 @@ def _statements(site: Site) -> Iterator[tuple[str, float]]:
         yield "return", 1.0
 
 
-def _made_to_fit(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]:
+def _adapted(name: str, near: frozenset[str]) -> Iterator[tuple[str, float]]:
     """Convert a value to the form that the code after it expects."""
     for call in ("list", "abs", "sorted", "int", "str"):
         yield f"{name} = {call}({name})", 0.2

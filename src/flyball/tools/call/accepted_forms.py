@@ -19,7 +19,7 @@ from flyball.terms.shape import is_list, is_map, is_number
 from flyball.terms.tool import TOOL_ROWS, plain_name
 from flyball.tools.call.foreign_commands import (
     Args,
-    Spoken,
+    CallSource,
     bash_args,
     check_args,
     first_of,
@@ -33,14 +33,14 @@ from flyball.tools.call.foreign_edits import UnclearCall, as_diff
 PROCEED = "PROCEED"
 
 
-def in_own_form(tool: str, args: Args, spoken: Spoken = Spoken()) -> Args:  # noqa: B008
+def in_own_form(tool: str, args: Args, source: CallSource = CallSource()) -> Args:  # noqa: B008
     """Return the arguments in the tool's form; those that are not recognized stay unchanged.
 
     Ambiguous arguments raise `UnclearCall`.
     """
-    if spoken.name == PROCEED and not args:
+    if source.name == PROCEED and not args:
         return {"text": "Go ahead."}
-    return REWRITES[tool](args, spoken) if tool in REWRITES else args
+    return REWRITES[tool](args, source) if tool in REWRITES else args
 
 
 def _one_path(args: Args) -> Args:
@@ -60,12 +60,12 @@ def _one_path(args: Args) -> Args:
 _LINES_BEHIND = regex(r"(.+?):(\d+)(?:-(\d+))?$")
 
 
-def _read(args: Args, spoken: Spoken) -> Args:
+def _read(args: Args, source: CallSource) -> Args:
     """Accept line ranges in all common forms, including after the path."""
     args = without(_one_path(args), "mode", "indentation", "encoding")
     path = args.get("path")
     behind = _LINES_BEHIND.match(path) if isinstance(path, str) else None
-    if behind and spoken.read(behind[0]) is None and "offset" not in args:
+    if behind and source.read(behind[0]) is None and "offset" not in args:
         last = {"end_line": behind[3]} if behind[3] else {}
         args = {**args, "path": behind[1], "offset": behind[2], **last}
     whole = first_of(args, "should_read_entire_file", "entire_file", "full", "whole_file")
@@ -103,7 +103,7 @@ def _whole_number(value: object) -> int | None:
         return None
 
 
-def _grep(args: Args, _spoken: Spoken) -> Args:
+def _grep(args: Args, _source: CallSource) -> Args:
     """Accept the program's flags, and their negations."""
     around = [args[name] for name in ("flag_A", "flag_B", "flag_C", "a", "b") if name in args]
     args = without(args, "flag_A", "flag_B", "flag_C", "a", "b")
@@ -145,7 +145,7 @@ ENDINGS = {
 """File types of search programs that correspond to one extension."""
 
 
-def _list(args: Args, _spoken: Spoken) -> Args:
+def _list(args: Args, _source: CallSource) -> Args:
     """Accept a pattern in place of a path, and a recursion flag."""
     down = args.get("recursive")
     args = without(args, "recursive", "ignore", "show_hidden", "flag_l", "flag_a", "flag_la")
@@ -159,11 +159,11 @@ def _list(args: Args, _spoken: Spoken) -> Args:
     return args
 
 
-def _edit(args: Args, spoken: Spoken) -> Args:
-    return as_diff(args, spoken.read)
+def _edit(args: Args, source: CallSource) -> Args:
+    return as_diff(args, source.read)
 
 
-def _write(args: Args, spoken: Spoken) -> Args:
+def _write(args: Args, source: CallSource) -> Args:
     if args.get("append") in (True, "true"):
         raise UnclearCall("A file is written whole. To add lines to one, use `edit_diff`.")
     args = without(args, "append", "overwrite", "create_dirs", "create_directories", "line_count")
@@ -175,32 +175,32 @@ def _write(args: Args, spoken: Spoken) -> Args:
         args = {**args, "content": lines}
     elif (is_map(content) or is_list(content)) and str(path).endswith(".json"):
         args = {**args, "content": json.dumps(content, indent=2, ensure_ascii=False) + "\n"}
-    elif plain_name(spoken.name) in ("create", "new_file", "touch") and "content" not in args:
+    elif plain_name(source.name) in ("create", "new_file", "touch") and "content" not in args:
         args = {**args, "content": ""} if "content_base64" not in args else args
     return without(args, "encoding") if args.get("encoding") in ("utf-8", "utf8") else args
 
 
-def _project(_args: Args, _spoken: Spoken) -> Args:
+def _project(_args: Args, _source: CallSource) -> Args:
     """Drop all arguments, since the tool takes none."""
     return {}
 
 
-def _delete(args: Args, _spoken: Spoken) -> Args:
+def _delete(args: Args, _source: CallSource) -> Args:
     return _one_path(args)
 
 
-def _log(args: Args, _spoken: Spoken) -> Args:
+def _log(args: Args, _source: CallSource) -> Args:
     return without(args, "oneline", "flag_n", "format", "pretty", "branch", "all")
 
 
-def _note(args: Args, _spoken: Spoken) -> Args:
+def _note(args: Args, _source: CallSource) -> Args:
     """Convert a list of tasks to lines of text, and add unknown fields as text."""
     listed = args.get("text")
     if is_list(listed) and listed and all(is_map(each) for each in listed):
         to_do = [_to_do(cast("Mapping[str, object]", each)) for each in listed]
         args = {**args, "text": "\n".join(to_do)}
     if is_map(risk := args.get("risk")):
-        args = {**args, "risk": _in_words(risk)}
+        args = {**args, "risk": _as_sentence(risk)}
     known = TOOL_ROWS["note"].spelt
     besides = {name: value for name, value in args.items() if name not in known}
     return _with_besides(args, besides, "text")
@@ -213,34 +213,36 @@ def _to_do(item: Mapping[str, object]) -> str:
 
 def _with_besides(args: Args, besides: Args, field: str) -> Args:
     """Append extra fields of a driver to the text field."""
-    said = [f"{name}: {words}" for name, value in besides.items() if (words := _in_words(value))]
-    if not said:
+    lines = [
+        f"{name}: {words}" for name, value in besides.items() if (words := _as_sentence(value))
+    ]
+    if not lines:
         return without(args, *besides)
     own = args.get(field)
     first = [] if own in (None, "") else [own] if not is_list(own) else [*own]
     if not all(isinstance(each, str) for each in first):
         return args
-    return {**without(args, *besides), field: "\n".join(map(str, (*first, *said)))}
+    return {**without(args, *besides), field: "\n".join(map(str, (*first, *lines)))}
 
 
-def _in_words(value: object) -> str:
+def _as_sentence(value: object) -> str:
     if is_list(value):
-        return "; ".join(map(_in_words, value))
+        return "; ".join(map(_as_sentence, value))
     if is_map(value):
-        return "; ".join(f"{name}: {_in_words(each)}" for name, each in value.items())
+        return "; ".join(f"{name}: {_as_sentence(each)}" for name, each in value.items())
     return "" if value is None or isinstance(value, bool) else str(value).strip()
 
 
-def _checkpoint(args: Args, _spoken: Spoken) -> Args:
+def _checkpoint(args: Args, _source: CallSource) -> Args:
     args = _with_tasks(args)
     files = args.get("files")
     if is_list(files) and any(is_map(each) for each in files):
         args = {**args, "files": [_file_named(each) for each in files]}
     if is_map(verify := args.get("verify_with")):
-        args = {**args, "verify_with": [_in_words(each) for each in verify.values()]}
+        args = {**args, "verify_with": [_as_sentence(each) for each in verify.values()]}
     for prose in ("findings", "proposed_action", "goal"):
         if is_map(value := args.get(prose)):
-            args = {**args, prose: _in_words(value)}
+            args = {**args, prose: _as_sentence(value)}
     besides = {n: v for n, v in args.items() if n not in TOOL_ROWS["checkpoint"].spelt}
     # A plan under another name may lack parts of a checkpoint, which the error names.
     return _with_besides(args, besides, "findings") if "findings" in args else args
@@ -289,7 +291,7 @@ def _task_files(task: object) -> list[str]:
     return [file for file in each if isinstance(file, str)]
 
 
-REWRITES: dict[str, Callable[[Args, Spoken], Args]] = {
+REWRITES: dict[str, Callable[[Args, CallSource], Args]] = {
     "read": _read,
     "delete_file": _delete,
     "git_log": _log,

@@ -20,7 +20,7 @@ Args = dict[str, object]
 GIT_ACTIONS = ("commit", "revert", "branch")
 
 
-class Spoken(NamedTuple):
+class CallSource(NamedTuple):
     """The context of a conversion: the driver's own name for the tool, and files."""
 
     name: str = ""
@@ -38,9 +38,9 @@ def first_of(args: Args, *names: str) -> object:
 _GIT_NAMES = {f"git_{action}": action for action in GIT_ACTIONS}
 
 
-def git_args(args: Args, spoken: Spoken) -> Args:
+def git_args(args: Args, source: CallSource) -> Args:
     """Accept an action that is named by its own field; refuse two at once."""
-    if action := _GIT_NAMES.get(plain_name(spoken.name)):
+    if action := _GIT_NAMES.get(plain_name(source.name)):
         return {"action": action, **args}
     if is_list(words := args.get("args")) and "action" not in args:
         args = {**without(args, "args"), "action": shlex.join(map(str, words))}
@@ -84,7 +84,7 @@ def _git_line(args: Args, line: str) -> Args:
             return args
 
 
-def bash_args(args: Args, _spoken: Spoken) -> Args:
+def bash_args(args: Args, _source: CallSource) -> Args:
     if args.get("run_in_background") is True or args.get("is_background") is True:
         raise UnclearCall("Commands run to their end here; none is left in the background.")
     args = without(args, "run_in_background", "is_background", "restart", "login", "tty", "shell")
@@ -137,9 +137,9 @@ _LINE_FIELDS = ("command", "cmd", "test_command")
 _PATH_FIELDS = ("path", "file_path", "file", "test_file")
 
 
-def suite_args(args: Args, spoken: Spoken) -> Args:
+def suite_args(args: Args, source: CallSource) -> Args:
     """Accept the command line of a runner, or a path next to the arguments."""
-    args = _named_runner(without(args, "verbose", "flag_v", "coverage", "watch"), spoken)
+    args = _named_runner(without(args, "verbose", "flag_v", "coverage", "watch"), source)
     line, runner = first_of(args, *_LINE_FIELDS), args.get("runner")
     given = args.get("args")
     if isinstance(runner, str) and line is None and not _is_runner(runner):
@@ -169,9 +169,9 @@ def _is_runner(name: str) -> bool:
     return " " not in word and not is_start
 
 
-def _named_runner(args: Args, spoken: Spoken) -> Args:
+def _named_runner(args: Args, source: CallSource) -> Args:
     """Return the runner in the call's own name; empty if it has none."""
-    named = plain_name(spoken.name).removesuffix("_test").removesuffix("_tests")
+    named = plain_name(source.name).removesuffix("_test").removesuffix("_tests")
     if named in RUNNERS:
         return {"runner": named, **args}
     runner = args.get("runner")
@@ -210,7 +210,7 @@ CHECK_KINDS = {
 }
 
 
-def check_args(args: Args, spoken: Spoken) -> Args:
+def check_args(args: Args, source: CallSource) -> Args:
     """Accept a kind of check as the tool's name; drop filters, as it checks everything."""
     args = without(args, "path", "paths", "files", "file_path", "uri", "fix")
     line = first_of(args, "command", "cmd")
@@ -224,11 +224,11 @@ def check_args(args: Args, spoken: Spoken) -> Args:
         args = {**without(args, "names"), "name": names[0] if len(names) == 1 else ""}
     if str(args.get("name")).lower() in ("all", "*"):
         args = without(args, "name")
-    kind = CHECK_KINDS.get(plain_name(spoken.name), "")
+    kind = CHECK_KINDS.get(plain_name(source.name), "")
     return {"name": kind, **args} if kind else args
 
 
-def probe_args(args: Args, _spoken: Spoken) -> Args:
+def probe_args(args: Args, _source: CallSource) -> Args:
     """Accept an address without its scheme, or as a port and a path."""
     method = args.get("method", "GET")
     args = without(args, "method") if str(method).upper() in ("GET", "HEAD") else args

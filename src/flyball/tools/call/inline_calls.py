@@ -67,7 +67,7 @@ ENDS = frozenset(
 """Tools of other agents that report the end; here a reply without calls does."""
 
 
-class Heard(NamedTuple):
+class UnpackedReply(NamedTuple):
     """The text and the calls of a reply."""
 
     text: str
@@ -86,7 +86,7 @@ def emitted_plan(text: str) -> tuple[SpokenCall, ...]:
     return ()
 
 
-def calls_at_the_end(text: str) -> Heard:
+def calls_at_the_end(text: str) -> UnpackedReply:
     """Return the calls in a model's own notation at the end of a text, and the text before them."""
     body = _AROUND.sub("", text).rstrip()
     for find in (_of_tokens, _of_json):
@@ -102,27 +102,27 @@ def calls_at_the_end(text: str) -> Heard:
             break
         taken.insert(0, call)
         end = match.start()
-    return Heard(body[:end].rstrip(), tuple(taken)) if taken else Heard(text, ())
+    return UnpackedReply(body[:end].rstrip(), tuple(taken)) if taken else UnpackedReply(text, ())
 
 
-def _of_tokens(body: str) -> Heard | None:
+def _of_tokens(body: str) -> UnpackedReply | None:
     """Parse a call between tokens that a server should have parsed."""
     if (match := _TOKEN.search(body)) and tool_name(match[1]) is not None:
         args = _json(match[2])
         if is_map(args):
             said = re.sub(r"<[|｜][^<>]*[|｜]>.*\Z", "", body[: match.start()], flags=re.DOTALL)
-            return Heard(said.rstrip(), (SpokenCall("", match[1], _plain(args)),))
+            return UnpackedReply(said.rstrip(), (SpokenCall("", match[1], _plain(args)),))
     if match := _MARKED.search(body):
         value = _json(match[2])
         named = match[1] and tool_name(match[1]) is not None and is_map(value)
         items = [{"name": match[1], "arguments": value}] if named else value
         calls = [_call_of(each) for each in (items if is_list(items) else [items])]
         if calls and None not in calls:
-            return Heard(body[: match.start()].rstrip(), tuple(filter(None, calls)))
+            return UnpackedReply(body[: match.start()].rstrip(), tuple(filter(None, calls)))
     return None
 
 
-def _of_json(body: str) -> Heard | None:
+def _of_json(body: str) -> UnpackedReply | None:
     """Parse calls in JSON, in the whole text or a last fence, each with tool and arguments."""
     fences = [*FENCED.finditer(body)]
     last = fences[-1] if fences and fences[-1].end() == len(body) else None
@@ -132,7 +132,7 @@ def _of_json(body: str) -> Heard | None:
     calls = [_call_of(each) if _is_whole_call(each) else None for each in items]
     if not calls or None in calls:
         return None
-    return Heard(body[: last.start()].rstrip() if last else "", tuple(filter(None, calls)))
+    return UnpackedReply(body[: last.start()].rstrip() if last else "", tuple(filter(None, calls)))
 
 
 def _is_whole_call(value: object) -> bool:
@@ -236,7 +236,7 @@ def _paths_to_read(call: SpokenCall) -> list[str]:
     return [each for each in paths if isinstance(each, str)]
 
 
-def without_ends(text: str, calls: Sequence[SpokenCall]) -> Heard:
+def without_ends(text: str, calls: Sequence[SpokenCall]) -> UnpackedReply:
     """Convert a final "done" call to the end of the reply, with its text."""
     kept = list(calls)
     words = [text.strip()]
@@ -245,8 +245,8 @@ def without_ends(text: str, calls: Sequence[SpokenCall]) -> Heard:
         words += [each.strip() for each in said if isinstance(each, str)]
     # Before other calls "done" is premature, and their results may change the answer.
     if kept:
-        return Heard(text, tuple(kept))
-    return Heard("\n\n".join(dict.fromkeys(filter(None, words))), ())
+        return UnpackedReply(text, tuple(kept))
+    return UnpackedReply("\n\n".join(dict.fromkeys(filter(None, words))), ())
 
 
 _FENCE = regex(
@@ -256,7 +256,7 @@ _DIFF_LANGUAGES = frozenset({"diff", "patch", "udiff", ""})
 _DIFF_HEADER = regex(r"^--- \S.*\n\+\+\+ \S", re.MULTILINE)
 
 
-def diffs_in_words(text: str) -> tuple[SpokenCall, ...]:
+def fenced_diffs(text: str) -> tuple[SpokenCall, ...]:
     """Return one edit call for all fenced diffs that name their files; empty if there are none."""
     found = [
         match[3]

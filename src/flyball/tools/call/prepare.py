@@ -30,7 +30,7 @@ SECRET = (
 
 
 def prepare(
-    spoken: SpokenCall,
+    call_given: SpokenCall,
     tools: Mapping[str, Tool],
     context: CallContext,
     offered: Collection[str] = (),
@@ -39,42 +39,46 @@ def prepare(
 
     `offered` are the tools that the driver may call now; the error for an unknown one lists them.
     """
-    recorded = _recordable(_in_this_tree(spoken.args, context), context)
+    recorded = _recordable(_in_this_tree(call_given.args, context), context)
     if recorded is None:
-        return _faulty(spoken, {}, f"The arguments of `{spoken.tool}` are not valid Unicode.")
+        return _faulty(
+            call_given, {}, f"The arguments of `{call_given.tool}` are not valid Unicode."
+        )
     args = unpack(recorded)
-    name = named_tool(spoken.tool, args if isinstance(args, dict) else {})
+    name = named_tool(call_given.tool, args if isinstance(args, dict) else {})
     tool = tools.get(name) if name else None
     if name is None or tool is None:
-        return _faulty(spoken, recorded, _unknown(spoken.tool, offered or tools))
+        return _faulty(call_given, recorded, _unknown(call_given.tool, offered or tools))
     if isinstance(args, str):
         fault = f"The arguments of `{name}` are not valid JSON: {args}. {_example(tool)}"
-        return _faulty(spoken, recorded, fault, name)
+        return _faulty(call_given, recorded, fault, name)
     try:
-        meant = understand(spoken.tool, args, tool, lambda path: _text_at(path, context))
+        understood = understand(call_given.tool, args, tool, lambda path: _text_at(path, context))
     except UnclearCall as error:
-        return _faulty(spoken, args, f"`{name}` cannot be called: {error}", name)
-    form = read_form(meant.args, tool)
+        return _faulty(call_given, args, f"`{name}` cannot be called: {error}", name)
+    form = read_form(understood.args, tool)
     if isinstance(form, str):
-        return _faulty(spoken, meant.args, f"{form} {_example(tool)}".rstrip(), name)
+        return _faulty(call_given, understood.args, f"{form} {_example(tool)}".rstrip(), name)
     access = TOOL_ACCESS[name]
     # A rewrite may quote the file that it edits, and the driver may not write a secret in it.
-    is_redacted = recorded != spoken.args or context.redactor.value(meant.args) != meant.args
+    is_redacted = (
+        recorded != call_given.args or context.redactor.value(understood.args) != understood.args
+    )
     if access is Access.MUTATE and is_redacted:
-        return _faulty(spoken, recorded, SECRET.format(tool=name), name)
+        return _faulty(call_given, recorded, SECRET.format(tool=name), name)
     facts: CallFacts = tool.facts(form, context)
     call = Call(
-        id=spoken.id,
+        id=call_given.id,
         tool=name,
-        args=meant.args,
+        args=understood.args,
         access=facts.access or access,
-        digest=digest([name, meant.args]),
+        digest=digest([name, understood.args]),
         paths=facts.paths,
         command=facts.command,
         confirmed=facts.confirmed,
         destructive=facts.destructive,
         keeps_regions=facts.keeps_regions,
-        understood=", ".join(meant.said),
+        understood=", ".join(understood.said),
     )
     return call, form
 
@@ -116,8 +120,8 @@ def read_form(args: dict[str, object], tool: Tool) -> Form | str:
     # The form alone would report only the first error, and accept blank text.
     wrong = faults(args, tool.form, whole="The call")
     if wrong:
-        said = " ".join(f"{fault.message} {fault.hint}".strip() for fault in wrong)
-        return f"`{tool.name}` cannot be called: {said}"
+        problems = " ".join(f"{fault.message} {fault.hint}".strip() for fault in wrong)
+        return f"`{tool.name}` cannot be called: {problems}"
     try:
         return msgspec.convert(args, tool.form)
     except (msgspec.ValidationError, ValueError) as error:
@@ -167,14 +171,14 @@ def _example(tool: Tool) -> str:
 
 
 def _faulty(
-    spoken: SpokenCall, args: dict[str, object], fault: str, name: str = ""
+    call_given: SpokenCall, args: dict[str, object], fault: str, name: str = ""
 ) -> tuple[Call, None]:
     call = Call(
-        id=spoken.id,
-        tool=name or spoken.tool,
+        id=call_given.id,
+        tool=name or call_given.tool,
         args=args,
         access=Access.READ,
-        digest=digest([spoken.tool, args]),
+        digest=digest([call_given.tool, args]),
         fault=fault,
     )
     return call, None

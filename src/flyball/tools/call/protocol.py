@@ -73,7 +73,7 @@ class PictureOpinion(NamedTuple):
     usage: Usage = Usage()
 
 
-Eyes = Callable[[bytes, str], Awaitable[PictureOpinion]]
+PictureJudge = Callable[[bytes, str], Awaitable[PictureOpinion]]
 """Asks a model whether a picture shows what is expected."""
 
 
@@ -107,7 +107,7 @@ class CallContext(NamedTuple):
     """Returns whether the run was asked to pause: a long call may return early."""
     evidence: tuple[AnyEvidence, ...] = ()
     """All evidence for the card so far."""
-    eyes: Eyes | None = None
+    eyes: PictureJudge | None = None
     """None if no vision model may be used."""
     on_progress: Callable[[Progress], None] = unwatched
     """Receives the progress of this call, for whoever waits for it."""

@@ -15,7 +15,7 @@ import msgspec.inspect as shapes
 from flyball.terms.shape import faults, is_list, is_map, is_number, read_loosely
 from flyball.terms.tool import TOOL_ROWS, Touch, field_name, plain_name, tool_name
 from flyball.tools.call.accepted_forms import in_own_form
-from flyball.tools.call.foreign_commands import Args, Spoken
+from flyball.tools.call.foreign_commands import Args, CallSource
 from flyball.tools.call.protocol import Form, Tool
 
 RAW = "__raw__"
@@ -46,18 +46,18 @@ EDITOR_COMMANDS = {
 }
 
 
-class Meant(NamedTuple):
+class UnderstoodCall(NamedTuple):
     """The interpreted arguments, and notes on the interpretation."""
 
     args: Args
     said: tuple[str, ...] = ()
 
 
-def named_tool(spoken: str, args: Args) -> str | None:
+def named_tool(name_given: str, args: Args) -> str | None:
     """Return the tool that is meant; for an editor with many commands, the command's tool."""
-    if plain_name(spoken).rpartition(".")[2] in EDITORS:
+    if plain_name(name_given).rpartition(".")[2] in EDITORS:
         return EDITOR_COMMANDS.get(str(args.get("command", "")))
-    return tool_name(spoken)
+    return tool_name(name_given)
 
 
 def unpack(args: Args) -> Args | str:
@@ -85,26 +85,28 @@ def unpack(args: Args) -> Args | str:
     return {str(name): each for name, each in value.items()}
 
 
-def understand(spoken: str, args: Args, tool: Tool, read: Callable[[str], str | None]) -> Meant:
+def understand(
+    name_given: str, args: Args, tool: Tool, read: Callable[[str], str | None]
+) -> UnderstoodCall:
     """Return the arguments in the tool's own form, as far as they are unambiguous."""
-    if plain_name(spoken) in EDITORS:
+    if plain_name(name_given) in EDITORS:
         args = {name: value for name, value in args.items() if name != "command"}
     fields = fields_of(tool.form)
     inner = next(iter(args.values()), None)
     if len(args) == 1 and plain_name(next(iter(args))) == tool.name and is_map(inner):
         args = {str(name): value for name, value in inner.items()}
-    said = [f"`{spoken}` as `{tool.name}`"] if _is_foreign(spoken, tool.name) else []
+    said = [f"`{name_given}` as `{tool.name}`"] if _is_foreign(name_given, tool.name) else []
     named, renamed = _renamed(args, tool.name, fields)
-    rewritten = in_own_form(tool.name, named, Spoken(spoken, read))
+    rewritten = in_own_form(tool.name, named, CallSource(name_given, read))
     said += [f"`{old}` as `{new}`" for old, new in renamed if new in rewritten]
     said += _changes(named, rewritten)
     filled, filled_words = _filled(rewritten, tool, fields)
-    return Meant(filled, (*said, *filled_words))
+    return UnderstoodCall(filled, (*said, *filled_words))
 
 
-def _is_foreign(spoken: str, name: str) -> bool:
+def _is_foreign(name_given: str, name: str) -> bool:
     """Return whether a tool was called by a name that we do not list."""
-    return spoken not in (name, *TOOL_ROWS[name].aliases)
+    return name_given not in (name, *TOOL_ROWS[name].aliases)
 
 
 @cache
@@ -115,7 +117,7 @@ def fields_of(form: type[Form]) -> Mapping[str, shapes.Field]:
 
 
 class _Rename(NamedTuple):
-    spoken: str
+    name_given: str
     own: str
 
 
@@ -130,12 +132,12 @@ def _renamed(
         if name in own:
             continue
         flag = name.startswith("-") and len(name.lstrip("-")) <= 2
-        meant = f"flag_{name.lstrip('-')}" if flag else _field(tool, name, fields)
-        if meant in fields and own.get(meant, value) == value:
-            own[meant] = value
-            renamed.append(_Rename(name, meant))
+        understood = f"flag_{name.lstrip('-')}" if flag else _field(tool, name, fields)
+        if understood in fields and own.get(understood, value) == value:
+            own[understood] = value
+            renamed.append(_Rename(name, understood))
         else:
-            plain = meant if flag else plain_name(name)
+            plain = understood if flag else plain_name(name)
             own[name if plain in own else plain] = value
     return own, renamed
 
@@ -166,16 +168,16 @@ def _filled(args: Args, tool: Tool, fields: Mapping[str, shapes.Field]) -> tuple
     for name, value in args.items():
         field = fields.get(name)
         if field is None:
-            if name not in IDLE and not (is_left_out(value) or value is False):
+            if name not in IDLE and not (is_omitted(value) or value is False):
                 filled[name] = value
             continue
-        meant = coerce(value, field.type, is_prose=is_prose)
-        wrong = faults({name: meant.value}, tool.form)
-        if not field.required and is_left_out(value) and any(f.path[:1] == (name,) for f in wrong):
+        understood = coerce(value, field.type, is_prose=is_prose)
+        wrong = faults({name: understood.value}, tool.form)
+        if not field.required and is_omitted(value) and any(f.path[:1] == (name,) for f in wrong):
             continue
-        filled[name] = meant.value
-        if meant.said:
-            said.append(f"`{name}` as {meant.said}")
+        filled[name] = understood.value
+        if understood.said:
+            said.append(f"`{name}` as {understood.said}")
     return filled, said
 
 
@@ -200,8 +202,8 @@ def coerce(value: object, kind: shapes.Type, *, is_prose: bool) -> Coerced:
         case shapes.IntType() | shapes.FloatType():
             return _number(value, kind)
         case shapes.BoolType() if isinstance(value, str) and value.strip().lower() in BOOLEANS:
-            meant = BOOLEANS[value.strip().lower()]
-            return Coerced(meant, str(meant).lower())
+            understood = BOOLEANS[value.strip().lower()]
+            return Coerced(understood, str(understood).lower())
         case shapes.StrType():
             return _text(value, is_prose=is_prose)
         case shapes.LiteralType() if isinstance(value, str):
@@ -282,6 +284,6 @@ def _spelt_list(text: str) -> list[object] | None:
     return None
 
 
-def is_left_out(value: object) -> bool:
+def is_omitted(value: object) -> bool:
     """Return whether a value means that the field was left out."""
     return value is None or value in ("", [], {}) or (isinstance(value, str) and not value.strip())

@@ -101,8 +101,8 @@ class Server:
         while 1 not in self._answered:
             if not self._take(deadline - time.monotonic(), set()):
                 return False
-        self._tell("initialized", {})
-        self._tell("workspace/didChangeConfiguration", {"settings": self._settings})
+        self._notify("initialized", {})
+        self._notify("workspace/didChangeConfiguration", {"settings": self._settings})
         return True
 
     def show(self, file: ChangedText, root: Path, text: str) -> str:
@@ -112,11 +112,11 @@ class Server:
         self._versions[uri] = version
         if version == 1:
             document: Message = {"languageId": file.language, "version": 1, "text": text}
-            self._tell("textDocument/didOpen", {"textDocument": {"uri": uri, **document}})
+            self._notify("textDocument/didOpen", {"textDocument": {"uri": uri, **document}})
         else:
             changed: Message = {"textDocument": {"uri": uri, "version": version}}
-            self._tell("textDocument/didChange", {**changed, "contentChanges": [{"text": text}]})
-        self._tell("textDocument/didSave", {"textDocument": {"uri": uri}})
+            self._notify("textDocument/didChange", {**changed, "contentChanges": [{"text": text}]})
+        self._notify("textDocument/didSave", {"textDocument": {"uri": uri}})
         return uri
 
     def settle(self, awaited: set[str]) -> dict[str, list[Diagnostic]]:
@@ -175,7 +175,7 @@ class Server:
             return None
         return [self._settings.get(item.get("section", "")) for item in params.get("items", ())]
 
-    def _tell(self, method: str, params: Message) -> None:
+    def _notify(self, method: str, params: Message) -> None:
         self._send({"method": method, "params": params})
 
     def _send(self, message: Message) -> None:
@@ -271,8 +271,8 @@ def ask(
         old, new = before.get(path, []), after.get(path, [])
         for each in introduced(old, new, file.before or "", file.after):
             place = f"{file.path}:{each.line + 1}:{each.column + 1}"
-            said = f"{place}: {SEVERITIES[each.severity]}: {each.message}"
-            lines.append(f"{said} [{each.code}]" if each.code else said)
+            found = f"{place}: {SEVERITIES[each.severity]}: {each.message}"
+            lines.append(f"{found} [{each.code}]" if each.code else found)
     return lines
 
 

@@ -74,8 +74,8 @@ async def run_inside(
     try:
         return msgspec.json.decode(_last(finished.output))
     except msgspec.DecodeError:
-        said = finished.output.strip()[-1_000:]
-        raise ToolUnavailable(f"Opening the page failed: {said or 'nothing was said'}") from None
+        output = finished.output.strip()[-1_000:]
+        raise ToolUnavailable(f"Opening the page failed: {output or 'nothing was said'}") from None
 
 
 def _last(output: str) -> str:

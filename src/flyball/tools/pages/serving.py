@@ -31,7 +31,7 @@ from flyball.workspace.servers.server import RunServer, ServerPlan, ServerStart,
 
 READY_SECONDS = 60.0
 GLANCE = 0.05
-SAID = 2_000
+SHOWN_OUTPUT = 2_000
 """Maximum number of log characters at the end of an error message."""
 
 NO_SERVER = "Nothing in this project says how it is served."
@@ -78,10 +78,10 @@ async def serve(url: str, context: CallContext, seconds: float = READY_SECONDS) 
         if not parts.netloc:
             names = [*context.servers.wanted()]
             plan = choose_plan(names[0] if len(names) == 1 else "", context)
-            server, note = await bring_up(plan, context, seconds)
+            server, note = await start_server(plan, context, seconds)
             return Served(server, f"{server.url}{url if url.startswith('/') else f'/{url}'}", note)
         port = parts.port or 80
-        server, note = await bring_up(_plan_at(port, context), context, seconds)
+        server, note = await start_server(_plan_at(port, context), context, seconds)
         if port not in ports_of(server, context):
             raise _not_ours(port, context)
         return Served(server, url, note)
@@ -120,7 +120,9 @@ def ports_of(server: RunServer, context: CallContext) -> dict[int, Listener]:
     return {port: each for port, each in found.items() if port not in others}
 
 
-async def bring_up(plan: ServerPlan, context: CallContext, seconds: float) -> tuple[RunServer, str]:
+async def start_server(
+    plan: ServerPlan, context: CallContext, seconds: float
+) -> tuple[RunServer, str]:
     """Return a plan's server for this exact tree; a running one is not started again."""
     there = context.servers.under_way.get(plan.name)
     is_up = there and not there.is_over and there.tree == context.tree
@@ -218,8 +220,8 @@ async def _get_ready(
     if server.is_over:
         raise _trouble(server, context, _why_over(server))
     if answer.error:
-        said = f"listens on port {server.listener.port} and did not answer within {seconds:g} s"
-        raise _trouble(server, context, f"{said}: {answer.error}")
+        output = f"listens on port {server.listener.port} and did not answer within {seconds:g} s"
+        raise _trouble(server, context, f"{output}: {answer.error}")
 
 
 def _why_over(server: RunServer) -> str:
@@ -231,8 +233,8 @@ def _why_over(server: RunServer) -> str:
 
 
 def _trouble(server: RunServer, context: CallContext, what: str) -> ToolError:
-    said = context.servers.text_of(server.plan.name)[-SAID:].strip()
-    words = f"It printed:\n{said}" if said else "It printed nothing."
+    output = context.servers.text_of(server.plan.name)[-SHOWN_OUTPUT:].strip()
+    words = f"It printed:\n{output}" if output else "It printed nothing."
     command = f"`{server.plan.command}`"
     return ToolError(f"The server {server.plan.name} ({command}) {what}. {words}")
 

@@ -182,7 +182,7 @@ def _page(card: CardArtifact) -> str:
 def _facts(card: CardArtifact) -> str:
     calls = ", ".join(f"{tool} {count}" for tool, count in card.calls.items())
     refused = f"{card.refused_calls} refused" if card.refused_calls else ""
-    said = {
+    rows = {
         "Run": card.run,
         "Card": card.card,
         "Status": f"{card.status}; it was {card.was}" if card.was else card.status,
@@ -191,7 +191,7 @@ def _facts(card: CardArtifact) -> str:
         "Ended": _time(card.ended_at),
         "Calls": "; ".join(filter(None, (calls, refused))),
     }
-    return "\n".join(f"- {name}: {value}" for name, value in said.items() if value)
+    return "\n".join(f"- {name}: {value}" for name, value in rows.items() if value)
 
 
 def _time(at: float) -> str:

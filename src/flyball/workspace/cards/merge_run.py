@@ -282,7 +282,7 @@ class Checkout:
             self._lock.release()
 
 
-def open_beside(workspace: Workspace, root: Path, state_dir: Path) -> Checkout:
+def open_checkout(workspace: Workspace, root: Path, state_dir: Path) -> Checkout:
     """Open a directory other than the run's own; its trees are stored with the run's."""
     lock = None
     if not workspace.in_place:
@@ -335,7 +335,7 @@ def _fresh_trees(depot: Git, root: Path, index: Path) -> GitTrees:
     if repository and repository.top == root and (repository.directory / "index").exists():
         names = _tracked_files(depot, repository, index)
         trees.update((), [name for name in names if _is_file(root / name)])
-    trees.leave_nested()
+    trees.exclude_nested()
     return trees
 
 

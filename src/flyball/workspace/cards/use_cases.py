@@ -19,7 +19,7 @@ from flyball.workspace.cards.merge_run import (
     merge_run,
     merged_steps,
     open_alone,
-    open_beside,
+    open_checkout,
 )
 from flyball.workspace.cards.revert import (
     Divergence,
@@ -121,7 +121,7 @@ def merge(
     """Merge a run's cards into the user's branch and checkout."""
     with (
         _open(places, run) as workspace,
-        open_beside(workspace, workspace.project, places.state_dir) as own,
+        open_checkout(workspace, workspace.project, places.state_dir) as own,
     ):
         return merge_run(workspace, own, remove_untracked=remove_untracked, approve=approve)
 
@@ -136,7 +136,7 @@ def replay_run(places: ProjectPlaces, run: str, into: Path) -> tuple[Replayed, .
             raise UsageError(
                 f"Run {run} worked in {into} itself.", "Name another directory with --into."
             )
-        with open_beside(workspace, into, places.state_dir) as place:
+        with open_checkout(workspace, into, places.state_dir) as place:
             return replay_records(place, workspace.history())
 
 
@@ -220,7 +220,7 @@ def _merged_card(
     ]
     if not lost:
         return _alone_with(places, run, record)
-    place = open_beside(workspace, workspace.project, places.state_dir)
+    place = open_checkout(workspace, workspace.project, places.state_dir)
     if repository := find_repository(places.repo):
         record = as_files(record, place, repository)
     before = place.trees.overlay(record.before, {each.path: each.before for each in lost})

@@ -74,7 +74,7 @@ class Returned(NamedTuple):
     """What was changed and could not be restored."""
 
 
-class Shelf:
+class FileStore:
     """The stored files of one tree; the first `fill` selects them."""
 
     def __init__(self, root: Path, place: Path) -> None:
@@ -93,7 +93,7 @@ class Shelf:
             remove_tree(self._place)
             self._place.mkdir(mode=0o700, parents=True)
             known_paths = known()
-            found = (path for path in _standing(self._root) if path not in known_paths)
+            found = (path for path in _regular_files(self._root) if path not in known_paths)
             index = self._hold_first(found)
         else:
             index = _Index({p: self._hold_again(p, held) for p, held in old.held.items()})
@@ -185,7 +185,7 @@ class Shelf:
         is_there = _status(self._root, path) is not None
         if content is None and (held.is_copy or is_there):
             return False
-        self._set_aside(path)
+        self._back_up(path)
         _clear_way(self._root, path)
         with suppress(OSError), parent_of(self._root, path, make=True) as (parent, name):
             if content is None:
@@ -198,7 +198,7 @@ class Shelf:
             return True
         return False
 
-    def _set_aside(self, path: str) -> None:
+    def _back_up(self, path: str) -> None:
         """Keep a copy of what is replaced: it may be the user's work rather than the program's."""
         if (now := read_within(self._root, path, LARGEST)) is not None:
             aside = self._place / "replaced"
@@ -211,7 +211,7 @@ class Shelf:
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def _standing(root: Path) -> Iterator[str]:
+def _regular_files(root: Path) -> Iterator[str]:
     """Yield the regular files of a tree, except generated directories and files that git reads."""
     seen = 0
     for folder, folders, names in walk_folders(root):

@@ -153,7 +153,7 @@ class Running:
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._loop.add_reader(self._output, self._read_output)
-        self._loop.add_reader(self._control, self._hear_supervisor)
+        self._loop.add_reader(self._control, self._read_supervisor)
         self._alarm = self._loop.call_later(limits.seconds, self._expire)
 
     @property
@@ -193,9 +193,9 @@ class Running:
         self._sink.feed(piece)
         if self._sink.bytes > self._limits.output and not self._over:
             self._over = "output"
-            self._tell_to_end()
+            self._request_end()
 
-    def _hear_supervisor(self) -> None:
+    def _read_supervisor(self) -> None:
         piece = self._control.recv(_CHUNK)
         self._answer += piece
         if not piece:
@@ -205,9 +205,9 @@ class Running:
 
     def _expire(self) -> None:
         self._over = self._over or "seconds"
-        self._tell_to_end()
+        self._request_end()
 
-    def _tell_to_end(self) -> None:
+    def _request_end(self) -> None:
         """Request the supervisor to end everything and exit."""
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
@@ -218,7 +218,7 @@ class Running:
         self._alarm.cancel()
         self._loop.remove_reader(self._output)
         self._loop.remove_reader(self._control)
-        self._tell_to_end()
+        self._request_end()
         # Blocks for at most that time, and usually not at all: the supervisor answers within a kill
         # and a wait. Without an answer it is killed, and its children die with it.
         self._answer += _read_answer(self._control)

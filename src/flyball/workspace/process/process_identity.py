@@ -147,10 +147,12 @@ def _ask(pid: int) -> ProcessFacts | None:
     wanted = ("ps", "-o", "ppid=", "-o", "stat=", "-o", "lstart=", "-o", "comm=", "-p", str(pid))
     try:
         # In the C locale, since ps prints times in the user's language.
-        told = run_sync(wanted, cwd=Path("/"), env={"PATH": os.defpath, "LC_ALL": "C"}, seconds=10)
+        answer = run_sync(
+            wanted, cwd=Path("/"), env={"PATH": os.defpath, "LC_ALL": "C"}, seconds=10
+        )
     except ToolError:
         return None
-    words = told.stdout.decode("utf-8", "replace").split(maxsplit=7)
+    words = answer.stdout.decode("utf-8", "replace").split(maxsplit=7)
     if len(words) < 8:
         return None
     parent, state, *began, program = words

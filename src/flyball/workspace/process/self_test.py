@@ -144,7 +144,7 @@ class Scene:
 
     def is_quiet(self) -> bool:
         """Return whether no socket received anything."""
-        return not any(_has_heard(ear) for ear in self.ears)
+        return not any(_has_received(ear) for ear in self.ears)
 
 
 class Attack(msgspec.Struct, frozen=True):
@@ -332,7 +332,7 @@ def _scratch_parent() -> str | None:
     return "/var/tmp" if os.access("/var/tmp", os.W_OK) else None
 
 
-def _has_heard(ear: socket.socket) -> bool:
+def _has_received(ear: socket.socket) -> bool:
     try:
         if ear.type == socket.SOCK_DGRAM:
             return bool(ear.recv(16))

@@ -143,9 +143,9 @@ class Companion:
         with suppress(BrokenPipeError):
             asked.write(line + b"\n")
             asked.flush()
-        if not (told := answer.readline()).endswith(b"\n"):
+        if not (reply := answer.readline()).endswith(b"\n"):
             raise ToolUnavailable("A program that Flyball started has ended.")
-        return told
+        return reply
 
     def close(self) -> None:
         """End it, and wait until it has ended."""

@@ -45,7 +45,7 @@ def has_terminal(process: str, proc: Path = PROC) -> bool:
     return str(stdin).startswith(TERMINALS)
 
 
-def doubt_about_terminal(pid: int, agents: Collection[int], proc: Path = PROC) -> str:
+def objection_to_terminal(pid: int, agents: Collection[int], proc: Path = PROC) -> str:
     """Explain why a process's terminal may not be a person's; empty if it is.
 
     Where the kernel reports no process facts, there is no way to check, and the result is empty.
@@ -63,10 +63,10 @@ def doubt_about_terminal(pid: int, agents: Collection[int], proc: Path = PROC) -
         return "the shell of its terminal did not start it"
     if timers := [each.program for each in chain if each.program in TIMERS]:
         return f"{timers[0]} started it"
-    return _doubt_about_top(chain, agents, proc)
+    return objection_to_leader(chain, agents, proc)
 
 
-def _doubt_about_top(chain: tuple[SeenProcess, ...], agents: Collection[int], proc: Path) -> str:
+def objection_to_leader(chain: tuple[SeenProcess, ...], agents: Collection[int], proc: Path) -> str:
     """Return whether an agent could have started the program that opened the terminal."""
     top = chain[-1]
     if top.parent == 0 or top.user != chain[0].user:

@@ -66,7 +66,7 @@ def clean_checkout(workspace: Workspace, tree: str) -> Generator[Path]:
     """
     place = workspace.checkout_scratch(tree)
     try:
-        _lay_records(workspace, place, tree)
+        _make_checkout_repository(workspace, place, tree)
         shelf = workspace.directory / "ignored"
         for folder, _, names in walk_folders(shelf):
             inside = place / os.path.relpath(folder, shelf)
@@ -79,7 +79,7 @@ def clean_checkout(workspace: Workspace, tree: str) -> Generator[Path]:
         workspace.discard_scratch(place)
 
 
-def _lay_records(workspace: Workspace, place: Path, tree: str) -> None:
+def _make_checkout_repository(workspace: Workspace, place: Path, tree: str) -> None:
     repository = find_repository(workspace.project)
     if workspace.facts.has_git and repository is not None:
         started = workspace.facts.start or workspace.facts.base_commit
@@ -90,7 +90,7 @@ def _lay_records(workspace: Workspace, place: Path, tree: str) -> None:
                 form = WorkingForm(trees.depot, repository)
                 parent = TreeHash(trees.depot.text("rev-parse", f"{base}^{{tree}}"))
                 index = form.to_commit(trees, parent, workspace.base, index).tree
-            lay_records(trees.depot, repository, place, started, index)
+            make_checkout_repository(trees.depot, repository, place, started, index)
 
 
 def users_secrets(workspace: Workspace, more: Sequence[str] = ()) -> tuple[str, ...]:
@@ -197,7 +197,9 @@ _CONFIG = """\
 {extensions}"""
 
 
-def lay_records(depot: Git, repository: Repository, place: Path, commit: str, tree: str) -> None:
+def make_checkout_repository(
+    depot: Git, repository: Repository, place: Path, commit: str, tree: str
+) -> None:
     """Turn checked-out files into a separate repository, at this commit of the user's.
 
     It borrows all objects and shares nothing writable: changes to it are deleted with it. Its index

@@ -160,8 +160,8 @@ def _commit(user: Git, name: str) -> str:
 
 
 def _is_shallow(user: Git) -> bool:
-    said = user.call("rev-parse", "--is-shallow-repository").stdout
-    return said.strip() == b"true"
+    answer = user.call("rev-parse", "--is-shallow-repository").stdout
+    return answer.strip() == b"true"
 
 
 def _tree(user: Git, commit: str) -> TreeHash:

@@ -63,7 +63,7 @@ STEPS = 3
 """So many steps are told of while a run's own tree is made."""
 
 
-def _unseen(_step: str) -> None:
+def _ignore_step(_step: str) -> None:
     """Ignore the stage."""
 
 
@@ -76,7 +76,7 @@ def open_workspace(
     large: int = LARGE,
     home: Path | None = None,
     is_held: bool = True,
-    step: Callable[[str], None] = _unseen,
+    step: Callable[[str], None] = _ignore_step,
 ) -> Workspace:
     """Open the workspace of a run: its own worktree, or the checkout if in place or without git.
 
@@ -172,8 +172,8 @@ def open_repository(
             ignored=f"{ignored}\n{NEVER_KEPT}\n{own}\n",
             door=door,
         )
-        said = read_plain(repository.common / "info/attributes", MOST_RULES) or b""
-        make_converting(depot.directory, config.conversion, config.filters, said)
+        attributes = read_plain(repository.common / "info/attributes", MOST_RULES) or b""
+        make_converting(depot.directory, config.conversion, config.filters, attributes)
     return OpenRepository(repository, user, depot, config, WorkingForm(depot, repository), apart)
 
 
@@ -206,7 +206,7 @@ def _make_with_git(
     base_commit = _begin_branch(branch, carried, start)
     trees = GitTrees(depot, place, directory / "index", large=large)
     if in_place:
-        trees.look_first()
+        trees.enable_scanning()
         trees.seed(carried.files, write=False)
     else:
         add_worktree(user, repository, place, branch.ref)
@@ -222,7 +222,7 @@ def _make_with_git(
         base,
         base_commit,
         start,
-        carried.told,
+        carried.not_carried,
         trees_home=os.fspath(trees_home),
         apart=opened.apart,
     )
@@ -285,7 +285,7 @@ def _make_without_git(
     trees = open_private(
         directory, project, program=find_git(), large=large, apart=apart, door=lock
     )
-    trees.look_first()
+    trees.enable_scanning()
     captured = trees.capture()
     place = os.fspath(project)
     facts = WorkspaceFacts(
@@ -325,7 +325,7 @@ def _reopen(
     if not facts.has_git:
         own = facts.apart
         trees = open_private(directory, root, program=find_git(), large=large, apart=own, door=lock)
-        trees.look_first()
+        trees.enable_scanning()
         return Workspace(facts, directory, trees, None, lock)
     if opened is None:
         raise UsageError(
@@ -334,7 +334,7 @@ def _reopen(
         )
     trees = GitTrees(opened.depot, root, directory / "index", large=large)
     if facts.in_place:
-        trees.look_first()
+        trees.enable_scanning()
     branch = RunBranch(
         facts.run,
         opened.repository,

@@ -35,7 +35,7 @@ def _commit_reverts(run: RunHistory, tree: TreeHash) -> None:
     since = _steps_since(run, tree)
     # One commit per step, so that `card show` and a later revert still know which card it belongs
     # to.
-    steps = _standing_steps(since) or since[-1:]
+    steps = _effective_steps(since) or since[-1:]
     for step in reversed(steps):
         after = tree if step is steps[0] else _tree_without(run, step)
         if step.step is CommitKind.REVERT:
@@ -56,7 +56,7 @@ def _steps_since(run: RunHistory, tree: TreeHash) -> Sequence[CardRecord]:
     return history[len(left) - 1 - unlike[::-1].index(min(unlike)) :]
 
 
-def _standing_steps(steps: Sequence[CardRecord]) -> list[CardRecord]:
+def _effective_steps(steps: Sequence[CardRecord]) -> list[CardRecord]:
     """Return the steps that no later step undid: a card reverted and reapplied cancels out."""
     unreverted: list[CardRecord] = []
     for step in steps:

@@ -25,7 +25,7 @@ from flyball.workspace.run.worktree import (
 from flyball.workspace.trees.git import Git
 from flyball.workspace.trees.git_objects import replace_whole
 from flyball.workspace.trees.git_trees import GitTrees
-from flyball.workspace.trees.trees import SUBMODULE, TreeHash, stands_for
+from flyball.workspace.trees.trees import SUBMODULE, TreeHash, matches_placeholder
 from flyball.workspace.trees.writer import holds_file
 
 _NAME = regex(r"[A-Za-z0-9._-]{1,100}")
@@ -151,7 +151,7 @@ class Sides:
         return GitTrees(depot, root, directory / "index", large=self.trees.large)
 
     def _fill(self, directory: Path, root: Path, tree: TreeHash, commit: str) -> GitTrees:
-        self._lay_depot(directory / "git", commit or "ref: refs/heads/none")
+        self._make_side_depot(directory / "git", commit or "ref: refs/heads/none")
         trees = self._trees(directory, root)
         if self.branch is None:
             root.mkdir(parents=True)
@@ -167,7 +167,7 @@ class Sides:
                 (root / os.fsdecode(line.partition(b"\t")[2])).mkdir(parents=True, exist_ok=True)
         return trees
 
-    def _lay_depot(self, place: Path, head: str) -> None:
+    def _make_side_depot(self, place: Path, head: str) -> None:
         """Create a git directory with the run's settings and objects only."""
         original = self.trees.depot.directory
         for part in ("info", "refs"):
@@ -182,11 +182,11 @@ class Sides:
     def _copy_unkept(self, root: Path, tree: TreeHash) -> None:
         """Copy files too large for a tree, if the run still has the tree's version."""
         unkept = self.trees.unkept_files(tree)
-        stubs = self.trees.contents(list(unkept.values()))
+        placeholders = self.trees.contents(list(unkept.values()))
         for path, blob in unkept.items():
             source = self.root / path
             if holds_file(self.root, path) and os.access(source, os.R_OK):
                 with source.open("rb") as file:
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
-                if stands_for(stubs[blob], source.stat().st_size, digest):
+                if matches_placeholder(placeholders[blob], source.stat().st_size, digest):
                     shutil.copy(source, root / path)

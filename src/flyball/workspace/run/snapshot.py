@@ -155,7 +155,7 @@ class UntrackedWork:
                 place.unlink(missing_ok=True)
                 place.hardlink_to(self._root / path)
 
-    def bring_back(self, path: str) -> bool:
+    def restore_from_link(self, path: str) -> bool:
         """Restore a deleted file from its hard link; return whether it exists."""
         held = self._held_name(path)
         if not held.exists():
@@ -165,7 +165,7 @@ class UntrackedWork:
             os.link(held, name, dst_dir_fd=parent)
         return holds_file(self._root, path)
 
-    def let_go(self) -> None:
+    def remove_links(self) -> None:
         """Remove the hard links, so that a file deleted by its user is gone."""
         shutil.rmtree(self._held, ignore_errors=True)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from flyball.workspace.errors import explain_disk_errors
-from flyball.workspace.files.ignored_files import Returned, Shelf
+from flyball.workspace.files.ignored_files import FileStore, Returned
 from flyball.workspace.files.path_rules import fold, why_protected
 from flyball.workspace.files.paths import Root
 from flyball.workspace.files.plain import DEEPEST, remove_within, walk_folders
@@ -48,7 +48,7 @@ class _Note(msgspec.Struct, frozen=True):
 
     protected: tuple[str, ...]
     with_packages: bool
-    unreverted: Standing
+    unreverted: ProtectedFiles
     beyond: tuple[str, ...] = ()
 
 
@@ -57,9 +57,9 @@ def begin_watch(workspace: Workspace, root: Root, tree: TreeHash, *, with_packag
     # In a run's own tree the installed packages are links that are created for each start.
     in_place = workspace.in_place
     with_packages = with_packages and in_place
-    unreverted = find_standing(root.path, root.protected, with_packages=with_packages)
+    unreverted = find_protected_files(root.path, root.protected, with_packages=with_packages)
     with explain_disk_errors(str(workspace.directory)):
-        beyond = _shelf(workspace).fill(lambda: workspace.trees.paths(tree)) if in_place else ()
+        beyond = _store(workspace).fill(lambda: workspace.trees.paths(tree)) if in_place else ()
         note = _Note(root.protected, with_packages, unreverted, beyond)
         workspace.watch_note.write_text(json.dumps(msgspec.to_builtins(note)))
 
@@ -71,16 +71,16 @@ def end_watch(
 
     The result includes that of an earlier `end_dead_watch`, which was not reported yet.
     """
-    before = _read_told(workspace)
+    before = _read_record(workspace)
     done = _end(workspace, may_change)
-    _told(workspace).unlink(missing_ok=True)
+    _recorded(workspace).unlink(missing_ok=True)
     return done if before == NOTHING_TAKEN_BACK else _joined(before, done)
 
 
 def end_dead_watch(workspace: Workspace) -> None:
     """End the watch of a process that died; the next `end_watch` reports what was undone."""
-    done = _joined(_read_told(workspace), _end(workspace, lambda _: False))
-    _told(workspace).write_text(json.dumps(msgspec.to_builtins(done)))
+    done = _joined(_read_record(workspace), _end(workspace, lambda _: False))
+    _recorded(workspace).write_text(json.dumps(msgspec.to_builtins(done)))
 
 
 def _end(workspace: Workspace, may_change: Callable[[str], bool]) -> TakenBack:
@@ -89,12 +89,14 @@ def _end(workspace: Workspace, may_change: Callable[[str], bool]) -> TakenBack:
         return NOTHING_TAKEN_BACK
     with suppress(ValueError, msgspec.MsgspecError):
         note = msgspec.convert(json.loads(file.read_text()), _Note)
-        after = find_standing(workspace.root, note.protected, with_packages=note.with_packages)
+        after = find_protected_files(
+            workspace.root, note.protected, with_packages=note.with_packages
+        )
         for name in LINKED:
             if not workspace.in_place and _is_ours(workspace, name):
                 after.pop(name, None)
         gone, left = take_away(workspace.root, note.unreverted, after)
-        back = _shelf(workspace).put_back(may_change) if workspace.in_place else Returned()
+        back = _store(workspace).put_back(may_change) if workspace.in_place else Returned()
         file.unlink()
         return TakenBack(tuple(gone), tuple(left), back.put_back, back.lost, note.beyond)
     # The process died while writing the record, so nothing had been started yet.
@@ -107,18 +109,18 @@ def _joined(first: TakenBack, second: TakenBack) -> TakenBack:
     return TakenBack(*(tuple(dict.fromkeys((*one, *other))) for one, other in pairs))
 
 
-def _read_told(workspace: Workspace) -> TakenBack:
+def _read_record(workspace: Workspace) -> TakenBack:
     with suppress(OSError, ValueError, msgspec.MsgspecError):
-        return msgspec.convert(json.loads(_told(workspace).read_text()), TakenBack)
+        return msgspec.convert(json.loads(_recorded(workspace).read_text()), TakenBack)
     return NOTHING_TAKEN_BACK
 
 
-def _told(workspace: Workspace) -> Path:
+def _recorded(workspace: Workspace) -> Path:
     return workspace.watch_note.with_suffix(".untold")
 
 
-def _shelf(workspace: Workspace) -> Shelf:
-    return Shelf(workspace.root, workspace.directory / "shelf")
+def _store(workspace: Workspace) -> FileStore:
+    return FileStore(workspace.root, workspace.directory / "shelf")
 
 
 def _is_ours(workspace: Workspace, name: str) -> bool:
@@ -144,13 +146,15 @@ class Mark(msgspec.Struct, frozen=True, array_like=True):
     target: str = ""
 
 
-Standing = dict[str, Mark]
+ProtectedFiles = dict[str, Mark]
 """By path from the top of the tree."""
 
 
-def find_standing(root: Path, protected: Sequence[str], *, with_packages: bool = False) -> Standing:
+def find_protected_files(
+    root: Path, protected: Sequence[str], *, with_packages: bool = False
+) -> ProtectedFiles:
     """Return all sensitive entries in a tree; installed programs only if requested."""
-    found: Standing = {}
+    found: ProtectedFiles = {}
     seen = 0
     names = frozenset(fold(each) for each in protected if "/" not in each) - {PACKAGES}
     deep = tuple(each for each in protected if "/" in each)
@@ -180,7 +184,9 @@ def find_standing(root: Path, protected: Sequence[str], *, with_packages: bool =
     return found
 
 
-def take_away(root: Path, before: Standing, after: Standing) -> tuple[list[str], list[str]]:
+def take_away(
+    root: Path, before: ProtectedFiles, after: ProtectedFiles
+) -> tuple[list[str], list[str]]:
     """Remove what was created between two scans; return what was removed, and what could not be.
 
     An entry that replaced an earlier one is kept for the caller that can restore its content.

@@ -150,7 +150,7 @@ class Workspace:
         twin._lock = lock
         return twin
 
-    def to_look_at(self) -> Workspace:
+    def for_reading(self) -> Workspace:
         """Return the workspace for reading, after its holder released it."""
         if isinstance(self._lock, NoLock):
             return self

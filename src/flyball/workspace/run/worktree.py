@@ -82,7 +82,7 @@ class Carried(NamedTuple):
     """The submodules that the user has not initialised."""
 
     @property
-    def told(self) -> tuple[Skipped, ...]:
+    def not_carried(self) -> tuple[Skipped, ...]:
         """Return everything that is not carried along, with the reason."""
         return (*self.skipped, *(Skipped(path, NOT_INITIALISED) for path in self.missing))
 
@@ -181,8 +181,8 @@ class RunBranch:
         """Write a commit to the depot, not yet visible to the user."""
         title, *body = text.split("\n")
         lines = "\n".join(f"{key}: {one_line(value)}" for key, value in trailers)
-        said = "\n".join([one_line(line) for line in body if line.strip()])
-        parts = [part for part in (one_line(title), said, lines) if part]
+        rest = "\n".join([one_line(line) for line in body if line.strip()])
+        parts = [part for part in (one_line(title), rest, lines) if part]
         message = ("\n\n".join(parts) + "\n").encode(errors="replace")
         git = self.depot.with_env(**self.identity.environment())
         above = ("-p", parent) if parent else ()

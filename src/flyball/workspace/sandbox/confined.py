@@ -87,19 +87,19 @@ def execute(scene: Scene, protected: Sequence[str] = (), *, tells: bool = False)
     `tells` prints on stderr if nothing confines it here. A signal ends this process the same way.
     """
     if scene.is_too_wide:
-        _tell(_TOO_WIDE.format(scene.top))
+        _print_error(_TOO_WIDE.format(scene.top))
         return 126
     found = _attempt(scene, protected)
     if found[0] == "unconfined":
         if tells:
-            _tell(f"nothing confines this command here: {found[1]}")
+            _print_error(f"nothing confines this command here: {found[1]}")
         return _run_plain(scene.argv)
     if found[0] == "exec":
-        _tell(f"{scene.argv[0]}: {os.strerror(found[1])}")
+        _print_error(f"{scene.argv[0]}: {os.strerror(found[1])}")
         return 127 if found[1] == 2 else 126
-    _tell_writes(scene, found[2])
+    _report_writes(scene, found[2])
     if not found[3]:
-        _tell(_TOO_MUCH)
+        _print_error(_TOO_MUCH)
     return _end_alike(found[1])
 
 
@@ -146,7 +146,7 @@ def _run_plain(argv: Sequence[str]) -> int:
     try:
         os.execvp(argv[0], list(argv))
     except OSError as error:
-        _tell(f"{argv[0]}: {error.strerror}")
+        _print_error(f"{argv[0]}: {error.strerror}")
         return 127 if isinstance(error, FileNotFoundError) else 126
 
 
@@ -263,7 +263,7 @@ def _build(scene: Scene, orders: dict[str, Any]) -> tuple[int, dict[str, str]]:
     for name in ("stage", "home", "tmp", "layers"):
         os.mkdir(f"{base}/{name}", 0o700)
     os.chmod(f"{base}/tmp", 0o1777)
-    orders["named"].bring(orders["files"], f"{base}/tmp")
+    orders["named"].copy_in(orders["files"], f"{base}/tmp")
     kept = [] if scene.read_only else [scene.top]
     layered = [each for each in orders["layered"] if os.path.isdir(each)]
     layered += [scene.top, *orders["git"]] if scene.read_only else []
@@ -347,7 +347,7 @@ def shown_paths(scene: Scene) -> list[str]:
     folders = scene.environ.get("PATH", os.defpath).split(":")
     found += folders
     # An environment is more than its programs, and may be named only by a path or a link to it.
-    folders += [each.rpartition("/")[0] for each in _words_in(scene.argv)]
+    folders += [each.rpartition("/")[0] for each in _path_words(scene.argv)]
     around = [os.path.dirname(each) for each in folders if each.endswith("/bin")]
     around.append(scene.environ.get("VIRTUAL_ENV", ""))
     found += [each for each in around if os.path.lexists(f"{each}/pyvenv.cfg")]
@@ -371,12 +371,12 @@ def _base_of(environment: str) -> str:
             lines = [line.partition("=") for line in file]
     except OSError:
         return ""
-    told = [value.strip() for name, _, value in lines if name.strip() == "home"]
-    folder, _, last = told[0].rpartition("/") if told else ("", "", "")
+    values = [value.strip() for name, _, value in lines if name.strip() == "home"]
+    folder, _, last = values[0].rpartition("/") if values else ("", "", "")
     return folder if last == "bin" else ""
 
 
-def _words_in(argv: Sequence[str]) -> Iterator[str]:
+def _path_words(argv: Sequence[str]) -> Iterator[str]:
     """Yield possible program paths in a command line, or in a script in one."""
     for each in argv:
         for mark in "\"'`=;|&()<>":
@@ -474,10 +474,10 @@ def _named_by_git(scene: Scene, words: Sequence[str], names: Sequence[str]) -> s
         os._exit(127)
     os.close(speak)
     os.close(asked)
-    told = {os.fsdecode(each) for each in _drain(hear).split(b"\0") if each}
+    values = {os.fsdecode(each) for each in _drain(hear).split(b"\0") if each}
     os.close(hear)
     os.waitpid(child, 0)
-    return told
+    return values
 
 
 def _is_same(path: str, upper: int, lower: int) -> bool:
@@ -523,7 +523,7 @@ def _drain(fd: int) -> bytes:
     return data
 
 
-def _tell_writes(scene: Scene, writes: Sequence[str]) -> None:
+def _report_writes(scene: Scene, writes: Sequence[str]) -> None:
     if not writes:
         return
     ignored = _named_by_git(scene, ("check-ignore", "-z", "--stdin"), writes)
@@ -535,10 +535,10 @@ def _tell_writes(scene: Scene, writes: Sequence[str]) -> None:
         name.encode("unicode_escape", "replace").decode() for name in names[:_MOST_NAMED]
     )
     were = "which was" if len(names) == 1 else "which were"
-    _tell(f"wrote to {listed}{more}, {were} not kept: state a checkpoint first")
+    _print_error(f"wrote to {listed}{more}, {were} not kept: state a checkpoint first")
 
 
-def _tell(text: str) -> None:
+def _print_error(text: str) -> None:
     try:
         os.write(2, f"flyball: {text}\n".encode("utf-8", "backslashreplace"))
     except OSError:

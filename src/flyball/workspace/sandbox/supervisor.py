@@ -89,11 +89,11 @@ def _supervise(control: int, orders: dict[str, Any]) -> dict[str, Any]:
     os.set_blocking(heard, False)
     status, over = _watch(control, child, orders)
     _end_all(child)
-    began, _, told = _drain(heard).partition(b"\0")
-    if told and status is not None:
-        status, over = (int(told), over) if _is_end(int(told)) else (None, ABNORMAL)
+    began, _, exit_code = _drain(heard).partition(b"\0")
+    if exit_code and status is not None:
+        status, over = (int(exit_code), over) if _is_end(int(exit_code)) else (None, ABNORMAL)
     if orders.get("root") and not orders["read_only"]:
-        _take_back_rights(orders["root"], begun)
+        _clear_setid_bits(orders["root"], begun)
     answer = {"status": status, "over": over, "report": began}
     if orders["mechanism"] == "namespaces" and not orders["network"] and not orders["joins"]:
         answer["unreachable"] = _count_unreachable()
@@ -121,7 +121,7 @@ def _is_end(status: int) -> bool:
     return os.WIFEXITED(status) or os.WIFSIGNALED(status)
 
 
-def _take_back_rights(top: str, begun: int) -> None:
+def _clear_setid_bits(top: str, begun: int) -> None:
     """Remove setuid and setgid bits from files that a command set since it began.
 
     Other users who can reach such a file could become this user, even much later.
@@ -138,10 +138,10 @@ def _take_back_rights(top: str, begun: int) -> None:
                     if not each.path.endswith("/.git/objects"):
                         ahead.append(each.path)
                 elif each.is_file(follow_symlinks=False):
-                    _take_back_right(each, begun)
+                    _clear_setid_bit(each, begun)
 
 
-def _take_back_right(entry: os.DirEntry[str], begun: int) -> None:
+def _clear_setid_bit(entry: os.DirEntry[str], begun: int) -> None:
     try:
         found = entry.stat(follow_symlinks=False)
         if found.st_mode & _LENT_RIGHTS and found.st_ctime_ns >= begun:

@@ -55,7 +55,7 @@ class NamedFiles:
                     files.append(each.path)
         return folders, files
 
-    def bring(self, files: Sequence[str], place: str) -> None:
+    def copy_in(self, files: Sequence[str], place: str) -> None:
         """Copy the named files into the command's own directory."""
         for path in files:
             if os.stat(path).st_size <= _MOST_BYTES:
@@ -76,7 +76,7 @@ class NamedFiles:
             return False
         for path, source, is_file in found:
             try:
-                _bring_out(real, path, source, is_file=is_file)
+                _write_back(real, path, source, is_file=is_file)
             except OSError:
                 # There is something of another kind, or somebody else's.
                 continue
@@ -107,7 +107,7 @@ def _below(name: str, top: str) -> Iterator[tuple[str, str, bool]]:
             yield path, source, True
 
 
-def _bring_out(real: int, path: str, source: str, *, is_file: bool) -> None:
+def _write_back(real: int, path: str, source: str, *, is_file: bool) -> None:
     folder, _, name = path.rpartition("/")
     here = os.dup(real)
     try:

@@ -27,7 +27,7 @@ from flyball.workspace.trees.trees import (
     Changed,
     ChangeKind,
     MergedTree,
-    Stubs,
+    PlaceholderNames,
     TreeEntry,
     TreeHash,
     binary_line,
@@ -48,7 +48,7 @@ class DepotTrees:
 
     def __init__(self, depot: Git) -> None:
         self.depot = depot
-        self._stubs = Stubs(depot.directory / "stubs")
+        self._placeholders = PlaceholderNames(depot.directory / "stubs")
         self._known: tuple[TreeHash, dict[str, TreeEntry]] | None = None
         """A tree with all its entries, cached."""
 
@@ -70,9 +70,9 @@ class DepotTrees:
         args = ("diff-tree", "-r", "-p", "--full-index", "--find-renames")
         out = self.depot.call(*args, "--no-ext-diff", "--no-textconv", "--no-color", old, new)
         # Content lines have a prefix, so such lines are git's own.
-        return _INDEX.sub(rb"\1..\2", self._tell_binaries(out.stdout))
+        return _INDEX.sub(rb"\1..\2", self._with_binary_sizes(out.stdout))
 
-    def _tell_binaries(self, diff: bytes) -> bytes:
+    def _with_binary_sizes(self, diff: bytes) -> bytes:
         """Return the diff with sizes in place of git's text for binary files."""
         if b"\nBinary files " not in diff:
             return diff
@@ -152,7 +152,7 @@ class DepotTrees:
 
     def is_kept(self, blob: str) -> bool:
         """Return whether the blob is a file's content, and not a stub for it."""
-        return blob not in self._stubs
+        return blob not in self._placeholders
 
     def paths(self, tree: TreeHash) -> frozenset[str]:
         """Return every path in a tree."""
@@ -190,12 +190,12 @@ class DepotTrees:
 
     def unkept_files(self, tree: TreeHash) -> dict[str, str]:
         """Return the paths of a tree whose content was not stored, with their stubs."""
-        if not self._stubs:
+        if not self._placeholders:
             return {}
         out = self.depot.call("ls-tree", "-r", "-z", "--full-tree", tree).stdout
         rows = (line.partition(b"\t") for line in out.split(b"\0")[:-1])
         found = {os.fsdecode(name): meta.split()[2].decode() for meta, _, name in rows}
-        return {path: blob for path, blob in found.items() if blob in self._stubs}
+        return {path: blob for path, blob in found.items() if blob in self._placeholders}
 
     def merge(self, base: TreeHash, ours: TreeHash, theirs: TreeHash) -> MergedTree:
         """Apply the change from base to theirs to ours, as git would merge them."""

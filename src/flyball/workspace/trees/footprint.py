@@ -28,7 +28,7 @@ _COARSE_CLOCK = 5
 EntryFacts = tuple[str, int, int, int, int, int]
 
 
-class Footprint(NamedTuple):
+class DirectoryState(NamedTuple):
     """The metadata of every entry of a directory."""
 
     entries: tuple[EntryFacts, ...]
@@ -44,7 +44,7 @@ class Footprint(NamedTuple):
         """Return whether a later change of any entry would be visible."""
         return all(each[-1] < self.settled for each in self.entries)
 
-    def touched_since(self, was: Footprint) -> list[str] | None:
+    def touched_since(self, was: DirectoryState) -> list[str] | None:
         """Return the files that may have changed since an earlier scan.
 
         Return None if more than content changed: the set of entries, their kinds, or the ignore
@@ -78,12 +78,12 @@ def settled_before() -> int:
     return time.clock_gettime_ns(clock) - _TICKS_NS
 
 
-def footprint(
+def scan_directory(
     root: str | Path,
-    apart: frozenset[str],
-    beside: Iterable[str] = (),
+    excluded: frozenset[str],
+    rule_files: Iterable[str] = (),
     most: int = MOST,
-) -> Footprint | None:
+) -> DirectoryState | None:
     """Return a directory's footprint, without git's directory at its top and the folders in
     `apart`.
 
@@ -91,7 +91,7 @@ def footprint(
     if the directory is too large.
     """
     settled = settled_before()
-    outside = [_facts_of(path) for path in beside]
+    outside = [_facts_of(path) for path in rule_files]
     found: list[EntryFacts] = []
     names: set[str] = set()
     folders, own = [os.fspath(root)], f"{os.fspath(root)}/.git"
@@ -100,7 +100,7 @@ def footprint(
             for entry in entries:
                 path, is_folder = entry.path, entry.is_dir(follow_symlinks=False)
                 # A file in place of an ignored folder may count.
-                if path == own or (is_folder and path in apart):
+                if path == own or (is_folder and path in excluded):
                     continue
                 it = entry.stat(follow_symlinks=False)
                 sizes = it.st_mode, it.st_size, it.st_ino
@@ -112,7 +112,7 @@ def footprint(
                     names.add(entry.name)
     rules = tuple(sorted(each for each in found if each[0].endswith("/.gitignore")))
     entries = (*outside, *sorted(found))
-    return Footprint(entries, frozenset(names), settled, (*outside, *rules))
+    return DirectoryState(entries, frozenset(names), settled, (*outside, *rules))
 
 
 def _facts_of(path: str) -> EntryFacts:
@@ -132,47 +132,47 @@ class DirectoryScanner:
         root: Path,
         clutter: frozenset[str],
         list_ignored: Callable[[], Iterable[str]],
-        beside: Iterable[Path] = (),
+        rule_files: Iterable[Path] = (),
     ) -> None:
         self._root = root
-        self.beside = [os.fspath(each) for each in beside]
+        self.rule_files = [os.fspath(each) for each in rule_files]
         """The files outside the directory that contain its ignore rules."""
         self._clutter = clutter
         self._list_ignored = list_ignored
-        self._apart: frozenset[str] | None = None
+        self._excluded: frozenset[str] | None = None
         """The folders to exclude, once git has reported which it ignores."""
         self._rules: tuple[EntryFacts, ...] = ()
         self.is_small = True
 
-    def look(self) -> Footprint | None:
+    def scan(self) -> DirectoryState | None:
         """Return the directory's footprint; None if it is too expensive."""
         found = None
         # Git handles a folder that disappears during the scan.
         with suppress(OSError):
-            found = self._look() if self.is_small else None
+            found = self._scan() if self.is_small else None
         return found
 
     @property
-    def apart(self) -> frozenset[str]:
+    def excluded(self) -> frozenset[str]:
         """Return the excluded folders."""
-        return self._apart or frozenset()
+        return self._excluded or frozenset()
 
     def forget(self) -> None:
         """Discard the cached list of ignored folders."""
-        self._apart = None
+        self._excluded = None
 
-    def _look(self) -> Footprint | None:
-        if self._apart is not None:
-            found = footprint(self._root, self._apart, self.beside)
+    def _scan(self) -> DirectoryState | None:
+        if self._excluded is not None:
+            found = scan_directory(self._root, self._excluded, self.rule_files)
             if found is not None and found.rules == self._rules:
                 return found
-        found = footprint(self._root, frozenset(), self.beside)
+        found = scan_directory(self._root, frozenset(), self.rule_files)
         if found is not None and found.names.isdisjoint(self._clutter):
             return found
         ignored = (each.rstrip("/") for each in self._list_ignored())
         clutter = (each for each in ignored if not self._clutter.isdisjoint(each.split("/")))
-        self._apart = frozenset(os.fspath(self._root / each) for each in clutter)
-        found = footprint(self._root, self._apart, self.beside)
+        self._excluded = frozenset(os.fspath(self._root / each) for each in clutter)
+        found = scan_directory(self._root, self._excluded, self.rule_files)
         self.is_small = found is not None
         self._rules = found.rules if found else ()
         return found

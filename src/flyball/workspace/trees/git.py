@@ -242,7 +242,8 @@ class Git:
         settings = [part for switch in SWITCHES for part in ("-c", switch)]
         done = run_sync(
             (self.program, *settings, *args),
-            cwd=self.directory,
+            # A directory inside the working tree would be put before every path.
+            cwd=Path("/") if "GIT_WORK_TREE" in self.env else self.directory,
             env=self.env,
             seconds=seconds,
             stdin=stdin,
@@ -282,19 +283,19 @@ class Git:
         return [place for place in written if place]
 
     def _failure(self, args: Sequence[str], done: OwnOutput) -> Exception:
-        said = done.stderr.decode(errors="replace").strip()
-        if found := _LOCK.search(said):
+        message = done.stderr.decode(errors="replace").strip()
+        if found := _LOCK.search(message):
             return IndexLocked(found.group(1))
         places = self._places()
-        if _FULL.search(said) or done.exit_code == -signal.SIGXFSZ:
+        if _FULL.search(message) or done.exit_code == -signal.SIGXFSZ:
             return DiskFull(min(places, key=_room))
         # Git does not always report why a write failed: "couldn't write … .lock".
         if full := next((place for place in places if _room(place) < _LEAST_ROOM), None):
             return DiskFull(full)
-        if _UNWRITABLE.search(said):
+        if _UNWRITABLE.search(message):
             return NotWritable(os.fspath(self.directory))
         verb = next((arg for arg in args if not arg.startswith("-") and "=" not in arg), "git")
-        first = next((line for line in said.splitlines() if line), f"exit code {done.exit_code}")
+        first = next((line for line in message.splitlines() if line), f"exit code {done.exit_code}")
         return GitFailed(
             f"git {verb} failed in {self.directory}: {first}",
             "Run `git fsck` there; nothing of the working tree was changed.",
@@ -418,8 +419,8 @@ def read_user_config(git: Git, repository: Repository, home: Path) -> UserConfig
     identity = Identity(name or NOBODY.name, email or NOBODY.email)
     excludes = home / ".config/git/ignore"
     # From the user's own files only: a repository must not name a file to be read.
-    if said := own.get("core.excludesfile"):
-        excludes = _at_home(home, said)
+    if message := own.get("core.excludesfile"):
+        excludes = _at_home(home, message)
     signers = own.get("gpg.ssh.allowedsignersfile", "")
     return UserConfig(
         identity,

@@ -16,7 +16,7 @@ from flyball.workspace.errors import GitFailed
 from flyball.workspace.files.ignored_files import MADE_ANEW
 from flyball.workspace.files.plain import pipes_named, read_within, remove_within
 from flyball.workspace.trees.depot_trees import DepotTrees
-from flyball.workspace.trees.footprint import DirectoryScanner, Footprint
+from flyball.workspace.trees.footprint import DirectoryScanner, DirectoryState
 from flyball.workspace.trees.git import Door, Git, ignore_file, make_depot
 from flyball.workspace.trees.git_objects import (
     Children,
@@ -34,8 +34,8 @@ from flyball.workspace.trees.trees import (
     TreeEntry,
     TreeHash,
     mode_of,
-    stub,
-    stub_digest,
+    placeholder,
+    placeholder_digest,
 )
 from flyball.workspace.trees.working_form import Listing, WorkingForm, find_missing
 from flyball.workspace.trees.writer import holds_file
@@ -66,14 +66,14 @@ class GitTrees(DepotTrees):
         self._indexed: TreeHash | None = None
         self._folders: dict[tuple[TreeHash, str], Children] = {}
         """The cached children of folders in the index's tree."""
-        self._is_looked_through = False
-        self._tread: DirectoryScanner | None = None
-        self._seen: tuple[Footprint, Captured] | None = None
+        self._are_pipes_refused = False
+        self._scanner: DirectoryScanner | None = None
+        self._last_capture: tuple[DirectoryState, Captured] | None = None
         """The directory's footprint at the last capture, and that capture's result."""
-        self._dirty: tuple[Footprint, frozenset[str]] | None = None
+        self._dirty: tuple[DirectoryState, frozenset[str]] | None = None
         """The footprint then, and the paths that differed from the index's tree."""
 
-    def leave_nested(self) -> list[tuple[str, bool]]:
+    def exclude_nested(self) -> list[tuple[str, bool]]:
         """Exclude nested repositories that exist now and that git does not track.
 
         The user's clones and worktrees are not part of their request. Return the other differences
@@ -86,7 +86,7 @@ class GitTrees(DepotTrees):
 
     def capture_without_nested(self) -> Captured:
         """Capture the current state without nested repositories, with a single git call."""
-        return self._capture_dirty(self._own_paths(self.leave_nested()))
+        return self._capture_dirty(self._own_paths(self.exclude_nested()))
 
     def _exclude(self, paths: Iterable[str]) -> None:
         """Make git ignore these directories in this depot from now on."""
@@ -95,51 +95,51 @@ class GitTrees(DepotTrees):
             with (self.depot.directory / "info/exclude").open("a", errors="surrogateescape") as own:
                 own.writelines(lines)
 
-    def look_first(self) -> None:
+    def enable_scanning(self) -> None:
         """Scan the directory before asking git from now on: hooks wait for every capture."""
         beside = ignore_file(self.depot.directory)
         found = [beside] if beside else ()
-        self._tread = DirectoryScanner(self.root, MADE_ANEW, self._ignored_folders, found)
+        self._scanner = DirectoryScanner(self.root, MADE_ANEW, self._ignored_folders, found)
 
     def capture(self) -> Captured:
         """Capture the current state of the working directory."""
         # Before git is asked: a change in between makes the next scan differ from this one.
-        mark = self._tread.look() if self._tread else None
-        if mark and self._seen and self._seen[0].entries == mark.entries:
-            return self._seen[1]
-        captured = self._capture(mark)
-        self._seen = (mark, captured) if mark and mark.is_settled else None
+        state = self._scanner.scan() if self._scanner else None
+        if state and self._last_capture and self._last_capture[0].entries == state.entries:
+            return self._last_capture[1]
+        captured = self._capture(state)
+        self._last_capture = (state, captured) if state and state.is_settled else None
         return captured
 
     @property
     def is_untouched(self) -> bool:
         """Return whether the directory is unchanged since the last capture; False if unknown."""
-        mark = self._tread.look() if self._tread else None
-        return bool(mark and self._seen and self._seen[0].entries == mark.entries)
+        state = self._scanner.scan() if self._scanner else None
+        return bool(state and self._last_capture and self._last_capture[0].entries == state.entries)
 
     def _ignored_folders(self) -> list[str]:
         args = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
         listed = self._ask(*args).split(b"\0")
         return [os.fsdecode(each) for each in listed if each.endswith(b"/")]
 
-    def _forget_look(self) -> None:
+    def _forget_scan(self) -> None:
         """Discard the cached captures, whatever the directory's state is."""
-        self._seen = self._dirty = None
-        if self._tread:
-            self._tread.forget()
+        self._last_capture = self._dirty = None
+        if self._scanner:
+            self._scanner.forget()
 
-    def _capture(self, mark: Footprint | None) -> Captured:
-        kept, skipped = self.capture_kept(mark)
+    def _capture(self, state: DirectoryState | None) -> Captured:
+        kept, skipped = self.capture_kept(state)
         if not skipped:
             return Captured(kept, ())
         entries: dict[str, TreeEntry | None] = {}
         for each in skipped:
             # It may have been deleted meanwhile.
             with suppress(FileNotFoundError, NotADirectoryError):
-                entries[each.path] = self._stub_entry(each.path, each.reason)
+                entries[each.path] = self._placeholder_entry(each.path, each.reason)
         return Captured(self.overlay(kept, entries), skipped)
 
-    def capture_kept(self, mark: Footprint | None = None) -> Captured:
+    def capture_kept(self, state: DirectoryState | None = None) -> Captured:
         """Capture the current state, without stubs for files that are not stored.
 
         `mark` is the footprint of a scan that was just made.
@@ -147,30 +147,30 @@ class GitTrees(DepotTrees):
         # A capture holds the workspace's lock, so a lock on our own index belongs to a dead git.
         self._lock.unlink(missing_ok=True)
         self._refuse_pipes()
-        known = self._dirty_since(mark) if mark else None
-        return self._capture_dirty(self._dirty_paths() if known is None else known, mark)
+        known = self._dirty_since(state) if state else None
+        return self._capture_dirty(self._dirty_paths() if known is None else known, state)
 
-    def _capture_dirty(self, dirty: Iterable[str], mark: Footprint | None = None) -> Captured:
+    def _capture_dirty(self, dirty: Iterable[str], state: DirectoryState | None = None) -> Captured:
         gone, fresh, unkept = self._changed_paths(dirty)
         skipped = tuple(Skipped(*each) for each in sorted(unkept.items()))
         changed = [*gone, *fresh]
         # Writing the index takes longer than everything else, so a few changes are grafted into its
         # tree and the index is not updated. Names with a line break cannot be passed to cat-file.
         if self._indexed and len(changed) <= _FEW and not any("\n" in path for path in changed):
-            self._dirty = (mark, frozenset(changed)) if mark and not skipped else None
+            self._dirty = (state, frozenset(changed)) if state and not skipped else None
             return Captured(self._graft(self._indexed, gone, fresh), skipped)
         self.update(gone, fresh)
         self._indexed = TreeHash(self._git.text(*_SPLIT, "write-tree"))
-        self._dirty = (mark, frozenset()) if mark and not skipped else None
+        self._dirty = (state, frozenset()) if state and not skipped else None
         return Captured(self._indexed, skipped)
 
-    def _dirty_since(self, mark: Footprint) -> Iterable[str] | None:
+    def _dirty_since(self, state: DirectoryState) -> Iterable[str] | None:
         """Return the differences from the index's tree if only file contents changed since a
         capture.
 
         Return None if git must be asked.
         """
-        touched = mark.touched_since(self._dirty[0]) if self._dirty else None
+        touched = state.touched_since(self._dirty[0]) if self._dirty else None
         if touched is None or self._dirty is None or self._indexed is None:
             return None
         own = f"{os.fspath(self.root)}/"
@@ -191,10 +191,10 @@ class GitTrees(DepotTrees):
         Later ones are removed when the program that created them has ended. Around a host that
         moment is unknown, so there each is removed.
         """
-        if self._is_looked_through:
+        if self._are_pipes_refused:
             return
         pipes = pipes_named(self.root, _READ_BY_GIT, _APART)
-        if self._tread:
+        if self._scanner:
             pipes = [each for each in pipes if not remove_within(self.root, each)]
         if pipes:
             raise GitFailed(
@@ -202,17 +202,17 @@ class GitTrees(DepotTrees):
                 " for it for ever.",
                 "Remove it and try again.",
             )
-        self._is_looked_through = True
+        self._are_pipes_refused = True
 
     def _ask(self, *args: str) -> bytes:
         """Return git's status of the working directory; around a host, handle new pipes."""
-        if not self._tread:
+        if not self._scanner:
             return self._git.call(*args).stdout
         self._refuse_pipes()
         try:
             return self._git.call(*args, seconds=_STALLED).stdout
         except ToolTimeout:
-            self._is_looked_through = False
+            self._are_pipes_refused = False
             self._refuse_pipes()
             return self._git.call(*args).stdout
 
@@ -258,7 +258,7 @@ class GitTrees(DepotTrees):
 
     def update(self, gone: Sequence[str], fresh: Sequence[str]) -> None:
         """Remove `gone` from the index, and add `fresh` as they are on disk."""
-        self._seen = self._dirty = None
+        self._last_capture = self._dirty = None
         if gone:
             # With --index-info, which does not check the disk: `--remove` does, where a file that
             # is gone from the tree may exist (a submodule's link, an ignored file).
@@ -273,7 +273,7 @@ class GitTrees(DepotTrees):
         """Read these files from disk, although git reports them as unchanged."""
         self.update(paths, paths)
         self._indexed = None
-        self._forget_look()
+        self._forget_scan()
 
     def track(self, paths: Sequence[str]) -> None:
         """Track these files from now on even if they become ignored, as git does once committed.
@@ -282,11 +282,11 @@ class GitTrees(DepotTrees):
         """
         self.update((), [path for path in paths if holds_file(self.root, path)])
         self._indexed = None
-        self._forget_look()
+        self._forget_scan()
 
     def seed(self, tree: str, *, write: bool) -> None:
         """Initialize the index from a tree, and write its files out if requested."""
-        self._forget_look()
+        self._forget_scan()
         self._git.call("read-tree", tree)
         if write:
             self._git.call("checkout-index", "--all", "--force", "--index")
@@ -303,21 +303,21 @@ class GitTrees(DepotTrees):
         unknown = find_missing(self._git)
         self.update(unknown, ())
         self._indexed = None
-        self._forget_look()
+        self._forget_scan()
         return [path for path in unknown if not os.path.lexists(self.root / path / ".git")]
 
     def clear_overlook_marks(self) -> None:
         """Clear the `assume-unchanged` and `skip-worktree` marks in the index."""
         listed = self._git.call("ls-files", "-v", "-z").stdout.split(b"\0")
         # assume-unchanged and skip-worktree hide edits from git status, and so from a snapshot.
-        self._forget_look()
+        self._forget_scan()
         if overlooked := [line[2:] for line in listed if line[:1].islower()]:
             names = b"\0".join(overlooked) + b"\0"
             self._git.call("update-index", "--no-assume-unchanged", "-z", "--stdin", stdin=names)
 
     def remember(self, tree: TreeHash) -> None:
         """Cache a tree's entries, which are needed soon while a hook waits."""
-        if self._tread and self._tread.is_small:
+        if self._scanner and self._scanner.is_small:
             self._known = tree, self._list_tree("-r", tree)
 
     def prune(self, keep: Sequence[TreeHash]) -> int:
@@ -327,7 +327,7 @@ class GitTrees(DepotTrees):
         # tree may be gone.
         self._git.call("prune", "--expire=now", "--", *keep)
         self._indexed = None
-        self._forget_look()
+        self._forget_scan()
         return before - _size(self.depot.directory / "objects")
 
     def trees_in_use(self) -> tuple[TreeHash, ...]:
@@ -396,7 +396,7 @@ class GitTrees(DepotTrees):
             return f"larger than {self.large // (1024 * 1024)} MB"
         return "" if os.access(self.root / path, os.R_OK) else "not readable"
 
-    def _stub_entry(self, path: str, reason: str) -> TreeEntry:
+    def _placeholder_entry(self, path: str, reason: str) -> TreeEntry:
         """Return a stub entry that changes when the file does, without storing its content."""
         status = os.lstat(self.root / path)
         facts = (status.st_size, status.st_mtime_ns, status.st_ino)
@@ -404,9 +404,9 @@ class GitTrees(DepotTrees):
         # inode show whether it may have changed.
         known = self._digests.get(path)
         if known is None or known[0] != facts:
-            known = self._digests[path] = (facts, stub_digest(self.root, path, status))
-        blob = self.keep(stub(status.st_size, known[1], reason))
-        self._stubs.add(blob)
+            known = self._digests[path] = (facts, placeholder_digest(self.root, path, status))
+        blob = self.keep(placeholder(status.st_size, known[1], reason))
+        self._placeholders.add(blob)
         return TreeEntry(mode_of(status) or "100644", blob)
 
 

@@ -74,10 +74,10 @@ class Remote:
         done = self._call(*args, "--", self.address, *specs, ok=(0, 1))
         if not done.exit_code:
             return True
-        said = done.stderr.decode(errors="replace")
-        if "rejected" in said or "stale info" in said or "cannot lock ref" in said:
+        message = done.stderr.decode(errors="replace")
+        if "rejected" in message or "stale info" in message or "cannot lock ref" in message:
             return False
-        raise self._failure("push", said)
+        raise self._failure("push", message)
 
     def _call(self, *args: str, ok: Sequence[int] = (0,)) -> OwnOutput:
         switches = [each for each in SWITCHES if not each.startswith(_CONNECTING)]
@@ -92,8 +92,8 @@ class Remote:
             raise self._failure(args[0], done.stderr.decode(errors="replace"))
         return done
 
-    def _failure(self, verb: str, said: str) -> GitFailed:
-        lines = [line for line in said.strip().splitlines() if line.strip()]
+    def _failure(self, verb: str, message: str) -> GitFailed:
+        lines = [line for line in message.strip().splitlines() if line.strip()]
         why = without_credentials(lines[0] if lines else "no reason given")
         return GitFailed(
             f"git {verb} with {without_credentials(self.address)} failed: {why}",

@@ -25,7 +25,7 @@ LARGE = 10 * 1024 * 1024
 _READ_WHOLE = 1 << 28
 _PART, _PARTS = 1 << 20, 16
 
-_STUB = b"flyball: this file was not kept\n"
+_PLACEHOLDER = b"flyball: this file was not kept\n"
 
 
 class TreeEntry(NamedTuple):
@@ -132,7 +132,7 @@ def _size_words(size: int) -> str:
     return f"{size / 1e3:.0f} kB" if size < 1_000_000 else f"{size / 1e6:.1f} MB"
 
 
-def stub_digest(root: Path, path: str, status: os.stat_result) -> str:
+def placeholder_digest(root: Path, path: str, status: os.stat_result) -> str:
     """Return a digest of a file that is not stored; of a very large one only parts are read."""
     try:
         with parent_of(root, path) as (parent, name):
@@ -171,17 +171,17 @@ def kind_of(before: TreeEntry | None, after: TreeEntry | None) -> ChangeKind:
     )
 
 
-def stub(size: int, digest: str, reason: str) -> bytes:
+def placeholder(size: int, digest: str, reason: str) -> bytes:
     """Return a stub for a file that was not stored, so that its changes are detected."""
-    return _STUB + f"reason {reason}\n".encode() + _facts(size, digest)
+    return _PLACEHOLDER + f"reason {reason}\n".encode() + _facts(size, digest)
 
 
-def reason_in(content: bytes) -> str:
+def placeholder_reason(content: bytes) -> str:
     """Return why the file that a stub was made of was not stored."""
-    return content.removeprefix(_STUB).partition(b"\n")[0].removeprefix(b"reason ").decode()
+    return content.removeprefix(_PLACEHOLDER).partition(b"\n")[0].removeprefix(b"reason ").decode()
 
 
-def stands_for(content: bytes, size: int, digest: str) -> bool:
+def matches_placeholder(content: bytes, size: int, digest: str) -> bool:
     """Return whether a stub was made of a file with this size and digest."""
     return content.endswith(b"\n" + _facts(size, digest))
 
@@ -190,7 +190,7 @@ def _facts(size: int, digest: str) -> bytes:
     return f"size {size}\ndigest {digest}\n".encode()
 
 
-class Stubs:
+class PlaceholderNames:
     """The names of stubs, in a file that every user of a store rereads."""
 
     def __init__(self, file: Path) -> None:

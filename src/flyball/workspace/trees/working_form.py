@@ -249,8 +249,8 @@ class WorkingForm:
         for path, each in zip(fields[::width], values, strict=True):
             if each not in known:
                 texts = [value.decode(errors="replace") for value in each]
-                said: dict[str, str] = dict(zip(_ATTRIBUTES, texts, strict=True))
-                known[each] = said if self._is_converting(said) else None
+                named: dict[str, str] = dict(zip(_ATTRIBUTES, texts, strict=True))
+                known[each] = named if self._is_converting(named) else None
             if (kept := known[each]) is not None:
                 found[os.fsdecode(path)] = kept
         return found
@@ -262,8 +262,8 @@ class WorkingForm:
             return True
         own = read_plain(self.depot.directory / "convert/info/attributes", _MOST_ATTRIBUTES)
         files = listing.attribute_files
-        said = DepotTrees(self.depot).contents(files).values() if files else ()
-        return any(_MENTIONED.search(text) for text in (own or b"", *said))
+        texts = DepotTrees(self.depot).contents(files).values() if files else ()
+        return any(_MENTIONED.search(text) for text in (own or b"", *texts))
 
     def _is_converting(self, values: Mapping[str, str]) -> bool:
         own = [values[name] not in _UNSET for name in ("ident", "working-tree-encoding", "filter")]

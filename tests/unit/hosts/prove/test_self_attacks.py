@@ -26,7 +26,7 @@ OTHERS = {
 
 
 def broken(environ=os.environ):
-    reports = asyncio.run(self_attacks.attack_hands(environ))
+    reports = asyncio.run(self_attacks.attack_own_operations(environ))
     assert {each.name for each in reports} == WATCHED | OTHERS
     return {each.name for each in reports if not each.holds}
 

@@ -8,8 +8,8 @@ from flyball.run.thread import SpokenCall
 from flyball.tools.call.inline_calls import (
     SIGNS,
     calls_at_the_end,
-    diffs_in_words,
     emitted_plan,
+    fenced_diffs,
     unpacked,
     without_ends,
 )
@@ -36,7 +36,7 @@ def test_no_call_in_words_is_without_a_sign_of_one():
     plan = 'EMIT_PLAN {"goal": "a"}'
     assert emitted_plan(plan)
     edits = ("*** Begin Patch\n*** Add File: a\n*** End Patch", "```\n--- a\n+++ a\n```")
-    assert all(map(diffs_in_words, edits))
+    assert all(map(fenced_diffs, edits))
     for text in (*CALLS, *edits, plan):
         assert any(sign in text for sign in SIGNS)
 
@@ -101,13 +101,13 @@ DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"
     ],
 )
 def test_a_fenced_diff_is_an_edit(text: str) -> None:
-    (call,) = diffs_in_words(text)
+    (call,) = fenced_diffs(text)
     assert (call.tool, call.args) == ("edit_diff", {"diff": DIFF})
 
 
 def test_several_are_one_edit() -> None:
     other = DIFF.replace("x.py", "y.py")
-    (call,) = diffs_in_words(f"```diff\n{DIFF}```\nand\n```diff\n{other}```")
+    (call,) = fenced_diffs(f"```diff\n{DIFF}```\nand\n```diff\n{other}```")
     assert call.args == {"diff": DIFF + other}
 
 
@@ -121,4 +121,4 @@ def test_several_are_one_edit() -> None:
     ],
 )
 def test_what_is_not_plainly_an_edit_is_left_in_words(text: str) -> None:
-    assert diffs_in_words(text) == ()
+    assert fenced_diffs(text) == ()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from flyball.terms.evidence import FailedTest
 from flyball.tools.call.protocol import bounded
-from flyball.tools.suite import told_failures, without_runner_frames
+from flyball.tools.suite import failure_texts, without_runner_frames
 from flyball.workspace.files.paths import relative_paths
 
 ROOT = Path("/state/flyball/worktrees/r-20260101-abcdef/tree")
@@ -56,7 +56,7 @@ def test_total(n):
 
 def test_five_failures_of_one_test_show_its_source_once():
     failures = [FailedTest(f"test_total[{n}]", f"{SOURCE}\nE   assert 1 == {n}") for n in range(7)]
-    told = "\n".join(told_failures(failures, ROOT))
+    told = "\n".join(failure_texts(failures, ROOT))
     assert told.count("cart = Cart(n)") == 1
     assert told.count("(the rest as above)") == 4
     for n in range(5):
@@ -66,7 +66,7 @@ def test_five_failures_of_one_test_show_its_source_once():
 
 def test_failures_of_their_own_are_shown_whole():
     failures = [FailedTest("a", "E   one\nx = 1"), FailedTest("b", "E   two\ny = 2")]
-    assert "\n".join(told_failures(failures, ROOT)) == (
+    assert "\n".join(failure_texts(failures, ROOT)) == (
         "FAILED a\nE   one\nx = 1\nFAILED b\nE   two\ny = 2"
     )
 
@@ -84,27 +84,27 @@ test_p.py:9: AssertionError"""
 
 
 def test_what_stands_behind_an_e_is_not_said_before_it():
-    told = "\n".join(told_failures([FailedTest("t[2]", PARAMETRISED.format(n=2))], ROOT))
+    told = "\n".join(failure_texts([FailedTest("t[2]", PARAMETRISED.format(n=2))], ROOT))
     assert told.count("assert 2 == (2 * 2)") == 1
 
 
 def test_a_test_of_its_own_is_not_hidden_behind_the_cases_of_another():
     many = [FailedTest(f"test_many[{n}]", PARAMETRISED.format(n=n)) for n in range(7)]
-    told = "\n".join(told_failures([*many, FailedTest("test_deep", "E   ValueError: no")], ROOT))
+    told = "\n".join(failure_texts([*many, FailedTest("test_deep", "E   ValueError: no")], ROOT))
     assert "FAILED test_deep\nE   ValueError: no" in told
     assert told.endswith("Also failing:\n  test_many[4], [5], [6]")
 
 
 def test_of_many_names_the_first_are_told():
     failures = [FailedTest(f"test_{n}", "no") for n in range(100)]
-    told = list(told_failures(failures, ROOT))
+    told = list(failure_texts(failures, ROOT))
     assert told[-1] == "  and 75 more"
     assert len(told) == 2 * 5 + 1 + 20 + 1
 
 
 def test_a_long_failure_is_its_head_and_its_tail():
     message = "\n".join(f"line {n}" for n in range(200))
-    (_, *told, where) = told_failures([FailedTest("t", message)], ROOT, "c1.log")
+    (_, *told, where) = failure_texts([FailedTest("t", message)], ROOT, "c1.log")
     assert where == "The whole output can be read as c1.log."
     assert told[0] == "line 0"
     assert told[-1] == "line 199"
@@ -116,7 +116,7 @@ def test_what_a_go_runner_says_of_itself_is_left_out():
     message = (
         "=== RUN   TestTotal/pens\n    cart_test.go:9: 2, want 4\n    --- FAIL: TestTotal/pens"
     )
-    told = list(told_failures([FailedTest("shop.TestTotal/pens", message)], ROOT))
+    told = list(failure_texts([FailedTest("shop.TestTotal/pens", message)], ROOT))
     assert told == ["FAILED shop.TestTotal/pens", "    cart_test.go:9: 2, want 4"]
 
 

@@ -43,7 +43,7 @@ def test_old_edits_and_their_contents_are_forgotten(desk: Desk):
     desk.edit("b", None, "two")
 
     assert [record.files[0].path for record in desk.log.records()] == ["b"]
-    assert len(list((desk.log.directory / "objects").glob("??/*"))) == 1
+    assert len(list(desk.log.directory.glob("**/objects/??/*"))) == 1
 
 
 def test_an_edit_that_is_back_by_hand_does_not_stand(desk: Desk):

@@ -7,7 +7,7 @@ import pytest
 from tests.repos import put
 
 from flyball.workspace.files import ignored_files as shelves
-from flyball.workspace.files.ignored_files import Shelf
+from flyball.workspace.files.ignored_files import FileStore
 
 FILES = {
     "data/notes.txt": "mine\n",
@@ -30,7 +30,7 @@ def root(tmp_path):
 
 @pytest.fixture
 def shelf(root, tmp_path):
-    made = Shelf(root, tmp_path / "shelf")
+    made = FileStore(root, tmp_path / "shelf")
     assert made.fill(lambda: frozenset(TRACKED)) == ()
     return made
 
@@ -148,7 +148,7 @@ def test_what_is_too_large_is_told_once_and_comes_back_if_it_was_deleted(
     root, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(shelves, "LARGEST", 4)
-    made = Shelf(root, tmp_path / "shelf")
+    made = FileStore(root, tmp_path / "shelf")
     put(root, {"data/big.bin": "0123456789"})
     assert "data/big.bin" in made.fill(frozenset)
     assert made.fill(frozenset) == ()
@@ -164,7 +164,7 @@ def test_what_is_too_large_is_told_once_and_comes_back_if_it_was_deleted(
 def test_a_name_that_is_not_utf8_is_held(root, tmp_path):
     odd = os.fsdecode(b"data/odd-\xff")
     (root / odd).write_text("mine")
-    made = Shelf(root, tmp_path / "shelf")
+    made = FileStore(root, tmp_path / "shelf")
     made.fill(frozenset)
     (root / odd).unlink()
     assert made.put_back(nobody).put_back == (odd,)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from flyball.workspace.process.terminal import doubt_about_terminal, has_terminal
+from flyball.workspace.process.terminal import has_terminal, objection_to_terminal
 
 SCOPE = "/user.slice/user-1000.slice/session-2.scope"
 AGENT = 300
@@ -90,7 +90,7 @@ PERSONS = {
 
 @pytest.mark.parametrize("name", PERSONS)
 def test_a_person_is_heard_in(name: str, proc: Path):
-    assert doubt_about_terminal(build(proc, **PERSONS[name]), [AGENT], proc) == ""
+    assert objection_to_terminal(build(proc, **PERSONS[name]), [AGENT], proc) == ""
 
 
 AGENTS = {
@@ -137,7 +137,7 @@ AGENTS = {
 @pytest.mark.parametrize("name", AGENTS)
 def test_an_agent_is_not_heard_by(name: str, proc: Path):
     processes, why = AGENTS[name]
-    assert why in doubt_about_terminal(build(proc, **processes), [AGENT], proc)
+    assert why in objection_to_terminal(build(proc, **processes), [AGENT], proc)
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ def test_a_person_can_type_only_into_a_terminal(proc: Path, stdin: str, attended
 
 
 def test_where_nothing_is_told_of_processes_there_is_no_doubt(proc: Path):
-    assert doubt_about_terminal(7, [AGENT], proc) == ""
+    assert objection_to_terminal(7, [AGENT], proc) == ""

@@ -17,9 +17,9 @@ from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.trees import git_trees
 from flyball.workspace.trees.footprint import (
     DirectoryScanner,
+    DirectoryState,
     EntryFacts,
-    Footprint,
-    footprint,
+    scan_directory,
     settled_before,
 )
 from flyball.workspace.trees.git import Git
@@ -35,7 +35,7 @@ def settle(*files: Path) -> None:
 
 def entries(root: Path) -> object:
     """What a directory looks like, whenever it is looked at."""
-    found = footprint(root, frozenset())
+    found = scan_directory(root, frozenset())
     assert found is not None
     return found.entries
 
@@ -83,7 +83,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 def test_what_was_just_written_may_change_without_a_sign(tmp_path: Path):
     for n in range(100):
         (tmp_path / "a").write_text(f"{n:03}")
-        found = footprint(tmp_path, frozenset())
+        found = scan_directory(tmp_path, frozenset())
         assert found is not None
         assert not found.is_settled
 
@@ -150,7 +150,7 @@ def test_what_is_captured_by_a_look_is_what_git_would_have_captured(
     assert isinstance(other, GitTrees)
     assert trees.capture().tree == other.capture().tree
     # From now on this one asks git each time.
-    monkeypatch.setattr(other, "_tread", None)
+    monkeypatch.setattr(other, "_scanner", None)
     for n in range(60):
         done = [rng.choice(OPERATIONS) for _ in range(rng.choice((1, 1, 2)))]
         for each in done:
@@ -182,18 +182,18 @@ def facts(path: str, changed: int = 1, mode: int = FILE) -> tuple[str, int, int,
 def test_a_file_that_was_just_written_may_hold_something_else_by_now(
     before: list[EntryFacts], now: list[EntryFacts], touched: list[str] | None
 ):
-    was = Footprint(tuple(before), frozenset(), settled=10)
-    assert Footprint(tuple(now), frozenset(), settled=20).touched_since(was) == touched
+    was = DirectoryState(tuple(before), frozenset(), settled=10)
+    assert DirectoryState(tuple(now), frozenset(), settled=20).touched_since(was) == touched
 
 
 def test_where_rules_were_just_written_nobody_knows_what_is_ignored():
     rule = facts(".gitignore", 11)
-    was = Footprint((rule,), frozenset(), 10, (rule,))
-    assert Footprint((rule,), frozenset(), 20, (rule,)).touched_since(was) is None
+    was = DirectoryState((rule,), frozenset(), 10, (rule,))
+    assert DirectoryState((rule,), frozenset(), 20, (rule,)).touched_since(was) is None
     old = facts(".gitignore", 9)
-    was = Footprint((old,), frozenset(), 10, (old,))
-    assert Footprint((old,), frozenset(), 20, (old,)).touched_since(was) == []
-    assert Footprint((rule,), frozenset(), 20, (rule,)).touched_since(was) is None
+    was = DirectoryState((old,), frozenset(), 10, (old,))
+    assert DirectoryState((old,), frozenset(), 20, (old,)).touched_since(was) == []
+    assert DirectoryState((rule,), frozenset(), 20, (rule,)).touched_since(was) is None
 
 
 def test_no_git_is_started_for_files_that_were_written_over(
@@ -265,12 +265,12 @@ def test_git_s_own_directory_counts_only_at_the_top(tmp_path: Path):
 def test_a_directory_that_is_too_large_is_left_to_git(tmp_path: Path):
     for n in range(4):
         (tmp_path / f"{n}.py").write_text("")
-    assert footprint(tmp_path, frozenset(), most=3) is None
-    assert footprint(tmp_path, frozenset(), most=4) is not None
+    assert scan_directory(tmp_path, frozenset(), most=3) is None
+    assert scan_directory(tmp_path, frozenset(), most=4) is not None
 
 
 def test_a_directory_that_is_not_there_looks_like_nothing(tmp_path: Path):
-    assert DirectoryScanner(tmp_path / "gone", frozenset(), list).look() is None
+    assert DirectoryScanner(tmp_path / "gone", frozenset(), list).scan() is None
 
 
 def test_a_pipe_that_comes_between_two_looks_keeps_git_waiting_for_a_moment(

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.repos import contents, git, put, repository
+from tests.repos import git, put, repository
 from tests.tiers import sampled
 
 from flyball.errors import ToolUnavailable, UsageError
-from flyball.workspace.cards.merge_run import merge_run, open_beside
+from flyball.workspace.cards.merge_run import merge_run, open_checkout
 from flyball.workspace.cards.revert import move_record
 from flyball.workspace.run.opening import open_workspace
 from flyball.workspace.run.worktree import CommitKind
@@ -287,7 +287,7 @@ def live(repo: Path, state: Path, *, in_place: bool) -> None:
     assert workspace.merge_card("c3", "Beside", here, side.tree_hash()).commit
     workspace.roll_back(here)
     workspace.discard_side("c3")
-    checkout = open_beside(workspace, workspace.project, state)
+    checkout = open_checkout(workspace, workspace.project, state)
     try:
         merge_run(workspace, checkout)
     finally:

@@ -33,8 +33,8 @@ def ask(task: dict[str, Any], deadline: float) -> dict[str, Any]:
         kind = answer.headers.get_content_type()
         return {"status": answer.status, "kind": kind, "body": body, "error": ""}
     except (OSError, http.client.HTTPException) as error:
-        said = str(error) or type(error).__name__
-        return {"status": 0, "kind": "", "body": b"", "error": said}
+        text = str(error) or type(error).__name__
+        return {"status": 0, "kind": "", "body": b"", "error": text}
     finally:
         connection.close()
 

@@ -71,7 +71,7 @@ class PageWatcher:
         self.moves = 0
         self.last = time.monotonic()
         self.page = page
-        page.on("console", self.hear)
+        page.on("console", self.on_console)
         page.on("pageerror", self.break_elsewhere)
         page.on("framenavigated", self.move)
         page.on("request", self.begin)
@@ -100,7 +100,7 @@ class PageWatcher:
             self.outside.append(url[:300])
             route.abort("blockedbyclient")
 
-    def hear(self, message: ConsoleMessage) -> None:
+    def on_console(self, message: ConsoleMessage) -> None:
         self.stir()
         # The request itself is reported with its URL and status; this line repeats it.
         if message.text.startswith("Failed to load resource"):
@@ -115,7 +115,7 @@ class PageWatcher:
         self.messages.append(kept)
         if len(self.messages) >= MOST:
             # A page with endless messages would keep this process busy.
-            self.page.remove_listener("console", self.hear)
+            self.page.remove_listener("console", self.on_console)
 
     def throw(self, event: dict[str, Any]) -> None:
         """Record an uncaught exception with its source."""
@@ -138,8 +138,8 @@ class PageWatcher:
         """Return every uncaught exception, without duplicates."""
         told = list(self.errors)
         for error in self.elsewhere:
-            said = f"{error.name}: {error.message}" if error.name else error.message
-            line = (said.splitlines() or ["an error"])[0][:500]
+            text = f"{error.name}: {error.message}" if error.name else error.message
+            line = (text.splitlines() or ["an error"])[0][:500]
             if any(each.startswith(line) for each in self.errors):
                 continue
             place = _PLACE.search(error.stack or "")
@@ -166,8 +166,8 @@ class PageWatcher:
         self.stir()
         is_bad = response.status >= 400 and not response.url.endswith("/favicon.ico")
         if is_bad and len(self.failed) < MOST:
-            said = f"{response.request.method} {response.url[:300]}: {response.status}"
-            self.failed.append(f"{said} {response.status_text}".rstrip())
+            text = f"{response.request.method} {response.url[:300]}: {response.status}"
+            self.failed.append(f"{text} {response.status_text}".rstrip())
 
     def is_quiet(self) -> bool:
         return not self.open and time.monotonic() - self.last > QUIET
@@ -176,12 +176,12 @@ class PageWatcher:
 def described(details: dict[str, Any]) -> str:
     """Return an uncaught exception as one line: its message, and the source position."""
     thrown = details.get("exception", {})
-    said = thrown.get("description") or str(thrown.get("value", "")) or details.get("text", "")
+    text = thrown.get("description") or str(thrown.get("value", "")) or details.get("text", "")
     frames = details.get("stackTrace", {}).get("callFrames", [])
     place = frames[0] if frames else details
     url = place.get("url") or details.get("url", "")
     where = f"{url}:{place.get('lineNumber', 0) + 1}:{place.get('columnNumber', 0) + 1}"
-    return f"{said.splitlines()[0][:500] if said else 'an error'} ({where})"
+    return f"{text.splitlines()[0][:500] if text else 'an error'} ({where})"
 
 
 def look(page: Page, session: CDPSession, task: dict[str, Any]) -> dict[str, Any]:
