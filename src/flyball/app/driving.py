@@ -26,10 +26,10 @@ from flyball.app.wiring import (
     driver_spec,
     image_model,
     make_driver,
-    notifier,
     tool_settings,
     tracer,
     unlocked,
+    with_notifications,
 )
 from flyball.drivers.protocol import Driver
 from flyball.drivers.relay.clipboard import PersonPort
@@ -388,7 +388,7 @@ class RunControl:
                 on_text=told.text,
                 reader=driver if has_model else None,
             )
-            watch = notifier(home, run, told.telemetry).telemetry
+            watch = with_notifications(home, run, told.telemetry)
             traced = await tracer(home, journal, run, told.telemetry)
             engine = Engine(
                 journal,

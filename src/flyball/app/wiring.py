@@ -208,9 +208,10 @@ class NullDriver:
         """Do nothing: no resource is held."""
 
 
-def notifier(home: Home, run: str, watch: Callable[[Telemetry], None]) -> Notifier:
-    """Return a watcher that notifies a person when a run waits for them, before its other
-    watchers."""
+def with_notifications(
+    home: Home, run: str, watch: Callable[[Telemetry], None] | None
+) -> Callable[[Telemetry], None] | None:
+    """Return a watcher that also notifies a person of questions, if the settings ask for it."""
     settings = home.effective.settings
     commands: list[Sequence[str]] = []
     if settings.notify_command:
@@ -220,7 +221,13 @@ def notifier(home: Home, run: str, watch: Callable[[Telemetry], None]) -> Notifi
             raise ConfigError(f"`notify.command`: {error}.", "Close the quotes in it.") from error
     if settings.notify_url:
         commands.append(post_to(settings.notify_url))
-    return Notifier(run, home.repo, commands, home.environ, watch)
+    if not commands:
+        return watch
+    return Notifier(run, home.repo, commands, home.environ, watch or _unwatched).telemetry
+
+
+def _unwatched(_line: Telemetry) -> None:
+    """Ignore a line; only questions matter."""
 
 
 class RunTrace(Protocol):

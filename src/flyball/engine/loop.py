@@ -65,7 +65,7 @@ class Engine:
         performer: Performer,
         *,
         clock: Callable[[], float],
-        watch: Callable[[Telemetry], None],
+        watch: Callable[[Telemetry], None] | None,
         trace: Trace | None = None,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
@@ -155,8 +155,9 @@ class Engine:
             # the event is applied anew, so that log and state stay the same.
             return await self.append(state, storable(event), posted)
         # Only now: a watcher must never hear of something that a crash could still take back.
-        for line in telemetry(state, event, after):
-            self._watch(line)
+        if self._watch is not None:
+            for line in telemetry(state, event, after):
+                self._watch(line)
         if self._trace is not None:
             self._trace(state, event, after)
         return after

@@ -9,7 +9,7 @@ from typing import TypeVar
 from flyball.app.attesting import key_file
 from flyball.app.project import Home, redactor_of
 from flyball.app.runs.journals import acquire, open_journal
-from flyball.app.wiring import image_model, notifier, tool_settings
+from flyball.app.wiring import image_model, tool_settings, with_notifications
 from flyball.engine.loop import Engine, Performer
 from flyball.engine.run_context import RunContext
 from flyball.engine.telemetry import Telemetry
@@ -47,7 +47,7 @@ async def driven(
     *,
     in_place: bool,
     clock: Callable[[], float],
-    watch: Callable[[Telemetry], None] = ignore_output,
+    watch: Callable[[Telemetry], None] | None = None,
     on_output: Callable[[str], None] = ignore_output,
 ) -> AsyncGenerator[tuple[Engine, P]]:
     """Yield an engine that holds the run's lease, and its performer; close its workspace
@@ -62,8 +62,8 @@ async def driven(
         lease = await acquire(journal, run)
         try:
             performer = performs(journal, context)
-            watcher = notifier(home, run, watch).telemetry
-            yield Engine(journal, lease, performer, clock=clock, watch=watcher), performer
+            watch = with_notifications(home, run, watch)
+            yield Engine(journal, lease, performer, clock=clock, watch=watch), performer
         finally:
             context.close()
             await journal.release(lease)
