@@ -7,11 +7,10 @@ the machine's. Other settings in these files are ignored.
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -20,16 +19,14 @@ from flyball.agents.event import HostEvent
 from flyball.app.project import Home
 from flyball.app.sessions import Sessions
 from flyball.app.settling import state_dir
-from flyball.errors import BrokenSettings
 from flyball.hosts.hook_files import settings_files
 from flyball.hosts.install.json_hooks import ours_in
-from flyball.hosts.install.jsonc import scan
 from flyball.hosts.install.plugin import is_plugin
+from flyball.hosts.install.reading import parse_settings, settings_text, table
 from flyball.hosts.install.targets import GEMINI_SWITCH, HOSTS, HostPlaces
 from flyball.run.event import EvidenceTaken
 from flyball.terms.change_verdict import ChangeFinding, ChangeStrength, FindingKind, Weight
 from flyball.terms.evidence import AnyEvidence, VerdictReport
-from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.process_identity import environ_of
 
 GONE = (
@@ -154,24 +151,14 @@ def _is_disarmed(was: RecordedHookFile, now: RecordedHookFile) -> bool:
 
 def _read_hooks(host: str, path: Path) -> RecordedHookFile:
     """Return the state of a settings file; one that its host cannot read has no hooks."""
-    text = (read_plain(path) or b"").decode("utf-8", "surrogateescape")
+    text = settings_text(path)
     if host == "opencode":
         data = text.encode("utf-8", "surrogateescape")
         return RecordedHookFile((hashlib.sha256(data).hexdigest(),) if is_plugin(text) else ())
-    try:
-        found = _read(host, path, text)
-    except (BrokenSettings, tomllib.TOMLDecodeError):
-        return RecordedHookFile()
-    ours = tuple(f"{event} {command}" for event, command in ours_in(found, host))
-    return RecordedHookFile(ours, _is_off(host, found))
-
-
-def _read(host: str, path: Path, text: str) -> dict[str, Any]:
-    if path.suffix == ".toml":
-        return tomllib.loads(text)
-    doc = scan(text, str(path))
-    is_refused = any(each.kind in HOSTS[host].refuses for each in doc.oddities)
-    return _table(None if is_refused else doc.value)
+    found = parse_settings(path, text)
+    values = {} if found.oddities & {*HOSTS[host].refuses} else found.values
+    ours = tuple(f"{event} {command}" for event, command in ours_in(values, host))
+    return RecordedHookFile(ours, _is_off(host, values))
 
 
 def _is_off(host: str, found: dict[str, Any]) -> bool:
@@ -179,18 +166,14 @@ def _is_off(host: str, found: dict[str, Any]) -> bool:
         case "claude":
             return found.get("disableAllHooks") is True
         case "codex":
-            features = _table(found.get("features"))
+            features = table(found, "features")
             return features.get("hooks", features.get("codex_hooks")) is False
         case _:
-            table, name = GEMINI_SWITCH
-            switches = _table(found.get(table))
+            section, name = GEMINI_SWITCH
+            switches = table(found, section)
             named = switches.get("disabled")
             is_named = isinstance(named, list) and HOSTS[host].handler.get("name") in named
             return switches.get(name) is False or is_named
-
-
-def _table(found: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _record_file(state: Path, run: str) -> Path:

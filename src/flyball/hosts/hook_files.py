@@ -7,22 +7,18 @@ settings files are ignored by git, so no tree records their changes.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import cast
 
 from flyball.agents.event import HostEvent
 from flyball.app.project import Home
-from flyball.errors import BrokenSettings
 from flyball.hosts.install.json_hooks import level_of
-from flyball.hosts.install.jsonc import scan
+from flyball.hosts.install.reading import parse_settings, settings_text
 from flyball.hosts.install.targets import HostPlaces
 from flyball.regex import regex
 from flyball.settings import LEVELS
 from flyball.workspace.files.path_rules import HOOKS_READ_FROM
-from flyball.workspace.files.plain import read_plain
 from flyball.workspace.process.process_identity import environ_of
 
 OFF = regex(r'"(?:disableAllHooks"\s*:\s*true|enabled"\s*:\s*false)')
@@ -42,10 +38,10 @@ def disarms(event: HostEvent, top: Path, environ: Mapping[str, str], level: str)
     The location of a host's files depends on the host's own environment, which can differ from the
     governor's if another session started the governor.
     """
-    if OFF.search(_text(Path(event.file))):
+    if OFF.search(settings_text(Path(event.file))):
         return True
     places = HostPlaces({**environ, **environ_of(event.process)}, top)
-    texts = map(_text, settings_files(event.host, places))
+    texts = map(settings_text, settings_files(event.host, places))
     order = [*LEVELS].index
     return not any(
         OURS in each and order(level_of(each) or level) >= order(level) for each in texts
@@ -66,18 +62,18 @@ def settings_files(host: str, places: HostPlaces) -> tuple[Path, ...]:
 
 def remember_hooks(home: Home, run: str) -> None:
     """Store a project's hook settings as they are when a run begins."""
-    _keep(home, run, {name: _text(home.repo / name) for name in _FILES})
+    _keep(home, run, {name: settings_text(home.repo / name) for name in _FILES})
 
 
 def were_hooks_touched(home: Home, run: str) -> bool:
     """Return whether a file that decides about hooks has changed since the run began."""
-    return any(_text(home.repo / name) != text for name, text in _kept(home, run).items())
+    return any(settings_text(home.repo / name) != text for name, text in _kept(home, run).items())
 
 
 def restore_hook_files(home: Home, run: str) -> str:
     """Restore each changed file that would change which hooks run; return a description."""
     known = _kept(home, run)
-    now = {name: _text(home.repo / name) for name in known}
+    now = {name: settings_text(home.repo / name) for name in known}
     undone = [name for name in known if _deciding(name, known[name]) != _deciding(name, now[name])]
     for name in undone:
         _write(home.repo / name, known[name])
@@ -88,23 +84,13 @@ def restore_hook_files(home: Home, run: str) -> str:
 
 def _deciding(name: str, text: str) -> object:
     """Return the part of a file that decides about hooks; the whole file if it is not valid."""
-    try:
-        match Path(name).suffix:
-            case ".toml":
-                return _of_table(tomllib.loads(text))
-            case ".json":
-                found = scan(text, name)
-                # A host may ignore the whole file because of a comment.
-                return _of_table(found.value), bool(found.oddities)
-            case _:
-                return text
-    except (BrokenSettings, tomllib.TOMLDecodeError):
+    if Path(name).suffix not in (".toml", ".json"):
         return text
-
-
-def _of_table(found: object) -> dict[str, object]:
-    table = cast("dict[str, object]", found) if isinstance(found, dict) else {}
-    return {key: table.get(key) for key in _DECIDING}
+    found = parse_settings(Path(name), text)
+    if not found.is_valid:
+        return text
+    # A host may ignore the whole file because of a comment.
+    return {key: found.values.get(key) for key in _DECIDING}, bool(found.oddities)
 
 
 def _kept(home: Home, run: str) -> dict[str, str]:
@@ -116,10 +102,6 @@ def _kept(home: Home, run: str) -> dict[str, str]:
 
 def _keep(home: Home, run: str, texts: Mapping[str, str]) -> None:
     (home.state / "runs" / run / _KEPT).write_text(json.dumps(texts))
-
-
-def _text(path: Path) -> str:
-    return (read_plain(path) or b"").decode("utf-8", "surrogateescape")
 
 
 def _write(place: Path, text: str) -> None:

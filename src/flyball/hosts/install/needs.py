@@ -6,17 +6,16 @@ import hashlib
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from flyball.errors import BrokenSettings
 from flyball.hosts.install.door import HookDoor, door_of
 from flyball.hosts.install.json_hooks import handlers_of, level_of
 from flyball.hosts.install.jsonc import place, scan
 from flyball.hosts.install.plugin import CANNOT_HOLD
+from flyball.hosts.install.reading import parse_settings, read_settings, table
 from flyball.hosts.install.targets import (
     FileForm,
     HookedHost,
@@ -100,7 +99,7 @@ def _loadable(target: InstallTarget, text: str) -> Iterator[HostNeed]:
             where = place(text, each.start)
             yield _missing(f"{path}:{where}: {title} does not load a file with {each.kind}.")
             return
-    unknown = sorted(_json_in(text).keys() - {"description", "hooks"})
+    unknown = sorted(_json(text).keys() - {"description", "hooks"})
     if target.host.name == "codex" and unknown:
         yield _missing(f"{path}: Codex does not load a file with the key {unknown[0]!r}.")
 
@@ -113,7 +112,7 @@ FAILS_OPEN = (
 
 def asks_at_a_door(text: str) -> Iterator[HookDoor]:
     """Yield the HTTP endpoints that our hooks in a settings text call."""
-    for groups in _table(_json_in(text), "hooks").values():
+    for groups in table(_json(text), "hooks").values():
         for group in cast("list[object]", groups) if isinstance(groups, list) else ():
             for each in handlers_of(group):
                 if isinstance(each, dict) and (door := door_of(cast("dict[str, Any]", each))):
@@ -127,9 +126,12 @@ def _claude(target: InstallTarget, places: HostPlaces, text: str) -> Iterator[Ho
     if any(asks_at_a_door(text)):
         yield _told(FAILS_OPEN)
     for path in (*files.values(), local):
-        if _json(path).get("disableAllHooks") is True:
+        if read_settings(path).values.get("disableAllHooks") is True:
             yield _missing(f"{path} has `disableAllHooks`: no hook runs.")
-    if target.scope != "managed" and _json(managed).get("allowManagedHooksOnly") is True:
+    if (
+        target.scope != "managed"
+        and read_settings(managed).values.get("allowManagedHooksOnly") is True
+    ):
         yield _missing(f"{managed} has `allowManagedHooksOnly`: use --scope managed.")
 
 
@@ -138,15 +140,15 @@ def _codex(
 ) -> Iterator[HostNeed]:
     files = places.files("codex")
     config = files[InstallScope.USER].with_name("config.toml")
-    settled = _toml(config)
-    features = _table(settled, "features")
+    settled = read_settings(config).values
+    features = table(settled, "features")
     if features.get("hooks", features.get("codex_hooks")) is False:
         yield _missing(f"{config} has `features.hooks = false`: no hook runs.")
     if target.scope == "managed":
         yield _met("Managed hooks need no trust and cannot be turned off.")
         return
     managed = files[InstallScope.MANAGED]
-    if _toml(managed).get("allow_managed_hooks_only") is True:
+    if read_settings(managed).values.get("allow_managed_hooks_only") is True:
         yield _missing(f"{managed} has `allow_managed_hooks_only`: use --scope managed.")
     if target.scope == "project":
         yield _codex_project(settled, places.project, config)
@@ -155,8 +157,8 @@ def _codex(
 
 def _codex_project(settled: dict[str, Any], project: Path, config: Path) -> HostNeed:
     names = {os.fspath(project), os.path.realpath(project)}
-    projects = _table(settled, "projects")
-    if any(_table(projects, name).get("trust_level") == "trusted" for name in names):
+    projects = table(settled, "projects")
+    if any(table(projects, name).get("trust_level") == "trusted" for name in names):
         return _met(f"Codex trusts {project}, so it reads its hooks.")
     return _missing(
         f"Codex reads a project's hooks only if {config} trusts the project: say yes "
@@ -167,11 +169,11 @@ def _codex_project(settled: dict[str, Any], project: Path, config: Path) -> Host
 def _codex_trust(
     target: InstallTarget, settled: dict[str, Any], wanted: list[tuple[tuple[str, ...], str]]
 ) -> HostNeed:
-    known = _table(_table(settled, "hooks"), "state")
+    known = table(settled, "hooks", "state")
     trusted = [
         digest
         for keys, digest in wanted
-        if any(_table(known, key).get("trusted_hash") == digest for key in keys)
+        if any(table(known, key).get("trusted_hash") == digest for key in keys)
     ]
     if wanted and len(trusted) == len(wanted):
         return _met("Codex trusts these hooks.")
@@ -191,7 +193,7 @@ def trust_entries(
     """
     wanted = wanted_hooks(target.host, executable, level=level_of(text))
     paths = dict.fromkeys((os.fspath(target.path), os.path.realpath(target.path)))
-    events = _table(_json_in(text), "hooks")
+    events = table(_json(text), "hooks")
     for event, group in wanted.items():
         present = events.get(event)
         if isinstance(present, list) and group in present:
@@ -210,12 +212,13 @@ def _digest(event: str, handler: dict[str, Any]) -> str:
 def _gemini(target: InstallTarget, places: HostPlaces, text: str) -> Iterator[HostNeed]:
     files = places.files("gemini")
     documents = {
-        path: _json_in(text) if path == target.path else _json(path) for path in files.values()
+        path: _json(text) if path == target.path else read_settings(path).values
+        for path in files.values()
     }
     # The managed file takes precedence over a project's.
-    managed = _table(documents[files[InstallScope.MANAGED]], "hooksConfig")
+    managed = table(documents[files[InstallScope.MANAGED]], "hooksConfig")
     for path in files.values():
-        config = _table(documents[path], "hooksConfig")
+        config = table(documents[path], "hooksConfig")
         if config.get("enabled") is False and managed.get("enabled") is not True:
             yield _missing(f"{path} has `hooksConfig.enabled: false`: no hook runs.")
         named = config.get("disabled")
@@ -236,32 +239,5 @@ def _name_of(host: HookedHost) -> str:
     return host.handler["name"]
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def _json(path: Path) -> dict[str, Any]:
-    return _json_in(_text(path))
-
-
-def _json_in(text: str) -> dict[str, Any]:
-    try:
-        value = scan(text, "").value
-    except BrokenSettings:
-        return {}
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(_text(path))
-    except tomllib.TOMLDecodeError:
-        return {}
-
-
-def _table(table: dict[str, Any], key: str) -> dict[str, Any]:
-    found = table.get(key)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+def _json(text: str) -> dict[str, Any]:
+    return parse_settings(Path(), text).values
