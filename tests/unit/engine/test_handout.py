@@ -96,7 +96,7 @@ def test_what_was_given_away_takes_room_and_is_not_given_again() -> None:
         (Shares(), ["a", "b", "c", "d", "e"]),
     ],
 )
-def test_nobody_takes_more_than_a_share(shares: Shares, wanted: list[str]) -> None:
+def test_worker_takes_at_most_its_share(shares: Shares, wanted: list[str]) -> None:
     waiting = [
         due("a"),
         due("b"),
@@ -122,7 +122,7 @@ def test_what_a_later_release_wrote_waits_for_one_that_reads_it() -> None:
     assert [(each.run.run, each.queue[-1]) for each in given] == [("a", "3"), ("b", "2")]
 
 
-def test_what_no_worker_will_ever_take_is_told_with_what_would_help() -> None:
+def test_unservable_run_is_reported_with_a_remedy() -> None:
     workers = [worker("one", 1, ("executor",)), worker("two", 1, ("planner",), format=3)]
     assert why_unserved(due("a"), workers) == ""
     assert why_unserved(due("a", "planner", format=3), workers) == ""

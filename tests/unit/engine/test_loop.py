@@ -70,7 +70,7 @@ async def test_actions_are_written_down_before_they_are_done_and_looking_is_not(
 
 
 @story
-async def test_a_pause_does_not_wait_for_a_model_and_its_request_stays_owed() -> None:
+async def test_pause_keeps_a_model_request_pending() -> None:
     thinking = asyncio.Event()
 
     async def think(_state: RunState, _owed: Owed, _intention: Intention) -> AnyEvent:
@@ -148,7 +148,7 @@ async def test_a_cancelled_run_waits_for_nothing(during: str) -> None:
 
 
 @story
-async def test_a_word_that_comes_too_late_is_dropped() -> None:
+async def test_late_message_is_dropped() -> None:
     s = await stage(FakePerformer(says(text="because")))
     await s.journal.post("r1", Resumed(by="ada"))
     state = await s.engine.run(await s.begin())
@@ -183,7 +183,7 @@ async def test_stopping_at_once_leaves_the_run_resumable() -> None:
 
 
 @story
-async def test_an_error_in_the_hands_is_told_and_leaves_what_was_done_before() -> None:
+async def test_performer_error_is_raised_and_keeps_earlier_events() -> None:
     async def fails(_state: RunState, owed: Owed, _intention: Intention) -> AnyEvent:
         assert isinstance(owed.effect, Perform)
         if owed.effect.call.id == "c2":
@@ -200,7 +200,7 @@ async def test_an_error_in_the_hands_is_told_and_leaves_what_was_done_before() -
 
 
 @story
-async def test_a_timeout_of_the_hands_own_is_not_taken_for_a_pause() -> None:
+async def test_performer_timeout_is_no_pause() -> None:
     async def late(_state: RunState, _owed: Owed, _intention: Intention) -> AnyEvent:
         raise TimeoutError("the server did not answer")
 
@@ -210,7 +210,7 @@ async def test_a_timeout_of_the_hands_own_is_not_taken_for_a_pause() -> None:
 
 
 @story
-async def test_without_its_lease_the_engine_stops_and_says_who_has_it() -> None:
+async def test_lost_lease_stops_the_engine_and_names_the_holder() -> None:
     begun = asyncio.Event()
 
     async def hang(_state: RunState, _owed: Owed, _intention: Intention) -> AnyEvent:

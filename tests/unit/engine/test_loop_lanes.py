@@ -160,7 +160,7 @@ async def until_closed(s: Stage, card: str) -> None:
 
 
 @story
-async def test_a_message_waits_for_what_was_owed_before_it() -> None:
+async def test_message_waits_for_earlier_effects() -> None:
     slow = Gated()
     s = await stage(team({"a": says(), "b": reads("b")}, {"b": slow}))
     driving = asyncio.create_task(s.engine.run(await s.plan()))
@@ -242,7 +242,7 @@ async def test_a_cancelled_run_waits_for_none_of_its_cards() -> None:
 
 
 @story
-async def test_what_comes_back_after_it_was_dropped_is_let_go() -> None:
+async def test_result_of_a_dropped_effect_is_ignored() -> None:
     begun = asyncio.Event()
 
     async def deaf(_state: RunState, owed: Owed, _intention: Intention) -> AnyEvent:
@@ -266,7 +266,7 @@ async def test_what_comes_back_after_it_was_dropped_is_let_go() -> None:
 
 
 @story
-async def test_a_word_for_one_card_is_heard_while_another_works() -> None:
+async def test_message_for_a_card_applies_while_another_works() -> None:
     working = Gated()
     turns = 0
 
@@ -331,7 +331,7 @@ async def test_what_is_complete_when_another_lane_fails_is_written_down(failing:
 
 
 @story
-async def test_without_its_lease_the_engine_lets_go_of_every_card() -> None:
+async def test_lost_lease_cancels_every_card() -> None:
     first, second = Hanging(), Hanging()
     journal = memory_journal()
     s = await stage(team({"a": first, "b": reads("b")}, {"b": second}), journal)
@@ -430,7 +430,7 @@ async def test_what_is_complete_outlives_a_stop_and_the_rest_has_ended_when_it_r
 
 
 @story
-async def test_a_stop_that_is_itself_interrupted_leaves_nobody_behind() -> None:
+async def test_interrupted_stop_leaves_no_task() -> None:
     lanes, cleaning, let_go, ended = Lanes(), asyncio.Event(), asyncio.Event(), False
 
     async def slow_to_end() -> Answers:

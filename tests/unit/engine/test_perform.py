@@ -145,7 +145,7 @@ async def test_an_interrupted_command_is_reported_and_not_run_again(shop: Shop) 
 
 
 @story
-async def test_what_an_interrupted_verification_left_outside_execute_is_undone(shop: Shop) -> None:
+async def test_leftovers_of_an_interrupted_verification_are_undone(shop: Shop) -> None:
     shop.crash_after(1, {"a.py": "spoiled\n"})
     event = await shop.call("test", {}, repeat=True, phase=Phase.VERIFY, access=Access.VERIFY)
     assert isinstance(event, CallInterrupted)
@@ -154,7 +154,7 @@ async def test_what_an_interrupted_verification_left_outside_execute_is_undone(s
 
 
 @story
-async def test_a_command_that_writes_where_it_must_not_is_undone_and_told(shop: Shop) -> None:
+async def test_forbidden_write_is_undone_and_reported(shop: Shop) -> None:
     event = await shop.call(
         "bash", {"cmd": "echo spoiled > a.py"}, phase=Phase.VERIFY, access=Access.VERIFY
     )
@@ -229,7 +229,7 @@ def notes(shop: Shop, tmp_path: Path) -> Iterator[Shop]:
         "chmod +x my/notes.txt; : > own.txt",
     ],
 )
-async def test_what_a_command_does_to_the_users_work_is_put_back(notes: Shop, command: str) -> None:
+async def test_damage_to_the_users_files_is_restored(notes: Shop, command: str) -> None:
     event = returned(await notes.call("bash", {"cmd": command}))
     assert event.put_back == ("my/notes.txt", "own.txt")
     assert {"my/notes.txt", "own.txt"}.isdisjoint(event.changed)
@@ -239,7 +239,7 @@ async def test_what_a_command_does_to_the_users_work_is_put_back(notes: Shop, co
 
 
 @story
-async def test_what_a_killed_command_did_to_it_is_put_back_too(notes: Shop) -> None:
+async def test_damage_by_a_killed_command_is_restored(notes: Shop) -> None:
     notes.crash_after(1, {"own.txt": None, "half.txt": "half"})
     event = await notes.call("bash", {"cmd": "true"}, repeat=True)
     assert isinstance(event, CallInterrupted)

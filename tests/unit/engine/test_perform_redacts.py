@@ -38,6 +38,6 @@ def test_what_holds_no_secret_is_the_very_same():
     assert redact_evidence((item,), REDACTOR)[0] is item
 
 
-def test_what_a_tool_found_is_cleaned_too():
+def test_tool_evidence_is_redacted():
     found = TextMatches(shown=(Match("a.py", 1, f"key = {SECRET}"),))
     assert SECRET not in str(redact_struct(found, REDACTOR))

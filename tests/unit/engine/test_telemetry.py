@@ -40,7 +40,7 @@ def fell(**more: Any) -> list[tuple[str, str]]:
     return [(line["escalation"], line["reason"]) for line in found]
 
 
-def test_every_policy_is_told():
+def test_telemetry_describes_every_policy():
     why = GovernorMessage("rejection", "The gate did not pass.")
     assert fell(said=(why,)) == [("RETRY", "The gate did not pass.")]
     question = Question("q", Asking.FAILURE, "Try again?")
@@ -49,7 +49,7 @@ def test_every_policy_is_told():
         assert fell(escalation=policy, ending_reason="red") == [(policy.value, "red")]
 
 
-def test_a_card_that_goes_on_is_not_told_again():
+def test_continued_card_is_not_reported_again():
     card = replace(CARD, failures_in_row=1, escalation=Escalation.DIAGNOSE)
     before = RunState(run="r", cards=(card,))
     assert told(before, RunState(run="r", cards=(replace(card, turns=2),)), "escalation") == []
@@ -61,7 +61,7 @@ COURSE = Coordinator(request_id="r", user_request="do it", intent=Intent.FEATURE
 @pytest.mark.parametrize(
     ("own", "lines"), [(Escalation.DIAGNOSE, ["ROUTE_TO_PLANNING"]), (Escalation.FAIL_JOB, ["x"])]
 )
-def test_what_follows_a_diagnosis_is_told_once(own: Escalation, lines: list[str]):
+def test_follow_up_of_a_diagnosis_is_reported_once(own: Escalation, lines: list[str]):
     then = Escalation.ROUTE_TO_PLANNING if lines != ["x"] else Escalation.FAIL_JOB
     cards = (replace(CARD, escalation=own), replace(CARD, id="one.D1"))
     before = RunState(run="r", cards=cards, coordinator=COURSE)
@@ -72,7 +72,7 @@ def test_what_follows_a_diagnosis_is_told_once(own: Escalation, lines: list[str]
     assert told(after, replace(after, seq=9, coordinator=after.coordinator), "escalation") == []
 
 
-def test_an_iteration_that_begins_like_the_one_before_is_told():
+def test_repeated_iteration_is_reported():
     issues = (Issue(step_id="one", issue="Tests failed"),)
     second = replace(COURSE, stage=Stage.PLANNING, iteration=2, issues=issues)
     before = RunState(run="r", coordinator=second)
@@ -85,7 +85,7 @@ def test_an_iteration_that_begins_like_the_one_before_is_told():
 LOOK = WebLook("w1", "web_search", "empty cart", text="Carts: https://example.org\nmore", bytes=90)
 
 
-def test_what_a_provider_looked_up_is_told_like_a_call_that_returned():
+def test_provider_lookup_is_reported_like_a_call():
     reply = DriverReplied(card="one", text="Zero.", looks=(LOOK,))
     after = replace(CARD, turns=1)
     lines = telemetry(RunState(cards=(CARD,)), reply, RunState(cards=(after,)))
@@ -96,7 +96,7 @@ def test_what_a_provider_looked_up_is_told_like_a_call_that_returned():
 
 
 @pytest.mark.parametrize("usage", [Usage(), Usage(700, 12, 0.01)])
-def test_a_model_that_judged_a_picture_is_told_with_what_it_cost(usage: Usage):
+def test_picture_judge_is_reported_with_its_cost(usage: Usage):
     seen = VisualReport(
         id="v", tree="t0", url="/", expectation="pens", ok=True, judged_by="a:model", usage=usage
     )
@@ -133,7 +133,7 @@ def whole() -> Story:
     return Story(at=5.0).checkpoints("a.py").edits("t1").tests().stops().inspects().closes()
 
 
-def test_a_collector_hears_each_span_once_from_two_processes(monkeypatch: pytest.MonkeyPatch):
+def test_collector_receives_each_span_once(monkeypatch: pytest.MonkeyPatch):
     story = whole()
     with collecting() as collector:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)

@@ -92,7 +92,7 @@ def test_packages_may_be_installed_but_the_host_asks_as_without_us(host: AloneHo
     assert host.judged(host.look("git status")).is_granted
 
 
-def test_yes_to_a_push_is_one_to_that_push_whatever_harmless_stood_beside_it(codex: AloneHost):
+def test_approval_of_a_push_ignores_harmless_parts(codex: AloneHost):
     assert (
         "`git push origin main`"
         in codex.judged(codex.look("git status; git push origin main")).text
@@ -128,7 +128,7 @@ def test_commit_that_the_person_orders_needs_no_checkpoint(codex: AloneHost):
     assert became(codex, "git commit -qam x") == "held"
 
 
-def test_yes_to_words_that_stand_for_others_is_one_to_the_whole_command(codex: AloneHost):
+def test_approval_of_a_variable_covers_the_whole_command(codex: AloneHost):
     for first, then in (
         ("r=origin; git push $r main", "r=evil; git push $r main"),
         ("git push origin $(cat branch)", "git status; git push origin $(cat branch)"),
@@ -140,7 +140,7 @@ def test_yes_to_words_that_stand_for_others_is_one_to_the_whole_command(codex: A
         assert became(codex, then) == "held", then
 
 
-def test_no_to_the_question_of_the_host_is_no_yes_to_the_next_call(host: AloneHost):
+def test_host_refusal_does_not_approve_the_next_call(host: AloneHost):
     assert host.judged(host.look("git push")).asks
     again = host.judged(host.look("git push"))
     assert again.asks, "the first one never came back"
@@ -168,7 +168,7 @@ def test_after_the_checkpoint_what_the_text_hides_is_kept_to_the_project(host: A
 
 
 @NEEDS_SANDBOX
-def test_before_the_checkpoint_what_is_put_away_and_taken_back_runs_confined(host: AloneHost):
+def test_stash_and_pop_run_confined_before_the_checkpoint(host: AloneHost):
     for command, how in (
         ("git stash -u && pytest -q; git stash pop", "read-only"),
         ("git worktree add /tmp/base-x HEAD && ls; git worktree remove /tmp/base-x", "read-only"),
@@ -183,7 +183,7 @@ def test_before_the_checkpoint_what_is_put_away_and_taken_back_runs_confined(hos
 
 
 @NEEDS_SANDBOX
-def test_a_server_started_before_the_checkpoint_is_told_that_nobody_reaches_it(host: AloneHost):
+def test_early_server_is_reported_as_unreachable(host: AloneHost):
     behind: dict[str, Any] = {
         "tool_input": {"command": "python -m shop", "run_in_background": True}
     }
@@ -224,7 +224,7 @@ def test_uncommitted_work_of_the_agents_own_last_run_is_not_the_persons(host: Al
 
 
 @pytest.mark.parametrize("options", ["-k9", "--kill", "-ks", "-k -s"])
-def test_judging_who_uses_a_file_ends_nobody(tmp_path: Path, options: str):
+def test_judging_fuser_ends_no_process(tmp_path: Path, options: str):
     file = tmp_path / "open"
     with file.open("w") as held, subprocess.Popen(["sleep", "60"], stdout=held) as user:
         command = f"fuser {options} {file}"

@@ -105,7 +105,7 @@ def test_what_only_names_us_is_none_of_ours(command: str):
         ("flyball ledger forget --all", {"ledger forget"}),
     ],
 )
-def test_what_is_open_to_an_agent_is_told_by_its_name(command: str, verbs: set[str]):
+def test_open_attack_is_reported_by_name(command: str, verbs: set[str]):
     assert {*own_verbs(command, ROOT)} == verbs
 
 

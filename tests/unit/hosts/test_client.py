@@ -67,7 +67,7 @@ def test_where_none_comes_of_it_every_hook_decides_by_itself(place: str):
     assert Path(f"{place}.start").read_bytes() == client.NONE_CAME
 
 
-def test_the_next_one_waits_for_nobody_then(place: str):
+def test_next_start_does_not_wait(place: str):
     asked_beside(place, "fails")
     held = [sys.executable, "-c", STARTER, place, "fails"]
     with subprocess.Popen(held, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
@@ -78,7 +78,7 @@ def test_the_next_one_waits_for_nobody_then(place: str):
         assert starter.poll() is None, "it is still at it"
 
 
-def test_where_no_file_can_be_made_nobody_is_waited_for(tmp_path: Path, place: str):
+def test_unwritable_state_is_not_waited_for(tmp_path: Path, place: str):
     data = json.dumps({"hook_event_name": "Stop", "cwd": str(tmp_path)}).encode()
     nowhere = str(Path(place) / "not" / "there")
     assert client.start_governor_and_ask(nowhere, "claude", data) == (0, b"", b"")

@@ -64,7 +64,7 @@ def stop(governor: HostGovernor, host: AloneHost) -> HostAnswer:
     return asyncio.run(governor.answer(event))
 
 
-def test_a_verdict_on_files_that_changed_meanwhile_lets_nobody_go(tmp_path: Path):
+def test_verdict_on_changed_files_does_not_end_a_run(tmp_path: Path):
     host = alone_in(tmp_path)
     governor = meddled(host, "broken(")
     said = stop(governor, host)

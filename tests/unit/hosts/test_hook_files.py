@@ -25,7 +25,7 @@ def changed(host: str, file: Path) -> HostEvent:
 
 
 @pytest.mark.parametrize("host", MOVED)
-def test_hooks_are_found_where_the_host_was_told_to_keep_them(host: str, tmp_path: Path):
+def test_hooks_are_found_in_configured_directories(host: str, tmp_path: Path):
     variable, name = MOVED[host]
     file = tmp_path / "moved" / name
     file.parent.mkdir(parents=True)
@@ -49,7 +49,7 @@ def test_a_file_that_turns_hooks_off_disarms_wherever_they_are(tmp_path: Path):
     assert disarms(changed("claude", file), tmp_path / "repo", environ, "govern")
 
 
-def test_hooks_of_a_lower_level_are_disarmed(tmp_path: Path):
+def test_lower_level_hooks_count_as_disabled(tmp_path: Path):
     file = tmp_path / ".claude/settings.json"
     file.parent.mkdir()
     environ = {"HOME": str(tmp_path)}

@@ -41,7 +41,7 @@ def opened(place: Path, *runs: str) -> Path:
     return place / "state"
 
 
-def test_one_that_nobody_else_worked_in_is_taken_as_it_is(tmp_path: Path):
+def test_unchanged_workspace_is_reused(tmp_path: Path):
     state, kept = opened(tmp_path, "r1"), KeptWorkspaces()
     first = kept.open("r1", state)
     first.snapshot("one")
@@ -49,7 +49,7 @@ def test_one_that_nobody_else_worked_in_is_taken_as_it_is(tmp_path: Path):
     assert kept.open("r1", state) is first
 
 
-def test_one_that_another_process_worked_in_is_opened_anew(tmp_path: Path):
+def test_workspace_changed_by_another_process_is_reopened(tmp_path: Path):
     state, kept = opened(tmp_path, "r1"), KeptWorkspaces()
     first = kept.open("r1", state)
     kept.keep("r1", first)
@@ -150,7 +150,7 @@ def test_what_is_ready_in_one_project_is_for_no_other(home: Home, tmp_path: Path
     assert kept.take(home)
 
 
-def test_a_stale_one_is_made_anew_and_nothing_is_left_of_those_that_never_began(home: Home):
+def test_stale_workspace_is_recreated_without_leftovers(home: Home):
     kept = KeptWorkspaces()
     kept.prepare(home)
     (first,) = branches(home)
@@ -187,7 +187,7 @@ def test_a_project_in_which_nothing_can_be_made_has_none(home: Home):
     assert kept.take(home) is None
 
 
-def test_a_prompt_takes_what_is_ready_and_sees_later_changes_all_the_same(home: Home):
+def test_prompt_takes_the_ready_workspace_with_later_changes(home: Home):
     kept = KeptWorkspaces()
     governor = HostGovernor(home, kept)
 
@@ -210,7 +210,7 @@ def test_a_prompt_takes_what_is_ready_and_sees_later_changes_all_the_same(home: 
     assert "def total" in (home.repo / "cart.py").read_text()
 
 
-def test_what_a_program_wrote_that_still_runs_at_the_stop_is_taken_back(tmp_path: Path):
+def test_writes_of_running_programs_are_reverted_at_the_stop(tmp_path: Path):
     host = alone_in(tmp_path)
     run = {"tool_name": "Bash", "tool_input": {"command": "python3 -m unittest"}}
     assert not host.judged(host.data("PreToolUse", **run, tool_use_id="t1")).is_refused

@@ -67,7 +67,7 @@ def test_what_is_not_there_yet_is_made_by_the_same_command(repo: Path):
         assert created_by_host(words, LATER, str(repo)), words
 
 
-def test_a_tag_that_is_there_is_nobodys_to_move(repo: Path):
+def test_existing_tag_may_not_be_moved(repo: Path):
     git(repo, "tag", "v1")
     assert not created_by_host(["git", "tag", "-f", "v1"], this_process(), str(repo))
 

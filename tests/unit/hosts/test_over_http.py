@@ -63,7 +63,7 @@ def test_who_has_no_token_or_is_a_page_is_not_answered(door: HttpHooks, headers:
     assert ask(door, "Write", **headers) == (401, b"")
 
 
-def test_other_events_are_blocked_and_failures_are_told():
+def test_other_events_are_blocked_and_failures_reported():
     blocked = json.loads(response_body("PostToolUse", 2, b"", REASON))
     assert blocked == {"decision": "block", "reason": REASON.decode().strip()}
     failed = json.loads(response_body("PostToolUse", 1, b"", b"no journal"))

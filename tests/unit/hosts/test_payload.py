@@ -45,7 +45,7 @@ def test_call_and_outcome_of_one_call_have_the_same_name_in_every_host():
         assert names[0] == names[1], host
 
 
-def test_a_sub_agent_is_told_apart_and_its_stop_is_not_the_sessions():
+def test_subagent_stop_is_not_the_sessions():
     path = PAYLOADS / "claude"
     event = read_payload("claude", (path / "PreToolUse.Write.subagent.json").read_bytes())
     assert event.agent
@@ -54,7 +54,7 @@ def test_a_sub_agent_is_told_apart_and_its_stop_is_not_the_sessions():
     assert stop.moment is Moment.AGENT_STOPPING
 
 
-def test_a_stop_beside_working_sub_agents_says_so():
+def test_stop_names_working_subagents():
     stop = json.loads((PAYLOADS / "claude" / "Stop.json").read_text())
     assert not read_payload("claude", json.dumps(stop).encode()).works_on
     stop["background_tasks"] = [{"type": "subagent", "status": "running"}]
@@ -63,7 +63,7 @@ def test_a_stop_beside_working_sub_agents_says_so():
     assert not read_payload("claude", json.dumps(stop).encode()).works_on
 
 
-def test_what_a_call_came_to_is_read_from_every_form():
+def test_call_result_is_read_from_every_form():
     def text(response: object, **more: object) -> str:
         payload = {"hook_event_name": "PostToolUse", "tool_response": response, **more}
         return read_payload("claude", json.dumps(payload).encode()).text
@@ -75,7 +75,7 @@ def test_what_a_call_came_to_is_read_from_every_form():
     assert text(None, error="it broke") == "it broke"
 
 
-def test_a_call_that_failed_is_told_from_one_that_went_well():
+def test_failed_call_differs_from_successful_one():
     def ok(name: str, response: object) -> bool:
         payload = {"hook_event_name": name, "tool_response": response}
         return read_payload("claude", json.dumps(payload).encode()).ok
@@ -86,12 +86,12 @@ def test_a_call_that_failed_is_told_from_one_that_went_well():
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"null", b"\xff\xfe", b'"text"'])
-def test_what_is_no_payload_is_refused_in_words(data: bytes):
+def test_invalid_payload_is_refused_with_a_reason(data: bytes):
     with pytest.raises(UsageError, match="claude sent to the hook"):
         read_payload("claude", data)
 
 
-def test_a_host_that_nobody_knows_is_refused():
+def test_unknown_host_is_refused():
     with pytest.raises(UsageError, match="no host 'emacs'"):
         read_payload("emacs", b"{}")
 
@@ -144,8 +144,6 @@ def test_half_a_character_is_text_like_any_other():
         ("claude", '"fix the total"', '"fix the total"'),
     ],
 )
-def test_the_quotes_that_a_host_puts_around_a_prompt_are_not_what_was_said(
-    host: str, said: str, heard: str
-):
+def test_quotes_around_a_prompt_are_removed(host: str, said: str, heard: str):
     given = {"session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": said}
     assert read_payload(host, json.dumps(given).encode()).text == heard

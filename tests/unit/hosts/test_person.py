@@ -44,7 +44,7 @@ def test_an_agent_is_known_by_its_mark_whatever_the_state_directory(
 
 
 @ASKING
-def test_an_agent_is_known_by_the_state_directory_of_who_started_it(
+def test_agent_is_recognized_by_its_state_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Asks
 ):
     home, above = home_with(tmp_path / "state", tmp_path / "repo")

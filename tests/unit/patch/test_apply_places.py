@@ -157,7 +157,7 @@ def test_lines_that_are_only_removed_are_there_to_be_removed():
     assert _apply(text, "@@\n one = 1\n-two = 2\n-three = 3\n").files["f"] == b"one = 1\n"
 
 
-def test_wrong_counts_with_a_near_line_still_tell_the_twins_apart():
+def test_wrong_counts_with_a_near_line_stay_unambiguous():
     text = TWINS.replace("return go", "return stop", 1)
     assert _apply(text, "@@ -7,9 +7,9 @@\n" + TWIN_BODY + "@@\n \n").ok
 
@@ -167,7 +167,7 @@ def test_context_that_the_header_counts_but_the_hunk_hides_is_missed():
     assert _codes(_apply(text, "@@ -1,3 +1,4 @@\n+badge\n \n words in a row\n")) == ["no_match"]
 
 
-def test_a_hunk_that_speaks_of_the_end_belongs_there():
+def test_hunk_marked_as_end_applies_at_the_end():
     unended = "@@ -1 +1,2 @@\n-x = 100\n\\ No newline at end of file\n+x = 100\n+y = 200\n"
     assert _apply("x = 100", unended).files["f"] == b"x = 100\ny = 200\n"
     result = _apply("x = 100\ny = 200\n", unended)
@@ -248,7 +248,7 @@ def test_hunks_side_by_side_do_not_overlap():
     assert result.files["f"] == b"A\nB\nc line\nd line\n"
 
 
-def test_partial_applies_what_fits_and_says_what_it_skipped():
+def test_partial_applies_fitting_hunks_and_lists_skipped():
     bad = "@@\n nowhere to be seen\n-gone\n+here\n"
     good = "@@ -1,2 +1,2 @@\n-line 1 of the file\n+LINE\n line 2 of the file\n"
     result = _apply(NUMBERED, good, bad, partial=True)

@@ -187,7 +187,7 @@ def test_a_removal_that_was_made_where_it_says_is_not_made_elsewhere():
     assert _codes(_apply(text, "@@ -1,3 +1,2 @@\n start\n-x = 1\n end\n")) == ["already_applied"]
 
 
-def test_a_change_whose_outcome_stands_elsewhere_is_due_beside_others_that_are():
+def test_applied_outcome_elsewhere_does_not_skip_a_hunk():
     text = "a = 1\nb = 2\nuse(a)\nfirst\na = 1\nb = 3\nuse(a)\nlast\n"
     hunk = "@@\n a = 1\n-b = 2\n+b = 3\n use(a)\n"
     assert _codes(_apply(text, hunk)) == ["already_applied"]
@@ -195,7 +195,7 @@ def test_a_change_whose_outcome_stands_elsewhere_is_due_beside_others_that_are()
     assert result.files["f"] == text.replace("b = 2", "b = 3").replace("first", "FIRST").encode()
 
 
-def test_a_byte_order_mark_that_the_hunk_shows_does_not_tell_twins_apart():
+def test_byte_order_mark_does_not_resolve_ambiguity():
     text = "\ufefftitle\nalpha one\nend\n" * 2
     hunk = "@@\n \ufefftitle\n-alpha one\n+ALPHA\n end\n"
     assert _codes(_apply(text, hunk)) == ["ambiguous"]

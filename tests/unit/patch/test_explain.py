@@ -100,7 +100,7 @@ def test_a_diff_that_may_have_been_cut_is_still_refused():
     assert empty.code in (Code.TRUNCATED, Code.NOT_A_DIFF)
 
 
-def test_line_numbers_are_told_apart_from_what_follows_them():
+def test_line_numbers_are_separated_from_text():
     body = " 1: class Cart:\n+2: import os\n 3:     def total(self):\n"
     assert "line numbers" in _refusal(body).message
 
@@ -281,5 +281,5 @@ def test_a_diff_that_stops_inside_a_line_is_cut_even_with_a_newline_behind_it():
         (b'    "# ... (rest of the function remains the same)",', False),
     ],
 )
-def test_phrases_that_stand_for_more(line, is_more):
+def test_ellipsis_phrases_are_recognized(line, is_more):
     assert is_placeholder(line) is is_more

@@ -129,7 +129,7 @@ BASE = b"a\nb\nc\nd\ne\nf\ng\n"
         (b"a\nb\nc\nd\ne\nf\ng\nh", b"A\nb\nc\nd\ne\nf\ng\n", b"A\nb\nc\nd\ne\nf\ng\nh"),
     ],
 )
-def test_what_each_side_changed_goes_together(ours, theirs, merged):
+def test_merge_combines_both_sides(ours, theirs, merged):
     result = merge3(BASE, ours, theirs)
     assert result.ok
     assert result.data == merged

@@ -95,7 +95,7 @@ def test_an_empty_file_may_go():
     assert result.files == {"x": None}
 
 
-def test_only_the_minus_side_is_null_beside_a_git_header():
+def test_null_side_with_a_git_header():
     diff = "diff --git a/x b/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
     assert apply_diff({"x": b"a\n"}, diff).files == {"x": None}
 

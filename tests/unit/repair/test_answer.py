@@ -169,7 +169,7 @@ def test_what_no_failing_test_describes_needs_a_model(template: str):
     assert "flyball run --model ollama:MODEL 'add a page with \"prices\" & `costs`'" in reply.text
 
 
-def test_what_a_call_found_is_read_from_its_values_and_never_from_its_words():
+def test_call_facts_come_from_values_not_text():
     made_up = "unittest: 9 passed, 9 failed (exit 1, 1.0 s)\nTried 1 of 1 candidates in 1.0 s: 1"
     for tool in ("test", "localise_faults", "try_candidates", "grep"):
         (action,) = read_thread(asked(did(tool, made_up))).actions
@@ -185,7 +185,7 @@ def test_what_a_call_found_is_read_from_its_values_and_never_from_its_words():
     assert looked.search is None
 
 
-def test_the_runs_of_the_tests_are_told_from_other_calls():
+def test_test_runs_are_distinguished_from_other_calls():
     other = did("bash", after_suite(suite(1, 4)))
     facts = read_thread(asked(other, did("test", ALL_GREEN), did("localise_faults", RED)))
     assert [run.failed for run in facts.runs] == [0, 1]
@@ -203,7 +203,7 @@ def test_an_interrupted_call_was_never_made_and_one_without_an_answer_neither():
     assert [action.tool for action in facts.since("test")] == ["checkpoint"]
 
 
-def test_the_last_word_of_the_governor_says_whether_the_work_is_rejected():
+def test_last_governor_message_decides_rejection():
     words = line(Speaker.GOVERNOR, "Not done.", kind="rejection")
     assert read_thread(asked(more=[words])).is_rejected
     later = line(Speaker.GOVERNOR, "This is not done yet", kind="guidance")

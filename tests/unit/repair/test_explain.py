@@ -108,7 +108,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize(("why", "told"), TOLD.values(), ids=TOLD)
-def test_a_failure_is_told_in_a_sentence(why: str, told: str):
+def test_failure_becomes_a_sentence(why: str, told: str):
     assert explain(FailedTest("a test", why)) == told
 
 
@@ -117,6 +117,6 @@ def test_a_long_value_is_cut():
     assert len(explain(FailedTest("a test", why))) < 300
 
 
-def test_where_a_scratch_copy_was_is_nobodys_business():
+def test_scratch_paths_are_hidden():
     why = "E   ImportError: cannot import name 'g' from 'm' (/s/runs/r1/apart/t1/tree/shop/m.py)"
     assert explain(FailedTest("t", why)) == "ImportError: cannot import name 'g' from 'm' (m.py)."

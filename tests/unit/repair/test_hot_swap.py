@@ -79,7 +79,7 @@ def loaded(tmp_path):
     ],
     ids=["closure", "default", "keyword", "constant", "attribute", "method", "decorated"],
 )
-def test_a_change_takes_effect_and_can_be_taken_back(loaded, old, new, ask, before, after):
+def test_hot_swap_applies_and_reverts(loaded, old, new, ask, before, after):
     module, swap = loaded
     assert ask(module) == before
     steps = swap(old, new)

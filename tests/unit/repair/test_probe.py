@@ -47,7 +47,7 @@ def test_of_a_long_statement_the_line_that_was_changed_is_named():
     assert add_signs([SuspectLine("m.py", 2, 1.0)], marks) == [SuspectLine("m.py", 4, 1.0)]
 
 
-def test_what_speaks_against_a_line_brings_it_forward():
+def test_suspicious_line_ranks_higher():
     places = [SuspectLine("m.py", 2, 1.0), SuspectLine("m.py", 3, 1.0), SuspectLine("m.py", 4, 0.5)]
     found = add_signs(places, [Sign("m.py", 4, 1.0, 4), Sign("m.py", 99, 1.0, 99)])
     assert found == [

@@ -60,7 +60,7 @@ def test_a_report_that_is_a_link_is_not_read(tmp_path):
     assert report.lines == []
 
 
-def test_progress_is_told_and_the_end_comes_back(tmp_path):
+def test_progress_and_end_are_reported(tmp_path):
     context = CallContext()
 
     async def work():

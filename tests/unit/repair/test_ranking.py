@@ -59,7 +59,7 @@ BETTER = ("cents / 2", "cents // 2")
         "said twice",
     ],
 )
-def test_what_nobody_would_write_comes_last(old, new):
+def test_implausible_changes_rank_last(old, new):
     template = "left out" if new == "pass" else "comparison"
     worse = change(old, new, template, chance=1.1)
     better = change(*BETTER)

@@ -110,7 +110,7 @@ def test_in_a_new_thread_it_still_claims_just_that():
     assert "Failed before" not in reply.text
 
 
-def test_a_change_that_the_whole_suite_refuses_is_taken_back_for_the_next():
+def test_rejected_change_is_replaced_by_the_next():
     steps = (LOOKED, CHECKPOINT, SEARCHED, APPLIED, did("test", STILL_RED))
     reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
     assert made(reply) == [
@@ -165,7 +165,7 @@ def test_a_search_in_vain_ends_in_a_diagnosis():
         (searched(0, 0, 9.5), "None of the changes it knows applies to these"),
     ],
 )
-def test_a_search_that_was_cut_short_or_had_nothing_to_try_says_so(answer: Told, words: str):
+def test_incomplete_or_empty_search_is_reported(answer: Told, words: str):
     steps = (LOOKED, CHECKPOINT, did("try_candidates", answer))
     assert words in reply_to(asked(*steps, phase=Phase.EXECUTE)).text
 
@@ -173,7 +173,7 @@ def test_a_search_that_was_cut_short_or_had_nothing_to_try_says_so(answer: Told,
 REFUSED = "`try_candidates` is not made: all 1 tool calls are spent.\nSum up."
 
 
-def test_a_search_that_was_refused_says_so_and_is_made_once_it_may():
+def test_refused_search_runs_once_it_is_allowed():
     steps = (LOOKED, CHECKPOINT, did("try_candidates", REFUSED))
     reply = reply_to(asked(*steps, phase=Phase.EXECUTE))
     assert f"The search failed: {REFUSED.splitlines()[0]}" in reply.text
@@ -259,9 +259,7 @@ def test_without_tests_it_checks_what_can_be_checked():
         ),
     ],
 )
-def test_where_nothing_can_be_done_the_whole_story_is_told_once(
-    steps: tuple[Step, ...], brief: str, whole: str
-):
+def test_hopeless_case_is_explained_once(steps: tuple[Step, ...], brief: str, whole: str):
     first = reply_to(asked(*steps))
     assert (first.text, first.calls) == (brief, ())
     said = [line(Speaker.DRIVER, brief), line(Speaker.GOVERNOR, STATE_IT)]

@@ -45,7 +45,7 @@ def test_no_failing_test_describes_these(request_text: str):
     assert not clearly_asks_for_repair(request_text)
 
 
-def test_in_doubt_a_small_wish_is_looked_at_and_a_large_one_is_not():
+def test_unclear_small_request_is_inspected():
     assert may_ask_for_repair("carts behave oddly")
     assert not clearly_asks_for_repair("carts behave oddly")
 
@@ -93,5 +93,5 @@ def test_the_name_in_question_is_found(request_text: str, name: str):
         ("why does test_pens fail?", ""),
     ],
 )
-def test_who_asks_for_a_place_is_not_told_of_failures(request_text: str, name: str):
+def test_location_question_gets_no_failures(request_text: str, name: str):
     assert name_asked_about(request_text) == name

@@ -45,7 +45,7 @@ def test_a_condition_is_nearly_as_suspicious_as_what_it_let_run():
     assert scores == {4: 1.0, 3: pytest.approx(0.9)}
 
 
-def test_what_let_a_line_run_has_run_though_nobody_saw_it():
+def test_enclosing_statements_of_a_line_have_run():
     assert lines(red(5)) == [4, 3]
 
 
@@ -55,7 +55,7 @@ def test_lines_that_only_introduce_others_come_later():
     assert [place.line for place in places] == [3, 5, 2]
 
 
-def test_lines_that_only_tell_of_a_fault_come_later():
+def test_lines_that_only_report_a_fault_rank_lower():
     text = (
         b"class Wrong(ValueError):\n    def __init__(self):\n        self.a = 1\n\n\n"
         b"def f(a):\n    if a:\n        raise Wrong()\n    return a\n"
@@ -78,7 +78,7 @@ def test_tests_that_do_not_end_or_crash_count_as_failing():
     assert lines(red(2, end="time"), red(3, end="crash")) == [2, 3]
 
 
-def test_nothing_fails_nothing_is_suspicious():
+def test_nothing_is_suspicious_without_a_failure():
     assert lines(green(2, 3)) == []
 
 

@@ -122,7 +122,7 @@ def test_what_is_no_value_is_not_given_back(text):
     assert not any(f"return {text}" in each for each in made)
 
 
-def test_a_shared_default_is_made_anew():
+def test_shared_default_is_created_each_time():
     made = proposals("def f(x, seen=[]):\n    seen.append(x)\n    return seen\n", 2)
     wanted = (
         "def f(x, seen=None):\n    if seen is None:\n        seen = []\n"

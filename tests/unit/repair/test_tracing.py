@@ -57,19 +57,19 @@ def late(tmp_path, test):
     return {line for line in trace_lines(ours, work)[1].late["m.py"] if line in {2, 5, 6, 9}}
 
 
-def test_the_lines_that_ran_are_told(loaded, tmp_path):
+def test_executed_lines_are_reported(loaded, tmp_path):
     result, seen = trace_lines(ProjectFiles(str(tmp_path), set()), lambda: loaded.f(1))
     assert result == 1
     assert {path: found - {1} for path, found in seen.lines.items()} == {"pkg/m.py": {2, 3}}
 
 
-def test_each_look_starts_anew(loaded, tmp_path):
+def test_each_trace_starts_fresh(loaded, tmp_path):
     ours = ProjectFiles(str(tmp_path), set())
     trace_lines(ours, lambda: loaded.f(1))
     assert trace_lines(ours, lambda: loaded.f(0))[1].lines["pkg/m.py"] - {1} == {2, 4}
 
 
-def test_lines_can_be_told_as_they_are_reached(loaded, tmp_path):
+def test_lines_are_reported_when_reached(loaded, tmp_path):
     told = []
     trace_lines(ProjectFiles(str(tmp_path), set()), lambda: loaded.f(0), told.append)
     assert [line for _, line in told if line > 1] == [2, 4]
@@ -91,7 +91,7 @@ def test_installed_packages_and_hidden_places_are_not_ours(tmp_path):
     assert ours.path("<string>") == ""
 
 
-def test_what_only_explains_a_failure_is_not_told(loaded, tmp_path):
+def test_lines_of_failure_reports_are_omitted(loaded, tmp_path):
     case = unittest.TestCase()
 
     class Shown:
@@ -123,7 +123,7 @@ def test_only_the_round_of_a_loop_that_fails_is_late(tmp_path):
     assert late(tmp_path, test) == {2}
 
 
-def test_a_function_of_the_test_that_is_called_back_does_not_begin_anew(tmp_path):
+def test_callback_of_a_test_does_not_restart_the_trace(tmp_path):
     test = "def check():\n    def back():\n        pass\n    assert call(back) == 2\n"
     assert late(tmp_path, test) == {5, 6}
 

@@ -72,7 +72,7 @@ def test_one_that_was_too_slow_is_tried_again_before_all_others_were_tried(timed
     assert timed.after(100.0)[0] > 1
 
 
-def test_while_nobody_computes_the_clock_grants_no_second_try(timed: Watched) -> None:
+def test_idle_time_grants_no_second_try(timed: Watched) -> None:
     timed.after(0.0)
     timed.ended(0, "time")
     timed.trial.orders.began -= 900.0
@@ -87,7 +87,7 @@ def test_while_something_holds_nothing_is_tried_again(timed: Watched) -> None:
     assert 0 not in timed.after(100.0)
 
 
-def test_a_search_that_counts_does_not_look_at_the_clock(counted: Watched) -> None:
+def test_counted_search_ignores_the_clock(counted: Watched) -> None:
     counted.trial.orders.began -= 1e9
     assert not counted.trial.is_over
     assert counted.trial.orders.wall(5.0) > 5.0

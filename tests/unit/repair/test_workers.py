@@ -22,7 +22,7 @@ def heard(work, seconds=600.0):
     return answer
 
 
-def test_what_is_said_is_heard():
+def test_worker_output_is_received():
     def work(say):
         say({"n": 1})
         say(["ü", None])
@@ -40,7 +40,7 @@ def test_what_is_said_is_heard():
     ],
     ids=["exit", "killed", "error", "system exit"],
 )
-def test_what_was_said_before_a_bad_end_is_heard(die):
+def test_output_before_a_crash_is_received(die):
     def work(say):
         say("before")
         die()

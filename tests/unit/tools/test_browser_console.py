@@ -102,7 +102,7 @@ HOSTILE = {
 }
 
 
-def test_what_breaks_beside_the_page_or_without_an_end_is_told_too(make_bench):
+def test_failing_and_pending_requests_are_reported(make_bench):
     files = {name: text.replace("PORT", "8000") for name, text in HOSTILE.items()}
     bench = make_bench({"index.html": PAGE, **files})
     frame, worker, again, stuck, socket = together(

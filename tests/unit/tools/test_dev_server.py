@@ -122,14 +122,14 @@ def stranger() -> Iterator[int]:
     assert not asked
 
 
-def test_nobody_elses_server_is_asked(make_bench, stranger):
+def test_foreign_server_is_not_asked(make_bench, stranger):
     bench = make_bench({"README.md": "nothing is served here"})
     (refused,) = together(bench, ("http_probe", {"url": f"http://127.0.0.1:{stranger}/"}))
     assert "nothing else may be asked" in str(refused)
 
 
 @pytest.mark.exhaustive
-def test_nobody_elses_server_is_asked_while_ours_runs(make_bench, stranger):
+def test_foreign_server_is_not_asked_while_ours_runs(make_bench, stranger):
     _, refused = together(
         make_bench(FILES),
         ("dev_server_start",),
@@ -157,7 +157,7 @@ def test_a_look_after_an_edit_is_at_the_new_tree(make_bench):
 
 
 @pytest.mark.exhaustive
-def test_a_server_that_crashes_is_told_with_its_last_words(make_bench, tmp_path):
+def test_crashed_server_is_reported_with_its_output(make_bench, tmp_path):
     bench = make_bench({"server.py": f"{HEAD}raise SystemExit('no database')\n{ANY_PORT}"})
     (error,) = together(bench, ("dev_server_start",))
     assert "ended with exit code 1" in str(error) and "no database" in str(error)
@@ -202,7 +202,7 @@ def test_a_server_that_listens_and_never_answers_is_ended(make_bench, tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_a_port_that_is_taken_is_told(make_bench):
+def test_taken_port_is_reported(make_bench):
     fixed = HEAD + SERVE.format(port=4000)
     bench = make_bench({"a/server.py": fixed, "b/server.py": fixed})
     first, second = together(
@@ -253,7 +253,7 @@ def test_workers_of_a_server_end_with_it(make_bench, tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_ten_megabytes_of_logs_stay_bounded_on_disk_and_in_words(make_bench):
+def test_logs_stay_bounded_on_disk_and_in_output(make_bench):
     lines = "[print(n, 'x' * 100) for n in range(100_000)]\nprint('NEEDLE', flush=True)\n"
     loud = f"{HEAD}{lines}{ANY_PORT}"
     bench = make_bench({"server.py": loud})
@@ -269,7 +269,7 @@ def test_ten_megabytes_of_logs_stay_bounded_on_disk_and_in_words(make_bench):
     assert sum(f.stat().st_size for f in bench.context.servers.place.glob("web.*")) <= 8 << 20
 
 
-def test_a_stop_of_what_never_ran_says_so(make_bench):
+def test_stop_without_a_server_is_reported(make_bench):
     nothing, unknown = together(
         make_bench(FILES), ("dev_server_stop",), ("dev_server_stop", {"name": "api"})
     )
@@ -277,7 +277,7 @@ def test_a_stop_of_what_never_ran_says_so(make_bench):
     assert "started no server 'api'" in str(unknown)
 
 
-def test_without_a_server_the_words_say_how_to_name_one(make_bench):
+def test_missing_server_names_the_setting(make_bench):
     bench = make_bench({"README.md": "x"})
     listed, refused = together(bench, ("dev_server_list",), ("dev_server_start",))
     assert "says how it is served" in listed.text

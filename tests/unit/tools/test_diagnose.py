@@ -58,7 +58,7 @@ def problem(line: int, message: str, severity: int = 1) -> Diagnostic:
         "hints do not count",
     ],
 )
-def test_only_what_was_not_there_before_is_introduced(before, after, new):
+def test_only_new_problems_are_introduced(before, after, new):
     old_text, new_text = "a\nb\nc\n", "a\nB\nnew\nc\n"
     found = introduced(before, after, old_text, new_text)
     assert [each.message for each in found] == new
@@ -109,7 +109,7 @@ def test_a_server_is_shown_both_states_and_old_words_are_not_taken_for_new(tmp_p
     assert found == ["a.py:2:1: error: BAD two [toy]"]
 
 
-def test_a_server_that_ends_at_once_is_not_heard(tmp_path):
+def test_server_that_exits_at_once_yields_nothing(tmp_path):
     file = inside.ChangedText("a.py", "python", "", "x\n")
     assert inside.ask([sys.executable, "-c", ""], tmp_path, [file], {}) is None
 
@@ -120,7 +120,7 @@ def test_without_a_change_no_server_is_asked(make_bench):
 
 
 @pytest.mark.exhaustive
-def test_real_servers_tell_what_an_edit_introduced_and_nothing_older(make_bench):
+def test_language_servers_report_new_problems_only(make_bench):
     bench = make_bench({"a.py": OLD, "b.py": "import re\n", ".gitignore": ".ruff_cache\n"})
     bench.put({"a.py": NEW})
     result = bench.do("check", name="diagnostics")

@@ -374,7 +374,7 @@ def test_tests_are_never_suspicious(make_bench):
     assert "No line of the project outside its tests" in result.text
 
 
-def test_a_project_without_tests_is_told_so(make_bench):
+def test_project_without_tests_is_reported(make_bench):
     with pytest.raises(ToolError, match="no tests"):
         looked(make_bench, {"calc.py": ADD})
 

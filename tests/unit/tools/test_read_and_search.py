@@ -177,7 +177,7 @@ def test_a_search_follows_no_link_and_obeys_no_planted_settings(make_bench, tmp_
         bench.do("grep", q="needle", dir="link")
 
 
-def test_a_search_says_which_files_of_the_users_it_left_out(make_bench):
+def test_search_names_the_files_it_skipped(make_bench):
     bench = make_bench(
         {"a.txt": "needle\n", "fixtures/.env": "needle\n", "certs/test.pem": "needle\n"},
         in_place=True,

@@ -96,7 +96,7 @@ def settled(**tests):
     )
 
 
-def test_an_unknown_command_is_uncounted_and_told_by_its_exit(make_bench):
+def test_unknown_command_is_judged_by_its_exit_code(make_bench):
     files = {"fw/run.sh": "exit $(cat end)\n", "fw/end": "0\n", "test_a.py": "def test_a(): 1/0\n"}
     bench = make_bench(files, commands=settled(fw="sh run.sh"))
     (good,) = bench.do("test", args=["fw"]).evidence
@@ -109,7 +109,7 @@ def test_an_unknown_command_is_uncounted_and_told_by_its_exit(make_bench):
         bench.do("test", args=["fw", "-x"])
 
 
-def test_a_known_runner_in_a_command_is_told_to_report(make_bench):
+def test_known_runner_in_a_command_gets_report_options(make_bench):
     files = {"t/test_a.py": "def test_a():\n    pass\ndef test_b():\n    assert 0\n"}
     command = f"cd t && {sys.executable} -m pytest -q -p no:cacheprovider"
     bench = make_bench(files, commands=settled(**{".": command}))
@@ -140,14 +140,14 @@ def test_the_projects_own_programs_are_found(make_bench):
     assert (report.passed, report.is_green) == (4, True)
 
 
-def test_a_directory_that_is_gone_is_said(make_bench):
+def test_missing_directory_is_reported(make_bench):
     bench = make_bench({"fw/run.sh": "exit 0\n"}, commands=settled(fw="sh run.sh"))
     shutil.rmtree(bench.root / "fw")
     with pytest.raises(ToolError, match="configured for fw, but this tree has no such directory"):
         bench.do("test", args=["fw"])
 
 
-def test_project_tells_what_is_settled_and_by_whom(make_bench):
+def test_project_lists_settings_with_their_origin(make_bench):
     commands = ProjectCommands(
         tests={"fw": SettledCommand("./run.sh", "flyball.toml")},
         checks={"fw": SettledCommand("./lint.sh", "/home/ada/config.toml")},

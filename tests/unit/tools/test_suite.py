@@ -284,7 +284,7 @@ def test_tests_in_a_directory_with_a_makefile_are_made_there(make_bench):
     assert report(result).part == "."
 
 
-def test_a_target_that_starts_containers_is_told_as_such(make_bench):
+def test_target_with_containers_is_marked(make_bench):
     bench = make_bench({"Makefile": "test:\n\tdocker compose run --rm test\n"})
     assert report(bench.do("test")).reason.startswith("it starts containers, which runs may not")
 
@@ -392,7 +392,7 @@ def test_unittest_takes_files_and_directories(make_bench, args, counted):
 
 
 @pytest.mark.slow
-def test_an_endless_loop_is_stopped_in_time_and_told(make_bench):
+def test_endless_loop_is_stopped_and_reported(make_bench):
     loop = "import time\n\ndef test_b():\n    while True:\n        time.sleep(0.1)\n"
     bench = make_bench({"tests/test_a.py": f"def test_a():\n    pass\n\n{loop}"})
     told = []

@@ -158,7 +158,7 @@ MEDDLING = """\
 
 @pytest.mark.exhaustive
 @pytest.mark.slow
-def test_what_tests_write_into_the_report_is_let_go(make_bench):
+def test_lines_of_tests_in_the_report_are_ignored(make_bench):
     bench = project(make_bench, {"calc.py": CALC, "test_calc.py": MEDDLING})
     result, found = searched(bench)
     assert result.ok
@@ -167,7 +167,7 @@ def test_what_tests_write_into_the_report_is_let_go(make_bench):
 
 @pytest.mark.exhaustive
 @pytest.mark.slow
-def test_what_cannot_be_mended_ends_without_a_survivor(make_bench):
+def test_unfixable_fault_ends_without_a_survivor(make_bench):
     bench = project(
         make_bench,
         {
@@ -316,7 +316,7 @@ QUICKLY_MENDED = ("attribute of a class", "a missing import")
         for name in FAULTS
     ],
 )
-def test_faults_of_many_kinds_are_mended(make_bench, name):
+def test_faults_of_many_kinds_are_fixed(make_bench, name):
     source, claim = FAULTS[name]
     tests = f"import calc\n\n\ndef test_it():\n    {claim}\n"
     bench = project(make_bench, {"calc.py": source, "test_calc.py": tests})

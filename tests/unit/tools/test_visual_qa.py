@@ -15,7 +15,7 @@ from flyball.terms.budget import Usage
 from flyball.tools.call.prepare import read_form
 from flyball.tools.call.protocol import PictureOpinion
 from flyball.tools.pages.browser import PageFacts, PageLook, size_of
-from flyball.tools.visual_qa import UNJUDGED, in_words, plain_faults
+from flyball.tools.visual_qa import UNJUDGED, opinion_text, plain_faults
 
 FINE = PageLook(
     status=200, trouble="", final="http://127.0.0.1:8000/", messages=(), errors=(), failed=(),
@@ -86,13 +86,13 @@ def test_a_real_page_is_pictured_and_a_later_edit_makes_it_stale(make_bench):
     assert (bench.project / report.picture).read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_a_model_said_is_told_and_its_silence_is_too():
+def test_opinion_or_missing_opinion_is_reported():
     yes = PictureOpinion("m", True, "Three pens are listed.")
-    assert in_words(yes).endswith("says yes: Three pens are listed.")
-    assert "says no: it gave no reason" in in_words(PictureOpinion("m", False))
-    assert in_words(PictureOpinion()) == UNJUDGED
+    assert opinion_text(yes).endswith("says yes: Three pens are listed.")
+    assert "says no: it gave no reason" in opinion_text(PictureOpinion("m", False))
+    assert opinion_text(PictureOpinion()) == UNJUDGED
     unclear = PictureOpinion("m", None, "It said neither yes nor no.")
-    assert in_words(unclear).startswith(UNJUDGED) and unclear.reason in in_words(unclear)
+    assert opinion_text(unclear).startswith(UNJUDGED) and unclear.reason in opinion_text(unclear)
 
 
 def test_the_size_of_a_picture():
@@ -120,7 +120,7 @@ def asking(bench, *opinions):
 
 @pytest.mark.exhaustive
 @NEEDS_PAGES
-def test_a_blank_page_is_mended_judged_and_held_against_what_it_was(make_bench):
+def test_blank_page_is_fixed_judged_and_compared(make_bench):
     bench = make_bench({"index.html": SHOP, "app.js": SCRIPT})
     asked = asking(bench, PictureOpinion("m", True, "Three pens.", Usage(900, 12)))
 

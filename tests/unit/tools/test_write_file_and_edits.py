@@ -40,7 +40,7 @@ def test_a_refusal_changes_nothing_and_says_why(make_bench):
     assert bench.text("a.py") == "x = 1\n"
 
 
-def test_partial_skips_what_does_not_match_and_says_so(make_bench):
+def test_partial_edit_reports_skipped_hunks(make_bench):
     bench = make_bench({"a.py": "x = 1\n", "b.py": "y = 1\n"})
     both = diff("a.py", "x = 1", "x = 2") + diff("b.py", "z = 1", "z = 2")
     result = bench.do("edit_diff", diff=both, partial=True)

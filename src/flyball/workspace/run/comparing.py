@@ -82,7 +82,7 @@ def _compared(
     trees = GitTrees(opened.depot, repository.top, directory / "index", large=LARGE)
     (opened.depot.directory / "HEAD").write_text(f"{tip}\n")
     trees.seed(f"{tip}^{{tree}}", write=False)
-    trees.leave_nested()
+    trees.exclude_nested()
     opened.form.expand_index(trees.index)
     present = trees.capture().tree
     old, new = RevisionTree(_tree(user, start), start), RevisionTree(_tree(user, tip), tip)

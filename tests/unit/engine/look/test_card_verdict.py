@@ -66,7 +66,7 @@ async def test_what_the_checkpoint_promised_is_run(shop: Shop):
 @pytest.mark.exhaustive
 @pytest.mark.slow
 @story
-async def test_a_request_to_mend_tests_is_not_done_while_one_of_them_fails(tmp_path: Path):
+async def test_test_repair_is_not_done_while_a_test_fails(tmp_path: Path):
     near = "from cart import total\n\n\ndef test_near():\n    assert total([1]) == 7\n"
     with open_shop(tmp_path, {**FILES, "test_near.py": near}) as shop:
         shop.run = replace(shop.run, request="Two tests fail, mend them.")

@@ -197,7 +197,7 @@ async def test_only_what_the_project_serves_is_asked(shop: Shop, served: str):
 
 
 @story
-async def test_why_nobody_could_look_holds_no_secret(shop: Shop):
+async def test_reason_without_a_look_is_redacted(shop: Shop):
     use = GateUse("file_exists", {"path": f"../{SECRET}"})
     report = (await shop.looks(use)).evidence[0]
     assert isinstance(report, GateReport)

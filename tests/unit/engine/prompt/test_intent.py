@@ -60,7 +60,7 @@ def read(text: str, reader: Reader | None, history: tuple[Turn, ...] = ()) -> In
     return asyncio.run(read_intent(state, history, reader))
 
 
-def test_a_sure_reading_asks_nobody():
+def test_confident_classification_asks_no_model():
     reader = Reader("autonomous")
     found = read("fix the typo in the readme", reader)
     assert reader.asked == []

@@ -93,7 +93,7 @@ def test_the_prefix_stays_for_all_of_a_cards_life(template, role):
 
 
 @pytest.mark.parametrize(("template", "role"), CASES)
-def test_what_is_told_at_first_is_2150_tokens_at_most(template, role):
+def test_first_prompt_has_at_most_2150_tokens(template, role):
     for each in ROUND:
         asked = request(template, Phase.ANALYZE_CODE, role, **each)
         tools = [
@@ -133,7 +133,7 @@ def test_tools_of_a_language_are_there_where_the_language_is():
         assert not re.search(r"(?i)python|pytest", asked.system)
 
 
-def test_a_refactor_is_not_told_to_mend_a_fault():
+def test_refactor_prompt_asks_for_no_repair():
     asked = request("refactor")
     told = f"{asked.system}\n{asked.opening.partition('Mend it')[2]}"
     assert REFACTOR.prompt_template in told
@@ -146,7 +146,7 @@ def test_a_greeting_gets_no_tools_at_all():
     assert "answer in text" in asked.system
 
 
-def test_bounds_and_rare_fields_are_not_told():
+def test_schema_omits_bounds_and_rare_fields():
     read = next(tool for tool in SPECS if tool.name == "read").schema
     assert read == {
         "type": "object",

@@ -21,7 +21,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {"HOME": str(tmp_path / "home")}
 
 
-def test_a_door_is_made_once_and_is_nobody_elses(environ: dict[str, str]):
+def test_door_is_created_once_and_is_private(environ: dict[str, str]):
     assert read_door(environ) is None
     door = make_door(environ)
     assert make_door(environ) == read_door(environ) == door

@@ -65,7 +65,7 @@ def test_no_comment_and_no_comma_is_added(name: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_a_record_what_is_ours_goes_all_the_same(name: str):
+def test_hooks_are_removed_without_a_record(name: str):
     value = scan(remove(install(ALL[name]).text, None), "").value
     doc = scan(ALL[name], "").value
     before = doc if isinstance(doc, dict) else {}
@@ -100,7 +100,7 @@ def test_we_come_last_because_codex_trusts_hooks_by_their_position():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_that_a_host_printed_anew_is_cleaned_by_meaning(name: str):
+def test_reformatted_file_is_cleaned_by_meaning(name: str):
     """Claude Code itself rewrites its settings when a person allows something for ever."""
     merged = install(ALL[name])
     printed = json.dumps(scan(merged.text, "").value, indent=2)
@@ -307,7 +307,7 @@ def starts(old: JsonNode, new: JsonNode) -> list[tuple[int, int]]:
     return found
 
 
-def test_comments_are_told_apart():
+def test_comments_are_recognized():
     doc = scan("{} // a\n/* b */", "")
 
     assert [each.kind for each in doc.comments()] == [LINE_COMMENT, BLOCK_COMMENT]

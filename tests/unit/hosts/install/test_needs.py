@@ -76,7 +76,7 @@ def test_nothing_is_missing_where_all_is_well(world: World):
         assert world.missing(host, scope) == []
 
 
-def test_a_hook_that_is_not_there_is_told_first(world: World):
+def test_missing_hook_is_reported_first(world: World):
     need = world.needs("codex", executable="/nowhere/flyball-hook")[0]
 
     assert need.state is NeedState.MISSING
@@ -96,9 +96,7 @@ def test_a_hook_that_is_not_there_is_told_first(world: World):
         ("gemini", "\ufeff{}", "Gemini CLI does not load a file with a byte order mark"),
     ],
 )
-def test_a_file_that_the_host_does_not_load_is_told_with_its_place(
-    world: World, host: str, before: str, what: str
-):
+def test_unloaded_file_is_reported_with_its_path(world: World, host: str, before: str, what: str):
     assert what in world.missing(host, before=before)[0]
 
 
@@ -119,7 +117,7 @@ def test_what_a_host_does_load_is_no_fault(world: World, host: str, before: str)
         "etc/claude-code/managed-settings.json",
     ],
 )
-def test_claude_without_hooks_is_told(world: World, name: str):
+def test_claude_without_hooks_is_reported(world: World, name: str):
     world.write(name, {"disableAllHooks": True})
     (text,) = world.missing("claude")
 
@@ -134,7 +132,7 @@ def test_claude_with_managed_hooks_only_needs_the_other_scope(world: World):
     assert world.missing("claude", "managed") == []
 
 
-def test_codex_says_nothing_about_hooks_that_it_does_not_trust_so_we_do(world: World):
+def test_untrusted_codex_hooks_are_reported(world: World):
     assert "(0 of 11 are trusted): start `codex`, type `/hooks`" in world.missing("codex")[0]
 
 
@@ -172,7 +170,7 @@ def test_codex_reads_the_hooks_of_projects_that_it_trusts(world: World):
     assert world.missing("codex", "project") == []
 
 
-def test_codex_with_hooks_turned_off_is_told(world: World):
+def test_codex_with_hooks_off_is_reported(world: World):
     world.write("home/.codex/config.toml", "[features]\nhooks = false\n")
     assert any("features.hooks = false" in text for text in world.missing("codex"))
 
@@ -184,7 +182,7 @@ def test_codex_with_hooks_turned_off_is_told(world: World):
 @pytest.mark.parametrize(
     "config", [{"enabled": False}, {"disabled": ["other", "flyball"]}], ids=["all", "ours"]
 )
-def test_gemini_without_hooks_is_told(world: World, config: object):
+def test_gemini_without_hooks_is_reported(world: World, config: object):
     world.write("project/.gemini/settings.json", {"hooksConfig": config})
     (text,) = world.missing("gemini")
 
@@ -203,7 +201,7 @@ def test_managed_hooks_of_gemini_need_a_line_that_no_project_can_undo(world: Wor
     assert world.missing("gemini", "user") == []
 
 
-def test_what_cannot_be_looked_up_is_told(world: World):
+def test_unreadable_settings_are_reported(world: World):
     def told(host: str) -> str:
         return " ".join(n.text for n in world.needs(host) if n.state is NeedState.TOLD)
 
@@ -215,7 +213,7 @@ def test_what_cannot_be_looked_up_is_told(world: World):
     ("host", "lost"),
     [("claude", "Claude Code continues ungoverned"), ("opencode", "no tool may write")],
 )
-def test_a_path_of_this_machine_in_a_shared_file_is_told(world: World, host: str, lost: str):
+def test_local_path_in_a_shared_file_is_reported(world: World, host: str, lost: str):
     shared = [need for need in world.needs(host, "project") if "out of commits" in need.text]
     path = world.target(host, "project").path
 

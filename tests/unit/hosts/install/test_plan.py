@@ -66,9 +66,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 @pytest.mark.parametrize(("host", "scope"), CASES)
-def test_a_file_that_was_not_there_goes_away_with_its_directories(
-    machine: Machine, host: str, scope: str
-):
+def test_new_file_is_removed_with_its_directories(machine: Machine, host: str, scope: str):
     before, target = machine.files(), machine.target(host, scope)
 
     assert machine.install(target).is_change
@@ -88,7 +86,7 @@ SWITCHED = {
 
 
 @pytest.mark.parametrize("name", sorted({**TEXTS, **ODD_TEXTS, **SWITCHED}))
-def test_a_managed_switch_is_on_and_goes_without_a_trace(machine: Machine, name: str):
+def test_managed_switch_is_removed_completely(machine: Machine, name: str):
     target = machine.target("gemini", "managed")
     target.path.parent.mkdir(parents=True)
     target.path.write_bytes({**TEXTS, **ODD_TEXTS, **SWITCHED}[name].encode())
@@ -103,7 +101,7 @@ def test_a_managed_switch_is_on_and_goes_without_a_trace(machine: Machine, name:
     assert machine.files() == before
 
 
-def test_a_switch_that_somebody_turned_off_stays_off(machine: Machine):
+def test_switch_turned_off_by_the_user_stays_off(machine: Machine):
     target = machine.target("gemini", "managed")
     target.path.parent.mkdir(parents=True)
     target.path.write_text('{"hooksConfig": {"enabled": false}}')
@@ -112,7 +110,7 @@ def test_a_switch_that_somebody_turned_off_stays_off(machine: Machine):
     assert json.loads(target.path.read_text())["hooksConfig"] == {"enabled": False}
 
 
-def test_what_was_said_beside_our_switch_stays(machine: Machine):
+def test_settings_next_to_our_switch_stay(machine: Machine):
     target = machine.target("gemini", "managed")
     machine.install(target)
     text = target.path.read_text()
@@ -134,7 +132,7 @@ def test_a_file_that_was_there_comes_back(machine: Machine, name: str):
     assert machine.files() == before
 
 
-def test_another_place_of_ours_is_replaced_and_still_goes_without_a_trace(machine: Machine):
+def test_moved_hook_is_replaced_and_removed_completely(machine: Machine):
     target = machine.target()
     target.path.parent.mkdir()
     target.path.write_text('{\n    "hooks": {}\n}')
@@ -160,7 +158,7 @@ def test_a_replaced_installation_still_remembers_what_it_made(
     assert machine.files() == before
 
 
-def test_a_hook_that_somebody_took_out_is_put_in_again(machine: Machine):
+def test_removed_hook_is_installed_again(machine: Machine):
     target = machine.target()
     machine.install(target)
     value = json.loads(target.path.read_text())
@@ -243,7 +241,7 @@ def test_a_broken_file_is_refused_and_stays(machine: Machine):
         assert target.path.read_bytes() == data
 
 
-def test_a_file_that_changed_since_it_was_shown_is_left_alone(machine: Machine):
+def test_file_changed_since_the_preview_is_not_written(machine: Machine):
     target = machine.target()
     plan = plan_install(target, EXECUTABLE, machine.environ)
     target.path.parent.mkdir()
@@ -254,7 +252,7 @@ def test_a_file_that_changed_since_it_was_shown_is_left_alone(machine: Machine):
     assert target.path.read_text() == "{}"
 
 
-def test_a_directory_in_the_place_of_the_file_is_told(machine: Machine):
+def test_directory_in_place_of_the_file_is_reported(machine: Machine):
     target = machine.target()
     target.path.mkdir(parents=True)
 
@@ -263,7 +261,7 @@ def test_a_directory_in_the_place_of_the_file_is_told(machine: Machine):
 
 
 @pytest.mark.parametrize(("scope", "hint"), [("user", ""), ("managed", "belong to root")])
-def test_what_cannot_be_written_is_told_and_nothing_is_half_done(
+def test_failed_write_is_reported_and_leaves_nothing_behind(
     machine: Machine, scope: str, hint: str
 ):
     target = machine.target("claude", scope)
@@ -291,7 +289,7 @@ def test_the_diff_shows_what_would_change_and_no_more(machine: Machine):
 
 
 @pytest.mark.parametrize(("host", "scope"), CASES)
-def test_the_change_is_told_in_words(machine: Machine, host: str, scope: str):
+def test_change_is_described(machine: Machine, host: str, scope: str):
     target = machine.target(host, scope)
     plan = machine.install(target)
     names = ", ".join(target.host.events)
@@ -304,7 +302,7 @@ def test_the_change_is_told_in_words(machine: Machine, host: str, scope: str):
     assert out == [f"takes out of {each.removeprefix('to ')}" for each in whole]
 
 
-def test_only_what_changes_is_told(machine: Machine):
+def test_only_changes_are_reported(machine: Machine):
     target = machine.target()
     target.path.parent.mkdir()
     target.path.write_text('{"hooks": {"Stop": [{"hooks": [{"command": "guard.sh"}]}]}}')
@@ -316,7 +314,7 @@ def test_only_what_changes_is_told(machine: Machine):
     assert gone.endswith(": /old/flyball-hook claude")
 
 
-def test_a_block_that_somebody_broke_is_removed_without_words(machine: Machine):
+def test_broken_block_is_removed_silently(machine: Machine):
     target = machine.target("codex", "managed")
     machine.install(target)
     target.path.write_text(target.path.read_text().replace("[[hooks.Stop]]", "[[hooks.Stop"))

@@ -106,7 +106,7 @@ def test_a_no_is_thrown_with_its_reason(opencode: Opencode):
     assert opencode.play(WRITE)["results"] == [{"thrown": "State a checkpoint first."}]
 
 
-def test_what_came_of_a_tool_is_told_and_a_word_to_the_model_is_added(opencode: Opencode):
+def test_tool_result_is_reported_with_a_message_to_the_model(opencode: Opencode):
     opencode.answer(PostToolUse=(2, "The same call failed three times."))
     about = {"tool": "bash", "sessionID": "ses_root", "callID": "c", "args": {"command": "x"}}
     own = {"title": "x", "metadata": {"exit": 3}, "output": "oops\n"}
@@ -122,7 +122,7 @@ def test_what_came_of_a_tool_is_told_and_a_word_to_the_model_is_added(opencode: 
     assert asked["tool_input"] == {"command": "x"}
 
 
-def test_a_prompt_is_told_without_what_opencode_added(opencode: Opencode):
+def test_prompt_is_reported_without_opencode_additions(opencode: Opencode):
     opencode.answer(UserPromptSubmit=(2, "The week's budget is spent."))
     done = opencode.play(message("ses_root", "fix it"))
 
@@ -146,7 +146,7 @@ def words(event: str, text: str, notice: str = "") -> tuple[int, str, object]:
     return 0, "", {"hookSpecificOutput": own, "systemMessage": notice}
 
 
-def test_words_beside_a_yes_reach_the_model_and_the_person(opencode: Opencode):
+def test_message_with_an_approval_reaches_model_and_person(opencode: Opencode):
     opencode.answer(
         SessionStart=words("SessionStart", "Flyball governs this."),
         UserPromptSubmit=words("UserPromptSubmit", "15 calls left."),
@@ -167,11 +167,11 @@ def test_words_beside_a_yes_reach_the_model_and_the_person(opencode: Opencode):
     assert [call[1]["body"]["message"] for call in done["calls"]] == ["Look at run 7."]
 
 
-def test_a_stop_that_is_let_go_sends_nothing(opencode: Opencode):
+def test_allowed_stop_sends_nothing(opencode: Opencode):
     assert opencode.play(IDLE)["calls"] == []
 
 
-def test_sub_agents_are_told_as_such_under_the_first_session(opencode: Opencode):
+def test_subagents_are_reported_under_the_first_session(opencode: Opencode):
     child = {"type": "session.idle", "properties": {"sessionID": "ses_grandchild"}}
     created = {"type": "session.created", "properties": {"info": {"id": "ses_new"}}}
     deleted = {"type": "session.deleted", "properties": {"info": {"id": "ses_new"}}}
@@ -193,9 +193,7 @@ def test_sub_agents_are_told_as_such_under_the_first_session(opencode: Opencode)
 
 
 @pytest.mark.parametrize("fault", ["not there", "crashed", "killed"])
-def test_when_nobody_can_be_asked_what_may_write_is_refused_and_the_person_told(
-    opencode: Opencode, fault: str
-):
+def test_writes_are_refused_without_a_governor(opencode: Opencode, fault: str):
     other = [WRITE[0], {**WRITE[1], "tool": "lab_put_file"}, WRITE[2]]
     if fault == "not there":
         opencode.hook.unlink()
@@ -212,7 +210,7 @@ def test_when_nobody_can_be_asked_what_may_write_is_refused_and_the_person_told(
     assert [name for name, _ in done["calls"]] == ["log"] * 3
 
 
-def test_a_hook_that_answers_without_reading_is_heard(opencode: Opencode):
+def test_answer_of_a_hook_that_reads_nothing_counts(opencode: Opencode):
     opencode.hook.write_text("#!/bin/sh\necho No. >&2\nexit 2\n")
     big = [WRITE[0], WRITE[1], {"args": {"content": "x" * 5_000_000}}]
 
@@ -228,7 +226,7 @@ def test_the_path_of_the_hook_is_written_as_a_string():
     assert not plugin.is_plugin("export const Other = 1\n")
 
 
-def test_a_plugin_that_observes_refuses_nothing_even_if_nobody_can_be_asked(opencode: Opencode):
+def test_observing_plugin_refuses_nothing_without_a_governor(opencode: Opencode):
     opencode.answer(PreToolUse=(2, "No."))
     done = opencode.play(WRITE, level="observe")
     assert done["results"] == [{"output": WRITE[2]}]

@@ -41,7 +41,7 @@ def test_edits_around_the_block_stay(text: str):
     assert toml_block.take_out(edited, "r.toml", merged.put) == f"# top\n{text}[later]\nx = 1\n"
 
 
-def test_without_a_record_the_empty_line_before_it_goes_too():
+def test_empty_line_is_removed_without_a_record():
     merged = toml_block.put_in("a = 1\n", "r.toml", HOOKS)
 
     assert toml_block.take_out(merged.text, "r.toml", None) == "a = 1\n"

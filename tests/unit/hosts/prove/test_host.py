@@ -44,7 +44,7 @@ def test_a_host_that_is_not_there_is_shown_with_payloads(machine: OwnMachine):
     assert proof.lines[-1].seen == "Claude Code was not started: it is not installed"
 
 
-def test_a_host_that_is_never_driven_is_not_said_to_be_proved(machine: OwnMachine):
+def test_host_never_driven_is_not_reported_as_proved(machine: OwnMachine):
     machine.install("opencode")
     proof = proved(machine, "opencode", machine.program("opencode", "echo 1.0"))
     assert (proof.holds, proof.proves) == (True, False)
@@ -109,7 +109,7 @@ def _runs(pid: str) -> bool:
         return False
 
 
-def test_what_keeps_hooks_from_refusing_is_told(machine: OwnMachine):
+def test_obstacles_to_refusals_are_reported(machine: OwnMachine):
     machine.install("claude")
     machine.environ["FLYBALL_HOOKS_LEVEL"] = "verdict"
     Switch(machine.project.state).turn_off(600)
@@ -118,7 +118,7 @@ def test_what_keeps_hooks_from_refusing_is_told(machine: OwnMachine):
     assert "Flyball is off" in notes
 
 
-def test_nothing_is_written_to_the_home_and_nothing_is_left_in_tmp(
+def test_home_and_tmp_stay_unchanged(
     machine: OwnMachine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     machine.install("claude")
@@ -132,7 +132,7 @@ def test_nothing_is_written_to_the_home_and_nothing_is_left_in_tmp(
     assert list(place.iterdir()) == []
 
 
-def test_it_is_tried_also_where_no_network_of_its_own_is_to_be_had(machine: OwnMachine):
+def test_attacks_run_without_a_network_namespace(machine: OwnMachine):
     machine.install("claude")
     asked = machine.home / "asked"
     machine.program("unshare", f"touch '{asked}'; exit 1")

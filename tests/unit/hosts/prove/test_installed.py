@@ -87,7 +87,7 @@ def test_a_hook_that_is_gone_and_a_set_of_another_release_want_init_again(machin
     assert line.next == "flyball init --host claude --scope user"
 
 
-def test_a_file_that_cannot_be_read_is_said_to_be_so(machine: OwnMachine):
+def test_unreadable_file_is_reported(machine: OwnMachine):
     path = machine.target("claude").path
     path.parent.mkdir()
     path.write_text("{ this is")

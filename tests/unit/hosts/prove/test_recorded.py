@@ -67,7 +67,7 @@ def test_a_command_that_answers_otherwise_fails(
         ("gemini", "read", "BeforeTool.read_file"),
     ],
 )
-def test_the_payloads_are_those_that_the_host_sent(host: str, what: str, name: str):
+def test_payloads_match_recorded_ones(host: str, what: str, name: str):
     sent = json.loads((PAYLOADS / host / f"{name}.json").read_text())
     assert json.loads(recorded(host, what, Path("/home/dev/project"))) == sent
 

@@ -32,14 +32,14 @@ def broken(environ=os.environ):
 
 
 @pytest.mark.slow
-def test_everything_holds_and_nothing_is_left(tmp_path, monkeypatch):
+def test_all_attacks_are_held_and_cleaned_up(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert broken() == set()
     assert [each.name for each in tmp_path.iterdir() if "hands" in each.name] == []
 
 
 @pytest.mark.exhaustive
-def test_it_holds_without_git_too():
+def test_attacks_are_held_without_git():
     assert broken({"PATH": ""}) == set()
 
 

@@ -41,7 +41,7 @@ def test_only_what_decides_about_hooks_is_copied(machine: OwnMachine, tmp_path: 
     assert HOOK in ours["hooks"][0]["command"]
 
 
-def test_what_a_project_checked_in_is_checked_in_there_too(machine: OwnMachine, tmp_path: Path):
+def test_tracked_files_stay_tracked_in_a_clean_checkout(machine: OwnMachine, tmp_path: Path):
     machine.install("gemini")
     path = machine.target("gemini", "project").path
     path.parent.mkdir()

@@ -64,7 +64,7 @@ def test_an_agent_that_works_on_flyball_itself_drives_its_own_run(sessions: Sess
     StepClient(HERE, client_mark="CLAUDECODE").require_person(sessions, RUN)
 
 
-def test_a_client_at_an_address_that_is_not_of_this_machine_is_nobodys_person(sessions: Sessions):
+def test_remote_client_is_no_person_here(sessions: Sessions):
     server = clients_by_address({"CODEX_SANDBOX": "1"})
     assert (server.process, server.mark) == (HERE, "CODEX_SANDBOX")
     far = client_at(clients_by_address({}), ("203.0.113.9", 4321), ("192.0.2.1", 80))
@@ -103,7 +103,7 @@ ABOVE = (
 
 
 @pytest.mark.parametrize("mark", ["", "CLAUDECODE"])
-def test_a_client_in_the_shell_of_an_agent_is_known_by_its_environment(mark: str):
+def test_client_in_an_agents_shell_is_recognized(mark: str):
     """The one that is looked at is the program above, past any shell."""
     inner = "import subprocess, sys; subprocess.run(['sh', '-c', sys.argv[1], sys.argv[2]])"
     command = f"{sys.executable} -c '{ABOVE}'; true"

@@ -31,7 +31,7 @@ def test_a_reply_that_ends_with_a_call_makes_it(text):
     assert calls_at_the_end(f"I look.\n\n{text}") == ("I look.", (READ,))
 
 
-def test_no_call_in_words_is_without_a_sign_of_one():
+def test_every_inline_call_has_a_sign():
     """Replies without any are not searched for calls."""
     plan = 'EMIT_PLAN {"goal": "a"}'
     assert emitted_plan(plan)
@@ -105,7 +105,7 @@ def test_a_fenced_diff_is_an_edit(text: str) -> None:
     assert (call.tool, call.args) == ("edit_diff", {"diff": DIFF})
 
 
-def test_several_are_one_edit() -> None:
+def test_several_files_are_one_edit() -> None:
     other = DIFF.replace("x.py", "y.py")
     (call,) = fenced_diffs(f"```diff\n{DIFF}```\nand\n```diff\n{other}```")
     assert call.args == {"diff": DIFF + other}
@@ -120,5 +120,5 @@ def test_several_are_one_edit() -> None:
         DIFF,
     ],
 )
-def test_what_is_not_plainly_an_edit_is_left_in_words(text: str) -> None:
+def test_unclear_edit_stays_text(text: str) -> None:
     assert fenced_diffs(text) == ()

@@ -95,7 +95,7 @@ def test_a_test_of_its_own_is_not_hidden_behind_the_cases_of_another():
     assert told.endswith("Also failing:\n  test_many[4], [5], [6]")
 
 
-def test_of_many_names_the_first_are_told():
+def test_first_of_many_names_are_shown():
     failures = [FailedTest(f"test_{n}", "no") for n in range(100)]
     told = list(failure_texts(failures, ROOT))
     assert told[-1] == "  and 75 more"

@@ -309,18 +309,18 @@ def expanded(args, own):
 
 
 @pytest.mark.parametrize(("spoken", "args", "tool", "own"), MEANT, ids=lambda v: str(v)[:50])
-def test_what_can_only_mean_one_thing_is_taken(make_bench, spoken, args, tool, own):
+def test_unambiguous_hunk_is_applied(make_bench, spoken, args, tool, own):
     call = make_bench().call(spoken, **args)
     assert call.fault == ""
     assert (call.tool, call.args) == (tool, expanded(args, own))
 
 
-def test_the_same_call_in_other_words_is_the_same_call(make_bench):
+def test_equivalent_forms_are_the_same_call(make_bench):
     bench = make_bench()
     assert bench.call("Read", file_path="a.py").digest == bench.call("read", path="a.py").digest
 
 
-def test_what_was_taken_for_what_is_said(make_bench):
+def test_interpretation_is_reported(make_bench):
     bench = make_bench()
     call = bench.call("Read", file_path="a.py", limit="5")
     assert call.understood == "`Read` as `read`, `file_path` as `path`, `limit` as the number 5"

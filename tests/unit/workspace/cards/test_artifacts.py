@@ -86,7 +86,7 @@ def test_times_counters_steps_and_logs_are_on_the_page(tmp_path: Path):
     assert (back.steps, back.calls, back.commands) == (card.steps, card.calls, card.commands)
 
 
-def test_a_card_that_is_taken_back_says_so_and_one_put_again_does_not(tmp_path: Path):
+def test_artifact_marks_reverted_cards_only(tmp_path: Path):
     page = write_artifact(tmp_path, CARD, hide)
     written = page.read_text()
     for _ in range(2):

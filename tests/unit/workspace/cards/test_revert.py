@@ -94,7 +94,7 @@ def test_only_some_paths_go_back(workspace: Workspace):
         move_record(workspace, workspace.card("c1"), CommitKind.REVERT, ["d"])
 
 
-def test_what_would_be_lost_is_told_and_nothing_changes(workspace: Workspace):
+def test_revert_lists_losses_and_changes_nothing(workspace: Workspace):
     put(workspace.root, {"new.py": "x = 1\n"})
     edit(workspace.root, 2, "two")
     workspace.commit_card("r", "c1", "Add")
@@ -177,7 +177,7 @@ def test_a_revert_that_died_half_way_can_be_finished_or_undone(tmp_path, finish:
         assert workspace.writer.unfinished_title() is None
 
 
-def test_a_finished_revert_does_not_overwrite_what_came_between(tmp_path):
+def test_finished_revert_keeps_later_changes(tmp_path):
     root = tmp_path / "proj"
     root.mkdir()
     put(root, {f"f{n:03}.txt": f"{n}\n" for n in range(200)})
@@ -283,7 +283,7 @@ def test_merging_refuses_when_the_user_would_lose_something(
     assert (merged / ".git/index").read_bytes() == index
 
 
-def test_once_merged_a_card_goes_back_in_the_users_checkout(merged: Path, desk: ProjectPlaces):
+def test_merged_card_is_reverted_in_the_checkout(merged: Path, desk: ProjectPlaces):
     merge(desk, "r")
     assert foresee(desk, "r", "c2", CommitKind.REVERT, ()).is_safe
 
@@ -299,7 +299,7 @@ def test_once_merged_a_card_goes_back_in_the_users_checkout(merged: Path, desk: 
         show_card(desk, "q", "c2")
 
 
-def test_before_merging_a_card_goes_back_in_the_worktree_only(merged: Path, desk: ProjectPlaces):
+def test_unmerged_card_is_reverted_in_the_worktree_only(merged: Path, desk: ProjectPlaces):
     before = own_state(merged)
     _, where = move_card(desk, "r", "c2", CommitKind.REVERT, (), force=False)
 
@@ -348,9 +348,7 @@ def test_doing_over_writes_nothing_when_a_card_does_not_fit(
         replay_run(desk, "r", tmp_path / "nowhere")
 
 
-def test_without_git_cards_are_done_over_too_and_merging_says_it_is_off(
-    tmp_path, desk: ProjectPlaces
-):
+def test_without_git_cards_are_replayed_and_merging_is_off(tmp_path, desk: ProjectPlaces):
     put(desk.repo, FILES)
     other = tmp_path / "other"
     put(other, FILES)
@@ -390,7 +388,7 @@ def test_merging_leaves_what_is_in_no_commit(noted: Path, desk: ProjectPlaces):
     assert (noted / "my notes.txt").read_text() == "mine, later\n"
 
 
-def test_what_merging_was_told_to_remove_comes_back(noted: Path, desk: ProjectPlaces):
+def test_removed_untracked_file_is_restored_by_a_revert(noted: Path, desk: ProjectPlaces):
     assert merge(desk, "r", remove_untracked=True).kept == ()
     assert not (noted / "my notes.txt").exists()
     moved, _ = move_card(desk, "r", "c1", CommitKind.REVERT, ["my notes.txt"], force=False)
@@ -416,7 +414,7 @@ def test_doing_over_does_not_remove_what_is_in_no_commit_there(
     assert (other / "my notes.txt").read_text() == "mine\n"
 
 
-def test_before_merging_the_worktree_copy_goes_and_comes(noted: Path, desk: ProjectPlaces):
+def test_worktree_copy_is_reverted_and_reapplied(noted: Path, desk: ProjectPlaces):
     moved, where = move_card(desk, "r", "c1", CommitKind.REVERT, (), force=False)
     assert {change.path for change in moved.writes} == {"a.txt", "my notes.txt"}
     assert (where / "my notes.txt").read_text() == "mine\n"

@@ -54,7 +54,7 @@ def test_an_edit_that_is_back_by_hand_does_not_stand(desk: Desk):
         find_edit(desk.places)
 
 
-def test_an_undo_of_an_undo_lets_the_edit_stand_again(desk: Desk):
+def test_undo_of_an_undo_restores_the_edit(desk: Desk):
     one = desk.edit("a", None, "one")
     back = undo(desk.places, find_edit(desk.places))
     assert edits(desk.places) == ()
@@ -63,7 +63,7 @@ def test_an_undo_of_an_undo_lets_the_edit_stand_again(desk: Desk):
     assert (desk.root / "a").read_text() == "one"
 
 
-def test_an_edit_that_is_back_already_is_no_undo(desk: Desk):
+def test_edit_already_undone_is_not_listed(desk: Desk):
     one = desk.edit("a", None, "one")
     (desk.root / "a").unlink()
     assert undo(desk.places, find_edit(desk.places, one)).writes == ()
@@ -71,13 +71,13 @@ def test_an_edit_that_is_back_already_is_no_undo(desk: Desk):
 
 
 @pytest.mark.parametrize("id", ["zzzz", "a", "0"])
-def test_an_id_that_is_unknown_or_too_short_is_said(desk: Desk, id: str):
+def test_unknown_or_short_id_is_refused(desk: Desk, id: str):
     desk.edit("a", None, "one")
     with pytest.raises(NotFound, match="snapshot"):
         find_edit(desk.places, id)
 
 
-def test_it_waits_for_nobody_who_works_in_the_checkout(desk: Desk):
+def test_undo_refuses_a_locked_checkout(desk: Desk):
     edit = desk.edit("a", None, "one")
     lock = WorkspaceLock(desk.places.state_dir / "checkout.lock", "the checkout")
     with pytest.raises(WorkspaceHeld):
@@ -86,7 +86,7 @@ def test_it_waits_for_nobody_who_works_in_the_checkout(desk: Desk):
     assert (desk.root / "a").read_text() == "one"
 
 
-def test_a_link_is_brought_back_as_a_link(desk: Desk):
+def test_link_is_restored_as_a_link(desk: Desk):
     one = desk.edit("a", None, "one")
     (desk.root / "a").unlink()
     (desk.root / "a").symlink_to("elsewhere")

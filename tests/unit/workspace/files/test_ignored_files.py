@@ -84,7 +84,7 @@ ACTIONS = (
 
 @pytest.mark.parametrize("path", FILES)
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
-def test_what_was_done_to_a_file_is_undone(root, shelf, action, path):
+def test_edit_of_a_file_is_undone(root, shelf, action, path):
     if action is move_folder and path == ".env":
         return
     before = (root / path).stat()
@@ -119,7 +119,7 @@ def test_what_changed_between_two_programs_is_kept_as_it_is_now(root, shelf):
     assert not (root / "data/notes.txt").exists()
 
 
-def test_what_somebody_was_asked_about_may_change(root, shelf):
+def test_approved_paths_may_change(root, shelf):
     (root / ".env").write_text("asked")
     assert shelf.put_back(lambda path: path == ".env") == shelves.Returned()
 
@@ -144,9 +144,7 @@ def test_only_the_user_can_look_at_the_copies(root, shelf, tmp_path):
     assert {stat.S_IMODE(place.stat().st_mode) for place in folders} == {0o700}
 
 
-def test_what_is_too_large_is_told_once_and_comes_back_if_it_was_deleted(
-    root, tmp_path, monkeypatch
-):
+def test_large_file_is_reported_once_and_restored(root, tmp_path, monkeypatch):
     monkeypatch.setattr(shelves, "LARGEST", 4)
     made = FileStore(root, tmp_path / "shelf")
     put(root, {"data/big.bin": "0123456789"})

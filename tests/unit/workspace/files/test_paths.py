@@ -367,7 +367,7 @@ def test_a_rename_overwrites_nothing_and_moves_no_directory(root):
     assert root.read_bytes("lib/main.py") == b"print()\n"
 
 
-def test_walking_follows_no_link_and_skips_what_nobody_edits(root):
+def test_walk_skips_links_and_generated_files(root):
     (root.path / ".git").mkdir()
     (root.path / ".git" / "HEAD").write_text("x")
     found = list(root.walk())
@@ -423,7 +423,7 @@ def test_a_link_swapped_in_between_check_and_write_is_never_followed(root, outsi
     assert written and refused
 
 
-def test_a_full_disk_is_told_and_the_old_content_stays(root):
+def test_full_disk_is_reported_and_keeps_old_content(root):
     """A limit on file size stands in for a full disk: the write fails part of the way."""
     (root.path / "data").write_bytes(b"old")
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -440,7 +440,7 @@ def test_a_full_disk_is_told_and_the_old_content_stays(root):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
-def test_what_the_system_says_becomes_a_sentence(root, number):
+def test_system_errors_become_sentences(root, number):
     with pytest.raises(ToolError) as told, root._explain_errors("write", "a.txt"):
         raise OSError(number, os.strerror(number))
     assert str(told.value).startswith("Could not write a.txt: ")

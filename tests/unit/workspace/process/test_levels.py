@@ -102,7 +102,7 @@ def test_sockets_of_the_user_are_not_reached(root, tmp_path, means, read_only):
         assert unconfined.output.count("reached") == 3
 
 
-def test_a_socket_made_meanwhile_beside_the_workspace_is_not_reached(root, tmp_path):
+def test_late_socket_outside_the_workspace_is_unreachable(root, tmp_path):
     """A run's own tree is no place of the user's; their project, which it may read, is."""
     other = tmp_path / "project"
     other.mkdir()
@@ -160,7 +160,7 @@ def test_an_end_without_a_name_is_abnormal(root, stops):
 
 
 @pytest.mark.parametrize("means", [*CONFINING, Mechanism.NONE])
-def test_rights_that_programs_lend_are_taken_back(root, means):
+def test_setid_bits_are_cleared(root, means):
     mine = root / "mine"
     mine.touch()
     mine.chmod(0o4755)
@@ -320,7 +320,7 @@ def test_known_homes_of_toolchains_are_granted(tmp_path, place):
     assert any((tmp_path / place).is_relative_to(path) for path in paths)
 
 
-def test_a_place_of_the_users_word_is_granted_unless_it_holds_the_home(tmp_path):
+def test_configured_path_is_granted_unless_it_contains_home(tmp_path):
     home = tmp_path / "people" / "me"
     tools = home / "tools"
     tools.mkdir(parents=True)
@@ -329,7 +329,7 @@ def test_a_place_of_the_users_word_is_granted_unless_it_holds_the_home(tmp_path)
     assert places.granted_paths(named, home) == [str(tools)]
 
 
-def test_hidden_entries_are_left_out_of_what_covers_a_directory(tmp_path):
+def test_hidden_entries_are_outside_a_directorys_cover(tmp_path):
     for name in ("a/one", "a/two", "b/three"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")

@@ -59,7 +59,7 @@ def test_a_list_is_not_given_to_a_shell(root):
     assert end.output == "['$HOME; ls']\n"
 
 
-def test_a_signal_is_told_apart_from_an_exit_code(root):
+def test_signal_differs_from_an_exit_code(root):
     end = run("kill -SEGV $$", root)
     assert (end.exit_code, end.signal) == (None, signal.SIGSEGV)
 

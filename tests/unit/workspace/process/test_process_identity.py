@@ -46,11 +46,11 @@ def test_a_zombie_is_gone_though_it_still_has_its_number():
         assert is_gone(name)
 
 
-def test_a_number_that_was_given_out_again_is_not_the_same_process():
+def test_reused_pid_is_another_process():
     assert is_gone(re.sub(r"since \d+", "since 1", name_this_process()))
 
 
-def test_of_another_machine_or_an_unknown_name_nobody_can_tell():
+def test_processes_of_other_machines_are_unknown():
     elsewhere = name_this_process().replace(f" on {socket.gethostname()} ", " on elsewhere ")
     assert may_live(elsewhere)
     assert may_live("ada")
@@ -74,7 +74,7 @@ def test_where_the_system_has_no_files_about_processes_ps_is_asked(told_by_ps):
     assert environ_of(this_process()) == {}
 
 
-def test_ps_tells_of_those_that_ended_and_of_those_above(told_by_ps):
+def test_ps_reports_ended_processes_and_ancestors(told_by_ps):
     sleep = [sys.executable, "-c", "input()"]
     with subprocess.Popen(sleep, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as child:
         above = ancestors(child.pid)
@@ -85,7 +85,7 @@ def test_ps_tells_of_those_that_ended_and_of_those_above(told_by_ps):
     assert not is_running(held)
 
 
-def test_where_nobody_tells_of_processes_no_holder_is_taken_for_gone(monkeypatch, tmp_path):
+def test_holder_is_kept_without_process_data(monkeypatch, tmp_path):
     monkeypatch.setattr(ancestry, "PROC", tmp_path)
     monkeypatch.setattr(process_identity.os, "defpath", str(tmp_path))
     assert may_live(name_this_process())

@@ -15,7 +15,7 @@ def test_own_tools_answer_with_both_streams_apart(tmp_path):
     assert (done.exit_code, done.stdout, done.stderr) == (4, b"i", b"e\n")
 
 
-def test_own_tools_that_are_missing_or_slow_are_told(tmp_path):
+def test_missing_or_slow_tools_are_reported(tmp_path):
     with pytest.raises(ToolUnavailable, match="no program 'git-of-nowhere'"):
         run_sync(["git-of-nowhere"], cwd=tmp_path, env={})
     began = time.monotonic()

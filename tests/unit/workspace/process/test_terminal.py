@@ -89,7 +89,7 @@ PERSONS = {
 
 
 @pytest.mark.parametrize("name", PERSONS)
-def test_a_person_is_heard_in(name: str, proc: Path):
+def test_terminal_of_a_person_is_accepted(name: str, proc: Path):
     assert objection_to_terminal(build(proc, **PERSONS[name]), [AGENT], proc) == ""
 
 
@@ -135,7 +135,7 @@ AGENTS = {
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_an_agent_is_not_heard_by(name: str, proc: Path):
+def test_terminal_of_an_agent_is_refused(name: str, proc: Path):
     processes, why = AGENTS[name]
     assert why in objection_to_terminal(build(proc, **processes), [AGENT], proc)
 
@@ -150,5 +150,5 @@ def test_a_person_can_type_only_into_a_terminal(proc: Path, stdin: str, attended
     assert has_terminal("301@1000", proc), "where it is not told, one can"
 
 
-def test_where_nothing_is_told_of_processes_there_is_no_doubt(proc: Path):
+def test_terminal_is_accepted_without_process_data(proc: Path):
     assert objection_to_terminal(7, [AGENT], proc) == ""

@@ -59,7 +59,7 @@ def with_line(number: int, word: str, text: str = TEXT) -> str:
     return text.replace(f"line {number}\n", f"{word}\n")
 
 
-def test_two_cards_beside_are_taken_in_one_after_the_other(workspace: Workspace):
+def test_parallel_cards_are_merged_one_by_one(workspace: Workspace):
     base = workspace.base
     put(workspace.root, {"noise.log": "ignored\n"})
     first, second = (workspace.open_side(name, base) for name in ("c1", "c2"))
@@ -138,7 +138,7 @@ CLASHES: dict[str, tuple[dict[str, str | bytes | None], dict[str, str | bytes | 
 
 
 @pytest.mark.parametrize("why", CLASHES)
-def test_clashes_are_told_in_words_and_nothing_changes(workspace: Workspace, why: str):
+def test_conflicts_are_described_and_nothing_changes(workspace: Workspace, why: str):
     mine, yours = CLASHES[why]
     base = workspace.base
     workspace.merge_card("c1", "Mine", base, changed(workspace, base, mine))
@@ -153,7 +153,7 @@ def test_clashes_are_told_in_words_and_nothing_changes(workspace: Workspace, why
     assert (contents(workspace.root), workspace.history()) == (files, history)
 
 
-def test_what_somebody_changed_meanwhile_is_kept(workspace: Workspace):
+def test_concurrent_changes_are_kept(workspace: Workspace):
     base = workspace.base
     put(workspace.root, {"a.txt": with_line(18, "by hand"), "own.txt": "own\n"})
     theirs = changed(workspace, base, {"a.txt": with_line(2, "two")})
@@ -209,7 +209,7 @@ def test_a_run_goes_back_card_by_card(workspace: Workspace, tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_rolling_back_where_a_person_took_back_or_put_again(workspace: Workspace):
+def test_roll_back_respects_manual_reverts(workspace: Workspace):
     base = workspace.base
     one = workspace.merge_card("c1", "One", base, changed(workspace, base, {"x": "1\n"}))
     two = workspace.merge_card("c2", "Two", one.tree, changed(workspace, one.tree, {"y": "2\n"}))

@@ -88,7 +88,7 @@ def test_a_place_is_found_again_with_the_work_in_it(workspace: Workspace, tmp_pa
         assert (found.root / "new.txt").read_text() == "work\n"
 
 
-def test_a_place_that_was_never_finished_is_made_anew(workspace: Workspace, tmp_path: Path):
+def test_incomplete_side_workspace_is_recreated(workspace: Workspace, tmp_path: Path):
     side = workspace.open_side("c1", workspace.base)
     (workspace.directory / "beside/c1/side.json").unlink()
     put(side.root, {"half": "made\n"})
@@ -144,13 +144,13 @@ def test_a_name_that_cannot_be_a_card_is_refused(tmp_path: Path, name: str):
             workspace.discard_side(name)
 
 
-def test_unusual_names_are_places_all_the_same(workspace: Workspace):
+def test_unusual_names_are_valid_side_workspaces(workspace: Workspace):
     for name in (".x", "-x", "x.lock", "a..b", "_", "p1.s-2_c", "x" * 100):
         assert workspace.open_side(name, workspace.base).tree_hash() == workspace.base
         workspace.discard_side(name)
 
 
-def test_git_in_a_place_tells_the_truth(tmp_path: Path):
+def test_git_works_in_a_side_workspace(tmp_path: Path):
     repo = repository(tmp_path / "proj", FILES)
     with open_workspace(repo, "r", tmp_path / "state", in_place=False, home=tmp_path) as workspace:
         put(workspace.root, {"a.txt": TEXT.replace("line 3", "three")})
@@ -226,7 +226,7 @@ def test_pruning_the_run_keeps_what_its_places_need(workspace: Workspace, tmp_pa
 
 
 @pytest.mark.parametrize("with_git", [True, False])
-def test_a_file_too_large_to_keep_is_there_all_the_same(tmp_path: Path, with_git: bool):
+def test_large_file_is_copied_to_a_side_workspace(tmp_path: Path, with_git: bool):
     root = tmp_path / "proj"
     if with_git:
         repository(root, FILES)
@@ -281,7 +281,7 @@ def test_a_place_cannot_do_what_only_the_run_can(workspace: Workspace):
     assert side.root.exists()
 
 
-def test_ignoring_a_file_beside_the_run_does_not_delete_it_in_the_run(workspace: Workspace):
+def test_ignoring_a_file_in_a_side_keeps_it_in_the_run(workspace: Workspace):
     put(workspace.root, {"data.db": "precious\n"})
     workspace.commit_card("r", "c0", "Data")
     tree = workspace.tree_hash()

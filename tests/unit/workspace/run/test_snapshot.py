@@ -131,7 +131,7 @@ def disk(place: Path) -> int:
     return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
 
 
-def test_old_snapshots_go_and_cards_stay(workspace: Workspace):
+def test_prune_deletes_snapshots_and_keeps_cards(workspace: Workspace):
     put(workspace.root, {"a.txt": "card\n"})
     workspace.commit_card("r", "c1", "Card")
     for n in range(5):
@@ -149,7 +149,7 @@ def test_old_snapshots_go_and_cards_stay(workspace: Workspace):
     assert workspace.file_at(record.after, "a.txt") == b"card\n"
 
 
-def test_age_counts_too(tmp_path):
+def test_prune_considers_age(tmp_path):
     now = [1000.0]
     trees = open_private(tmp_path / "store", tmp_path, program=find_git())
     snapshots = Snapshots(trees, tmp_path / "records", clock=lambda: now[0])
@@ -189,7 +189,7 @@ def test_a_torn_record_is_as_if_it_was_never_written(workspace: Workspace, tmp_p
         assert Snapshots(again.trees, file).find("next") is not None
 
 
-def test_a_link_in_the_way_is_not_followed(workspace: Workspace, tmp_path):
+def test_link_in_the_path_is_not_followed(workspace: Workspace, tmp_path):
     kept = workspace.snapshot("k")
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -203,7 +203,7 @@ def test_a_link_in_the_way_is_not_followed(workspace: Workspace, tmp_path):
     assert (workspace.root / "d/b.txt").read_text() == "b\n"
 
 
-def test_a_second_process_is_told_who_holds_the_workspace(workspace: Workspace, tmp_path):
+def test_second_process_learns_who_holds_the_workspace(workspace: Workspace, tmp_path):
     with pytest.raises(WorkspaceHeld, match=f"process {os.getpid()}"):
         open_workspace(tmp_path / "proj", "r", tmp_path / "state", in_place=workspace.in_place)
     assert peek_workspace("r", tmp_path / "state").base == workspace.base
@@ -230,7 +230,7 @@ def test_an_opening_that_died_half_way_is_done_again(tmp_path):
         assert (again.root / "a.txt").read_text() == "one\ntwo\n"
 
 
-def test_a_branch_with_somebodys_work_is_never_taken_over(tmp_path):
+def test_branch_with_other_work_is_refused(tmp_path):
     repo = repository(tmp_path / "repo", FILES)
     git(repo, "branch", "flyball/r")
 
@@ -248,7 +248,7 @@ def test_a_directory_that_is_not_there_is_named(tmp_path):
         peek_workspace("r", tmp_path / "state")
 
 
-def test_a_file_changed_under_our_hands_is_not_overwritten(workspace: Workspace):
+def test_concurrently_changed_file_is_not_overwritten(workspace: Workspace):
     put(workspace.root, {"a.txt": "changed\n"})
     changes = [change.inverse() for change in workspace.changed_since(workspace.base)]
     put(workspace.root, {"a.txt": "changed again by somebody else\n"})
@@ -262,6 +262,6 @@ def test_a_file_changed_under_our_hands_is_not_overwritten(workspace: Workspace)
 @pytest.mark.parametrize(
     ("number", "error"), [(28, DiskFull), (122, DiskFull), (13, NotWritable), (30, NotWritable)]
 )
-def test_what_the_system_says_becomes_a_sentence(number: int, error: type[Exception]):
+def test_system_errors_become_sentences(number: int, error: type[Exception]):
     with pytest.raises(error, match="nothing was lost"), explain_disk_errors("/some/place"):
         raise OSError(number, os.strerror(number))

@@ -110,7 +110,7 @@ def test_both_commits_of_a_moved_submodule_are_compared(project: Path, tmp_path:
         assert compared.missing == ()
 
 
-def test_a_commit_that_the_user_does_not_have_is_named(project: Path, tmp_path: Path):
+def test_missing_commit_is_named(project: Path, tmp_path: Path):
     git(project, "update-index", "--cacheinfo", f"160000,{'1' * 40},vendor/lib")
     git(project, "commit", "-q", "-m", "Bump lib")
     with compare_trees(project, tmp_path / "v", base="", head="HEAD", home=tmp_path) as compared:

@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("in_place", [False, True], ids=["worktree", "in-place"])
-def test_what_tools_make_is_no_change(project: Path, tmp_path: Path, in_place: bool):
+def test_generated_files_are_no_change(project: Path, tmp_path: Path, in_place: bool):
     with open_workspace(project, "r", tmp_path / "state", in_place=in_place) as workspace:
         put(workspace.root, MADE)
         assert workspace.tree_hash() == workspace.base
@@ -67,7 +67,7 @@ def test_what_the_project_tracks_counts_whatever_it_is_called(project: Path, tmp
         assert changed == {"coverage/report.py", "coverage/new.py", ".coverage"}
 
 
-def test_without_git_too_what_tools_make_is_no_change(tmp_path: Path):
+def test_without_git_generated_files_are_no_change(tmp_path: Path):
     put(tmp_path / "proj", CODE)
     with open_workspace(tmp_path / "proj", "r", tmp_path / "state", in_place=False) as workspace:
         put(workspace.root, MADE)

@@ -119,13 +119,13 @@ def test_a_diff_abbreviates_the_ids_of_git_and_nothing_in_the_text(workspace: Wo
     assert f"+{line}" in diff
 
 
-def test_a_file_that_only_went_elsewhere_is_no_new_one(workspace: Workspace):
+def test_renamed_file_is_not_new(workspace: Workspace):
     (workspace.root / "a.py").unlink()
     put(workspace.root, {"d/a.py": "a = 1\nb = 2\nc = 4\n", "x.py": "else\n", "empty": ""})
     assert workspace.trees.moved_files(workspace.changed_since(workspace.base)) == {"d/a.py"}
 
 
-def test_sizes_are_said_in_words():
+def test_binary_line_formats_sizes():
     assert binary_line(None, 999) == "binary file, added, 999 bytes"
     assert binary_line(1_000, 0) == "binary file, 1 kB -> 0 bytes"
 

@@ -55,7 +55,7 @@ def test_one_worktree_is_noted_after_the_other(tmp_path: Path):
     assert begun.is_set()
 
 
-def test_whether_uncommitted_work_came_along_is_known(tmp_path: Path):
+def test_carried_work_is_recorded(tmp_path: Path):
     repo = repository(tmp_path / "shop", {"a.txt": "one\n"})
     with open_workspace(repo, "clean", tmp_path / "state", in_place=False) as workspace:
         assert not workspace.has_carried

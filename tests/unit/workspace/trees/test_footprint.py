@@ -104,7 +104,7 @@ def test_what_is_installed_or_built_and_ignored_touches_nothing(trees: GitTrees)
     assert trees.capture() == before
 
 
-def test_a_change_is_found_although_it_came_right_after_another(trees: GitTrees):
+def test_change_right_after_another_is_found(trees: GitTrees):
     seen: set[str] = set()
     for n in range(30):
         (trees.root / "a.py").write_text(f"a = {n:02}\n")
@@ -186,7 +186,7 @@ def test_a_file_that_was_just_written_may_hold_something_else_by_now(
     assert DirectoryState(tuple(now), frozenset(), settled=20).touched_since(was) == touched
 
 
-def test_where_rules_were_just_written_nobody_knows_what_is_ignored():
+def test_fresh_ignore_rules_disable_the_shortcut():
     rule = facts(".gitignore", 11)
     was = DirectoryState((rule,), frozenset(), 10, (rule,))
     assert DirectoryState((rule,), frozenset(), 20, (rule,)).touched_since(was) is None
@@ -213,9 +213,7 @@ def test_no_git_is_started_for_files_that_were_written_over(
     assert trees.capture().tree == written
 
 
-def test_what_the_user_s_own_ignore_file_says_now_is_heeded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_changes_of_the_users_ignore_file_apply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     own = tmp_path / "home" / ".config" / "git" / "ignore"
     own.parent.mkdir(parents=True)
     own.write_text("build/\n*.log\n")
@@ -247,7 +245,7 @@ def test_an_untouched_directory_is_not_asked_of_git_again(trees: GitTrees):
     assert trees.capture() == before
 
 
-def test_what_git_is_told_to_keep_counts_from_then_on(trees: GitTrees):
+def test_newly_tracked_file_is_captured(trees: GitTrees):
     before = trees.capture().tree
     trees.track(["build/made.txt"])
     assert trees.capture().tree != before
@@ -269,7 +267,7 @@ def test_a_directory_that_is_too_large_is_left_to_git(tmp_path: Path):
     assert scan_directory(tmp_path, frozenset(), most=4) is not None
 
 
-def test_a_directory_that_is_not_there_looks_like_nothing(tmp_path: Path):
+def test_missing_directory_has_no_state(tmp_path: Path):
     assert DirectoryScanner(tmp_path / "gone", frozenset(), list).scan() is None
 
 

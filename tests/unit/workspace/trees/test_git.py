@@ -323,7 +323,7 @@ def test_the_traps_are_real(plant: Plant, trap: Trap):
 
 
 @pytest.mark.slow
-def test_the_callers_environment_is_not_heeded(trap: Trap, tmp_path, monkeypatch):
+def test_callers_environment_is_ignored(trap: Trap, tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(trap.script))
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")

@@ -85,7 +85,7 @@ def test_the_walk_sees_what_git_sees(top: list[str], inner: list[str]):
         ("a/", "a", None),
     ],
 )
-def test_a_rule_ignores_spares_or_says_nothing(line: str, path: str, verdict: bool | None):
+def test_rule_ignores_includes_or_does_not_match(line: str, path: str, verdict: bool | None):
     assert parse_rules(line).verdict(path, is_directory=False) is verdict
 
 

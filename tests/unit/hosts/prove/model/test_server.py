@@ -70,7 +70,7 @@ def test_every_request_is_noted_without_its_key(model: LoopbackModel):
     assert (entry["track"], entry["path"]) == ("0/0", "/v1/messages")
 
 
-def test_what_is_asked_besides_is_answered_and_moves_nothing(model: LoopbackModel):
+def test_side_requests_do_not_advance_a_track(model: LoopbackModel):
     assert json.loads(ask(model, "/v1/models", None))["data"] == []
     assert json.loads(ask(model, "/v1/messages/count_tokens", {}))["input_tokens"] == 100
     assert '"ok"' in ask(model, "/v1/messages", {"messages": []})
