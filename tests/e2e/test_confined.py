@@ -56,6 +56,31 @@ def test_program_from_input_runs(project):
     assert (end.stdout, end.stderr, end.returncode) == ("42\n", "", 0)
 
 
+def test_project_beside_it_is_read_where_it_is_named_but_its_secrets_are_not(project, tmp_path):
+    home = tmp_path / "home"
+    for name in ("a.txt", "sub/b.txt", ".env", ".aws/credentials"):
+        (home / "other" / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / "other" / name).write_text(f"canary of {name}\n")
+    (home / ".aws").mkdir()
+    (home / ".aws/credentials").write_text("canary at home\n")
+    (home / "loose.txt").write_text("loose\n")
+    (home / "link.txt").symlink_to(home / ".aws/credentials")
+    subprocess.run(["git", "init", "-q"], cwd=home / "other", check=True)
+    mine = shutil.copytree(project, home / "mine")
+    env = {**os.environ, "HOME": str(home)}
+    script = (
+        "grep -r canary ../other | sort; cat ~/loose.txt $HOME/link.txt ~/.aws/credentials; "
+        "cat ../other/.env ../other/.aws/credentials; echo x > ../other/a.txt; ls .."
+    )
+    end = bash(mine, script, env=env)
+    assert end.stdout.splitlines() == [
+        "../other/a.txt:canary of a.txt",
+        "../other/sub/b.txt:canary of sub/b.txt",
+        *("loose", "loose.txt", "mine", "other"),
+    ]
+    assert (home / "other/a.txt").read_text() == "canary of a.txt\n"
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_node_runs(project):
     assert confined(project, "node", "-e", "console.log(6 * 7)").stdout == "42\n"

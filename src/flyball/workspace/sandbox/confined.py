@@ -200,7 +200,8 @@ def _leave(scene: Scene, protected: Sequence[str], report: int, blocked: Any) ->
 
 def _orders(scene: Scene, protected: Sequence[str]) -> dict[str, Any]:
     """Return everything that must be read before the new root is built."""
-    shown = shown_paths(scene)
+    asked = named_at_home(scene)
+    shown = [*shown_paths(scene), *asked]
     git = git_folder(scene.top)
     named = temporary.NamedFiles(scene.argv, [scene.top, scene.home, *git])
     folders, files = named.present()
@@ -217,7 +218,7 @@ def _orders(scene: Scene, protected: Sequence[str]) -> dict[str, Any]:
         "layered": [f"{scene.home}/{each}" for each in places.LAYERED_IN_HOME],
         "hidden": [
             *secrets_below(scene),
-            *secrets_in(scene, folders),
+            *secrets_in(scene, [*folders, *filter(os.path.isdir, asked)]),
             *sockets.foreign(live, outside, frozenset()),
         ],
         "fixed": [each for each in fixed if os.path.exists(each) and not os.path.islink(each)],
@@ -361,6 +362,35 @@ def shown_paths(scene: Scene) -> list[str]:
     return [*kept, *_links_to(scene)]
 
 
+def named_at_home(scene: Scene) -> list[str]:
+    """Return the files and projects elsewhere in the home that the text of the command names.
+
+    Without them it would be said that they do not exist. Hidden directories stay invisible, since
+    programs keep their credentials there, and so do files of secrets.
+    """
+    found: set[str] = set()
+    for word in _parts(scene.argv):
+        path = os.path.normpath(os.path.join(scene.cwd, _expanded(word, scene.home)))
+        below = path.removeprefix(f"{scene.home}/")
+        is_hidden = any(part.startswith(".") for part in below.split("/"))
+        if below == path or is_hidden or f"{path}/".startswith(f"{scene.top}/"):
+            continue
+        if os.path.realpath(path) != path or f"{scene.top}/".startswith(f"{path}/"):
+            continue
+        if os.path.isdir(path):
+            found.update([path] if os.path.lexists(f"{project_top(path)}/.git") else [])
+        elif os.path.isfile(path) and not holds_secret(below, scene.more, shapes=True):
+            found.add(path)
+    return sorted(found)
+
+
+def _expanded(word: str, home: str) -> str:
+    for start in ("~/", "$HOME/", "${HOME}/"):
+        if word.startswith(start):
+            return f"{home}/{word.removeprefix(start)}"
+    return word
+
+
 def _base_of(environment: str) -> str:
     """Return the installation that a Python virtual environment is based on, if it names one.
 
@@ -378,10 +408,15 @@ def _base_of(environment: str) -> str:
 
 def _path_words(argv: Sequence[str]) -> Iterator[str]:
     """Yield possible program paths in a command line, or in a script in one."""
+    return (word for word in _parts(argv) if word.startswith("/") and "/bin/" in word)
+
+
+def _parts(argv: Sequence[str]) -> Iterator[str]:
+    """Yield what may be a path in a command line, or in a script in one."""
     for each in argv:
         for mark in "\"'`=;|&()<>":
             each = each.replace(mark, " ")
-        yield from (word for word in each.split() if word.startswith("/") and "/bin/" in word)
+        yield from each.split()
 
 
 def _links_to(scene: Scene) -> list[str]:
