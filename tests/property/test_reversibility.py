@@ -100,7 +100,9 @@ def check_against_git(story: tuple, *, in_place: bool) -> None:
                 play(workspace.root, card)
                 workspace.commit_card("r", f"c{number}", f"Card {number}")
             records = workspace.cards()
-            git(home, "clone", "-q", "--branch", "flyball/r", "repo", "clone")
+            git(home, "clone", "-q", "--no-checkout", "repo", "clone")
+            git(home / "clone", "fetch", "-q", "origin", "flyball/r:work")
+            git(home / "clone", "checkout", "-q", "work")
             for number in order:
                 present = contents(workspace.root)
                 if not git_reverts(home / "clone", records[number].commit):

@@ -93,7 +93,9 @@ def test_with_everything_amiss_doctor_still_tells_it_all(monkeypatch, tmp_path):
     assert (done.exit_code, told["ok"]) == (1, False)
     programs = {program["name"]: program for program in told["programs"]}
     assert (programs["git"]["path"], programs["git"]["version"]) == (None, "")
-    assert all(proof["holds"] for proof in told["proofs"])
+    open_proofs = [proof["seen"] for proof in told["proofs"] if not proof["holds"]]
+    assert open_proofs
+    assert all("Git was not found" in seen for seen in open_proofs)
     assert {row["key"] for row in told["settings"]} == set(FIELDS)
     rows = {row["name"]: row for row in told["project"]}
     assert {"git", "settings", "state"} <= {name for name, row in rows.items() if row["blocks"]}

@@ -121,6 +121,11 @@ def _same(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word or "*" for word in words if not word.startswith("-"))
 
 
+def _resolved(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the names as they are, and any other to which a link may lead."""
+    return (*_same(words), "*")
+
+
 def _basename(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word.rstrip("/").rpartition("/")[2] for word in _same(words))
 
@@ -150,6 +155,8 @@ _LISTERS: dict[str, Callable[[Sequence[str]], tuple[str, ...]]] = {
     "fdfind": _visible,
     "grep": _grep,
     "egrep": _grep,
+    "realpath": _resolved,
+    "readlink": _resolved,
     "basename": _basename,
     "dirname": _dirname,
     "date": _date,
