@@ -550,6 +550,13 @@ def test_yes_of_the_person_grants_the_call_once(host: HostSession):
     assert host.before("Bash", **asked).is_refused
 
 
+def test_claim_without_any_change_is_answered_by_the_fact(host: HostSession):
+    host.prompt()
+    assert host.stop("The total ignores the quantity. Shall I fix it?").out == ""
+    host.prompt("yes")
+    assert "nothing was changed" in host.stop("Fixed: all tests pass.").out
+
+
 def test_yes_grants_a_call_that_a_finished_run_was_denied(host: HostSession):
     host.prompt()
     host.checkpoint()

@@ -46,6 +46,7 @@ from flyball.hosts.words import (
     plan_as_checkpoint,
     refusal,
     rejection,
+    unchanged_notice,
     under_way,
     waiting_for,
 )
@@ -267,7 +268,7 @@ class HostedRun(WatchedRun):
             return HostAnswer(notice=waiting_for(card))
         if not card.has_changed and may_build(self.state, card):
             # A conversation without a result: the next prompt continues from here.
-            return HostAnswer(notice=held_notice(card))
+            return HostAnswer(notice=held_notice(card) or unchanged_notice(self.state, event.text))
         await self._reply((), Finish.STOP, event.text.strip() or NO_WORDS)
         return await self._settled()
 

@@ -60,6 +60,7 @@ HELD = (
     "Not made: `{call}` waits for your approval. Approve it in your next message, such as `yes`, "
     "and the agent may make it."
 )
+UNCHANGED = "Flyball: nothing was changed, and nothing was verified (run {run})."
 NEXT_PROMPT = "the next prompt came before anything changed"
 SESSION_ENDED = "the host's session ended"
 
@@ -139,6 +140,13 @@ def held_notice(card: CardState) -> str:
     """Tell the person which call was not made for want of their approval."""
     call = None if card.phase is Phase.PAUSED else card.held_call
     return HELD.format(call=asked_about(call)) if call else ""
+
+
+def unchanged_notice(state: RunState, answer: str) -> str:
+    """Tell the person that a request for a change changed nothing, unless the agent asks them."""
+    if "?" in answer.strip()[-200:] or not answer.strip():
+        return ""
+    return UNCHANGED.format(run=state.run)
 
 
 def asks_about_conflict(card: CardState) -> bool:
